@@ -1,0 +1,68 @@
+//! What the host saw of a change: trees, hunks and test results, as the detectors need them.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A content hash, computed by the host. Equal content has an equal digest; zero stands for "absent".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Digest(pub u64);
+
+/// One hunk of a diff: the lines taken out and the lines put in, without context.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Hunk {
+    pub removed: Vec<String>,
+    pub added: Vec<String>,
+}
+
+/// What happened to one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    pub path: String,
+    #[serde(default)]
+    pub hunks: Vec<Hunk>,
+    /// Logs, documents and generated files are noted, never judged.
+    #[serde(default)]
+    pub generated: bool,
+}
+
+/// What one dispatch changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Change {
+    /// The tree after the dispatch, over the files that the role may change.
+    pub tree: Digest,
+    pub files: Vec<FileChange>,
+    /// What the agent says it was trying; judged only against its own earlier words.
+    pub hypothesis: Option<String>,
+    /// The engine itself restored these files; such a change is never a reversal.
+    pub restored: bool,
+}
+
+/// How one test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestEnd {
+    Passed,
+    Failed,
+    /// Passed and failed on the same tree; neither a pass nor a failure.
+    Flaky,
+}
+
+/// One test as the engine ran it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestResult {
+    pub name: String,
+    pub end: TestEnd,
+}
+
+/// A design approach: what it does, and the decisions that it rests on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Approach {
+    pub text: String,
+    /// Decision ids, such as `DD-0075-001`.
+    pub decisions: Vec<String>,
+}

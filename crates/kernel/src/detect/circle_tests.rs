@@ -1,0 +1,209 @@
+//! What a trail holds, and what its circles say.
+
+use super::*;
+use crate::change::{FileChange, Hunk};
+
+fn swap(tree: u64, from: &str, to: &str) -> Change {
+    let hunk = Hunk {
+        removed: lines_of(from),
+        added: lines_of(to),
+    };
+    let file = FileChange {
+        path: "src/retry.rs".to_string(),
+        hunks: Vec::from([hunk]),
+        generated: false,
+    };
+    Change {
+        tree: Digest(tree),
+        files: Vec::from([file]),
+        ..Change::default()
+    }
+}
+
+fn lines_of(text: &str) -> Vec<String> {
+    text.lines().map(String::from).collect()
+}
+
+fn restore(change: Change) -> Change {
+    Change {
+        restored: true,
+        ..change
+    }
+}
+
+fn end(end: TestEnd) -> Vec<TestResult> {
+    Vec::from([TestResult {
+        name: "slow".to_string(),
+        end,
+    }])
+}
+
+fn sentence(circle: Option<Circle>) -> String {
+    circle.map(|circle| circle.sentence()).unwrap_or_default()
+}
+
+// DR-04
+#[test]
+fn a_tree_that_comes_back_is_named_with_both_attempts() {
+    let mut trail = Trail::default();
+    trail.note_results(Digest(9), &end(TestEnd::Failed));
+    trail.note_change(&swap(1, "a()", "b()"));
+    trail.note_change(&swap(2, "c()", "d()"));
+    let again = trail.clone().note_change(&swap(1, "e()", "f()"));
+    assert_eq!(
+        sentence(again),
+        "Attempt 3 left exactly the files that attempt 1 had left."
+    );
+    let start = trail.note_change(&swap(9, "e()", "f()"));
+    assert_eq!(
+        sentence(start),
+        "Attempt 3 left exactly the files that were there before the first attempt."
+    );
+}
+
+// DR-04
+#[test]
+fn a_constant_turned_to_and_fro_is_named_with_its_file_and_attempts() {
+    let mut trail = Trail::default();
+    assert_eq!(
+        trail.note_change(&swap(1, "let limit = 1;", "let limit = 2;")),
+        None
+    );
+    assert_eq!(
+        trail.note_change(&swap(2, "let limit = 2;", "let limit = 3;")),
+        None
+    );
+    let circle = trail.note_change(&swap(3, "let limit = 3;", "let limit = 2;"));
+    assert_eq!(
+        sentence(circle),
+        "Attempts 1, 2 and 3 changed the same lines of src/retry.rs, at least 100 % alike."
+    );
+}
+
+// DR-04
+#[test]
+fn rewriting_one_function_is_healthy_as_long_as_it_repairs_tests() {
+    let body = |n: u32| format!("fn next(&self) {{\nlet step = self.base * {n};\nself.wait(step + {n});\n}}");
+    let suite = |passing: u32| -> Vec<TestResult> {
+        let end = |n| {
+            if n <= passing {
+                TestEnd::Passed
+            } else {
+                TestEnd::Failed
+            }
+        };
+        (1..9)
+            .map(|n| TestResult {
+                name: n.to_string(),
+                end: end(n),
+            })
+            .collect()
+    };
+    let (mut healthy, mut turning) = (Trail::default(), Trail::default());
+    healthy.note_results(Digest(9), &suite(0));
+    for n in 1..=5 {
+        let change = swap(n.into(), &body(n), &body(n + 1));
+        assert_eq!(healthy.note_change(&change), None);
+        healthy.note_results(change.tree, &suite(n));
+        assert_eq!(turning.note_change(&change).is_some(), n >= 3);
+    }
+}
+
+// DR-04
+#[test]
+fn a_test_that_turns_back_to_failing_is_named_with_the_attempts_that_turned_it() {
+    let mut trail = Trail::default();
+    trail.note_results(Digest(9), &end(TestEnd::Failed));
+    trail.note_change(&swap(1, "a()", "b()"));
+    assert_eq!(trail.note_results(Digest(1), &end(TestEnd::Passed)), None);
+    trail.note_change(&swap(2, "c()", "d()"));
+    let circle = trail.note_results(Digest(2), &end(TestEnd::Failed));
+    assert_eq!(
+        sentence(circle),
+        "The test slow changed its end after attempts 1 and 2, each with a change of code, and now fails."
+    );
+    assert_eq!(trail.note_results(Digest(2), &end(TestEnd::Failed)), None);
+}
+
+// DR-04
+#[test]
+fn a_test_that_was_broken_and_is_repaired_is_healthy_work() {
+    let mut trail = Trail::default();
+    trail.note_results(Digest(9), &end(TestEnd::Passed));
+    trail.note_change(&swap(1, "a()", "b()"));
+    assert_eq!(trail.note_results(Digest(1), &end(TestEnd::Failed)), None);
+    trail.note_change(&swap(2, "c()", "d()"));
+    assert_eq!(trail.note_results(Digest(2), &end(TestEnd::Passed)), None);
+}
+
+// DR-04
+#[test]
+fn a_hypothesis_that_failed_is_named_when_it_is_used_again() {
+    let text = "The guard is held across the await point";
+    let mut trail = Trail::default();
+    let attempt = |tree| Change {
+        tree: Digest(tree),
+        hypothesis: Some(text.to_string()),
+        ..Change::default()
+    };
+    assert_eq!(trail.note_change(&attempt(1)), None);
+    assert_eq!(trail.clone().note_change(&attempt(2)), None);
+    trail.note_results(Digest(1), &end(TestEnd::Failed));
+    assert_eq!(
+        sentence(trail.note_change(&attempt(2))),
+        "The hypothesis of attempt 2 (\"The guard is held across the await point\") is that of attempt 1, which failed, 100 % alike in words."
+    );
+}
+
+// DR-04
+#[test]
+fn a_restore_by_the_engine_is_no_attempt_and_turns_no_test() {
+    let mut trail = Trail::default();
+    trail.note_results(Digest(9), &end(TestEnd::Passed));
+    for tree in [1, 2, 3] {
+        trail.note_change(&swap(tree, "a()", "b()"));
+        assert_eq!(trail.note_results(Digest(tree), &end(TestEnd::Failed)), None);
+        assert_eq!(trail.note_change(&restore(swap(9, "b()", "a()"))), None);
+        assert_eq!(trail.note_results(Digest(9), &end(TestEnd::Passed)), None);
+    }
+    assert_eq!(trail.attempt, 3);
+}
+
+// DR-04
+#[test]
+fn a_new_window_remembers_nothing() {
+    let mut trail = Trail::default();
+    trail.note_change(&swap(1, "a()", "b()"));
+    trail.note_results(Digest(1), &end(TestEnd::Failed));
+    trail.clear();
+    assert_eq!(trail, Trail::default());
+}
+
+#[test]
+fn nothing_to_note_leaves_nothing_behind() {
+    let mut trail = Trail::default();
+    for _ in 0..1000 {
+        assert_eq!(trail.note_change(&Change::default()), None);
+        assert_eq!(trail.note_results(Digest(7), &[]), None);
+    }
+    assert_eq!(
+        trail,
+        Trail {
+            attempt: 1000,
+            ..Trail::default()
+        }
+    );
+}
+
+#[test]
+fn a_trail_of_large_changes_stays_small() {
+    let mut trail = Trail::default();
+    for tree in 1..=40 {
+        let text: String = (0..5000)
+            .map(|n| format!("let v{tree}x{n} = call(a{n}, {tree});\n"))
+            .collect();
+        trail.note_change(&swap(tree, "", &text));
+    }
+    let stored = serde_json::to_string(&trail).unwrap();
+    assert!(stored.len() < 200_000, "{} bytes", stored.len());
+}

@@ -1,0 +1,96 @@
+//! Oscillation: tells whether a proposed approach is one that was tried before (DR-12).
+//!
+//! The guard blocks hard, so it prefers to miss: shared decisions alone never match, and without them the
+//! words must be closer.
+
+use super::permille::Permille;
+use super::words::Words;
+use crate::change::Approach;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Likeness of the words that is needed when both approaches rest on a common decision.
+const ALIKE_WITH_SHARED: Permille = Permille(650);
+/// The same when one of them cites no decision.
+const ALIKE_WITHOUT: Permille = Permille(720);
+/// The same when they cite different ones.
+const ALIKE_WITH_OTHERS: Permille = Permille(800);
+
+/// A proposed approach that matches a previous one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Oscillation {
+    /// One-based number of the previous approach, in the order of the list.
+    pub approach: u32,
+    /// Likeness of the words.
+    pub share: Permille,
+    /// Decisions that both rest on, in order.
+    pub shared: Vec<String>,
+}
+
+impl Oscillation {
+    /// Explains the match in one sentence.
+    pub fn sentence(&self) -> String {
+        let Self {
+            approach,
+            share,
+            shared,
+        } = self;
+        if shared.is_empty() {
+            return format!(
+                "The proposed approach is {share} alike in words to previous approach {approach}."
+            );
+        }
+        let shared = shared.join(", ");
+        format!(
+            "The proposed approach is {share} alike in words to previous approach {approach} and rests on {shared} as well."
+        )
+    }
+}
+
+/// Finds the previous approach that a proposal comes back to: the closest one, the earliest of equals.
+pub fn oscillation(proposed: &Approach, previous: &[Approach]) -> Option<Oscillation> {
+    let words = Words::of(&proposed.text);
+    let cited = decisions(proposed);
+    let mut closest: Option<Oscillation> = None;
+    for (number, earlier) in (1..).zip(previous) {
+        let found = matched(&words, &cited, earlier, number);
+        let best = closest.as_ref().map_or(Permille::default(), |held| held.share);
+        closest = found.filter(|found| found.share > best).or(closest);
+    }
+    closest
+}
+
+fn matched(
+    words: &Words,
+    cited: &BTreeSet<String>,
+    earlier: &Approach,
+    approach: u32,
+) -> Option<Oscillation> {
+    let before = decisions(earlier);
+    let shared: Vec<String> = cited.intersection(&before).cloned().collect();
+    let needed = if !shared.is_empty() {
+        ALIKE_WITH_SHARED
+    } else if cited.is_empty() || before.is_empty() {
+        ALIKE_WITHOUT
+    } else {
+        ALIKE_WITH_OTHERS
+    };
+    let share = words.plan_likeness(&Words::of(&earlier.text));
+    (share >= needed).then_some(Oscillation {
+        approach,
+        share,
+        shared,
+    })
+}
+
+fn decisions(approach: &Approach) -> BTreeSet<String> {
+    let ids = approach.decisions.iter().map(|id| id.trim().to_ascii_uppercase());
+    ids.filter(|id| !id.is_empty()).collect()
+}
+
+#[cfg(test)]
+#[path = "oscillation_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+//! Reversal: tells whether a change undoes what the previous round did to a file (CORE-22).
+
+use super::lines::{self, Touched};
+use super::permille::Permille;
+use crate::change::Change;
+use alloc::format;
+use alloc::string::{String, ToString};
+use serde::{Deserialize, Serialize};
+
+/// The share of the previous change that must be undone.
+const UNDONE: Permille = Permille(800);
+/// Fewer substantial lines than these are no change to speak of.
+const FEWEST_LINES: usize = 2;
+
+/// A change that undoes the previous one in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reversal {
+    pub file: String,
+    /// How many lines of the previous change are undone.
+    pub undone: u32,
+    /// How many lines the previous change touched in the file.
+    pub touched: u32,
+    pub share: Permille,
+}
+
+impl Reversal {
+    /// Explains the reversal in one sentence.
+    pub fn sentence(&self) -> String {
+        let Self {
+            file,
+            undone,
+            touched,
+            share,
+        } = self;
+        format!(
+            "This change undoes {undone} of the {touched} lines ({share}) that the previous one changed in {file}."
+        )
+    }
+}
+
+/// Finds the file in which `current` undoes `previous` the most; the first by name of equals.
+pub fn reversal(previous: &Change, current: &Change) -> Option<Reversal> {
+    if current.restored || current.files.is_empty() || previous.files.is_empty() {
+        return None;
+    }
+    let now = lines::touched(current);
+    let mut worst: Option<Reversal> = None;
+    for (path, before) in lines::touched(previous) {
+        let found = now.get(path).and_then(|after| undone(path, &before, after));
+        let most = worst.as_ref().map_or(Permille(0), |reversal| reversal.share);
+        worst = found.filter(|reversal| reversal.share > most).or(worst);
+    }
+    worst
+}
+
+fn undone(path: &str, before: &Touched, after: &Touched) -> Option<Reversal> {
+    let taken_out = lines::overlap(&before.added, &after.removed);
+    let put_back = lines::overlap(&before.removed, &after.added);
+    let touched = lines::total(&before.added) + lines::total(&before.removed);
+    let undone = taken_out + put_back;
+    let share = Permille::share(undone, touched);
+    if touched < FEWEST_LINES || share < UNDONE || is_rewrite(before, after, taken_out, put_back) {
+        return None;
+    }
+    Some(Reversal {
+        file: path.to_string(),
+        undone: count(undone),
+        touched: count(touched),
+        share,
+    })
+}
+
+/// Lines that went for other lines, with nothing put back, were rewritten: the work goes on.
+fn is_rewrite(before: &Touched, after: &Touched, taken_out: usize, put_back: usize) -> bool {
+    let fresh = lines::total(&after.substituted) - lines::overlap(&after.substituted, &before.removed);
+    put_back == 0 && fresh * 2 > taken_out
+}
+
+fn count(lines: usize) -> u32 {
+    u32::try_from(lines).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[path = "reversal_tests.rs"]
+mod tests;

@@ -1,0 +1,180 @@
+//! What happened, in the past tense. Time, randomness and the world reach the kernel only in here.
+
+use crate::change::{Approach, Change, Digest, TestResult};
+use crate::evidence::{Row, Size};
+use crate::finding::Finding;
+use crate::ids::{CommandId, SignalId};
+use crate::signal::Failure;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// One recorded happening.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    Started(Start),
+    /// A dispatch or an operation came to its end.
+    Ended {
+        id: CommandId,
+        outcome: Outcome,
+        usage: Usage,
+    },
+    /// A human answered a gate.
+    Answered {
+        id: CommandId,
+        option: String,
+        by: String,
+        note: String,
+        flags: Vec<(String, bool)>,
+    },
+    Cancelled {
+        by: String,
+    },
+    Paused {
+        by: String,
+    },
+    Resumed {
+        by: String,
+    },
+    /// A human took the run back to the start of this round.
+    RolledBack {
+        to: u16,
+        by: String,
+        reason: String,
+    },
+    /// A human removed an approach from the list of those that failed.
+    ApproachRemoved {
+        at: u16,
+        by: String,
+    },
+}
+
+/// What a run starts with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Start {
+    pub mode: Mode,
+    pub subject: Digest,
+    pub flags: Vec<(String, bool)>,
+    /// What earlier runs on the same subject spent, by budget.
+    pub spent: Vec<(String, u16)>,
+    /// Approaches that failed in earlier runs on the same subject.
+    pub approaches: Vec<Approach>,
+    pub limits: Limits,
+    /// Lists that are known from the start.
+    pub lists: Vec<(String, Vec<Item>)>,
+}
+
+/// Whether somebody sits at the terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    #[default]
+    Autonomous,
+    Interactive,
+}
+
+impl Mode {
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Autonomous => "autonomous",
+            Mode::Interactive => "interactive",
+        }
+    }
+}
+
+/// How risky a change is; the order is the order of risk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Risk {
+    #[default]
+    Green,
+    Yellow,
+    Red,
+}
+
+/// Ceilings of a run; `None` is no ceiling (CORE-07).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Micro-units of the currency.
+    pub money: Option<u64>,
+    pub tokens: Option<u64>,
+    /// Milliseconds of work, waiting for humans left out.
+    pub time: Option<u64>,
+    pub dispatches: Option<u64>,
+}
+
+/// What one command used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Micro-units of the currency; `None` is unknown, never zero (CORE-11).
+    pub money: Option<u64>,
+    pub tokens: u64,
+    pub time: u64,
+}
+
+/// How a dispatch or an operation ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A valid result.
+    Said(Box<Report>),
+    /// No valid result. `in_a_row` counts environment failures across runs.
+    Failed {
+        failure: Failure,
+        detail: String,
+        in_a_row: u16,
+    },
+    /// What a walk, a simulation or a proof supposes, by signal alone; a host never says this.
+    Supposed(SignalId),
+}
+
+/// A valid result with all that the engine saw of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// The verdict of the role, or the result of the operation.
+    pub says: String,
+    pub findings: Vec<Finding>,
+    /// The artifacts written, with their content.
+    pub wrote: Vec<(String, Digest)>,
+    pub change: Option<Change>,
+    pub tests: Vec<TestResult>,
+    pub approach: Option<Approach>,
+    pub lists: Vec<(String, Vec<Item>)>,
+    pub flags: Vec<(String, bool)>,
+    pub risk: Option<Risk>,
+    /// The role answers its findings instead of changing something.
+    pub disputes: bool,
+    pub model: Option<String>,
+    /// The evidence behind a result of checks; the gate over it is recomputed.
+    pub rows: Vec<Row>,
+    pub size: Option<Size>,
+}
+
+impl Report {
+    /// A report that says this and nothing else.
+    pub fn saying(says: &str) -> Report {
+        Report {
+            says: String::from(says),
+            ..Report::default()
+        }
+    }
+}
+
+/// One item of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Item {
+    pub id: String,
+    /// Ids of items that must be finished before.
+    pub needs: Vec<String>,
+    /// Hash of the item's own specification.
+    pub spec: Digest,
+    /// The files that the item is about; findings without a task are addressed by them.
+    pub files: Vec<String>,
+}

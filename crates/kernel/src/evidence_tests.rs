@@ -1,0 +1,368 @@
+use super::*;
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use std::vec;
+
+fn row(check: &str, tier: u8, passed: bool) -> Row {
+    Row {
+        check: check.into(),
+        phase: RowPhase::After,
+        tier: Some(Tier::try_from(tier).unwrap()),
+        passed,
+        exit_code: Some(i32::from(!passed)),
+        iteration: 1,
+        superseded: false,
+        collected: None,
+        duration_ms: 10,
+        reason: String::new(),
+        source: Source::Engine,
+    }
+}
+
+fn baseline(check: &str, tier: u8, passed: bool) -> Row {
+    Row {
+        phase: RowPhase::Baseline,
+        iteration: 0,
+        ..row(check, tier, passed)
+    }
+}
+
+fn infeasible(reason: &str) -> Row {
+    Row {
+        reason: reason.into(),
+        ..row(INFEASIBLE, 3, true)
+    }
+}
+
+/// A baseline, diagnostics and a build.
+fn enough() -> Vec<Row> {
+    vec![
+        baseline("build", 2, true),
+        row("diagnostics", 1, true),
+        row("build", 2, true),
+    ]
+}
+
+fn reasons(rows: &[Row], size: Size) -> String {
+    match rule(rows, size) {
+        Ruled::Passed => "passed".into(),
+        Ruled::Failed(reasons) => reasons.join("\n"),
+    }
+}
+
+// EP-18
+#[test]
+fn two_passing_rows_prove_a_standard_task_and_three_a_large_one() {
+    assert_eq!(reasons(&enough(), Size::Standard), "passed");
+    assert_snapshot!(reasons(&enough(), Size::Large), @"2 passing after-rows of tiers 1 to 3, but 3 are needed");
+    let mut rows = enough();
+    rows.push(row("tests", 2, true));
+    assert_eq!(reasons(&rows, Size::Large), "passed");
+}
+
+// EP-18
+#[test]
+fn no_rows_are_never_enough() {
+    assert_snapshot!(reasons(&[], Size::Standard), @"
+    there is no baseline row: run the checks on the tree before the task
+    0 passing after-rows of tiers 1 to 3, but 2 are needed
+    no passing after-row is of tier 2 or 3, and no `tier3-infeasible` with a reason is recorded
+    ");
+}
+
+// EP-18
+#[test]
+fn a_record_that_is_no_check_is_no_baseline() {
+    let mut rows = enough();
+    rows[0].tier = None;
+    assert_snapshot!(reasons(&rows, Size::Standard), @"there is no baseline row: run the checks on the tree before the task");
+}
+
+// EP-18
+#[test]
+fn tier_one_alone_is_not_enough_unless_tier_three_is_infeasible_for_a_reason() {
+    let mut rows = vec![
+        baseline("lint", 1, true),
+        row("diagnostics", 1, true),
+        row("syntax", 1, true),
+    ];
+    assert_snapshot!(reasons(&rows, Size::Standard), @"no passing after-row is of tier 2 or 3, and no `tier3-infeasible` with a reason is recorded");
+    rows.push(infeasible(" "));
+    assert_ne!(reasons(&rows, Size::Standard), "passed");
+    rows.push(infeasible("a document has nothing to load"));
+    assert_eq!(reasons(&rows, Size::Standard), "passed");
+}
+
+// EP-18
+#[test]
+fn the_infeasible_marker_is_no_passing_row() {
+    let rows = [
+        baseline("lint", 1, true),
+        row("diagnostics", 1, true),
+        infeasible("nothing to load"),
+    ];
+    assert_snapshot!(reasons(&rows, Size::Standard), @"1 passing after-rows of tiers 1 to 3, but 2 are needed");
+}
+
+// EP-18
+#[test]
+fn a_failed_build_outweighs_any_number_of_passes() {
+    let mut rows = enough();
+    rows.extend([
+        row("tests", 2, true),
+        row("lint", 1, true),
+        row("types", 2, false),
+    ]);
+    assert_snapshot!(reasons(&rows, Size::Standard), @"`types` (tier 2, iteration 1) failed with exit code 1 and did not fail at the baseline");
+}
+
+// EP-18
+#[test]
+fn what_failed_at_the_baseline_too_is_excused_and_noted() {
+    let mut rows = enough();
+    rows.extend([baseline("types", 2, false), row("types", 2, false)]);
+    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    assert_eq!(
+        notes(&rows),
+        ["`types` (tier 2, iteration 1) failed at the baseline too"]
+    );
+    // EP-19: it passed on one of the two trees before.
+    rows.push(baseline("types", 2, true));
+    assert_ne!(reasons(&rows, Size::Standard), "passed");
+}
+
+// EP-18
+#[test]
+fn found_secrets_fail_the_gate_and_other_readiness_is_a_note() {
+    let mut rows = enough();
+    rows.push(row("readiness-observability", 4, false));
+    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    assert_eq!(
+        notes(&rows),
+        ["`readiness-observability` (tier 4, iteration 1) failed, which decides nothing"]
+    );
+    rows.push(row(SECRETS, 4, false));
+    assert_snapshot!(reasons(&rows, Size::Standard), @"`readiness-secrets` (tier 4, iteration 1) failed with exit code 1 and did not fail at the baseline");
+    rows.push(baseline(SECRETS, 4, false));
+    assert_eq!(reasons(&rows, Size::Standard), "passed");
+}
+
+// EP-18
+#[test]
+fn readiness_never_counts_as_a_passing_row() {
+    let rows = [
+        baseline("build", 2, true),
+        row("build", 2, true),
+        row(SECRETS, 4, true),
+        row("readiness-degradation", 4, true),
+    ];
+    assert_snapshot!(reasons(&rows, Size::Standard), @"1 passing after-rows of tiers 1 to 3, but 2 are needed");
+}
+
+// EP-18
+#[test]
+fn superseded_rows_and_earlier_iterations_do_not_count() {
+    let mut rows = enough();
+    rows.push(Row {
+        superseded: true,
+        ..row("types", 2, false)
+    });
+    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    rows.push(Row {
+        iteration: 2,
+        ..row("build", 2, true)
+    });
+    assert_snapshot!(reasons(&rows, Size::Standard), @"1 passing after-rows of tiers 1 to 3, but 2 are needed");
+    let none: Vec<_> = enough()
+        .into_iter()
+        .map(|row| Row {
+            superseded: true,
+            ..row
+        })
+        .collect();
+    assert_eq!(reasons(&none, Size::Standard), reasons(&[], Size::Standard));
+}
+
+// CORE-13
+#[test]
+fn zero_collected_tests_are_no_pass() {
+    let mut rows = enough();
+    rows[2].collected = Some(0);
+    assert_snapshot!(reasons(&rows, Size::Standard), @"
+    1 passing after-rows of tiers 1 to 3, but 2 are needed
+    no passing after-row is of tier 2 or 3, and no `tier3-infeasible` with a reason is recorded
+    ");
+    assert_eq!(
+        notes(&rows),
+        ["`build` (tier 2, iteration 1) collected no test and is no pass"]
+    );
+    rows[2].collected = Some(1);
+    assert_eq!(reasons(&rows, Size::Standard), "passed");
+}
+
+#[test]
+fn a_pass_with_a_bad_exit_code_is_a_failure() {
+    let mut rows = enough();
+    rows.push(Row {
+        exit_code: Some(101),
+        ..row("tests", 2, true)
+    });
+    assert_snapshot!(reasons(&rows, Size::Standard), @"`tests` (tier 2, iteration 1) failed with exit code 101 and did not fail at the baseline");
+}
+
+// CORE-06, EP-33
+#[test]
+fn a_row_from_an_agent_cannot_be_read() {
+    let text = serde_json::to_string(&row("build", 2, true)).unwrap();
+    assert!(serde_json::from_str::<Row>(&text).is_ok());
+    for other in ["agent", "implementer", "verifier"] {
+        let forged = text.replace("\"engine\"", &format!("\"{other}\""));
+        assert!(serde_json::from_str::<Row>(&forged).is_err());
+    }
+    assert!(serde_json::from_str::<Row>(&text.replace("\"tier\":2", "\"tier\":5")).is_err());
+}
+
+fn test(name: &str, end: TestEnd) -> TestResult {
+    TestResult {
+        name: name.into(),
+        end,
+    }
+}
+
+// EP-19
+#[test]
+fn a_regression_is_a_single_test_that_passed_and_fails_or_is_gone() {
+    use TestEnd::{Failed, Flaky, Passed};
+    let run = [
+        test("a", Passed),
+        test("b", Passed),
+        test("c", Failed),
+        test("d", Passed),
+        test("f", Flaky),
+    ];
+    let task = [test("c", Passed), test("e", Failed)];
+    let after = [
+        test("a", Passed),
+        test("b", Failed),
+        test("c", Failed),
+        test("e", Failed),
+        test("f", Failed),
+    ];
+    let found: Vec<_> = regressions(&[&run, &task], &after)
+        .into_iter()
+        .map(|r| (r.test, r.how))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("b".into(), RegressionKind::Failed),
+            ("c".into(), RegressionKind::Failed),
+            ("d".into(), RegressionKind::Gone),
+        ]
+    );
+}
+
+// EP-19
+#[test]
+fn a_flaky_test_is_neither_a_pass_nor_a_regression() {
+    use TestEnd::{Failed, Passed};
+    let twice = [test("a", Passed), test("a", Failed)];
+    assert_eq!(regressions(&[&twice], &[]), []);
+    assert_eq!(regressions(&[&[test("a", Passed)]], &twice), []);
+}
+
+// EP-19
+#[test]
+fn a_claimed_baseline_that_differs_is_a_row_that_never_passes() {
+    let claim = |check: &str, passed| BaselineClaim {
+        check: check.into(),
+        passed,
+    };
+    let mut rows = vec![baseline("build", 2, true), baseline("types", 2, false)];
+    let claims = [claim("build", true), claim("types", true), claim("bench", true)];
+    let found = baseline_discrepancies(&claims, &rows, 1);
+    let reasons: Vec<_> = found
+        .iter()
+        .map(|row| (row.check.as_str(), row.passed, row.reason.as_str()))
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            (
+                DISCREPANCY,
+                false,
+                "`types` is claimed to have passed at the baseline, which the engine did not see"
+            ),
+            (
+                DISCREPANCY,
+                false,
+                "`bench` is claimed to have passed at the baseline, which the engine did not see"
+            ),
+        ]
+    );
+    rows.extend([row("diagnostics", 1, true), row("build", 2, true)]);
+    rows.extend(found);
+    assert_eq!(rule(&rows, Size::Standard), Ruled::Passed);
+    assert_eq!(notes(&rows).len(), 2);
+}
+
+fn any_row() -> impl Strategy<Value = Row> {
+    let checks = vec![
+        "build",
+        "tests",
+        "lint",
+        SECRETS,
+        INFEASIBLE,
+        "readiness-degradation",
+    ];
+    let phases = vec![RowPhase::Baseline, RowPhase::After, RowPhase::Review];
+    let numbers = (
+        1..=4u8,
+        0..3u32,
+        prop::option::of(0..3u32),
+        prop::option::of(0..2i32),
+    );
+    (
+        prop::sample::select(checks),
+        prop::sample::select(phases),
+        any::<(bool, bool)>(),
+        numbers,
+    )
+        .prop_map(
+            |(check, phase, (passed, superseded), (tier, iteration, collected, exit_code))| Row {
+                phase,
+                superseded,
+                iteration,
+                collected,
+                exit_code,
+                ..row(check, tier, passed)
+            },
+        )
+}
+
+proptest! {
+    // EP-18
+    #[test]
+    fn a_superseded_row_changes_nothing(rows in prop::collection::vec(any_row(), 0..12)) {
+        let standing: Vec<_> = rows.iter().filter(|row| !row.superseded).cloned().collect();
+        prop_assert_eq!(rule(&rows, Size::Large), rule(&standing, Size::Large));
+    }
+
+    // EP-18
+    #[test]
+    fn a_large_task_never_passes_where_a_standard_one_fails(rows in prop::collection::vec(any_row(), 0..12)) {
+        if reasons(&rows, Size::Large) == "passed" {
+            prop_assert_eq!(reasons(&rows, Size::Standard), "passed");
+        }
+    }
+
+    // EP-18
+    #[test]
+    fn no_pass_without_a_baseline_and_two_engine_passes(rows in prop::collection::vec(any_row(), 0..12)) {
+        if reasons(&rows, Size::Standard) == "passed" {
+            prop_assert!(rows.iter().any(|row| row.phase == RowPhase::Baseline && !row.superseded));
+            let passes = rows.iter().filter(|row| row.phase == RowPhase::After && !row.superseded && row.passed);
+            prop_assert!(passes.filter(|row| row.collected != Some(0)).count() >= 2);
+        }
+    }
+}

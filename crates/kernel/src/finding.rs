@@ -1,0 +1,98 @@
+//! A finding: one defect report, the same type for every role and every engine check (CORE-20).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// How bad a defect is; the order is the order of badness, worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// A follow-up; never a reason for another round.
+    Minor,
+    /// A defect with a workaround.
+    Major,
+    /// A wrong or unsafe result.
+    Critical,
+    /// The work must not go on with it.
+    Blocker,
+}
+
+/// What a defect is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Category {
+    Security,
+    Correctness,
+    Performance,
+    Maintainability,
+    Design,
+}
+
+/// Which kind of work removes a defect; the order is the order of routing, earliest first (OT-17).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingKind {
+    Plan,
+    Test,
+    Production,
+    Cosmetic,
+}
+
+/// Where a defect is. Line numbers are shown, never compared: code moves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Place {
+    /// File or artifact, relative to the work tree.
+    pub file: String,
+    /// Function, type, section or decision inside the file; empty when unknown.
+    pub symbol: String,
+    /// One-based line; 0 when unknown.
+    pub line: u32,
+}
+
+/// One defect report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The reporter's own id, unique within its report.
+    pub id: String,
+    pub severity: Severity,
+    pub category: Category,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FindingKind>,
+    /// Names of the phases that injected the defect; empty when the reporter could not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub injected_by: Vec<String>,
+    /// The task it concerns, where the reporter knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    #[serde(default)]
+    pub place: Place,
+    pub claim: String,
+    #[serde(default)]
+    pub evidence: String,
+    #[serde(default)]
+    pub impact: String,
+    #[serde(default)]
+    pub recommendation: String,
+    /// A patch that removes the defect, where the reporter has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+    /// The id of an earlier finding that the reporter says this one repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<String>,
+}
+
+impl Finding {
+    /// Tells whether this finding alone must end the run: security and blocker, whatever the verdict.
+    pub fn is_security_blocker(&self) -> bool {
+        self.category == Category::Security && self.severity == Severity::Blocker
+    }
+
+    /// Tells whether this finding is a follow-up only. A cosmetic patch is applied at no cost, so it still
+    /// counts.
+    pub fn is_follow_up(&self) -> bool {
+        self.severity == Severity::Minor
+            && !(self.kind == Some(FindingKind::Cosmetic) && self.patch.is_some())
+    }
+}

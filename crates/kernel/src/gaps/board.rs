@@ -1,0 +1,270 @@
+//! The board: every gap, issue and decision of one document, and the round under way.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+use super::convergence::{RoundRow, Thresholds};
+use super::decision::{Conflict, Decision};
+use super::gap::{BlockedOn, Gap, GapId, GapSeverity, GapStatus, IdError, NewGap};
+use super::issue::{Issue, IssueId};
+use super::lifecycle::Transition;
+
+/// The state of one refinement. Only the functions of this module change it, so every change is legal
+/// and recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Board {
+    pub(super) rules: Rules,
+    pub(super) round: u32,
+    pub(super) max_rounds: u32,
+    pub(super) gaps: BTreeMap<GapId, Gap>,
+    pub(super) transitions: Vec<Transition>,
+    pub(super) issues: BTreeMap<IssueId, Issue>,
+    pub(super) conflicts: BTreeMap<IssueId, Conflict>,
+    pub(super) decisions: Vec<Decision>,
+    pub(super) rows: Vec<RoundRow>,
+    /// Rounds without net progress since the last progress or the user's last word on it.
+    pub(super) stalled: u32,
+    pub(super) failed_in_a_row: u32,
+    /// The newest review was clean. It stays the final one while no other comes: text enters the document
+    /// only through a review.
+    pub(super) clean_review: bool,
+    pub(super) issued: Issued,
+}
+
+/// The configured numbers of a refinement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Rules {
+    /// How many gaps an engineer is given in one round.
+    pub assigned: usize,
+    /// The least number of rounds a refinement may take.
+    pub rounds: u32,
+    pub thresholds: Thresholds,
+    pub rollbacks_per_round: u32,
+    pub rollbacks_per_run: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            assigned: 7,
+            rounds: 10,
+            thresholds: Thresholds::default(),
+            rollbacks_per_round: 2,
+            rollbacks_per_run: 5,
+        }
+    }
+}
+
+/// The numbers given so far. A rollback keeps them: an archived gap and a new one never share an id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Issued {
+    gaps: BTreeMap<String, u32>,
+    issues: BTreeMap<u32, u32>,
+}
+
+/// Why a gap cannot be put on the board.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AddError {
+    #[error(transparent)]
+    Id(#[from] IdError),
+    #[error(
+        "a gap of category {category} is split from {parent}, which is not on the board: name a known gap"
+    )]
+    UnknownParent { category: String, parent: GapId },
+}
+
+impl Board {
+    /// Opens a board with the first inventory, which fixes the highest number of rounds.
+    pub fn open(inventory: Vec<NewGap>, rules: Rules) -> Result<Board, AddError> {
+        let mut board = Board {
+            rules,
+            round: 0,
+            max_rounds: max_rounds(inventory.len(), rules.rounds),
+            gaps: BTreeMap::new(),
+            transitions: Vec::new(),
+            issues: BTreeMap::new(),
+            conflicts: BTreeMap::new(),
+            decisions: Vec::new(),
+            rows: Vec::new(),
+            stalled: 0,
+            failed_in_a_row: 0,
+            clean_review: false,
+            issued: Issued::default(),
+        };
+        for gap in inventory {
+            board.add(gap)?;
+        }
+        board.round = 1;
+        Ok(board)
+    }
+
+    /// Puts a gap found in the round under way on the board and gives it its id.
+    pub fn add(&mut self, new: NewGap) -> Result<GapId, AddError> {
+        if let Some(parent) = new
+            .split_from
+            .as_ref()
+            .filter(|parent| !self.gaps.contains_key(parent))
+        {
+            return Err(AddError::UnknownParent {
+                category: new.category,
+                parent: parent.clone(),
+            });
+        }
+        let id = self.issued.next_gap(&new.category)?;
+        let gap = Gap {
+            id: id.clone(),
+            severity: new.severity,
+            claim: new.claim,
+            sections: new.sections,
+            status: GapStatus::Open,
+            waits_for: None,
+            found_in: self.round,
+            split_from: new.split_from,
+            proposal: None,
+        };
+        self.gaps.insert(id.clone(), gap);
+        Ok(id)
+    }
+
+    /// The round under way, from 1.
+    pub fn round(&self) -> u32 {
+        self.round
+    }
+
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub fn gap(&self, id: &GapId) -> Option<&Gap> {
+        self.gaps.get(id)
+    }
+
+    /// All gaps in the order of their ids.
+    pub fn gaps(&self) -> impl Iterator<Item = &Gap> {
+        self.gaps.values()
+    }
+
+    /// The gaps that are not resolved, closed, deferred or waived.
+    pub fn unsettled(&self) -> impl Iterator<Item = &Gap> {
+        self.gaps.values().filter(|gap| !gap.status.is_settled())
+    }
+
+    /// The proposals that no reviewer has judged.
+    pub fn unreviewed(&self) -> impl Iterator<Item = &Gap> {
+        self.gaps.values().filter(|gap| gap.status == GapStatus::Proposed)
+    }
+
+    /// The unsettled gaps that other unsettled gaps wait for.
+    pub fn blocking(&self) -> BTreeSet<GapId> {
+        self.unsettled()
+            .filter_map(|gap| match &gap.waits_for {
+                Some(BlockedOn::Gap(id)) => Some(id.clone()),
+                Some(BlockedOn::Decision(_) | BlockedOn::External(_)) | None => None,
+            })
+            .filter(|id| self.gaps.get(id).is_some_and(|gap| !gap.status.is_settled()))
+            .collect()
+    }
+
+    pub fn transitions(&self) -> &[Transition] {
+        &self.transitions
+    }
+
+    pub fn issues(&self) -> impl Iterator<Item = &Issue> {
+        self.issues.values()
+    }
+
+    pub fn conflicts(&self) -> impl Iterator<Item = &Conflict> {
+        self.conflicts.values()
+    }
+
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// The rounds so far, those that did not count included.
+    pub fn rows(&self) -> &[RoundRow] {
+        &self.rows
+    }
+
+    pub(super) fn next_issue(&mut self) -> IssueId {
+        let round = self.round;
+        let last = self.issued.issues.entry(round).or_insert(0);
+        *last = last.saturating_add(1);
+        IssueId { round, number: *last }
+    }
+
+    /// Tells whether every unsettled gap, and there is one, is blocked.
+    pub(super) fn all_blocked(&self) -> bool {
+        let mut unsettled = self.unsettled().peekable();
+        unsettled.peek().is_some() && unsettled.all(|gap| gap.status == GapStatus::Blocked)
+    }
+
+    pub(super) fn ids_of(&self, severity: GapSeverity) -> Vec<GapId> {
+        self.unsettled()
+            .filter(|gap| gap.severity == severity)
+            .map(|gap| gap.id.clone())
+            .collect()
+    }
+}
+
+impl Issued {
+    fn next_gap(&mut self, category: &str) -> Result<GapId, IdError> {
+        let last = self.gaps.get(category).copied().unwrap_or(0);
+        let next = last.checked_add(1).ok_or_else(|| IdError::Exhausted {
+            category: category.into(),
+        })?;
+        let id = GapId::new(category, next)?;
+        self.gaps.insert(category.into(), next);
+        Ok(id)
+    }
+}
+
+fn max_rounds(inventory: usize, least: u32) -> u32 {
+    u32::try_from(inventory.div_ceil(2))
+        .unwrap_or(u32::MAX)
+        .max(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{board, id, new_gap};
+    use super::*;
+    use GapSeverity::{High, Low};
+    use std::string::ToString;
+    use std::vec;
+
+    // SR-02
+    #[test]
+    fn the_engine_numbers_gaps_per_category() {
+        let board = board(&[("FLOW", High), ("UX", Low), ("FLOW", Low)]);
+        let ids: Vec<_> = board.gaps().map(|gap| gap.id.to_string()).collect();
+        assert_eq!(ids, ["GAP-FLOW-001", "GAP-FLOW-002", "GAP-UX-001"]);
+    }
+
+    #[test]
+    fn a_bad_category_is_refused_by_name() {
+        let error = Board::open(vec![new_gap("flow", Low)], Rules::default()).unwrap_err();
+        assert!(error.to_string().contains("`flow` is no gap category"), "{error}");
+    }
+
+    #[test]
+    fn a_split_from_an_unknown_gap_is_refused() {
+        let mut board = board(&[("FLOW", High)]);
+        let new = NewGap {
+            split_from: Some(id("GAP-UX-009")),
+            ..new_gap("FLOW", Low)
+        };
+        assert!(board.add(new).unwrap_err().to_string().contains("GAP-UX-009"));
+    }
+
+    #[test]
+    fn a_board_survives_json() {
+        let board = board(&[("FLOW", High), ("UX", Low)]);
+        let text = serde_json::to_string(&board).unwrap();
+        assert_eq!(serde_json::from_str::<Board>(&text).unwrap(), board);
+    }
+}

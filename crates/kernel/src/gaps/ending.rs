@@ -1,0 +1,190 @@
+//! The end of a refinement, and what the user may say before it: narrow, accept, approve (SR-08, SR-09).
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+use super::board::Board;
+use super::gap::{BlockedOn, GapId, GapSeverity, GapStatus};
+use super::lifecycle::{Actor, Move};
+
+/// Whether the user may approve the document as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acceptable {
+    /// Allowed; the high gaps are to be named to the user one by one.
+    Yes { high: Vec<GapId>, lower: Vec<GapId> },
+    /// Not allowed while these are open; only a forced completion passes them.
+    No {
+        critical: Vec<GapId>,
+        blocking: Vec<GapId>,
+    },
+}
+
+impl Board {
+    /// Tells whether the refinement is complete: every gap settled and the newest review clean.
+    pub fn is_complete(&self) -> bool {
+        self.unsettled().next().is_none() && self.clean_review
+    }
+
+    /// Tells whether the user may approve early, and what is then left open.
+    pub fn acceptable(&self) -> Acceptable {
+        let critical = self.ids_of(GapSeverity::Critical);
+        let blocking: Vec<GapId> = self.blocking().into_iter().collect();
+        if !critical.is_empty() || !blocking.is_empty() {
+            return Acceptable::No { critical, blocking };
+        }
+        let mut lower = self.ids_of(GapSeverity::Medium);
+        lower.extend(self.ids_of(GapSeverity::Low));
+        Acceptable::Yes {
+            high: self.ids_of(GapSeverity::High),
+            lower,
+        }
+    }
+
+    /// The highest number of rounds, fixed by the first inventory.
+    pub fn max_rounds(&self) -> u32 {
+        self.max_rounds
+    }
+
+    /// How many more rounds may count.
+    pub fn rounds_left(&self) -> u32 {
+        let counted = self.rows.iter().filter(|row| row.state.counts()).count();
+        self.max_rounds
+            .saturating_sub(u32::try_from(counted).unwrap_or(u32::MAX))
+    }
+
+    /// Defers the medium and low gaps that no remaining gap waits for, by the user's word, and forgets the
+    /// stalls; says which. Accepted gaps stay: their text is about to be merged.
+    pub fn narrow(&mut self, why: &str) -> Vec<GapId> {
+        let kept = self.kept_when_narrowed();
+        let deferred: Vec<GapId> = self
+            .unsettled()
+            .map(|gap| gap.id.clone())
+            .filter(|id| !kept.contains(id))
+            .collect();
+        let deferred = deferred
+            .into_iter()
+            .filter(|id| self.move_gap(id, Move::Defer, Actor::User, why).is_ok())
+            .collect();
+        self.stalled = 0;
+        deferred
+    }
+
+    /// Takes the gaps as they are, by the user's word: the stalls so far are forgotten.
+    pub fn accept_complexity(&mut self) {
+        self.stalled = 0;
+    }
+
+    fn kept_when_narrowed(&self) -> BTreeSet<GapId> {
+        let mut pending: Vec<GapId> = self
+            .unsettled()
+            .filter(|gap| gap.severity >= GapSeverity::High || gap.status == GapStatus::Accepted)
+            .map(|gap| gap.id.clone())
+            .collect();
+        let mut kept = BTreeSet::new();
+        while let Some(id) = pending.pop() {
+            if let Some(Some(BlockedOn::Gap(on))) = self.gaps.get(&id).map(|gap| &gap.waits_for) {
+                pending.push(on.clone());
+            }
+            kept.insert(id);
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Rules;
+    use super::super::sample::{block_on_gap, board, id, new_gap};
+    use super::*;
+    use GapSeverity::{Critical, High, Low, Medium};
+    use std::vec;
+
+    // SR-09
+    #[test]
+    fn the_limit_is_ten_or_half_the_first_inventory_and_stays() {
+        for (gaps, limit) in [(0, 10), (20, 10), (21, 11), (25, 13), (60, 30)] {
+            let inventory = (0..gaps).map(|_| new_gap("A", Low)).collect();
+            let mut board = Board::open(inventory, Rules::default()).unwrap();
+            assert_eq!(board.max_rounds(), limit);
+            for _ in 0..50 {
+                board.add(new_gap("B", Low)).unwrap();
+            }
+            assert_eq!((board.max_rounds(), board.rounds_left()), (limit, limit));
+        }
+    }
+
+    // SR-09
+    #[test]
+    fn a_critical_or_blocking_gap_forbids_early_approval() {
+        let mut board = board(&[("A", Critical), ("A", Low), ("A", Low)]);
+        block_on_gap(&mut board, "GAP-A-003", "GAP-A-002");
+        assert_eq!(
+            board.acceptable(),
+            Acceptable::No {
+                critical: vec![id("GAP-A-001")],
+                blocking: vec![id("GAP-A-002")]
+            }
+        );
+    }
+
+    // SR-09
+    #[test]
+    fn a_low_gap_that_another_waits_for_forbids_early_approval() {
+        let mut board = board(&[("A", Low), ("A", Low)]);
+        block_on_gap(&mut board, "GAP-A-002", "GAP-A-001");
+        assert!(matches!(board.acceptable(), Acceptable::No { .. }));
+    }
+
+    // SR-09
+    #[test]
+    fn early_approval_names_the_high_gaps() {
+        let mut board = board(&[("A", Critical), ("A", High), ("A", Low)]);
+        board
+            .move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "out of scope")
+            .unwrap();
+        assert_eq!(
+            board.acceptable(),
+            Acceptable::Yes {
+                high: vec![id("GAP-A-002")],
+                lower: vec![id("GAP-A-003")]
+            }
+        );
+    }
+
+    // SR-08
+    #[test]
+    fn narrowing_defers_what_no_remaining_gap_waits_for() {
+        let mut board = board(&[
+            ("A", High),
+            ("A", Medium),
+            ("A", Low),
+            ("A", Low),
+            ("A", Critical),
+        ]);
+        block_on_gap(&mut board, "GAP-A-001", "GAP-A-002");
+        block_on_gap(&mut board, "GAP-A-003", "GAP-A-004");
+        board.stalled = 2;
+        assert_eq!(board.narrow("narrowed"), [id("GAP-A-003"), id("GAP-A-004")]);
+        assert_eq!(board.stalled, 0);
+        assert!(
+            board
+                .transitions()
+                .iter()
+                .rev()
+                .take(2)
+                .all(|t| t.actor == Actor::User && t.to == GapStatus::Deferred)
+        );
+    }
+
+    // SR-08
+    #[test]
+    fn accepting_the_complexity_forgets_the_stalls_and_moves_no_gap() {
+        let mut board = board(&[("A", Low)]);
+        board.stalled = 2;
+        let gaps = board.gaps.clone();
+        board.accept_complexity();
+        assert_eq!((board.stalled, &board.gaps), (0, &gaps));
+    }
+}

@@ -1,0 +1,279 @@
+//! A gap: one hole in a document, its id, how bad it is and how far its closing has come (SR-02).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+use serde::{Deserialize, Serialize};
+
+use super::decision::QuestionId;
+use super::overlap::Proposal;
+
+/// One hole in the document under refinement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    pub id: GapId,
+    pub severity: GapSeverity,
+    pub claim: String,
+    /// The sections of the document it touches; empty when nobody could tell.
+    #[serde(default)]
+    pub sections: Vec<String>,
+    pub status: GapStatus,
+    /// What it waits for; set exactly while the status is blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<BlockedOn>,
+    /// The round that found it; 0 for the first inventory.
+    pub found_in: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_from: Option<GapId>,
+    /// The newest proposal; kept after its acceptance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Proposal>,
+}
+
+/// A gap as its finder reports it, before the engine gives it an id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewGap {
+    pub category: String,
+    pub severity: GapSeverity,
+    pub claim: String,
+    #[serde(default)]
+    pub sections: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_from: Option<GapId>,
+}
+
+/// How bad a gap is; the order is the order of badness, worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapSeverity {
+    /// Wording.
+    Low,
+    /// An edge case is open.
+    Medium,
+    /// Two readers build different things.
+    High,
+    /// It cannot be built, or is unsafe.
+    Critical,
+}
+
+/// How far the closing of a gap has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapStatus {
+    Open,
+    /// A solution waits for its review.
+    Proposed,
+    Accepted,
+    NeedsRevision,
+    /// The accepted text is in the document.
+    Resolved,
+    Closed,
+    Blocked,
+    Deferred,
+    Waived,
+}
+
+impl GapStatus {
+    pub const ALL: [GapStatus; 9] = [
+        GapStatus::Open,
+        GapStatus::Proposed,
+        GapStatus::Accepted,
+        GapStatus::NeedsRevision,
+        GapStatus::Resolved,
+        GapStatus::Closed,
+        GapStatus::Blocked,
+        GapStatus::Deferred,
+        GapStatus::Waived,
+    ];
+
+    /// Tells whether nobody has to work on the gap any more.
+    pub fn is_settled(self) -> bool {
+        match self {
+            GapStatus::Resolved | GapStatus::Closed | GapStatus::Deferred | GapStatus::Waived => true,
+            GapStatus::Open
+            | GapStatus::Proposed
+            | GapStatus::Accepted
+            | GapStatus::NeedsRevision
+            | GapStatus::Blocked => false,
+        }
+    }
+
+    /// Tells whether an engineer can propose something for the gap.
+    pub fn is_workable(self) -> bool {
+        match self {
+            GapStatus::Open | GapStatus::NeedsRevision => true,
+            GapStatus::Proposed
+            | GapStatus::Accepted
+            | GapStatus::Resolved
+            | GapStatus::Closed
+            | GapStatus::Blocked
+            | GapStatus::Deferred
+            | GapStatus::Waived => false,
+        }
+    }
+}
+
+impl fmt::Display for GapStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GapStatus::Open => "open",
+            GapStatus::Proposed => "proposed",
+            GapStatus::Accepted => "accepted",
+            GapStatus::NeedsRevision => "needs-revision",
+            GapStatus::Resolved => "resolved",
+            GapStatus::Closed => "closed",
+            GapStatus::Blocked => "blocked",
+            GapStatus::Deferred => "deferred",
+            GapStatus::Waived => "waived",
+        })
+    }
+}
+
+/// What a blocked gap waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockedOn {
+    Gap(GapId),
+    Decision(QuestionId),
+    /// Something outside the run, in words.
+    External(String),
+}
+
+/// `GAP-<CATEGORY>-<NNN>`, given by the engine and never given twice.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct GapId {
+    category: String,
+    number: u32,
+}
+
+impl GapId {
+    /// Builds an id from its parts; the category is one word of capitals and digits.
+    pub fn new(category: &str, number: u32) -> Result<GapId, IdError> {
+        if !is_category(category) {
+            return Err(IdError::Category {
+                category: category.into(),
+            });
+        }
+        if number == 0 {
+            return Err(IdError::Shape {
+                text: alloc::format!("GAP-{category}-000"),
+            });
+        }
+        Ok(GapId {
+            category: category.into(),
+            number,
+        })
+    }
+
+    pub fn category(&self) -> &str {
+        &self.category
+    }
+}
+
+impl fmt::Display for GapId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GAP-{}-{:03}", self.category, self.number)
+    }
+}
+
+impl FromStr for GapId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<GapId, IdError> {
+        let shape = || IdError::Shape { text: text.into() };
+        let (category, digits) = text
+            .strip_prefix("GAP-")
+            .and_then(|rest| rest.split_once('-'))
+            .ok_or_else(shape)?;
+        let id = GapId::new(category, digits.parse().map_err(|_| shape())?)?;
+        // Two spellings of one id would be two gaps to a text search.
+        if alloc::format!("{id}") == text {
+            Ok(id)
+        } else {
+            Err(shape())
+        }
+    }
+}
+
+impl TryFrom<String> for GapId {
+    type Error = IdError;
+
+    fn try_from(text: String) -> Result<GapId, IdError> {
+        text.parse()
+    }
+}
+
+impl From<GapId> for String {
+    fn from(id: GapId) -> String {
+        alloc::format!("{id}")
+    }
+}
+
+/// Why a text is no gap id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdError {
+    #[error("`{category}` is no gap category: use capitals and digits, starting with a letter, as in FLOW")]
+    Category { category: String },
+    #[error("`{text}` is no gap id: write GAP-<CATEGORY>-<NNN>, as in GAP-FLOW-001")]
+    Shape { text: String },
+    #[error("category {category} has no numbers left: use another category")]
+    Exhausted { category: String },
+}
+
+fn is_category(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::string::ToString;
+
+    // SR-02
+    #[test]
+    fn an_id_has_one_spelling() {
+        assert_eq!(
+            "GAP-FLOW-001".parse::<GapId>().unwrap().to_string(),
+            "GAP-FLOW-001"
+        );
+        for wrong in [
+            "GAP-FLOW-1",
+            "GAP-FLOW-0001",
+            "GAP-FLOW-000",
+            "GAP-flow-001",
+            "GAP--001",
+            "FLOW-001",
+            "GAP-FLOW-+01",
+            "",
+        ] {
+            assert!(wrong.parse::<GapId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_a_string_in_json() {
+        let id = GapId::new("UX", 12).unwrap();
+        assert_eq!(serde_json::to_string(&id).unwrap(), "\"GAP-UX-012\"");
+        assert_eq!(serde_json::from_str::<GapId>("\"GAP-UX-012\"").unwrap(), id);
+        assert!(serde_json::from_str::<GapId>("\"GAP-ux-012\"").is_err());
+    }
+
+    #[test]
+    fn severities_are_ordered_worst_last() {
+        assert!(GapSeverity::Critical > GapSeverity::High && GapSeverity::Medium > GapSeverity::Low);
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_an_id_in_its_own_spelling_or_an_error(text in "(GAP-)?[A-Za-z0-9-]{0,12}") {
+            if let Ok(id) = text.parse::<GapId>() {
+                prop_assert_eq!(id.to_string(), text);
+            }
+        }
+    }
+}

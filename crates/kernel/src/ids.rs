@@ -1,0 +1,74 @@
+//! The ids of the kernel: dense positions in a program, and command ids derived from position.
+
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+macro_rules! dense_id {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u16);
+
+        impl $name {
+            /// The position as an index.
+            pub fn index(self) -> usize {
+                usize::from(self.0)
+            }
+        }
+    )*};
+}
+
+dense_id! {
+    /// A phase, by its position in the file; phases of a sub-flow follow their owner.
+    PhaseId;
+    /// A signal name of the program.
+    SignalId;
+    /// A budget, declared or made from `rounds`.
+    BudgetId;
+    /// An artifact.
+    ArtifactId;
+    /// A flag that phases set and conditions read.
+    FlagId;
+    /// A list of items, such as the tasks of a plan.
+    ListId;
+    /// A role's contract in the mode in which the program uses it.
+    ContractId;
+    /// An engine operation.
+    OperationId;
+}
+
+/// Where work happens: on the main line of the flow, or in the sub-flow of one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lane {
+    Main,
+    /// The task at this position of its list, in the batch with this number.
+    Task {
+        batch: u16,
+        index: u16,
+    },
+}
+
+/// Names one command of one run, by position alone; performing it twice is recognisable as the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CommandId {
+    pub phase: PhaseId,
+    pub lane: Lane,
+    /// The how-manieth entry into the phase on this lane, from 1.
+    pub visit: u16,
+    /// Which member of the phase: item, panel seat, failure operation.
+    pub seat: u16,
+    /// The how-manieth dispatch on this seat in this visit, from 1.
+    pub attempt: u16,
+}
+
+impl fmt::Display for CommandId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lane {
+            Lane::Main => write!(f, "p{}", self.phase.0)?,
+            Lane::Task { batch, index } => write!(f, "p{}.b{batch}t{}", self.phase.0, index + 1)?,
+        }
+        write!(f, ".v{}.s{}.a{}", self.visit, self.seat, self.attempt)
+    }
+}

@@ -1,0 +1,486 @@
+//! A compiled workflow: phases, routes and budgets by dense ids. Built by the workflow crate, never changed.
+
+use crate::ids::{ArtifactId, BudgetId, ContractId, FlagId, ListId, OperationId, PhaseId, SignalId};
+use crate::signal;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A compiled workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    pub name: String,
+    pub about: String,
+    /// What a run is about, and the name of the artifact that holds it.
+    pub subject: String,
+    /// In file order; the phases of a sub-flow follow their owner.
+    pub phases: Vec<Phase>,
+    /// Declared budgets first, then one for each phase with `rounds`.
+    pub budgets: Vec<Budget>,
+    pub artifacts: Vec<String>,
+    /// The implicit signals first (see `signal.rs`).
+    pub signals: Vec<String>,
+    pub flags: Vec<String>,
+    pub lists: Vec<String>,
+    pub contracts: Vec<Contract>,
+    pub operations: Vec<Operation>,
+    /// The phases that a finding may name as its origin, earliest first.
+    pub injects: Vec<PhaseId>,
+    /// Operations that run when the run fails or is cancelled.
+    pub failure: Vec<OperationId>,
+}
+
+/// One step of the flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    pub name: String,
+    /// The phase whose sub-flow this one belongs to.
+    pub owner: Option<PhaseId>,
+    /// Reached by name only; `next` passes it by.
+    pub aside: bool,
+    /// The phase is passed by when this does not hold.
+    pub when: Option<Condition>,
+    pub work: Work,
+    pub reads: Vec<ArtifactId>,
+    pub may_read: Vec<ArtifactId>,
+    pub writes: Vec<ArtifactId>,
+    /// Artifacts that go back to the run's base when a remand enters the phase.
+    pub discards: Vec<ArtifactId>,
+    pub sets: Vec<FlagId>,
+    /// Sorted by signal.
+    pub routes: Vec<(SignalId, Route)>,
+    /// Detector signals told apart by the verdict they come with: detector, verdict, signal.
+    pub qualified: Vec<(SignalId, SignalId, SignalId)>,
+    /// The budget made from `rounds`.
+    pub round: Option<BudgetId>,
+    /// How often one dispatch may be repeated after a failure.
+    pub retries: u8,
+    /// How often a finding must be reported to count as repeated.
+    pub repeats: u8,
+    /// What the subject's status says while the phase is under way; empty when it says nothing.
+    pub status: String,
+    /// Entering the phase starts a round that can be rolled back.
+    pub checkpoint: bool,
+    /// Line in the workflow file, from 1.
+    pub line: u32,
+}
+
+/// What a phase consists of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// One dispatch.
+    Role { contract: ContractId, nearest: Nearest },
+    /// One dispatch for each item, at the same time.
+    Each {
+        contract: ContractId,
+        items: Items,
+        tally: Vec<TallyRow>,
+        quorum: Option<u16>,
+        diverse: bool,
+    },
+    /// Roles with a veto, and advisors that are heard and recorded.
+    Panel {
+        members: Vec<ContractId>,
+        advisors: Vec<ContractId>,
+    },
+    /// A sub-flow for each item of a list, in dependency order.
+    Flow {
+        list: ListId,
+        at_once: u16,
+        tally: Vec<TallyRow>,
+    },
+    /// An engine operation; costs no dispatch.
+    Operation { operation: OperationId },
+    /// A question to a human.
+    Ask {
+        question: String,
+        default: Option<SignalId>,
+        options: Vec<Choice>,
+    },
+}
+
+/// Who performs a single dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Nearest {
+    /// The role that the phase names.
+    Named,
+    /// The role of the phase that led here: the agent closest to the failure.
+    Caller,
+}
+
+/// The items of a phase that runs once for each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Items {
+    Fixed(Vec<String>),
+    Listed { list: ListId, up_to: u16 },
+}
+
+/// An option of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    pub signal: SignalId,
+    /// The option is offered only when this holds.
+    pub offered: Option<Condition>,
+}
+
+/// A row of a tally; the first that holds is the signal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TallyRow {
+    pub signal: SignalId,
+    pub test: TallyTest,
+}
+
+/// What a row of a tally asks of the members' signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TallyTest {
+    Any(SignalId),
+    All(SignalId),
+    AtLeast(u16, SignalId),
+    Otherwise,
+}
+
+/// Where a signal leads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Route {
+    pub action: Action,
+    pub spends: Vec<BudgetId>,
+    /// What happens instead when a budget is empty; before the phase's `spent` and the budget's `then`.
+    pub otherwise: Option<Box<Route>>,
+    pub effect: Option<Effect>,
+    pub line: u32,
+}
+
+/// What a route does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    Next,
+    To(PhaseId),
+    Remand(PhaseId),
+    /// To the earliest phase that a finding names as its origin.
+    RemandInjector,
+    /// Puts the artifacts back as they were at the last checkpoint, then remands to it.
+    Restore(PhaseId),
+    /// From an aside: on, after the phase that led to it.
+    Return,
+    /// Out of a sub-flow, with this signal.
+    Raise(SignalId),
+    Done,
+    Fail,
+    Stop(String),
+    /// Wait for a human to say go on; the phase is then entered again.
+    Hold,
+    /// A detector's signal that does not count here.
+    Ignore,
+}
+
+/// What a route does to the confidence of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    Dissent,
+    Degradation,
+    Blockers,
+}
+
+impl Effect {
+    pub fn name(self) -> &'static str {
+        match self {
+            Effect::Dissent => "dissent",
+            Effect::Degradation => "degradation",
+            Effect::Blockers => "blockers",
+        }
+    }
+
+    /// The highest confidence that is left after this effect.
+    pub fn ceiling(self) -> Confidence {
+        match self {
+            Effect::Dissent | Effect::Degradation => Confidence::Medium,
+            Effect::Blockers => Confidence::Low,
+        }
+    }
+}
+
+/// How much the run's result can be relied on; it only falls (EP-32).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// A loop was exhausted, work was taken back, or a required signal is missing.
+    Low,
+    /// All gates passed, with dissent or degradation.
+    Medium,
+    /// All gates passed, nothing open above minor, nothing degraded.
+    High,
+}
+
+impl Confidence {
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+
+    /// What the level means, in one sentence.
+    pub fn definition(self) -> &'static str {
+        match self {
+            Confidence::High => "all gates passed, no finding above minor is open, nothing was degraded",
+            Confidence::Medium => "all gates passed, with recorded dissent or degradation",
+            Confidence::Low => "a loop was exhausted, work was taken back, or a required signal is missing",
+        }
+    }
+}
+
+/// A counter that bounds a loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    pub name: String,
+    pub size: Size,
+    pub scope: Scope,
+    /// What an exhausted route is replaced by, unless the route says itself.
+    pub then: Option<Route>,
+    pub line: u32,
+}
+
+/// How much a budget holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Size {
+    Fixed(u16),
+    /// The greater of `floor` and the length of the list divided by `divisor`, fixed when the list is first
+    /// known.
+    Share {
+        floor: u16,
+        list: ListId,
+        divisor: u16,
+    },
+}
+
+/// When a budget is filled again. The order is from narrow to wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Made from `rounds`: by a remand from this phase or a later one, to this phase or an earlier one.
+    Entry(PhaseId),
+    /// By a remand to this phase or an earlier one.
+    Phase(PhaseId),
+    /// Never.
+    Run,
+    /// Never, and what earlier runs on the same subject spent counts.
+    Subject,
+}
+
+/// A conjunction of simple comparisons.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    pub all: Vec<Comparison>,
+}
+
+/// One comparison of a fact with a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    pub fact: Fact,
+    pub order: Order,
+    pub value: u16,
+}
+
+/// What a condition can look at; each is a small number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    /// The length of a list.
+    Count(ListId),
+    /// 0 low, 1 medium, 2 high.
+    Confidence,
+    /// 0 autonomous, 1 interactive.
+    Mode,
+    /// 0 green, 1 yellow, 2 red.
+    Risk,
+    /// 0 or 1.
+    Flag(FlagId),
+    /// What is left of a budget.
+    Left(BudgetId),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    Below,
+    AtMost,
+    Equal,
+    Unequal,
+    AtLeast,
+    Above,
+}
+
+impl Comparison {
+    /// Tells whether the comparison holds for this value of its fact.
+    pub fn holds(&self, fact: u16) -> bool {
+        match self.order {
+            Order::Below => fact < self.value,
+            Order::AtMost => fact <= self.value,
+            Order::Equal => fact == self.value,
+            Order::Unequal => fact != self.value,
+            Order::AtLeast => fact >= self.value,
+            Order::Above => fact > self.value,
+        }
+    }
+}
+
+/// What a role returns and may change, in one of its modes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contract {
+    pub role: String,
+    /// Empty for the plain role.
+    pub mode: String,
+    /// The verdicts, the happy one first, then from mild to grave.
+    pub says: Vec<SignalId>,
+    /// The verdict that counts as the happy one when all its findings are minor.
+    pub mild: Option<SignalId>,
+    /// The role reports findings.
+    pub findings: bool,
+    /// Rejecting verdicts become the earliest kind among the findings.
+    pub by_kind: bool,
+    /// What its permissions let it change.
+    pub changes: Vec<ArtifactId>,
+    /// Its result states the approach that the design takes.
+    pub states_approach: bool,
+    /// The approach in its result is compared with those that failed before.
+    pub guarded: bool,
+    /// The lists that its result brings.
+    pub lists: Vec<ListId>,
+}
+
+impl Contract {
+    /// The role as workflow files write it: `check` or `check/code`.
+    pub fn title(&self) -> String {
+        if self.mode.is_empty() {
+            self.role.clone()
+        } else {
+            alloc::format!("{}/{}", self.role, self.mode)
+        }
+    }
+}
+
+/// What an engine operation ends with and may change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    pub name: String,
+    /// The happy one first.
+    pub results: Vec<SignalId>,
+    /// It reports findings and test results.
+    pub judges: bool,
+    pub changes: Vec<ArtifactId>,
+    /// Its result stands although it reads nothing.
+    pub idempotent: bool,
+    /// It puts the current approach on the list of those that failed.
+    pub records_approach: bool,
+    pub lists: Vec<ListId>,
+}
+
+impl Program {
+    pub fn phase(&self, id: PhaseId) -> &Phase {
+        &self.phases[id.index()]
+    }
+
+    pub fn budget(&self, id: BudgetId) -> &Budget {
+        &self.budgets[id.index()]
+    }
+
+    pub fn contract(&self, id: ContractId) -> &Contract {
+        &self.contracts[id.index()]
+    }
+
+    pub fn operation(&self, id: OperationId) -> &Operation {
+        &self.operations[id.index()]
+    }
+
+    pub fn signal(&self, id: SignalId) -> &str {
+        &self.signals[id.index()]
+    }
+
+    pub fn signal_named(&self, name: &str) -> Option<SignalId> {
+        position(&self.signals, name).map(SignalId)
+    }
+
+    pub fn phase_named(&self, name: &str) -> Option<PhaseId> {
+        let at = self.phases.iter().position(|phase| phase.name == name)?;
+        u16::try_from(at).ok().map(PhaseId)
+    }
+
+    pub fn artifact_named(&self, name: &str) -> Option<ArtifactId> {
+        position(&self.artifacts, name).map(ArtifactId)
+    }
+
+    pub fn list_named(&self, name: &str) -> Option<ListId> {
+        position(&self.lists, name).map(ListId)
+    }
+
+    pub fn flag_named(&self, name: &str) -> Option<FlagId> {
+        position(&self.flags, name).map(FlagId)
+    }
+
+    pub fn budget_named(&self, name: &str) -> Option<BudgetId> {
+        let at = self.budgets.iter().position(|budget| budget.name == name)?;
+        u16::try_from(at).ok().map(BudgetId)
+    }
+
+    /// All phase ids, in file order.
+    pub fn phase_ids(&self) -> impl Iterator<Item = PhaseId> + use<> {
+        (0..self.phases.len()).map(|at| PhaseId(u16::try_from(at).unwrap_or(u16::MAX)))
+    }
+
+    /// The phases of the flow that belongs to `owner`, or of the main flow.
+    pub fn flow(&self, owner: Option<PhaseId>) -> impl Iterator<Item = PhaseId> + '_ {
+        self.phase_ids().filter(move |id| self.phase(*id).owner == owner)
+    }
+
+    /// What a budget holds when full, given the length of each list.
+    pub fn capacity(&self, budget: BudgetId, count: impl Fn(ListId) -> u16) -> u16 {
+        match self.budget(budget).size {
+            Size::Fixed(size) => size,
+            Size::Share { floor, list, divisor } => floor.max(count(list).div_ceil(divisor.max(1))),
+        }
+    }
+}
+
+impl Phase {
+    /// The route that is written for this signal.
+    pub fn route(&self, signal: SignalId) -> Option<&Route> {
+        let at = self.routes.binary_search_by_key(&signal, |(key, _)| *key).ok()?;
+        Some(&self.routes[at].1)
+    }
+
+    /// The signal under which a detector is routed when it comes with this verdict.
+    pub fn detected(&self, detector: SignalId, verdict: SignalId) -> SignalId {
+        self.qualified
+            .iter()
+            .find(|(key, with, _)| *key == detector && *with == verdict)
+            .map_or(detector, |(_, _, signal)| *signal)
+    }
+
+    /// The contracts of the members that a signal can come from; advisors are not among them.
+    pub fn contracts(&self) -> &[ContractId] {
+        match &self.work {
+            Work::Role { contract, .. } | Work::Each { contract, .. } => core::slice::from_ref(contract),
+            Work::Panel { members, .. } => members,
+            Work::Flow { .. } | Work::Operation { .. } | Work::Ask { .. } => &[],
+        }
+    }
+}
+
+/// Tells whether a signal is one of the detectors', plain or told apart by a verdict.
+pub fn is_detector(phase: &Phase, id: SignalId) -> bool {
+    signal::DETECTORS.contains(&id) || phase.qualified.iter().any(|(_, _, qualified)| *qualified == id)
+}
+
+fn position(names: &[String], name: &str) -> Option<u16> {
+    let at = names.iter().position(|known| known == name)?;
+    u16::try_from(at).ok()
+}

@@ -1,0 +1,143 @@
+//! What one signal means: the route it takes, the budgets that pay for it, and where that leads.
+//!
+//! Kernel and checker both call `resolve`, `refills` and `following`, so a proof speaks of the machine that
+//! runs. Nothing here looks at a state: what is needed comes in as numbers.
+
+use crate::ids::{BudgetId, PhaseId, SignalId};
+use crate::program::{Action, Condition, Fact, Program, Route, Scope};
+use crate::signal::SPENT;
+use alloc::vec::Vec;
+
+/// A route as it is followed, after empty budgets have replaced the ones before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolution<'p> {
+    pub route: &'p Route,
+    /// The budgets found empty on the way, in order.
+    pub exhausted: Vec<BudgetId>,
+}
+
+/// Resolves a signal at a phase into the route that is followed. `None` when no route is written, which the
+/// checker excludes.
+pub fn resolve<'p>(
+    program: &'p Program,
+    phase: PhaseId,
+    signal: SignalId,
+    left: impl Fn(BudgetId) -> u16,
+) -> Option<Resolution<'p>> {
+    let mut route = program.phase(phase).route(signal)?;
+    let mut exhausted = Vec::new();
+    while let Some(empty) = widest_empty(program, route, &left) {
+        // Every link names another budget, or the chain would never end.
+        if exhausted.contains(&empty) {
+            return None;
+        }
+        exhausted.push(empty);
+        route = replacement(program, phase, route, empty)?;
+    }
+    Some(Resolution { route, exhausted })
+}
+
+/// The route that replaces `route` when `empty` cannot pay for it.
+pub fn replacement<'p>(
+    program: &'p Program,
+    phase: PhaseId,
+    route: &'p Route,
+    empty: BudgetId,
+) -> Option<&'p Route> {
+    if let Some(own) = &route.otherwise {
+        return Some(own);
+    }
+    match program.budget(empty).scope {
+        Scope::Entry(of) if of == phase => program.phase(phase).route(SPENT),
+        Scope::Entry(_) | Scope::Phase(_) | Scope::Run | Scope::Subject => {
+            program.budget(empty).then.as_ref()
+        }
+    }
+}
+
+/// Of the empty budgets of a route the one with the widest scope.
+fn widest_empty(program: &Program, route: &Route, left: impl Fn(BudgetId) -> u16) -> Option<BudgetId> {
+    route
+        .spends
+        .iter()
+        .copied()
+        .filter(|budget| left(*budget) == 0)
+        .max_by_key(|budget| program.budget(*budget).scope)
+}
+
+/// Tells whether a remand from `from` to `target` that spends `spends` fills `budget` again.
+pub fn refills(
+    program: &Program,
+    budget: BudgetId,
+    from: PhaseId,
+    target: PhaseId,
+    spends: &[BudgetId],
+) -> bool {
+    if spends.contains(&budget) {
+        return false;
+    }
+    match program.budget(budget).scope {
+        Scope::Entry(of) => {
+            program.phase(of).owner == program.phase(target).owner && target <= of && of <= from
+        }
+        Scope::Phase(of) => target <= of && program.phase(target).owner.is_none(),
+        Scope::Run | Scope::Subject => false,
+    }
+}
+
+/// The phase that `next` leads to from `from`: the first later one of the same flow that is no aside and whose
+/// condition holds. `None` at the end of the flow.
+pub fn following(program: &Program, from: PhaseId, holds: impl Fn(&Condition) -> bool) -> Option<PhaseId> {
+    let owner = program.phase(from).owner;
+    program.flow(owner).find(|id| {
+        let phase = program.phase(*id);
+        *id > from && !phase.aside && phase.when.as_ref().is_none_or(&holds)
+    })
+}
+
+/// The first phase of a flow.
+pub fn first(
+    program: &Program,
+    owner: Option<PhaseId>,
+    holds: impl Fn(&Condition) -> bool,
+) -> Option<PhaseId> {
+    program.flow(owner).find(|id| {
+        let phase = program.phase(*id);
+        !phase.aside && phase.when.as_ref().is_none_or(&holds)
+    })
+}
+
+/// Tells whether a condition holds, given the value of each fact.
+pub fn holds(condition: &Condition, value: impl Fn(Fact) -> u16) -> bool {
+    condition
+        .all
+        .iter()
+        .all(|comparison| comparison.holds(value(comparison.fact)))
+}
+
+/// Tells whether an option of a question can be followed: an option whose budget is empty and that nothing
+/// replaces is not offered.
+pub fn can_follow(
+    program: &Program,
+    phase: PhaseId,
+    signal: SignalId,
+    left: impl Fn(BudgetId) -> u16,
+) -> bool {
+    resolve(program, phase, signal, left).is_some()
+}
+
+/// Tells whether a route takes the work as it is; only then does a result stand.
+pub fn accepts(route: &Route) -> bool {
+    match route.action {
+        Action::Next | Action::Return | Action::Done => true,
+        Action::To(_)
+        | Action::Remand(_)
+        | Action::RemandInjector
+        | Action::Restore(_)
+        | Action::Raise(_)
+        | Action::Fail
+        | Action::Stop(_)
+        | Action::Hold
+        | Action::Ignore => false,
+    }
+}

@@ -1,0 +1,164 @@
+//! Sending findings to the phases and tasks that must deal with them (PF-03, EP-21).
+
+use super::Stepper;
+use crate::ids::{Lane, PhaseId};
+use crate::program::Work;
+use crate::ruling::Why;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+impl Stepper<'_> {
+    /// The findings that a ruling is about: the phase's own, and those that came along to an aside.
+    pub(super) fn gathered(&self, lane: Lane, own: &[u32]) -> Vec<u32> {
+        let mut all = self.desk(lane).carried.clone();
+        all.extend(
+            own.iter()
+                .copied()
+                .filter(|at| !self.desk(lane).carried.contains(at)),
+        );
+        all
+    }
+
+    /// The earliest phase that the findings name as their origin. Without a name it is the most recent phase
+    /// that injects, and the ruling says that this was assumed.
+    pub(super) fn injector(&self, lane: Lane, findings: &[u32]) -> (PhaseId, Why) {
+        let mut phases: Vec<PhaseId> = findings
+            .iter()
+            .filter_map(|at| self.state.findings.get(*at as usize))
+            .flat_map(|filed| filed.finding.injected_by.iter())
+            .filter_map(|name| self.injecting(name))
+            .collect();
+        phases.sort_unstable();
+        phases.dedup();
+        match phases.first() {
+            Some(first) => (
+                *first,
+                Why::Injected {
+                    phases: phases.clone(),
+                    assumed: false,
+                },
+            ),
+            None => {
+                let last = self.last_injecting(lane);
+                (
+                    last,
+                    Why::Injected {
+                        phases: vec![last],
+                        assumed: true,
+                    },
+                )
+            }
+        }
+    }
+
+    fn last_injecting(&self, lane: Lane) -> PhaseId {
+        let desk = self.desk(lane);
+        let latest = desk.caller.unwrap_or(desk.phase);
+        let before = self
+            .program
+            .injects
+            .iter()
+            .copied()
+            .filter(|id| *id <= latest)
+            .max();
+        before
+            .or(self.program.injects.first().copied())
+            .unwrap_or(desk.phase)
+    }
+
+    /// Puts findings where they will be read: those that name phases into the inboxes of these phases, the
+    /// others to the target; and those of tasks to their tasks, when the way back passes a sub-flow.
+    pub(super) fn address(&mut self, lane: Lane, target: PhaseId, findings: &[u32]) {
+        let from = self.desk(lane).phase;
+        for at in findings {
+            let Some(filed) = self.state.findings.get_mut(*at as usize) else {
+                continue;
+            };
+            filed.sent_at = Some(self.state.changes);
+            let names = filed.finding.injected_by.clone();
+            let mut named: Vec<PhaseId> = names.iter().filter_map(|name| self.injecting(name)).collect();
+            named.retain(|id| *id >= target);
+            if named.is_empty() {
+                named.push(target);
+            }
+            for phase in named {
+                match lane {
+                    Lane::Main => self.put(phase, *at),
+                    Lane::Task { .. } => self.put_task(lane, *at),
+                }
+            }
+        }
+        if lane == Lane::Main {
+            self.address_tasks(target, from, findings);
+        }
+    }
+
+    fn put(&mut self, phase: PhaseId, at: u32) {
+        let target = self.program.phase(phase);
+        if target.aside || matches!(target.work, Work::Flow { .. }) {
+            return;
+        }
+        let inbox = &mut self.state.inbox[phase.index()];
+        if !inbox.contains(&at) {
+            inbox.push(at);
+        }
+    }
+
+    fn put_task(&mut self, lane: Lane, at: u32) {
+        if let Some(task) = self.task_id(lane) {
+            let inbox = self.state.task_inbox.entry(task).or_default();
+            if !inbox.contains(&at) {
+                inbox.push(at);
+            }
+        }
+    }
+
+    /// Findings for tasks, when a sub-flow lies on the stretch that is done again.
+    fn address_tasks(&mut self, target: PhaseId, from: PhaseId, findings: &[u32]) {
+        let flow = self.program.phase_ids().find(|id| {
+            *id >= target && *id <= from && matches!(self.program.phase(*id).work, Work::Flow { .. })
+        });
+        let Some(flow) = flow else {
+            return;
+        };
+        for at in findings {
+            for task in self.tasks_of(flow, *at, flow == target) {
+                let inbox = self.state.task_inbox.entry(task).or_default();
+                if !inbox.contains(at) {
+                    inbox.push(*at);
+                }
+            }
+        }
+    }
+
+    /// The tasks that a finding is about: the one it names, else those with its file, else the last one if the
+    /// sub-flow itself is the target.
+    fn tasks_of(&self, flow: PhaseId, at: u32, is_target: bool) -> Vec<String> {
+        let Work::Flow { list, .. } = &self.program.phase(flow).work else {
+            return Vec::new();
+        };
+        let Some(filed) = self.state.findings.get(at as usize) else {
+            return Vec::new();
+        };
+        let items = &self.state.lists[list.index()];
+        let named = filed.finding.task.as_ref().or(filed.task.as_ref());
+        if let Some(task) = named {
+            return items
+                .iter()
+                .filter(|item| item.id == *task)
+                .map(|item| item.id.clone())
+                .collect();
+        }
+        let file = &filed.finding.place.file;
+        let by_file: Vec<String> = items
+            .iter()
+            .filter(|item| !file.is_empty() && item.files.contains(file))
+            .map(|item| item.id.clone())
+            .collect();
+        if by_file.is_empty() && is_target {
+            return items.last().map(|item| item.id.clone()).into_iter().collect();
+        }
+        by_file
+    }
+}

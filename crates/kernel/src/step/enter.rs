@@ -1,0 +1,291 @@
+//! Opening a phase: passed over because its result stands, answered by default, or given out as commands.
+
+use super::Stepper;
+use super::follow::Ruled;
+use crate::change::Digest;
+use crate::command::{Command, Dispatch, Question, QuestionKind};
+use crate::event::Mode;
+use crate::ids::{ArtifactId, BudgetId, CommandId, ContractId, Lane, PhaseId, SignalId};
+use crate::program::{Items, Nearest, Program, Work};
+use crate::resolve;
+use crate::ruling::{Rule, Why};
+use crate::state::{Checkpoint, Progress, Seat};
+use alloc::vec;
+use alloc::vec::Vec;
+
+impl Stepper<'_> {
+    /// Moves a desk to a phase and opens it. Phases whose results stand and questions that answer themselves
+    /// lead on from here; since every way back spends, that comes to an end.
+    pub(super) fn enter(&mut self, lane: Lane, target: PhaseId) {
+        let program = self.program;
+        let phase = program.phase(target);
+        let visit = self.count_visit(lane, target);
+        let reads = self.reads(lane, target);
+        let desk = self.desk_mut(lane);
+        desk.phase = target;
+        desk.visit = visit;
+        desk.reads = reads;
+        desk.detected = None;
+        desk.seats.clear();
+        if !phase.aside {
+            desk.caller = None;
+            desk.carried.clear();
+        }
+        if phase.checkpoint {
+            self.set_checkpoint(target);
+        }
+        if let Some(signal) = self.standing(lane, target) {
+            self.settle_as(
+                lane,
+                Ruled {
+                    signal,
+                    rule: Rule::Stands,
+                    why: Why::SameInputs,
+                },
+            );
+            return;
+        }
+        match &phase.work {
+            Work::Role { .. } | Work::Operation { .. } => self.open_seats(lane, 1, 0),
+            Work::Each { items, .. } => {
+                let seats = match items {
+                    Items::Fixed(names) => names.len(),
+                    Items::Listed { list, up_to } => {
+                        usize::from(self.state.count(*list).clamp(1, (*up_to).max(1)))
+                    }
+                };
+                self.open_seats(lane, seats, 0);
+            }
+            Work::Panel { members, advisors } => self.open_seats(lane, members.len(), advisors.len()),
+            Work::Flow { .. } => self.start_batch(target),
+            Work::Ask { default, .. } => match (default, self.state.mode) {
+                (Some(default), Mode::Autonomous) => {
+                    let ruled = Ruled {
+                        signal: *default,
+                        rule: Rule::Default,
+                        why: Why::Autonomous,
+                    };
+                    self.settle_as(lane, ruled);
+                }
+                (Some(_) | None, Mode::Autonomous | Mode::Interactive) => self.open_seats(lane, 1, 0),
+            },
+        }
+    }
+
+    fn count_visit(&mut self, lane: Lane, phase: PhaseId) -> u16 {
+        let visits = &mut self.state.visits[phase.index()];
+        *visits = visits.saturating_add(1);
+        let Lane::Task { index, .. } = lane else {
+            return *visits;
+        };
+        let counts = &mut self.state.tasks[usize::from(index)].visits;
+        match counts.iter_mut().find(|(id, _)| *id == phase) {
+            Some((_, count)) => {
+                *count = count.saturating_add(1);
+                *count
+            }
+            None => {
+                counts.push((phase, 1));
+                1
+            }
+        }
+    }
+
+    /// The versions that a phase reads now.
+    fn reads(&self, lane: Lane, phase: PhaseId) -> Vec<(ArtifactId, Digest)> {
+        let phase = self.program.phase(phase);
+        phase
+            .reads
+            .iter()
+            .chain(&phase.may_read)
+            .map(|artifact| (*artifact, self.current(lane, *artifact)))
+            .collect()
+    }
+
+    /// The content of an artifact as seen from a lane: a task sees its own change.
+    pub(super) fn current(&self, lane: Lane, artifact: ArtifactId) -> Digest {
+        if let Lane::Task { index, .. } = lane {
+            let run = &self.state.tasks[usize::from(index)];
+            if run.patch != Digest::default() && self.written_in_flow(artifact) {
+                return run.patch;
+            }
+        }
+        self.state.digest(artifact)
+    }
+
+    fn set_checkpoint(&mut self, phase: PhaseId) {
+        let round = u16::try_from(self.state.checkpoints.len() + 1).unwrap_or(u16::MAX);
+        self.state.checkpoints.push(Checkpoint {
+            phase,
+            round,
+            versions: self.state.versions.clone(),
+            flags: self.state.flags.clone(),
+        });
+    }
+
+    fn open_seats(&mut self, lane: Lane, members: usize, advisors: usize) {
+        let seat = Seat {
+            attempt: 0,
+            retries: 0,
+            advisory: false,
+            progress: Progress::Held,
+        };
+        let mut seats = vec![seat; members + advisors];
+        for seat in &mut seats[members..] {
+            seat.advisory = true;
+        }
+        let count = seats.len();
+        self.desk_mut(lane).seats = seats;
+        for at in 0..count {
+            self.issue(lane, at);
+        }
+    }
+
+    /// Gives out the command of a seat; a limit that is reached holds it back.
+    pub(super) fn issue(&mut self, lane: Lane, at: usize) {
+        let program = self.program;
+        let phase_id = self.desk(lane).phase;
+        let phase = program.phase(phase_id);
+        let dispatches = match &phase.work {
+            Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => true,
+            Work::Flow { .. } | Work::Operation { .. } | Work::Ask { .. } => false,
+        };
+        if dispatches && let Some(limit) = self.reached_limit() {
+            self.hold_for_limit(lane, at, limit);
+            return;
+        }
+        let visit = self.desk(lane).visit;
+        let seat = &mut self.desk_mut(lane).seats[at];
+        seat.attempt = seat.attempt.saturating_add(1);
+        seat.progress = Progress::Open;
+        let (attempt, advisory) = (seat.attempt, seat.advisory);
+        let id = CommandId {
+            phase: phase_id,
+            lane,
+            visit,
+            seat: u16::try_from(at).unwrap_or(u16::MAX),
+            attempt,
+        };
+        let command = match &phase.work {
+            Work::Role { nearest, .. } => {
+                let nearest = match nearest {
+                    Nearest::Named => None,
+                    Nearest::Caller => self.caller_contract(lane),
+                };
+                self.dispatch(id, nearest, advisory)
+            }
+            Work::Each { .. } | Work::Panel { .. } => self.dispatch(id, None, advisory),
+            Work::Operation { operation } => Command::Operate {
+                id,
+                operation: *operation,
+                task: self.task_id(lane),
+                findings: self.desk(lane).carried.clone(),
+            },
+            Work::Ask { default, .. } => self.question(id, *default),
+            // A sub-flow has no seats of its own.
+            Work::Flow { .. } => return,
+        };
+        if dispatches {
+            self.state.used.dispatches += 1;
+        }
+        self.emit(command);
+    }
+
+    fn dispatch(&self, id: CommandId, nearest: Option<ContractId>, advisory: bool) -> Command {
+        let phase = self.program.phase(id.phase);
+        let desk = self.desk(id.lane);
+        let seat = usize::from(id.seat);
+        let item = match &phase.work {
+            Work::Each {
+                items: Items::Fixed(names),
+                ..
+            } => names.get(seat).cloned(),
+            Work::Each {
+                items: Items::Listed { list, .. },
+                ..
+            } => self.state.lists[list.index()]
+                .get(seat)
+                .map(|item| item.id.clone()),
+            Work::Role { .. }
+            | Work::Panel { .. }
+            | Work::Flow { .. }
+            | Work::Operation { .. }
+            | Work::Ask { .. } => None,
+        };
+        let task = self.task_id(id.lane);
+        let mut findings = self.state.inbox[id.phase.index()].clone();
+        findings.extend(desk.carried.iter().copied());
+        if let Some(addressed) = task.as_ref().and_then(|task| self.state.task_inbox.get(task)) {
+            findings.extend(addressed.iter().copied());
+        }
+        Command::Dispatch(Dispatch {
+            id,
+            contract: seat_contract(self.program, id.phase, seat).unwrap_or(ContractId(0)),
+            nearest,
+            item,
+            task,
+            advisory,
+            reads: desk.reads.clone(),
+            findings,
+            known: self.state.known.clone(),
+            failures: id.attempt.saturating_sub(1),
+        })
+    }
+
+    /// The contract of the phase that led to the aside at this desk.
+    fn caller_contract(&self, lane: Lane) -> Option<ContractId> {
+        let caller = self.desk(lane).caller?;
+        self.program.phase(caller).contracts().first().copied()
+    }
+
+    fn question(&self, id: CommandId, default: Option<SignalId>) -> Command {
+        let (options, withheld) = self.offered(id.lane, id.phase);
+        Command::Ask(Question {
+            id,
+            kind: QuestionKind::Phase,
+            options,
+            withheld,
+            default,
+            approaches: self.state.approaches.clone(),
+        })
+    }
+
+    /// The options of a question that can be followed now, and those that cannot.
+    pub(super) fn offered(
+        &self,
+        lane: Lane,
+        phase: PhaseId,
+    ) -> (Vec<SignalId>, Vec<(SignalId, Option<BudgetId>)>) {
+        let mut offered = Vec::new();
+        let mut withheld = Vec::new();
+        let Work::Ask { options, .. } = &self.program.phase(phase).work else {
+            return (offered, withheld);
+        };
+        for option in options {
+            let left = |budget| self.left(lane, budget);
+            if option
+                .offered
+                .as_ref()
+                .is_some_and(|condition| !self.holds(condition))
+            {
+                withheld.push((option.signal, None));
+            } else if resolve::can_follow(self.program, phase, option.signal, left) {
+                offered.push(option.signal);
+            } else {
+                let route = self.program.phase(phase).route(option.signal);
+                let empty = route.and_then(|route| route.spends.iter().find(|budget| left(**budget) == 0));
+                withheld.push((option.signal, empty.copied()));
+            }
+        }
+        (offered, withheld)
+    }
+}
+
+/// The contract that a seat of a phase works under.
+pub(super) fn seat_contract(program: &Program, phase: PhaseId, seat: usize) -> Option<ContractId> {
+    match &program.phase(phase).work {
+        Work::Role { contract, .. } | Work::Each { contract, .. } => Some(*contract),
+        Work::Panel { members, advisors } => members.iter().chain(advisors).nth(seat).copied(),
+        Work::Flow { .. } | Work::Operation { .. } | Work::Ask { .. } => None,
+    }
+}

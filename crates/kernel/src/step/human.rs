@@ -1,0 +1,344 @@
+//! What people do: answer, cancel, pause, resume, roll back, take an approach off the list.
+
+use super::follow::Ruled;
+use super::seats::open_seat;
+use super::{Note, Refusal, Stepper};
+use crate::command::Command;
+use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
+use crate::program::{Action, Work};
+use crate::ruling::{Charge, Rule, Ruling, Verdict, Why};
+use crate::signal::{GO_ON, STOP};
+use crate::state::{Answer, Derived, End, HoldCause, Progress, Stage, TaskProgress};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+impl Stepper<'_> {
+    /// The answer to a gate; it is consumed by the step that starts what it allows (CORE-14).
+    pub(super) fn answered(
+        &mut self,
+        id: CommandId,
+        option: &str,
+        by: &str,
+        note: &str,
+        flags: &[(String, bool)],
+    ) -> Result<(), Refusal> {
+        if self.state.stage == Stage::Fresh {
+            return Err(Refusal::NotStarted);
+        }
+        if self.state.hold.as_ref().is_some_and(|hold| hold.id == id) {
+            return self.answered_hold(option, by, note);
+        }
+        if id.seat == u16::MAX {
+            return self.late(id);
+        }
+        let Some(at) = open_seat(self.state, id) else {
+            return self.late(id);
+        };
+        let phase = self.program.phase(id.phase);
+        let Work::Ask { .. } = &phase.work else {
+            return Err(Refusal::NotAQuestion(id));
+        };
+        let (offered, _) = self.offered(id.lane, id.phase);
+        let chosen = offered
+            .iter()
+            .copied()
+            .find(|signal| self.program.signal(*signal) == option);
+        let Some(signal) = chosen else {
+            return Err(self.not_offered(option, &offered));
+        };
+        let flags = self.read_flags(flags)?;
+        if let Some((flag, _)) = flags.iter().find(|(flag, _)| !phase.sets.contains(flag)) {
+            let name = self.program.flags[flag.index()].clone();
+            return Err(Refusal::UnknownName {
+                what: "flag of this question",
+                name,
+            });
+        }
+
+        for (flag, value) in flags {
+            self.state.flags[flag.index()] = value;
+        }
+        self.desk_mut(id.lane).seats[at].progress = Progress::Said(Answer {
+            signal,
+            verdict: signal,
+            derived: Derived::Plainly,
+            findings: Vec::new(),
+            model: None,
+        });
+        self.remember(id.lane, signal);
+        let line = phase.route(signal).map_or(0, |route| route.line);
+        let why = Why::Human {
+            by: by.to_string(),
+            note: note.to_string(),
+        };
+        self.settle_as(
+            id.lane,
+            Ruled {
+                signal,
+                rule: Rule::Route { line },
+                why,
+            },
+        );
+        Ok(())
+    }
+
+    fn not_offered(&self, option: &str, offered: &[SignalId]) -> Refusal {
+        let names: Vec<&str> = offered
+            .iter()
+            .map(|signal| self.program.signal(*signal))
+            .collect();
+        Refusal::NotOffered {
+            option: option.to_string(),
+            offered: names.join(", "),
+        }
+    }
+
+    fn answered_hold(&mut self, option: &str, by: &str, note: &str) -> Result<(), Refusal> {
+        let signal = [GO_ON, STOP]
+            .into_iter()
+            .find(|signal| self.program.signal(*signal) == option);
+        let Some(signal) = signal else {
+            return Err(self.not_offered(option, &[GO_ON, STOP]));
+        };
+        let Some(hold) = self.state.hold.take() else {
+            return Ok(());
+        };
+        let why = Why::Human {
+            by: by.to_string(),
+            note: note.to_string(),
+        };
+        if signal == STOP {
+            let cause = match &hold.cause {
+                HoldCause::Environment { detail } => format!("environment: {detail}"),
+                HoldCause::Limit { limit } => format!("limit reached: {limit}"),
+                HoldCause::Route => String::from("stopped by a human"),
+            };
+            self.rule(
+                signal,
+                Verdict::Follow {
+                    action: Action::Stop(cause.clone()),
+                    target: None,
+                },
+                why,
+            );
+            self.end(End::Stopped { why: cause });
+            return Ok(());
+        }
+        self.rule(signal, Verdict::GoOn, why);
+        match hold.cause {
+            HoldCause::Route => {
+                let phase = self.desk(hold.id.lane).phase;
+                self.enter(hold.id.lane, phase);
+            }
+            HoldCause::Limit { .. } => {
+                self.state.allowances = self.state.allowances.saturating_add(1);
+                self.issue_held();
+            }
+            HoldCause::Environment { .. } => self.issue_held(),
+        }
+        Ok(())
+    }
+
+    /// Gives out again what a hold kept back.
+    fn issue_held(&mut self) {
+        let batch = self.state.visits[self.state.main.phase.index()];
+        let mut lanes = alloc::vec![Lane::Main];
+        for (index, run) in self.state.tasks.iter().enumerate() {
+            if run.progress == TaskProgress::Running {
+                lanes.push(Lane::Task {
+                    batch,
+                    index: u16::try_from(index).unwrap_or(u16::MAX),
+                });
+            }
+        }
+        for lane in lanes {
+            for at in 0..self.desk(lane).seats.len() {
+                if self.desk(lane).seats[at].progress == Progress::Held && self.state.hold.is_none() {
+                    self.issue(lane, at);
+                }
+            }
+        }
+    }
+
+    /// Works in every state; what comes in later is recorded and ignored (CORE-17).
+    pub(super) fn cancelled(&mut self, by: &str) -> Result<(), Refusal> {
+        match &self.state.stage {
+            Stage::Fresh | Stage::Running => {}
+            Stage::Ending { .. } | Stage::Ended(_) => {
+                self.out.note = Note::Late;
+                return Ok(());
+            }
+        }
+        let why = Why::Human {
+            by: by.to_string(),
+            note: String::new(),
+        };
+        self.rule(STOP, Verdict::Cancel, why);
+        self.end(End::Cancelled { by: by.to_string() });
+        Ok(())
+    }
+
+    pub(super) fn paused(&mut self, by: &str) -> Result<(), Refusal> {
+        self.must_run()?;
+        if self.state.paused {
+            self.out.note = Note::Late;
+            return Ok(());
+        }
+        self.state.paused = true;
+        self.rule(
+            STOP,
+            Verdict::Pause,
+            Why::Human {
+                by: by.to_string(),
+                note: String::new(),
+            },
+        );
+        Ok(())
+    }
+
+    pub(super) fn resumed(&mut self, by: &str) -> Result<(), Refusal> {
+        self.must_run()?;
+        if !self.state.paused {
+            self.out.note = Note::Late;
+            return Ok(());
+        }
+        self.state.paused = false;
+        self.rule(
+            GO_ON,
+            Verdict::GoOn,
+            Why::Human {
+                by: by.to_string(),
+                note: String::new(),
+            },
+        );
+        let deferred = core::mem::take(&mut self.state.deferred);
+        self.out.commands.extend(deferred);
+        Ok(())
+    }
+
+    /// Takes the run back to the start of a round, at a gate or in a pause (SR-11).
+    pub(super) fn rolled_back(&mut self, to: u16, by: &str, reason: &str) -> Result<(), Refusal> {
+        self.must_run()?;
+        let at_gate = matches!(self.program.phase(self.state.main.phase).work, Work::Ask { .. });
+        if !at_gate && self.state.hold.is_none() && !self.state.paused {
+            return Err(Refusal::NotAtGate);
+        }
+        let (target, spends) = self.restoring_route().ok_or(Refusal::NoRounds)?;
+        let known = self
+            .state
+            .checkpoints
+            .iter()
+            .any(|point| point.round == to && point.phase == target);
+        if !known {
+            return Err(Refusal::NoSuchRound(to));
+        }
+        if let Some(empty) = spends.iter().find(|budget| self.left(Lane::Main, **budget) == 0) {
+            return Err(Refusal::NoRollbackLeft(self.program.budget(*empty).name.clone()));
+        }
+
+        self.cancel_open();
+        self.state.hold = None;
+        let mut charges = Vec::new();
+        for budget in spends {
+            let before = self.left(Lane::Main, budget);
+            *self.left_mut(Lane::Main, budget) = before - 1;
+            charges.push(Charge {
+                budget,
+                before,
+                after: before - 1,
+            });
+        }
+        let artifacts = self.restore_round(target, Some(to));
+        let why = Why::Human {
+            by: by.to_string(),
+            note: reason.to_string(),
+        };
+        self.rule(STOP, Verdict::RollBack { round: to, artifacts }, why);
+        if let Some(ruling) = self.out.rulings.last_mut() {
+            ruling.charges = charges;
+        }
+        self.enter(Lane::Main, target);
+        Ok(())
+    }
+
+    /// The checkpoint phase and the budgets of the workflow's own way to roll back.
+    fn restoring_route(&self) -> Option<(PhaseId, Vec<BudgetId>)> {
+        self.program
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.routes)
+            .find_map(|(_, route)| match route.action {
+                Action::Restore(target) => Some((target, route.spends.clone())),
+                Action::Next
+                | Action::To(_)
+                | Action::Remand(_)
+                | Action::RemandInjector
+                | Action::Return
+                | Action::Raise(_)
+                | Action::Done
+                | Action::Fail
+                | Action::Stop(_)
+                | Action::Hold
+                | Action::Ignore => None,
+            })
+    }
+
+    /// Puts artifacts and flags back as they were when the round began; no budget is given back.
+    pub(super) fn restore_round(&mut self, target: PhaseId, round: Option<u16>) -> Vec<ArtifactId> {
+        let wanted = |point: &crate::state::Checkpoint| {
+            point.phase == target && round.is_none_or(|round| point.round == round)
+        };
+        let Some(at) = self.state.checkpoints.iter().rposition(wanted) else {
+            return Vec::new();
+        };
+        let point = self.state.checkpoints[at].clone();
+        self.state.checkpoints.truncate(at);
+        let changed: Vec<(ArtifactId, crate::change::Digest)> = point
+            .versions
+            .iter()
+            .enumerate()
+            .filter(|(at, digest)| self.state.versions[*at] != **digest)
+            .map(|(at, digest)| (ArtifactId(u16::try_from(at).unwrap_or(u16::MAX)), *digest))
+            .collect();
+        self.state.changes += 1;
+        self.state.versions = point.versions;
+        self.state.flags = point.flags;
+        let artifacts = changed.iter().map(|(artifact, _)| *artifact).collect();
+        self.emit(Command::Restore {
+            round: point.round,
+            versions: changed,
+        });
+        artifacts
+    }
+
+    pub(super) fn approach_removed(&mut self, at: u16, by: &str) -> Result<(), Refusal> {
+        self.must_run()?;
+        if usize::from(at) >= self.state.approaches.len() {
+            return Err(Refusal::NoSuchApproach(at));
+        }
+        self.state.approaches.remove(usize::from(at));
+        let why = Why::Human {
+            by: by.to_string(),
+            note: String::new(),
+        };
+        self.rule(GO_ON, Verdict::RemoveApproach { at }, why);
+        Ok(())
+    }
+
+    fn rule(&mut self, signal: SignalId, verdict: Verdict, why: Why) {
+        let (phase, lane) = (self.state.main.phase, Lane::Main);
+        self.out.rulings.push(Ruling {
+            phase,
+            lane,
+            signal,
+            rule: Rule::Human,
+            verdict,
+            exhausted: Vec::new(),
+            charges: Vec::new(),
+            effect: None,
+            confidence: self.state.confidence,
+            why,
+        });
+    }
+}

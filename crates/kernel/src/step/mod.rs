@@ -1,0 +1,211 @@
+//! One event's way through the kernel: refused without a trace, or taken with rulings and commands.
+//!
+//! `outcome.rs` reads what a seat ended with, `settle.rs` turns a finished phase into one signal,
+//! `follow.rs` follows its route, `enter.rs` opens the next phase, `tasks.rs` runs sub-flows,
+//! `address.rs` sends findings where they belong, `human.rs` takes what people do.
+
+mod address;
+mod enter;
+mod follow;
+mod human;
+mod notice;
+mod outcome;
+mod seats;
+mod settle;
+mod standing;
+mod start;
+mod tasks;
+
+use crate::command::Command;
+use crate::event::Event;
+use crate::ids::{BudgetId, CommandId, Lane, PhaseId};
+use crate::program::{Condition, Fact, Program, Scope};
+use crate::resolve;
+use crate::ruling::Ruling;
+use crate::state::{Desk, Stage, State};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use settle::tally_of;
+
+/// What one event led to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    pub rulings: Vec<Ruling>,
+    pub commands: Vec<Command>,
+    pub note: Note,
+}
+
+/// How an event was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Note {
+    #[default]
+    Taken,
+    /// It came twice, or after the run went on without it: recorded, and nothing follows.
+    Late,
+}
+
+/// Why an event cannot be taken; the state is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("the run has not started")]
+    NotStarted,
+    #[error("the run has started already")]
+    AlreadyStarted,
+    #[error("no command {0} was ever issued")]
+    UnknownCommand(CommandId),
+    #[error("`{says}` is not among what can be said here: {possible}")]
+    NotSayable { says: String, possible: String },
+    #[error("`{option}` is not offered; the options are {offered}")]
+    NotOffered { option: String, offered: String },
+    #[error("{0} does not wait for an answer")]
+    NotAQuestion(CommandId),
+    #[error("{0} waits for a human's answer, not for a result")]
+    NotADispatch(CommandId),
+    #[error("there is no {what} named `{name}` in the workflow")]
+    UnknownName { what: &'static str, name: String },
+    #[error("the list `{list}` cannot be worked through: {problem}")]
+    BadList { list: String, problem: String },
+    #[error("says `{says}`, but the evidence says `{evidence}`: {reasons}")]
+    Contradicted {
+        says: String,
+        evidence: &'static str,
+        reasons: String,
+    },
+    #[error("a run is rolled back only at a gate or while it is paused")]
+    NotAtGate,
+    #[error("the workflow has no rounds that can be rolled back")]
+    NoRounds,
+    #[error("there is no round {0} to go back to")]
+    NoSuchRound(u16),
+    #[error("no rollback is left: budget `{0}` is empty")]
+    NoRollbackLeft(String),
+    #[error("there is no approach number {0}")]
+    NoSuchApproach(u16),
+    #[error("the run is {0}")]
+    WrongStage(&'static str),
+}
+
+/// Takes one event. On refusal the state is unchanged.
+pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step, Refusal> {
+    let mut stepper = Stepper {
+        program,
+        state,
+        out: Step::default(),
+    };
+    match event {
+        Event::Started(start) => stepper.start(start)?,
+        Event::Ended { id, outcome, usage } => stepper.ended(*id, outcome, usage)?,
+        Event::Answered {
+            id,
+            option,
+            by,
+            note,
+            flags,
+        } => {
+            stepper.answered(*id, option, by, note, flags)?;
+        }
+        Event::Cancelled { by } => stepper.cancelled(by)?,
+        Event::Paused { by } => stepper.paused(by)?,
+        Event::Resumed { by } => stepper.resumed(by)?,
+        Event::RolledBack { to, by, reason } => stepper.rolled_back(*to, by, reason)?,
+        Event::ApproachRemoved { at, by } => stepper.approach_removed(*at, by)?,
+    }
+    Ok(stepper.out)
+}
+
+/// The program, the state under change, and what comes out.
+struct Stepper<'a> {
+    program: &'a Program,
+    state: &'a mut State,
+    out: Step,
+}
+
+impl Stepper<'_> {
+    fn desk(&self, lane: Lane) -> &Desk {
+        match lane {
+            Lane::Main => &self.state.main,
+            Lane::Task { index, .. } => &self.state.tasks[usize::from(index)].desk,
+        }
+    }
+
+    fn desk_mut(&mut self, lane: Lane) -> &mut Desk {
+        match lane {
+            Lane::Main => &mut self.state.main,
+            Lane::Task { index, .. } => &mut self.state.tasks[usize::from(index)].desk,
+        }
+    }
+
+    /// The id of the task of a lane.
+    fn task_id(&self, lane: Lane) -> Option<String> {
+        match lane {
+            Lane::Main => None,
+            Lane::Task { index, .. } => {
+                let items = self.flow_items();
+                items.get(usize::from(index)).map(|item| item.id.clone())
+            }
+        }
+    }
+
+    /// What is left of a budget as seen from a lane; the rounds of a sub-flow are counted per task.
+    fn left(&self, lane: Lane, budget: BudgetId) -> u16 {
+        if let Lane::Task { index, .. } = lane {
+            let run = &self.state.tasks[usize::from(index)];
+            if let Some((_, left)) = run.left.iter().find(|(id, _)| *id == budget) {
+                return *left;
+            }
+        }
+        self.state.left[budget.index()]
+    }
+
+    fn left_mut(&mut self, lane: Lane, budget: BudgetId) -> &mut u16 {
+        if let Lane::Task { index, .. } = lane
+            && let Scope::Entry(of) = self.program.budget(budget).scope
+            && self.program.phase(of).owner.is_some()
+        {
+            let left = &mut self.state.tasks[usize::from(index)].left;
+            if let Some(at) = left.iter().position(|(id, _)| *id == budget) {
+                return &mut left[at].1;
+            }
+        }
+        &mut self.state.left[budget.index()]
+    }
+
+    fn fact(&self, fact: Fact) -> u16 {
+        match fact {
+            Fact::Count(list) => self.state.count(list),
+            Fact::Confidence => self.state.confidence as u16,
+            Fact::Mode => self.state.mode as u16,
+            Fact::Risk => self.state.risk as u16,
+            Fact::Flag(flag) => u16::from(self.state.flag(flag)),
+            Fact::Left(budget) => self.state.left[budget.index()],
+        }
+    }
+
+    fn holds(&self, condition: &Condition) -> bool {
+        resolve::holds(condition, |fact| self.fact(fact))
+    }
+
+    /// The phase that follows by `next`.
+    fn following(&self, from: PhaseId) -> Option<PhaseId> {
+        resolve::following(self.program, from, |condition| self.holds(condition))
+    }
+
+    /// Emits a command, or keeps it back while the run is paused.
+    fn emit(&mut self, command: Command) {
+        if self.state.paused && command.id().is_some() {
+            self.state.deferred.push(command);
+        } else {
+            self.out.commands.push(command);
+        }
+    }
+
+    fn must_run(&self) -> Result<(), Refusal> {
+        match &self.state.stage {
+            Stage::Running => Ok(()),
+            Stage::Fresh => Err(Refusal::NotStarted),
+            Stage::Ending { .. } => Err(Refusal::WrongStage("ending")),
+            Stage::Ended(_) => Err(Refusal::WrongStage("over")),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What the detectors see in a result: circles, reversals, approaches that failed before.
+
+use super::Stepper;
+use super::enter::seat_contract;
+use crate::change::{Approach, Change, TestResult};
+use crate::detect;
+use crate::ids::{Lane, PhaseId, SignalId};
+use crate::program::Work;
+use crate::signal::{CIRCLE, OSCILLATION, REVERSAL};
+use crate::state::Memory;
+use alloc::string::String;
+
+impl Stepper<'_> {
+    /// Shows a result to the detectors and keeps what they say for the ruling.
+    pub(super) fn notice(
+        &mut self,
+        lane: Lane,
+        at: usize,
+        change: Option<&Change>,
+        tests: &[TestResult],
+        approach: Option<Approach>,
+    ) {
+        if let Some(change) = change {
+            self.notice_change(lane, change);
+        }
+        if !tests.is_empty() {
+            self.notice_tests(lane, tests);
+        }
+        if let Some(approach) = approach {
+            self.notice_approach(lane, at, approach);
+        }
+        if self.records_approach(lane)
+            && let Some(failed) = self.state.approach.take()
+        {
+            self.state.approaches.push(failed);
+        }
+    }
+
+    fn notice_change(&mut self, lane: Lane, change: &Change) {
+        let phase = self.desk(lane).phase;
+        self.desk_mut(lane).writer = Some(phase);
+        let memory = self.memory(lane, phase);
+        let reversal = memory
+            .last
+            .as_ref()
+            .and_then(|last| detect::reversal(last, change));
+        let circle = memory.trail.note_change(change);
+        memory.last = Some(change.clone());
+        if let Some(reversal) = reversal {
+            self.detected(lane, REVERSAL, reversal.sentence());
+        } else if let Some(circle) = circle {
+            self.detected(lane, CIRCLE, circle.sentence());
+        }
+    }
+
+    fn notice_tests(&mut self, lane: Lane, tests: &[TestResult]) {
+        let Some(writer) = self.desk(lane).writer else {
+            return;
+        };
+        let memory = self.memory(lane, writer);
+        let tree = memory.last.as_ref().map(|change| change.tree).unwrap_or_default();
+        if let Some(circle) = memory.trail.note_results(tree, tests) {
+            self.detected(lane, CIRCLE, circle.sentence());
+        }
+    }
+
+    /// The approach of a design is kept; one that is guarded is first held against those that failed.
+    fn notice_approach(&mut self, lane: Lane, at: usize, approach: Approach) {
+        let Some(contract) = seat_contract(self.program, self.desk(lane).phase, at) else {
+            return;
+        };
+        let contract = self.program.contract(contract);
+        if contract.guarded {
+            let mut failed = self.state.approaches.clone();
+            if !contract.states_approach {
+                failed.extend(self.state.approach.clone());
+            }
+            if let Some(oscillation) = detect::oscillation(&approach, &failed) {
+                self.detected(lane, OSCILLATION, oscillation.sentence());
+            }
+        }
+        if contract.states_approach {
+            self.state.approach = Some(approach);
+        }
+    }
+
+    fn records_approach(&self, lane: Lane) -> bool {
+        match &self.program.phase(self.desk(lane).phase).work {
+            Work::Operation { operation } => self.program.operation(*operation).records_approach,
+            Work::Role { .. }
+            | Work::Each { .. }
+            | Work::Panel { .. }
+            | Work::Flow { .. }
+            | Work::Ask { .. } => false,
+        }
+    }
+
+    /// What is remembered of a phase's changes. New inputs, such as a revised design, start a new window.
+    fn memory(&mut self, lane: Lane, phase: PhaseId) -> &mut Memory {
+        let task = self.task_id(lane);
+        let inputs = self
+            .program
+            .phase(phase)
+            .reads
+            .iter()
+            .filter(|artifact| !self.program.phase(phase).writes.contains(artifact))
+            .map(|artifact| (*artifact, self.state.digest(*artifact)))
+            .collect();
+        let memories = &mut self.state.memories;
+        let known = memories
+            .iter()
+            .position(|memory| memory.phase == phase && memory.task == task);
+        let at = known.unwrap_or_else(|| {
+            memories.push(Memory {
+                phase,
+                task,
+                inputs: alloc::vec::Vec::clone(&inputs),
+                trail: detect::Trail::default(),
+                last: None,
+            });
+            memories.len() - 1
+        });
+        let memory = &mut memories[at];
+        if memory.inputs != inputs {
+            memory.inputs = inputs;
+            memory.trail.clear();
+            memory.last = None;
+        }
+        memory
+    }
+
+    /// Keeps the first thing detected; detectors are called in order of precedence.
+    fn detected(&mut self, lane: Lane, signal: SignalId, sentence: String) {
+        let detected = &mut self.desk_mut(lane).detected;
+        if detected.is_none() {
+            *detected = Some((signal, sentence));
+        }
+    }
+}

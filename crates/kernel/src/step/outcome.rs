@@ -1,0 +1,375 @@
+//! Reading an outcome: what a seat said, checked against its contract and the evidence, before anything changes.
+
+use super::enter::seat_contract;
+use super::{Refusal, Stepper};
+use crate::change::{Approach, Change, Digest, TestResult};
+use crate::event::{Item, Outcome, Report, Risk};
+use crate::evidence;
+use crate::finding::{Finding, FindingKind};
+use crate::ids::{ArtifactId, CommandId, FlagId, Lane, ListId, PhaseId, SignalId};
+use crate::program::{Contract, Work};
+use crate::signal::{
+    COSMETIC_FINDING, Failure, NO_RESULT, PLAN_FINDING, PRODUCTION_FINDING, SECURITY_BLOCKER, TEST_FINDING,
+};
+use crate::state::{Answer, Derived, Filed, FiledStatus, Progress};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// An outcome that was found valid, or the failure that it amounts to.
+pub(super) enum Reading {
+    Valid(Box<Valid>),
+    Failed {
+        failure: Failure,
+        detail: String,
+        in_a_row: u16,
+    },
+}
+
+/// A valid result with names resolved.
+pub(super) struct Valid {
+    signal: SignalId,
+    verdict: SignalId,
+    derived: Derived,
+    findings: Vec<Finding>,
+    wrote: Vec<(ArtifactId, Digest)>,
+    change: Option<Change>,
+    tests: Vec<TestResult>,
+    approach: Option<Approach>,
+    lists: Vec<(ListId, Vec<Item>)>,
+    flags: Vec<(FlagId, bool)>,
+    risk: Option<Risk>,
+    model: Option<String>,
+}
+
+impl Stepper<'_> {
+    /// Reads an outcome; nothing has changed when this refuses.
+    pub(super) fn read(&self, id: CommandId, outcome: &Outcome) -> Result<Reading, Refusal> {
+        match outcome {
+            Outcome::Failed {
+                failure,
+                detail,
+                in_a_row,
+            } => Ok(Reading::Failed {
+                failure: *failure,
+                detail: detail.clone(),
+                in_a_row: *in_a_row,
+            }),
+            Outcome::Supposed(signal) => self.read_supposed(id, *signal),
+            Outcome::Said(report) => self.read_report(id, report),
+        }
+    }
+
+    fn read_supposed(&self, id: CommandId, signal: SignalId) -> Result<Reading, Refusal> {
+        if signal == NO_RESULT {
+            let detail = String::from("supposed");
+            return Ok(Reading::Failed {
+                failure: Failure::Denied,
+                detail,
+                in_a_row: 0,
+            });
+        }
+        let phase = self.program.phase(id.phase);
+        let sayable = self.sayable(id);
+        if !sayable.contains(&signal) && phase.route(signal).is_none() {
+            return Err(self.not_sayable(self.program.signal(signal), &sayable));
+        }
+        let fresh = Digest(u64::from(self.state.changes) + 2);
+        let wrote = phase.writes.iter().map(|artifact| (*artifact, fresh)).collect();
+        Ok(Reading::Valid(Box::new(Valid {
+            signal,
+            verdict: signal,
+            derived: if sayable.contains(&signal) {
+                Derived::Plainly
+            } else {
+                Derived::Supposed
+            },
+            findings: Vec::new(),
+            wrote,
+            change: None,
+            tests: Vec::new(),
+            approach: None,
+            lists: Vec::new(),
+            flags: Vec::new(),
+            risk: None,
+            model: None,
+        })))
+    }
+
+    fn read_report(&self, id: CommandId, report: &Report) -> Result<Reading, Refusal> {
+        let sayable = self.sayable(id);
+        let said = sayable
+            .iter()
+            .copied()
+            .find(|signal| self.program.signal(*signal) == report.says);
+        let Some(verdict) = said else {
+            return Err(self.not_sayable(&report.says, &sayable));
+        };
+        if let Some(detail) = self.misattributed(id, &report.findings) {
+            return Ok(Reading::Failed {
+                failure: Failure::Malformed,
+                detail,
+                in_a_row: 0,
+            });
+        }
+        if matches!(self.program.phase(id.phase).work, Work::Operation { .. }) {
+            self.check_evidence(verdict, report)?;
+        }
+        let wrote = self.read_artifacts(&report.wrote)?;
+        let lists = self.read_lists(&report.lists)?;
+        let flags = self.read_flags(&report.flags)?;
+        if !report.disputes && self.changed_nothing(id, &wrote) {
+            let detail = String::from("findings were addressed to it, and it changed nothing");
+            return Ok(Reading::Failed {
+                failure: Failure::Unchanged,
+                detail,
+                in_a_row: 0,
+            });
+        }
+        let contract = seat_contract(self.program, id.phase, usize::from(id.seat));
+        let (signal, derived) = match contract {
+            Some(contract) => derive(self.program.contract(contract), verdict, &report.findings),
+            None => (verdict, Derived::Plainly),
+        };
+        Ok(Reading::Valid(Box::new(Valid {
+            signal,
+            verdict,
+            derived,
+            findings: report.findings.clone(),
+            wrote,
+            change: report.change.clone(),
+            tests: report.tests.clone(),
+            approach: report.approach.clone(),
+            lists,
+            flags,
+            risk: report.risk,
+            model: report.model.clone(),
+        })))
+    }
+
+    /// The verdicts or results that a seat can end with.
+    fn sayable(&self, id: CommandId) -> Vec<SignalId> {
+        match &self.program.phase(id.phase).work {
+            Work::Operation { operation } => self.program.operation(*operation).results.clone(),
+            Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => {
+                let contract = seat_contract(self.program, id.phase, usize::from(id.seat));
+                contract.map_or_else(Vec::new, |contract| self.program.contract(contract).says.clone())
+            }
+            Work::Ask { .. } | Work::Flow { .. } => Vec::new(),
+        }
+    }
+
+    fn not_sayable(&self, says: &str, sayable: &[SignalId]) -> Refusal {
+        let names: Vec<&str> = sayable
+            .iter()
+            .map(|signal| self.program.signal(*signal))
+            .collect();
+        Refusal::NotSayable {
+            says: says.to_string(),
+            possible: names.join(", "),
+        }
+    }
+
+    /// A finding may name as its origin only phases that can inject, none later than the one that found it.
+    fn misattributed(&self, id: CommandId, findings: &[Finding]) -> Option<String> {
+        if self.program.injects.is_empty() {
+            return None;
+        }
+        let latest = self.desk(id.lane).caller.unwrap_or(id.phase).max(id.phase);
+        findings
+            .iter()
+            .flat_map(|finding| finding.injected_by.iter().map(move |name| (finding, name)))
+            .find_map(|(finding, name)| match self.injecting(name) {
+                None => Some(format!(
+                    "finding {}: `{name}` is no phase that injects defects",
+                    finding.id
+                )),
+                Some(phase) if phase > latest => Some(format!(
+                    "finding {}: `{name}` comes later than the phase that found it",
+                    finding.id
+                )),
+                Some(_) => None,
+            })
+    }
+
+    /// The injecting phase of this name.
+    pub(super) fn injecting(&self, name: &str) -> Option<PhaseId> {
+        self.program
+            .injects
+            .iter()
+            .copied()
+            .find(|id| self.program.phase(*id).name == name)
+    }
+
+    /// The gate over the evidence is recomputed; a result that contradicts its own rows is refused.
+    fn check_evidence(&self, verdict: SignalId, report: &Report) -> Result<(), Refusal> {
+        let Some(size) = report.size else {
+            return Ok(());
+        };
+        let ruled = evidence::rule(&report.rows, size);
+        let said = self.program.signal(verdict);
+        let (evidence, reasons) = match &ruled {
+            evidence::Ruled::Passed => ("passed", Vec::new()),
+            evidence::Ruled::Failed(reasons) => ("failed", reasons.clone()),
+        };
+        if said == evidence {
+            return Ok(());
+        }
+        Err(Refusal::Contradicted {
+            says: said.to_string(),
+            evidence,
+            reasons: reasons.join("; "),
+        })
+    }
+
+    fn read_artifacts(&self, wrote: &[(String, Digest)]) -> Result<Vec<(ArtifactId, Digest)>, Refusal> {
+        wrote
+            .iter()
+            .map(|(name, digest)| {
+                let artifact = self.program.artifact_named(name);
+                artifact
+                    .map(|artifact| (artifact, *digest))
+                    .ok_or_else(|| Refusal::UnknownName {
+                        what: "artifact",
+                        name: name.clone(),
+                    })
+            })
+            .collect()
+    }
+
+    pub(super) fn read_flags(&self, flags: &[(String, bool)]) -> Result<Vec<(FlagId, bool)>, Refusal> {
+        flags
+            .iter()
+            .map(|(name, value)| {
+                let flag = self.program.flag_named(name);
+                flag.map(|flag| (flag, *value))
+                    .ok_or_else(|| Refusal::UnknownName {
+                        what: "flag",
+                        name: name.clone(),
+                    })
+            })
+            .collect()
+    }
+
+    /// A phase that was sent findings and wrote what was there already has not answered them (OT-09).
+    fn changed_nothing(&self, id: CommandId, wrote: &[(ArtifactId, Digest)]) -> bool {
+        let addressed = match id.lane {
+            Lane::Main => !self.state.inbox[id.phase.index()].is_empty(),
+            Lane::Task { .. } => self
+                .task_id(id.lane)
+                .is_some_and(|task| self.state.task_inbox.contains_key(&task)),
+        };
+        addressed
+            && !wrote.is_empty()
+            && wrote
+                .iter()
+                .all(|(artifact, digest)| self.before(id.lane, *artifact) == *digest)
+    }
+
+    /// The content of an artifact before this dispatch; for a task, the change it was sent back with.
+    fn before(&self, lane: Lane, artifact: ArtifactId) -> Digest {
+        let finished = self.task_id(lane).and_then(|task| self.state.finished.get(&task));
+        match (lane, finished) {
+            (Lane::Task { .. }, Some(finished)) if self.written_in_flow(artifact) => finished.patch,
+            (Lane::Main | Lane::Task { .. }, _) => self.current(lane, artifact),
+        }
+    }
+
+    /// Takes a valid result over into the state.
+    pub(super) fn take(&mut self, lane: Lane, at: usize, valid: Valid) {
+        let advisory = self.desk(lane).seats[at].advisory;
+        self.take_lists(valid.lists);
+        for (flag, value) in valid.flags {
+            self.state.flags[flag.index()] = value;
+        }
+        if let Some(risk) = valid.risk {
+            self.state.risk = risk;
+        }
+        self.write(lane, &valid.wrote);
+        self.notice(lane, at, valid.change.as_ref(), &valid.tests, valid.approach);
+        let findings = self.file(lane, advisory, valid.findings);
+        self.desk_mut(lane).seats[at].progress = Progress::Said(Answer {
+            signal: valid.signal,
+            verdict: valid.verdict,
+            derived: valid.derived,
+            findings,
+            model: valid.model,
+        });
+    }
+
+    fn write(&mut self, lane: Lane, wrote: &[(ArtifactId, Digest)]) {
+        for (artifact, digest) in wrote {
+            if self.current(lane, *artifact) == *digest {
+                continue;
+            }
+            self.state.changes += 1;
+            match lane {
+                Lane::Task { index, .. } if self.written_in_flow(*artifact) => {
+                    self.state.tasks[usize::from(index)].patch = *digest;
+                }
+                Lane::Main | Lane::Task { .. } => self.state.versions[artifact.index()] = *digest,
+            }
+        }
+    }
+
+    fn file(&mut self, lane: Lane, advisory: bool, findings: Vec<Finding>) -> Vec<u32> {
+        let phase = self.desk(lane).phase;
+        let task = self.task_id(lane);
+        findings
+            .into_iter()
+            .map(|finding| {
+                let at = u32::try_from(self.state.findings.len()).unwrap_or(u32::MAX);
+                let status = match (advisory, finding.is_follow_up()) {
+                    (true, _) => FiledStatus::Advice,
+                    (false, true) => FiledStatus::FollowUp,
+                    (false, false) => FiledStatus::Open,
+                };
+                self.state.findings.push(Filed {
+                    finding,
+                    phase,
+                    task: task.clone(),
+                    count: 1,
+                    sent_at: None,
+                    status,
+                });
+                at
+            })
+            .collect()
+    }
+}
+
+/// The signal that a verdict with these findings gives.
+fn derive(contract: &Contract, verdict: SignalId, findings: &[Finding]) -> (SignalId, Derived) {
+    if contract.findings && findings.iter().any(Finding::is_security_blocker) {
+        return (SECURITY_BLOCKER, Derived::SecurityBlocker);
+    }
+    let happy = contract.says.first().copied().unwrap_or(verdict);
+    if verdict == happy {
+        return (verdict, Derived::Plainly);
+    }
+    let only_minor = !findings.is_empty() && findings.iter().all(Finding::is_follow_up);
+    if only_minor && contract.mild == Some(verdict) {
+        return (happy, Derived::OnlyMinor);
+    }
+    if !contract.by_kind {
+        return (verdict, Derived::Plainly);
+    }
+    let kind = findings
+        .iter()
+        .filter(|finding| !finding.is_follow_up())
+        .filter_map(|finding| finding.kind)
+        .min();
+    let signal = match kind.unwrap_or(FindingKind::Production) {
+        FindingKind::Plan => PLAN_FINDING,
+        FindingKind::Test => TEST_FINDING,
+        FindingKind::Production => PRODUCTION_FINDING,
+        FindingKind::Cosmetic => COSMETIC_FINDING,
+    };
+    (
+        signal,
+        Derived::ByKind {
+            assumed: kind.is_none(),
+        },
+    )
+}

@@ -1,0 +1,226 @@
+//! The end of a dispatch or an operation: which seat it belongs to, retries, back-off, limits.
+
+use super::outcome::Reading;
+use super::{Note, Refusal, Stepper};
+use crate::command::{Command, Question, QuestionKind};
+use crate::event::{Outcome, Usage};
+use crate::ids::{CommandId, Lane};
+use crate::program::{Confidence, Work};
+use crate::ruling::{Rule, Ruling, Verdict, Why};
+use crate::signal::{Failure, GO_ON, NO_RESULT, Remedy, STOP};
+use crate::state::{HoldCause, HoldOpen, Progress, Stage, State};
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// After so many environment failures in a row, counted across runs, a human is asked (CORE-10).
+const ENVIRONMENT_PATIENCE: u16 = 3;
+
+/// The visit number of the operations that run when a run fails.
+pub(super) const FAILURE_VISIT: u16 = 0;
+
+impl Stepper<'_> {
+    pub(super) fn ended(&mut self, id: CommandId, outcome: &Outcome, usage: &Usage) -> Result<(), Refusal> {
+        if self.state.stage == Stage::Fresh {
+            return Err(Refusal::NotStarted);
+        }
+        if id.visit == FAILURE_VISIT {
+            return self.failure_operation_ended(id, usage);
+        }
+        let Some(at) = open_seat(self.state, id) else {
+            return self.late(id);
+        };
+        if matches!(self.program.phase(id.phase).work, Work::Ask { .. }) {
+            return Err(Refusal::NotADispatch(id));
+        }
+        let reading = self.read(id, outcome)?;
+        self.use_up(usage, self.is_dispatch(id));
+        match reading {
+            Reading::Valid(valid) => self.take(id.lane, at, *valid),
+            Reading::Failed {
+                failure,
+                detail,
+                in_a_row,
+            } => {
+                self.failed(id.lane, at, failure, detail, in_a_row);
+            }
+        }
+        self.settle_if_over(id.lane);
+        Ok(())
+    }
+
+    /// An event for a command that is no longer open is harmless; one for a command that never was is refused.
+    pub(super) fn late(&mut self, id: CommandId) -> Result<(), Refusal> {
+        let entered = self.state.visits.get(id.phase.index()).copied().unwrap_or(0);
+        let known = id.visit >= 1 && id.visit <= entered && id.attempt >= 1;
+        if !known {
+            return Err(Refusal::UnknownCommand(id));
+        }
+        self.out.note = Note::Late;
+        Ok(())
+    }
+
+    fn is_dispatch(&self, id: CommandId) -> bool {
+        !self.program.phase(id.phase).contracts().is_empty()
+    }
+
+    fn use_up(&mut self, usage: &Usage, dispatch: bool) {
+        let used = &mut self.state.used;
+        used.tokens = used.tokens.saturating_add(usage.tokens);
+        used.time = used.time.saturating_add(usage.time);
+        match usage.money {
+            Some(money) => used.money = used.money.saturating_add(money),
+            None if dispatch => used.unpriced += 1,
+            None => {}
+        }
+    }
+
+    /// Retries by kind; none of it touches a budget of the workflow.
+    pub(super) fn failed(&mut self, lane: Lane, at: usize, failure: Failure, detail: String, in_a_row: u16) {
+        let allowed = self.program.phase(self.desk(lane).phase).retries;
+        let seat = &mut self.desk_mut(lane).seats[at];
+        match failure.remedy() {
+            Remedy::Retry if seat.retries < allowed => {
+                seat.retries += 1;
+                let attempt = seat.attempt;
+                self.rule_again(lane, failure, attempt, detail);
+                self.issue(lane, at);
+            }
+            Remedy::BackOff if in_a_row < ENVIRONMENT_PATIENCE => {
+                let attempt = seat.attempt;
+                self.rule_again(lane, failure, attempt, detail);
+                self.issue(lane, at);
+            }
+            Remedy::BackOff => {
+                seat.progress = Progress::Held;
+                self.hold(lane, HoldCause::Environment { detail });
+            }
+            Remedy::Retry | Remedy::GiveUp => seat.progress = Progress::Failed { failure, detail },
+        }
+    }
+
+    fn rule_again(&mut self, lane: Lane, failure: Failure, attempt: u16, detail: String) {
+        let ruling = Ruling {
+            phase: self.desk(lane).phase,
+            lane,
+            signal: NO_RESULT,
+            rule: Rule::Retry,
+            verdict: Verdict::Again {
+                failure,
+                attempt: attempt.saturating_add(1),
+            },
+            exhausted: Vec::new(),
+            charges: Vec::new(),
+            effect: None,
+            confidence: self.state.confidence,
+            why: Why::Failed { failure, detail },
+        };
+        self.out.rulings.push(ruling);
+    }
+
+    /// The limit of the run that is reached, by name (CORE-07, CORE-11).
+    pub(super) fn reached_limit(&self) -> Option<String> {
+        let (limits, used) = (self.state.limits, self.state.used);
+        let times = u64::from(self.state.allowances) + 1;
+        let over =
+            |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit.saturating_mul(times));
+        if over(limits.dispatches, used.dispatches) {
+            Some("dispatches".to_string())
+        } else if over(limits.tokens, used.tokens) {
+            Some("tokens".to_string())
+        } else if over(limits.time, used.time) {
+            Some("time".to_string())
+        } else if over(limits.money, used.money) {
+            Some("money".to_string())
+        } else if limits.money.is_some()
+            && used.unpriced > u64::from(self.state.allowances)
+            && limits.tokens.is_none()
+            && limits.dispatches.is_none()
+        {
+            Some("money, which cannot be kept: costs are unknown and neither tokens nor dispatches are limited".to_string())
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn hold_for_limit(&mut self, lane: Lane, at: usize, limit: String) {
+        self.desk_mut(lane).seats[at].progress = Progress::Held;
+        self.hold(lane, HoldCause::Limit { limit });
+    }
+
+    /// Asks a human whether to go on; one question however many seats are held.
+    pub(super) fn hold(&mut self, lane: Lane, cause: HoldCause) {
+        if self.state.hold.is_some() {
+            return;
+        }
+        self.state.holds = self.state.holds.saturating_add(1);
+        let desk = self.desk(lane);
+        let id = CommandId {
+            phase: desk.phase,
+            lane,
+            visit: desk.visit,
+            seat: u16::MAX,
+            attempt: self.state.holds,
+        };
+        let (reason, why) = match &cause {
+            HoldCause::Environment { detail } => (
+                detail.clone(),
+                Why::Failed {
+                    failure: Failure::Environment,
+                    detail: detail.clone(),
+                },
+            ),
+            HoldCause::Limit { limit } => (limit.clone(), Why::Limit { limit: limit.clone() }),
+            HoldCause::Route => (String::from("paused by the workflow"), Why::Said),
+        };
+        self.out.rulings.push(Ruling {
+            phase: id.phase,
+            lane,
+            signal: NO_RESULT,
+            rule: Rule::Hold,
+            verdict: Verdict::Hold,
+            exhausted: Vec::new(),
+            charges: Vec::new(),
+            effect: None,
+            confidence: self.state.confidence,
+            why,
+        });
+        self.state.hold = Some(HoldOpen { id, cause });
+        self.emit(Command::Ask(Question {
+            id,
+            kind: QuestionKind::Hold(reason),
+            options: vec![GO_ON, STOP],
+            withheld: Vec::new(),
+            default: None,
+            approaches: Vec::new(),
+        }));
+    }
+
+    /// Settles the phase at a desk once no seat is open or held.
+    pub(super) fn settle_if_over(&mut self, lane: Lane) {
+        let over = self.desk(lane).seats.iter().all(|seat| match seat.progress {
+            Progress::Open | Progress::Held => false,
+            Progress::Said(_) | Progress::Failed { .. } => true,
+        });
+        if over {
+            self.settle(lane);
+        }
+    }
+
+    /// Lowers the confidence to a ceiling; it never rises.
+    pub(super) fn cap(&mut self, ceiling: Confidence) {
+        self.state.confidence = self.state.confidence.min(ceiling);
+    }
+}
+
+/// The seat that a command belongs to, while it is open.
+pub(super) fn open_seat(state: &State, id: CommandId) -> Option<usize> {
+    if state.stage != Stage::Running {
+        return None;
+    }
+    let desk = state.desk(id.lane)?;
+    let at = usize::from(id.seat);
+    let seat = desk.seats.get(at)?;
+    let same = desk.phase == id.phase && desk.visit == id.visit && seat.attempt == id.attempt;
+    (same && seat.progress == Progress::Open).then_some(at)
+}

@@ -1,0 +1,153 @@
+//! The start of a run.
+
+use super::{Refusal, Stepper};
+use crate::change::Digest;
+use crate::event::{Item, Start};
+use crate::ids::{BudgetId, Lane, ListId};
+use crate::program::Scope;
+use crate::resolve;
+use crate::state::Stage;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+impl Stepper<'_> {
+    pub(super) fn start(&mut self, start: &Start) -> Result<(), Refusal> {
+        if self.state.stage != Stage::Fresh {
+            return Err(Refusal::AlreadyStarted);
+        }
+        let flags = self.read_flags(&start.flags)?;
+        let lists = self.read_lists(&start.lists)?;
+        for (name, _) in &start.spent {
+            if self.program.budget_named(name).is_none() {
+                return Err(Refusal::UnknownName {
+                    what: "budget",
+                    name: name.clone(),
+                });
+            }
+        }
+
+        self.state.stage = Stage::Running;
+        self.state.mode = start.mode;
+        self.state.limits = start.limits;
+        self.state.approaches = start.approaches.clone();
+        if let Some(subject) = self.program.artifact_named(&self.program.subject) {
+            self.state.versions[subject.index()] = if start.subject == Digest::default() {
+                Digest(1)
+            } else {
+                start.subject
+            };
+        }
+        for (flag, value) in flags {
+            self.state.flags[flag.index()] = value;
+        }
+        self.take_lists(lists);
+        self.fill_budgets(start);
+        let first = resolve::first(self.program, None, |condition| self.holds(condition));
+        if let Some(first) = first {
+            self.enter(Lane::Main, first);
+        }
+        Ok(())
+    }
+
+    fn fill_budgets(&mut self, start: &Start) {
+        let all = (0..self.program.budgets.len())
+            .filter_map(|at| u16::try_from(at).ok())
+            .map(BudgetId);
+        self.state.left = all
+            .map(|id| {
+                let full = self.program.capacity(id, |list| self.state.count(list));
+                let budget = self.program.budget(id);
+                let spent = start
+                    .spent
+                    .iter()
+                    .filter(|(name, _)| budget.scope == Scope::Subject && *name == budget.name)
+                    .map(|(_, spent)| *spent)
+                    .max();
+                full.saturating_sub(spent.unwrap_or(0))
+            })
+            .collect();
+    }
+
+    /// Checks lists that an event brings: known names, ids that occur once, needs that exist and end.
+    pub(super) fn read_lists(
+        &self,
+        lists: &[(String, Vec<Item>)],
+    ) -> Result<Vec<(ListId, Vec<Item>)>, Refusal> {
+        lists
+            .iter()
+            .map(|(name, items)| {
+                let list = self
+                    .program
+                    .list_named(name)
+                    .ok_or_else(|| Refusal::UnknownName {
+                        what: "list",
+                        name: name.clone(),
+                    })?;
+                let ordered = in_order(items).map_err(|problem| Refusal::BadList {
+                    list: name.clone(),
+                    problem,
+                })?;
+                Ok((list, ordered))
+            })
+            .collect()
+    }
+
+    /// Takes lists over; a budget sized by a list is fixed when the list is first known.
+    pub(super) fn take_lists(&mut self, lists: Vec<(ListId, Vec<Item>)>) {
+        for (list, items) in lists {
+            let first = self.state.lists[list.index()].is_empty();
+            self.state.lists[list.index()] = items;
+            if !first || self.state.left.is_empty() {
+                continue;
+            }
+            for at in 0..self.program.budgets.len() {
+                let crate::program::Size::Share { floor, list: by, .. } = self.program.budgets[at].size
+                else {
+                    continue;
+                };
+                if by == list {
+                    let id = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
+                    let full = self.program.capacity(id, |list| self.state.count(list));
+                    let spent = floor.saturating_sub(self.state.left[at]);
+                    self.state.left[at] = full.saturating_sub(spent);
+                }
+            }
+        }
+    }
+}
+
+/// Items so that each comes after what it needs; otherwise in the order given.
+fn in_order(items: &[Item]) -> Result<Vec<Item>, String> {
+    let mut known = BTreeMap::new();
+    for item in items {
+        if known.insert(item.id.as_str(), item).is_some() {
+            return Err(format!("`{}` occurs twice", item.id));
+        }
+    }
+    if let Some((item, need)) = items
+        .iter()
+        .flat_map(|item| item.needs.iter().map(move |need| (item, need)))
+        .find(|(_, need)| !known.contains_key(need.as_str()))
+    {
+        return Err(format!("`{}` needs `{need}`, which is not in the list", item.id));
+    }
+    let mut done = BTreeSet::new();
+    let mut ordered: Vec<Item> = Vec::with_capacity(items.len());
+    while ordered.len() < items.len() {
+        let ready = items.iter().find(|item| {
+            !done.contains(item.id.as_str()) && item.needs.iter().all(|need| done.contains(need.as_str()))
+        });
+        let Some(item) = ready else {
+            let stuck = items.iter().find(|item| !done.contains(item.id.as_str()));
+            return Err(format!(
+                "`{}` needs itself by a detour",
+                stuck.map_or("", |item| &item.id)
+            ));
+        };
+        done.insert(item.id.as_str());
+        ordered.push(item.clone());
+    }
+    Ok(ordered)
+}

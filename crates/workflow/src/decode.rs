@@ -1,0 +1,380 @@
+//! A tree to a workflow file: every key known, every phrase read.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::fields::{Fields, head, text};
+use crate::file::{File, ItemsDecl, KindDecl, PhaseDecl, TallyDecl};
+use crate::phrase;
+use crate::source::{At, Span};
+use crate::yaml::{Key, Node, Value};
+
+/// At most so many tasks run at once unless the file says otherwise.
+const AT_ONCE: u16 = 4;
+
+/// Reads a workflow file from its tree. What cannot be read is reported and left out.
+pub fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<File> {
+    let mut fields = Fields::open(root, "a workflow", problems);
+    let name = fields.required_text("name", "my-workflow");
+    let about = fields.required_text("about", "One sentence on what it is for.");
+    let subject = fields.required_text("subject", "request");
+    let flags = fields.entries("flags").map_or_else(Vec::new, |entries| {
+        entries.iter().map(|(key, _)| named(key)).collect()
+    });
+    let injects = fields.texts("injects");
+    let budgets = fields.entries("budgets").unwrap_or(&[]);
+    let budgets = phrases(&mut fields, budgets, phrase::budget);
+    let (retries, defaults) = match fields.take("defaults") {
+        Some((_, node)) => decode_defaults(node, fields.problems()),
+        None => (None, Vec::new()),
+    };
+    let phases = match fields.take("phases") {
+        Some((_, node)) => decode_phases(node, Depth::Main, fields.problems()),
+        None => {
+            let at = head(fields.span());
+            let remedy = "add `phases:` with one entry for each step";
+            fields.report(Diagnostic::error(
+                Code::MissingKey,
+                at,
+                "a workflow has no `phases`",
+                remedy,
+            ));
+            Vec::new()
+        }
+    };
+    let failure = fields.texts("failure");
+    let guarantees = fields
+        .texts("guarantees")
+        .into_iter()
+        .filter_map(|written| {
+            let parsed = phrase::guarantee(&written.it, written.span);
+            fields.keep(parsed)
+        })
+        .collect();
+    fields.finish();
+    for checked in [&name, &subject].into_iter().flatten() {
+        check_name(checked, problems);
+    }
+    Some(File {
+        name: name?,
+        about: about?,
+        subject: subject?,
+        flags,
+        injects,
+        budgets,
+        retries,
+        defaults,
+        phases,
+        failure,
+        guarantees,
+    })
+}
+
+/// Which flow a list of phases belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Main,
+    SubFlow,
+}
+
+fn named(key: &Key) -> At<String> {
+    At::new(key.name.clone(), key.span)
+}
+
+/// Reads each entry of a mapping as a phrase.
+fn phrases<T>(
+    fields: &mut Fields<'_, '_>,
+    entries: &[(Key, Node)],
+    read: impl Fn(At<String>, &str, Span) -> Result<T, Diagnostic>,
+) -> Vec<T> {
+    let mut all = Vec::new();
+    for (key, node) in entries {
+        check_name(&named(key), fields.problems());
+        if let Some(written) = text(node, &key.name, fields.problems()) {
+            let parsed = read(named(key), &written.it, written.span);
+            all.extend(fields.keep(parsed));
+        }
+    }
+    all
+}
+
+fn decode_defaults(
+    node: &Node,
+    problems: &mut Vec<Diagnostic>,
+) -> (Option<At<u16>>, Vec<crate::file::DefaultDecl>) {
+    let mut fields = Fields::open(node, "`defaults`", problems);
+    let retries = fields.number("retries");
+    let Value::Map(entries) = &node.value else {
+        return (retries, Vec::new());
+    };
+    let routes: Vec<(Key, Node)> = entries
+        .iter()
+        .filter(|(key, _)| key.name != "retries")
+        .cloned()
+        .collect();
+    let defaults = phrases(&mut fields, &routes, phrase::default);
+    (retries, defaults)
+}
+
+fn decode_phases(node: &Node, depth: Depth, problems: &mut Vec<Diagnostic>) -> Vec<PhaseDecl> {
+    let Value::Map(entries) = &node.value else {
+        let message = format!("`phases` is a mapping, but {} stands here", node.value.shape());
+        problems.push(Diagnostic::error(
+            Code::Shape,
+            node.span,
+            message,
+            "write `PHASE:` lines with keys below",
+        ));
+        return Vec::new();
+    };
+    entries
+        .iter()
+        .map(|(key, node)| {
+            check_name(&named(key), problems);
+            decode_phase(key, node, depth, problems)
+        })
+        .collect()
+}
+
+fn decode_phase(key: &Key, node: &Node, depth: Depth, problems: &mut Vec<Diagnostic>) -> PhaseDecl {
+    let mut fields = Fields::open(node, format!("phase `{}`", key.name), problems);
+    let kind = decode_kind(key, &mut fields, depth);
+    let aside = fields.flag("aside");
+    let checkpoint = fields.flag("checkpoint");
+    let when = fields.text("when").and_then(|written| {
+        let parsed = phrase::condition(&written.it, written.span);
+        fields.keep(parsed)
+    });
+    let reads = fields.texts("reads");
+    let may_read = fields.texts("may-read");
+    let writes = fields.texts("writes");
+    let discards = fields.texts("discards");
+    let sets = fields.texts("sets");
+    let rounds = fields.number("rounds");
+    let repeats = fields.number("repeats");
+    let retries = fields.number("retries");
+    let status = fields.text("status").map_or_else(String::new, |status| status.it);
+    let on_span = fields.entry_span("on").unwrap_or(key.span);
+    let routes = fields.entries("on").unwrap_or(&[]);
+    let on = decode_routes(&mut fields, routes);
+    fields.finish();
+    PhaseDecl {
+        name: named(key),
+        kind,
+        aside,
+        checkpoint,
+        when,
+        reads,
+        may_read,
+        writes,
+        discards,
+        sets,
+        rounds,
+        repeats,
+        retries,
+        status,
+        on,
+        on_span,
+    }
+}
+
+fn decode_routes(
+    fields: &mut Fields<'_, '_>,
+    entries: &[(Key, Node)],
+) -> Vec<(At<String>, crate::file::RouteDecl)> {
+    let mut all = Vec::new();
+    for (key, node) in entries {
+        if key.name.starts_with("else ") || key.name.starts_with("then ") {
+            let message = "inside `{…}` a comma ends the entry, so this does not belong to the route before";
+            let remedy = "write the routes on lines of their own instead of in braces";
+            fields.report(Diagnostic::error(Code::Yaml, key.span, message, remedy));
+            continue;
+        }
+        if let Some(written) = text(node, &key.name, fields.problems()) {
+            let parsed = phrase::route(&written.it, written.span);
+            if let Some(route) = fields.keep(parsed) {
+                all.push((named(key), route));
+            }
+        }
+    }
+    all
+}
+
+/// The keys that make a phase one of its kinds; `each` and `phases` go with others.
+const KINDS: [&str; 4] = ["role", "panel", "do", "ask"];
+
+fn decode_kind(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl {
+    let present: Vec<&str> = KINDS.into_iter().filter(|kind| fields.has(kind)).collect();
+    let flow = fields.has("phases");
+    if present.len() + usize::from(flow) != 1 {
+        let found = if flow {
+            [present.as_slice(), &["phases"]].concat()
+        } else {
+            present
+        };
+        let message = if found.is_empty() {
+            format!("phase `{}` does not say what it does", key.name)
+        } else {
+            format!(
+                "phase `{}` is of several kinds at once: {}",
+                key.name,
+                found.join(", ")
+            )
+        };
+        let remedy = "give it exactly one of `role`, `panel`, `do`, `ask`, or `each` with `phases`";
+        fields.report(Diagnostic::error(Code::Conflict, key.span, message, remedy));
+        for known in [
+            "role", "panel", "do", "ask", "phases", "each", "as", "tally", "quorum", "diverse", "up-to",
+        ] {
+            fields.take(known);
+        }
+        for known in ["at-once", "advisors", "mode", "default", "options"] {
+            fields.take(known);
+        }
+        return KindDecl::Unknown;
+    }
+    if flow {
+        return decode_flow(key, fields, depth);
+    }
+    match present.first().copied() {
+        Some("role") => decode_role(fields),
+        Some("panel") => KindDecl::Panel {
+            members: fields.texts("panel"),
+            advisors: fields.texts("advisors"),
+        },
+        Some("do") => match fields.text("do") {
+            Some(operation) => KindDecl::Do { operation },
+            None => KindDecl::Unknown,
+        },
+        Some(_) | None => decode_ask(fields),
+    }
+}
+
+fn decode_flow(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl {
+    let list = fields.required_text("each", "tasks");
+    let at_once = fields
+        .number("at-once")
+        .map_or(AT_ONCE, |number| number.it.max(1));
+    let tally = decode_tally(fields);
+    let phases = match fields.take("phases") {
+        Some((_, node)) if depth == Depth::Main => decode_phases(node, Depth::SubFlow, fields.problems()),
+        Some(_) => {
+            let message = "a sub-flow inside a sub-flow";
+            let remedy = "put the inner phases into the outer sub-flow";
+            fields.report(Diagnostic::error(Code::Conflict, key.span, message, remedy));
+            Vec::new()
+        }
+        None => Vec::new(),
+    };
+    match list {
+        Some(list) => KindDecl::Flow {
+            list,
+            at_once,
+            phases,
+            tally,
+        },
+        None => KindDecl::Unknown,
+    }
+}
+
+fn decode_role(fields: &mut Fields<'_, '_>) -> KindDecl {
+    let Some(role) = fields.text("role") else {
+        return KindDecl::Unknown;
+    };
+    let nearest = fields.text("as");
+    let nearest_caller = match &nearest {
+        Some(written) if written.it == "caller" => true,
+        Some(written) => {
+            let message = format!("`as: {}` is not understood", written.it);
+            let remedy = "write `as: caller`: the agent of the phase that led here speaks in this role";
+            fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
+            false
+        }
+        None => false,
+    };
+    let Some((_, node)) = fields.take("each") else {
+        return KindDecl::Role { role, nearest_caller };
+    };
+    let items = match &node.value {
+        Value::List(_) => ItemsDecl::Fixed(crate::fields::texts(node, "each", fields.problems())),
+        Value::Text(list) => {
+            let up_to = fields.number("up-to").map_or(1, |number| number.it.max(1));
+            ItemsDecl::Listed {
+                list: At::new(list.clone(), node.span),
+                up_to,
+            }
+        }
+        Value::Empty | Value::Map(_) => {
+            let message = format!("`each` is a list, but {} stands here", node.value.shape());
+            let problem = Diagnostic::error(
+                Code::Shape,
+                node.span,
+                message,
+                "write `[a, b]` or the name of a list",
+            );
+            fields.report(problem);
+            ItemsDecl::Fixed(Vec::new())
+        }
+    };
+    let tally = decode_tally(fields);
+    let quorum = fields.number("quorum");
+    let diverse = fields.flag("diverse");
+    KindDecl::Each {
+        role,
+        items,
+        tally,
+        quorum,
+        diverse,
+    }
+}
+
+fn decode_tally(fields: &mut Fields<'_, '_>) -> Vec<TallyDecl> {
+    let rows = fields.entries("tally").unwrap_or(&[]);
+    phrases(fields, rows, phrase::tally)
+}
+
+fn decode_ask(fields: &mut Fields<'_, '_>) -> KindDecl {
+    let question = fields.text("ask");
+    let mode = fields.text("mode");
+    let interactive = match &mode {
+        Some(written) if written.it == "interactive" => true,
+        Some(written) => {
+            let message = format!("`mode: {}` is not understood", written.it);
+            let remedy = "write `mode: interactive`, or leave `mode` out to ask in every mode";
+            fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
+            false
+        }
+        None => false,
+    };
+    let default = fields.text("default");
+    let options = fields
+        .texts("options")
+        .into_iter()
+        .filter_map(|written| {
+            let parsed = phrase::option(&written.it, written.span);
+            fields.keep(parsed)
+        })
+        .collect();
+    match question {
+        Some(question) => KindDecl::Ask {
+            question,
+            interactive,
+            default,
+            options,
+        },
+        None => KindDecl::Unknown,
+    }
+}
+
+fn check_name(name: &At<String>, problems: &mut Vec<Diagnostic>) {
+    let letters = |word: &str| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+    };
+    if name.it.split('-').all(letters) || name.it.is_empty() {
+        return;
+    }
+    let message = format!("`{}` is not a name", name.it);
+    let remedy = "use lower-case letters, digits and single hyphens, such as `plan-review`";
+    problems.push(Diagnostic::error(Code::Name, name.span, message, remedy));
+}

@@ -1,0 +1,240 @@
+//! Diagnostics: what is wrong with a source, where, and what to do about it.
+
+use crate::source::{Source, Span};
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use serde::Serialize;
+
+macro_rules! codes {
+    ($($name:ident = $id:literal, $title:literal;)*) => {
+        /// What is wrong, by kind; the id never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $(#[doc = $title] $name,)* }
+
+        impl Code {
+            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+
+            pub fn id(self) -> &'static str {
+                match self { $(Code::$name => $id,)* }
+            }
+
+            /// The rule that is broken, as a sentence.
+            pub fn title(self) -> &'static str {
+                match self { $(Code::$name => $title,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Encoding = "S001", "A workflow file is UTF-8 text.";
+    TooLarge = "S002", "A workflow file is at most 512 KiB.";
+    Yaml = "S003", "A workflow file is YAML 1.2.";
+    DuplicateKey = "S004", "A key occurs once in its mapping.";
+    Reference = "S005", "Anchors, aliases and tags are not used.";
+    Documents = "S006", "A file holds one document.";
+    Shape = "S007", "Each key takes a value of its own shape.";
+    UnknownKey = "S008", "Only known keys occur.";
+    MissingKey = "S009", "What must be said is said.";
+    Phrase = "S010", "Routes, budgets, conditions, tallies and guarantees are short phrases of a fixed form.";
+    Name = "S011", "Names are lower-case words joined by hyphens.";
+    Conflict = "S012", "A phase is of exactly one kind, with the keys of that kind.";
+    UnknownPhase = "N101", "A route names a phase that exists.";
+    UnknownBudget = "N102", "A route spends a budget that exists.";
+    UnknownRole = "N103", "A phase names a role that has a contract.";
+    UnknownOperation = "N104", "A phase names an operation that the engine has.";
+    UnknownSignal = "N105", "A route belongs to a signal that the phase can produce.";
+    UnknownFact = "N106", "A condition looks at a fact that exists.";
+    UnknownList = "N107", "A phase works through a list that some phase before it brings.";
+    DuplicatePhase = "N108", "A phase name occurs once in the workflow.";
+    NoRoute = "C201", "Every signal that a phase can produce has a route.";
+    Exception = "C202", "A default's exceptions are the phases that have a route of their own.";
+    Quiet = "C203", "A phase that goes on without a result, or after its rounds are spent, says with what.";
+    Tally = "C204", "A tally ends with `otherwise` and counts verdicts of its role.";
+    Question = "C205", "A question always has an option that can be followed.";
+    Default = "C206", "A question with a default is interactive, and one without is asked in every mode.";
+    Unpaid = "T301", "Every remand spends a budget.";
+    Backward = "T302", "`to` leads on, `remand` leads back.";
+    Endless = "T303", "Every cycle spends a budget that the cycle does not fill again.";
+    Chain = "T304", "What replaces an exhausted route comes to an end.";
+    NoThen = "T305", "A budget that can run out says what happens then.";
+    Unspent = "T306", "Every budget is spent by some route.";
+    SubFlow = "T307", "A sub-flow spends only its own rounds, and leaves by its end or by `raise`.";
+    Unreachable = "A401", "Every phase is reached by some path.";
+    Unwritten = "A402", "What a phase reads was written before, on every path.";
+    OpenEnd = "A403", "The last phase of the workflow ends it.";
+    HiddenChange = "A404", "A phase writes what its role or operation may change, and reads what it needs.";
+    Unused = "A405", "What is declared is used.";
+    Bound = "B501", "A stated bound is the real one, or above it.";
+    TooManyStates = "B502", "The states of a workflow can be counted through.";
+    Refuted = "G601", "A stated guarantee holds on every path.";
+    Vacuous = "G602", "A guarantee speaks of what the workflow has.";
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub code: Code,
+    pub severity: Severity,
+    pub span: Span,
+    pub message: String,
+    pub remedy: String,
+    /// The shortest path that shows it, one step a line.
+    pub path: Vec<String>,
+}
+
+impl Diagnostic {
+    pub fn error(
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            span,
+            message: message.into(),
+            remedy: remedy.into(),
+            path: Vec::new(),
+        }
+    }
+
+    pub fn warning(
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::error(code, span, message, remedy)
+        }
+    }
+
+    #[must_use]
+    pub fn along(mut self, path: Vec<String>) -> Diagnostic {
+        self.path = path;
+        self
+    }
+
+    /// The diagnostic as text for people: id, place, source line with caret, sentence, path, remedy.
+    pub fn render(&self, source: &Source, style: Style) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let (line, column) = source.position(self.span.start);
+        let shown = Shown::around(source, self.span);
+        let snippet = Snippet::source(shown.text)
+            .line_start(line)
+            .annotation(AnnotationKind::Primary.span(shown.start..shown.end));
+        let title = level.primary_title(&*self.message).id(self.code.id());
+        let mut group = title.element(snippet);
+        if !self.path.is_empty() {
+            let path = format!("by this path: {}", self.path.join("\n              "));
+            group = group.element(Level::NOTE.message(path));
+        }
+        group = group.element(Level::HELP.message(&*self.remedy));
+        let renderer = match style {
+            Style::Plain => Renderer::plain(),
+            Style::Coloured => Renderer::styled(),
+        };
+        let text = renderer.decor_style(DecorStyle::Ascii).render(&[group]);
+        // The place is written by hand: the snippet shown may be a part of a very long line.
+        let place = format!("{}:{line}:{column}", source.name);
+        match text.split_once('\n') {
+            Some((first, rest)) => format!("{first}\n --> {place}\n{rest}"),
+            None => format!("{text}\n --> {place}"),
+        }
+    }
+
+    pub fn json(&self, source: &Source) -> serde_json::Value {
+        let (line, column) = source.position(self.span.start);
+        serde_json::json!({
+            "id": self.code.id(),
+            "severity": self.severity,
+            "file": source.name,
+            "line": line,
+            "column": column,
+            "message": self.message,
+            "remedy": self.remedy,
+            "path": self.path,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    Plain,
+    Coloured,
+}
+
+/// Sorted by place, each once.
+pub fn tidy(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    all.sort_by(|a, b| {
+        (a.severity, a.span, a.code, &a.message).cmp(&(b.severity, b.span, b.code, &b.message))
+    });
+    all.dedup();
+    all
+}
+
+/// The line of a span, cut to what fits a screen.
+struct Shown<'s> {
+    text: &'s str,
+    start: usize,
+    end: usize,
+}
+
+impl<'s> Shown<'s> {
+    const WIDEST: usize = 160;
+
+    fn around(source: &'s Source, span: Span) -> Shown<'s> {
+        let start = source.floor(span.start);
+        let line_start = source.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = source.text[start..]
+            .find('\n')
+            .map_or(source.text.len(), |at| start + at);
+        let from = source.floor(line_start.max(start.saturating_sub(Self::WIDEST / 2)));
+        let to = source.floor(line_end.min(from + Self::WIDEST)).max(from);
+        let text = &source.text[from..to];
+        let end = source.floor(span.end).clamp(start, to.max(start));
+        Shown {
+            text,
+            start: (start - from).min(text.len()),
+            end: (end - from).min(text.len()),
+        }
+    }
+}
+
+/// The known name that is nearest to a misspelt one, if any is near enough.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(name.len()) / 4)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// A remedy for an unknown name: the nearest known one, or all of them.
+pub fn suggest<'n>(name: &str, known: impl IntoIterator<Item = &'n str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(near) => format!("write `{near}`"),
+        None => {
+            let all: Vec<&str> = known.into_iter().collect();
+            if all.is_empty() {
+                "there are none here".to_string()
+            } else {
+                format!("use one of: {}", all.join(", "))
+            }
+        }
+    }
+}

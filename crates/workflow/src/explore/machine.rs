@@ -1,0 +1,459 @@
+//! What can follow a node of the transition system.
+//!
+//! A node is a phase about to run, with the phase that led to it, the confidence and what is left of each budget.
+//! Signals are resolved by the kernel's own `resolve`, so what is proven here is what runs.
+
+use super::ways::Liveness;
+use remand_kernel::event::Mode;
+use remand_kernel::ids::{BudgetId, ListId, PhaseId, SignalId};
+use remand_kernel::program::{Action, Condition, Confidence, Fact, Items, Program, Route, TallyRow, Work};
+use remand_kernel::resolve;
+use remand_kernel::signal::{COMPLETED, NO_RESULT, SPENT};
+use remand_kernel::step::tally_of;
+use std::collections::BTreeSet;
+
+/// The circumstances under which a workflow is explored.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct World {
+    pub mode: Mode,
+    /// The length of each list.
+    pub counts: Vec<u16>,
+}
+
+impl World {
+    /// A world with so many items in each named list, and one in every other.
+    pub fn new(program: &Program, mode: Mode, known: &[(&str, u16)]) -> World {
+        let count = |name: &String| {
+            known
+                .iter()
+                .find(|(list, _)| list == name)
+                .map_or(1, |(_, count)| *count)
+        };
+        World {
+            mode,
+            counts: program.lists.iter().map(count).collect(),
+        }
+    }
+
+    /// Worlds that between them make every comparison of a count true and false, in both modes.
+    pub fn all(program: &Program) -> Vec<World> {
+        let mut counts: BTreeSet<u16> = BTreeSet::from([0, 1, 2, 8]);
+        for comparison in program
+            .phases
+            .iter()
+            .flat_map(|phase| phase.when.iter())
+            .flat_map(|when| &when.all)
+        {
+            if let Fact::Count(_) = comparison.fact {
+                let value = comparison.value;
+                counts.extend([value.saturating_sub(1), value, value.saturating_add(1)]);
+            }
+        }
+        [Mode::Autonomous, Mode::Interactive]
+            .into_iter()
+            .flat_map(|mode| {
+                counts.iter().map(move |count| World {
+                    mode,
+                    counts: vec![*count; program.lists.len()],
+                })
+            })
+            .collect()
+    }
+
+    pub fn count(&self, list: ListId) -> u16 {
+        self.counts.get(list.index()).copied().unwrap_or(1)
+    }
+}
+
+/// Whether budgets are counted, or may be full or empty at any time.
+///
+/// Without counters there are few nodes and more paths than really exist: what holds on all of them holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    Exact,
+    Free,
+}
+
+/// A phase about to run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    pub phase: PhaseId,
+    pub caller: Option<PhaseId>,
+    pub confidence: Confidence,
+    /// What is left of each budget; empty without counters.
+    pub left: Vec<u16>,
+}
+
+/// Where an edge leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Node(Node),
+    Done,
+    Fail,
+    Stop,
+    /// Waits for a human; nothing follows until then.
+    Hold,
+    /// Out of a sub-flow.
+    Exit(SignalId),
+}
+
+/// One thing that can happen at a node.
+#[derive(Clone, Debug)]
+pub struct Edge<'p> {
+    pub signal: SignalId,
+    pub route: &'p Route,
+    pub target: Target,
+}
+
+pub struct Machine<'p> {
+    pub program: &'p Program,
+    pub world: World,
+    pub counting: Counting,
+    /// The signals that each phase can end with.
+    signals: Vec<Vec<SignalId>>,
+    /// What still matters where; only with counters.
+    liveness: Option<Liveness>,
+    full: Vec<u16>,
+}
+
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program, world: World, counting: Counting) -> Machine<'p> {
+        let liveness = match counting {
+            Counting::Exact => Some(Liveness::new(program)),
+            Counting::Free => None,
+        };
+        let mut machine = Machine {
+            program,
+            world,
+            counting,
+            signals: Vec::new(),
+            liveness,
+            full: Vec::new(),
+        };
+        machine.signals = program.phase_ids().map(|id| machine.signals_of(id)).collect();
+        machine.full = machine.capacities();
+        machine
+    }
+
+    /// The node at which a flow begins. More than one when a flag decides what comes first.
+    pub fn starts(&self, owner: Option<PhaseId>, confidence: Confidence) -> Vec<Node> {
+        let left = match self.counting {
+            Counting::Exact => self.full.clone(),
+            Counting::Free => Vec::new(),
+        };
+        let blank = Node {
+            phase: PhaseId(0),
+            caller: None,
+            confidence,
+            left,
+        };
+        self.candidates(owner, None, &blank)
+            .into_iter()
+            .flatten()
+            .map(|phase| {
+                self.canonical(Node {
+                    phase,
+                    ..blank.clone()
+                })
+            })
+            .collect()
+    }
+
+    fn capacities(&self) -> Vec<u16> {
+        (0..self.program.budgets.len())
+            .filter_map(|at| u16::try_from(at).ok())
+            .map(|at| self.program.capacity(BudgetId(at), |list| self.world.count(list)))
+            .collect()
+    }
+
+    /// Everything that can happen at a node.
+    pub fn edges(&self, node: &Node) -> Vec<Edge<'p>> {
+        let mut edges = Vec::new();
+        for signal in self.signals_at(node) {
+            for route in self.routes(node, signal) {
+                if route.action == Action::Ignore {
+                    continue;
+                }
+                for target in self.targets(node, route) {
+                    edges.push(Edge {
+                        signal,
+                        route,
+                        target,
+                    });
+                }
+            }
+        }
+        edges
+    }
+
+    /// The dispatches that one run of a phase takes, without and with retries; sub-flows count for themselves.
+    pub fn dispatches(&self, phase: PhaseId) -> (u64, u64) {
+        let phase = self.program.phase(phase);
+        let seats = match &phase.work {
+            Work::Role { .. } => 1,
+            Work::Each {
+                items: Items::Fixed(names),
+                ..
+            } => names.len(),
+            Work::Each {
+                items: Items::Listed { up_to, .. },
+                ..
+            } => usize::from(*up_to),
+            Work::Panel { members, advisors } => members.len() + advisors.len(),
+            Work::Flow { .. } | Work::Operation { .. } | Work::Ask { .. } => 0,
+        };
+        (seats as u64, seats as u64 * (u64::from(phase.retries) + 1))
+    }
+
+    /// The signals that can come up at a node: of a question only what is offered in this mode.
+    fn signals_at(&self, node: &Node) -> Vec<SignalId> {
+        let Work::Ask { default, options, .. } = &self.program.phase(node.phase).work else {
+            return self.signals[node.phase.index()].clone();
+        };
+        match (default, self.world.mode) {
+            (Some(default), Mode::Autonomous) => vec![*default],
+            (Some(_) | None, Mode::Autonomous | Mode::Interactive) => options
+                .iter()
+                .filter(|option| {
+                    option
+                        .offered
+                        .as_ref()
+                        .is_none_or(|offered| self.truth(offered, node) != Some(false))
+                })
+                .map(|option| option.signal)
+                .collect(),
+        }
+    }
+
+    fn signals_of(&self, id: PhaseId) -> Vec<SignalId> {
+        let phase = self.program.phase(id);
+        match &phase.work {
+            Work::Each {
+                contract,
+                items,
+                tally,
+                quorum,
+                ..
+            } => {
+                let seats = match items {
+                    Items::Fixed(names) => names.len(),
+                    Items::Listed { up_to, .. } => usize::from(*up_to),
+                };
+                let says = &self.program.contract(*contract).says;
+                let mut rows = attainable(tally, says, seats, quorum.map_or(seats, usize::from));
+                rows.extend(
+                    phase
+                        .routes
+                        .iter()
+                        .map(|(signal, _)| *signal)
+                        .filter(|signal| *signal != SPENT && !tally.iter().any(|row| row.signal == *signal)),
+                );
+                rows.into_iter().collect()
+            }
+            Work::Role { .. }
+            | Work::Panel { .. }
+            | Work::Operation { .. }
+            | Work::Flow { .. }
+            | Work::Ask { .. } => phase
+                .routes
+                .iter()
+                .map(|(signal, _)| *signal)
+                .filter(|signal| *signal != SPENT)
+                .collect(),
+        }
+    }
+
+    /// The routes that a signal can end up taking.
+    fn routes(&self, node: &Node, signal: SignalId) -> Vec<&'p Route> {
+        let program = self.program;
+        match self.counting {
+            Counting::Exact => {
+                let resolved =
+                    resolve::resolve(program, node.phase, signal, |budget| node.left[budget.index()]);
+                resolved.map(|resolution| resolution.route).into_iter().collect()
+            }
+            Counting::Free => {
+                let mut found = Vec::new();
+                if let Some(route) = program.phase(node.phase).route(signal) {
+                    collect_routes(program, node.phase, route, &mut found);
+                }
+                found
+            }
+        }
+    }
+
+    fn targets(&self, node: &Node, route: &'p Route) -> Vec<Target> {
+        let confidence = route
+            .effect
+            .map_or(node.confidence, |effect| node.confidence.min(effect.ceiling()));
+        let here = Node {
+            confidence,
+            ..node.clone()
+        };
+        match &route.action {
+            Action::Next => self.on_from(node.phase, &here),
+            Action::Return => node
+                .caller
+                .map_or_else(Vec::new, |caller| self.on_from(caller, &here)),
+            Action::To(target) => vec![self.moved(&here, *target)],
+            Action::Remand(target) | Action::Restore(target) => {
+                vec![self.sent_back(&here, *target, &route.spends)]
+            }
+            Action::RemandInjector => self
+                .injectors(node)
+                .into_iter()
+                .map(|target| self.sent_back(&here, target, &route.spends))
+                .collect(),
+            Action::Raise(signal) => vec![Target::Exit(*signal)],
+            Action::Done => vec![Target::Done],
+            Action::Fail => vec![Target::Fail],
+            Action::Stop(_) => vec![Target::Stop],
+            Action::Hold => vec![Target::Hold],
+            Action::Ignore => Vec::new(),
+        }
+    }
+
+    /// The phases to which `remand injector` can lead from a node.
+    pub fn injectors(&self, node: &Node) -> Vec<PhaseId> {
+        let latest = node.caller.unwrap_or(node.phase);
+        let all: Vec<PhaseId> = self
+            .program
+            .injects
+            .iter()
+            .copied()
+            .filter(|id| *id <= latest)
+            .collect();
+        if all.is_empty() {
+            self.program.injects.first().copied().into_iter().collect()
+        } else {
+            all
+        }
+    }
+
+    fn on_from(&self, from: PhaseId, here: &Node) -> Vec<Target> {
+        let owner = self.program.phase(from).owner;
+        self.candidates(owner, Some(from), here)
+            .into_iter()
+            .map(|candidate| match candidate {
+                Some(phase) => self.moved(here, phase),
+                None if owner.is_some() => Target::Exit(COMPLETED),
+                None => Target::Done,
+            })
+            .collect()
+    }
+
+    /// The phases that may come next in a flow after `from`: all up to the first whose condition surely holds.
+    /// `None` stands for the end of the flow.
+    fn candidates(&self, owner: Option<PhaseId>, from: Option<PhaseId>, here: &Node) -> Vec<Option<PhaseId>> {
+        let mut found = Vec::new();
+        for id in self.program.flow(owner) {
+            let phase = self.program.phase(id);
+            if phase.aside || from.is_some_and(|from| id <= from) {
+                continue;
+            }
+            match phase
+                .when
+                .as_ref()
+                .map_or(Some(true), |when| self.truth(when, here))
+            {
+                Some(true) => {
+                    found.push(Some(id));
+                    return found;
+                }
+                Some(false) => {}
+                None => found.push(Some(id)),
+            }
+        }
+        found.push(None);
+        found
+    }
+
+    /// Whether a condition holds at a node; `None` when it may or may not.
+    fn truth(&self, condition: &Condition, node: &Node) -> Option<bool> {
+        let mut sure = true;
+        for comparison in &condition.all {
+            let value = match comparison.fact {
+                Fact::Count(list) => Some(self.world.count(list)),
+                Fact::Confidence => Some(node.confidence as u16),
+                Fact::Mode => Some(self.world.mode as u16),
+                Fact::Left(budget) => node.left.get(budget.index()).copied(),
+                Fact::Risk | Fact::Flag(_) => None,
+            };
+            match value.map(|value| comparison.holds(value)) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => sure = false,
+            }
+        }
+        sure.then_some(true)
+    }
+
+    fn moved(&self, here: &Node, target: PhaseId) -> Target {
+        let from_aside = self.program.phase(here.phase).aside;
+        let caller = match (self.program.phase(target).aside, from_aside) {
+            (false, _) => None,
+            (true, true) => here.caller,
+            (true, false) => Some(here.phase),
+        };
+        Target::Node(self.canonical(Node {
+            phase: target,
+            caller,
+            ..here.clone()
+        }))
+    }
+
+    fn canonical(&self, node: Node) -> Node {
+        match &self.liveness {
+            Some(liveness) => liveness.canonical(node, &self.full),
+            None => node,
+        }
+    }
+
+    fn sent_back(&self, here: &Node, target: PhaseId, spends: &[BudgetId]) -> Target {
+        let mut here = here.clone();
+        for at in 0..here.left.len() {
+            let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
+            if spends.contains(&budget) {
+                here.left[at] = here.left[at].saturating_sub(1);
+            } else if resolve::refills(self.program, budget, here.phase, target, spends) {
+                here.left[at] = self.full[at];
+            }
+        }
+        self.moved(&here, target)
+    }
+}
+
+/// A route and everything that can replace it.
+fn collect_routes<'p>(program: &'p Program, phase: PhaseId, route: &'p Route, found: &mut Vec<&'p Route>) {
+    if found.iter().any(|known| std::ptr::eq(*known, route)) {
+        return;
+    }
+    found.push(route);
+    for budget in &route.spends {
+        if let Some(next) = resolve::replacement(program, phase, route, *budget) {
+            collect_routes(program, phase, next, found);
+        }
+    }
+}
+
+/// The rows of a tally that some combination of verdicts gives, with as many members missing as the quorum allows.
+fn attainable(tally: &[TallyRow], says: &[SignalId], seats: usize, quorum: usize) -> BTreeSet<SignalId> {
+    let mut rows = BTreeSet::new();
+    for present in quorum.max(1)..=seats {
+        let mut chosen = vec![0_usize; present];
+        loop {
+            let have: Vec<SignalId> = chosen.iter().filter_map(|at| says.get(*at).copied()).collect();
+            rows.insert(tally_of(tally, &have, seats));
+            // Next multiset in order: order of seats does not matter to a tally.
+            let Some(last) = chosen.iter().rposition(|at| at + 1 < says.len()) else {
+                break;
+            };
+            let raised = chosen[last] + 1;
+            for at in &mut chosen[last..] {
+                *at = raised;
+            }
+        }
+    }
+    rows.remove(&NO_RESULT);
+    rows
+}

@@ -1,0 +1,126 @@
+//! Sub-flows: one task is explored, and a batch is what so many tasks can do together.
+//!
+//! Exact because tasks are alike and a sub-flow spends nothing that it shares (the rule T307).
+
+use super::graph::{Graph, Head, TooMany};
+use super::machine::{Counting, Machine};
+use remand_kernel::ids::{PhaseId, SignalId};
+use remand_kernel::program::{Program, TallyRow, Work};
+use remand_kernel::step::tally_of;
+use std::collections::BTreeMap;
+
+/// The most that one task can take until it leaves with each signal; `fail` for those that end the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskCosts {
+    pub exits: BTreeMap<SignalId, u64>,
+    pub fail: Option<u64>,
+    pub happy: u64,
+}
+
+/// Explores one task of a sub-flow.
+pub fn task_costs(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> Result<TaskCosts, TooMany> {
+    let graph = Graph::build(machine, Some(flow))?;
+    let weight = |phase: PhaseId| {
+        let (plain, with_retries) = machine.dispatches(phase);
+        if retries { with_retries } else { plain }
+    };
+    let order = graph.order().ok_or(TooMany)?;
+    let mut reached: Vec<Option<u64>> = vec![None; graph.len()];
+    for start in &graph.starts {
+        reached[*start as usize] = Some(0);
+    }
+    let mut costs = TaskCosts {
+        happy: happy(machine, flow, retries),
+        ..TaskCosts::default()
+    };
+    for at in order {
+        let Some(before) = reached[at as usize] else {
+            continue;
+        };
+        let after = before + weight(graph.phases[at as usize]);
+        for arc in graph.edges_of(at) {
+            match arc.to {
+                Head::Node(to) => {
+                    let known = &mut reached[to as usize];
+                    *known = Some(known.unwrap_or(0).max(after));
+                }
+                Head::Exit(signal) => {
+                    let known = costs.exits.entry(signal).or_insert(0);
+                    *known = (*known).max(after);
+                }
+                Head::Fail | Head::Done | Head::Stop => costs.fail = Some(costs.fail.unwrap_or(0).max(after)),
+                Head::Hold => {}
+            }
+        }
+    }
+    Ok(costs)
+}
+
+/// The dispatches of a task when every phase ends happily.
+fn happy(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> u64 {
+    debug_assert!(machine.counting == Counting::Exact);
+    machine
+        .program
+        .flow(Some(flow))
+        .filter(|id| !machine.program.phase(*id).aside && machine.program.phase(*id).when.is_none())
+        .map(|id| {
+            let (plain, with_retries) = machine.dispatches(id);
+            if retries { with_retries } else { plain }
+        })
+        .sum()
+}
+
+/// The most that a batch of so many tasks can take for each row of its tally.
+pub fn batch_costs(
+    program: &Program,
+    flow: PhaseId,
+    costs: &TaskCosts,
+    tasks: u16,
+) -> BTreeMap<SignalId, u64> {
+    let Work::Flow { tally, .. } = &program.phase(flow).work else {
+        return BTreeMap::new();
+    };
+    let exits: Vec<(SignalId, u64)> = costs
+        .exits
+        .iter()
+        .map(|(signal, cost)| (*signal, *cost))
+        .collect();
+    let mut rows: BTreeMap<SignalId, u64> = BTreeMap::new();
+    if tasks == 0 {
+        rows.insert(tally_of(tally, &[], 0), 0);
+        return rows;
+    }
+    for set in subsets(exits.len()) {
+        let chosen: Vec<(SignalId, u64)> = exits
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| set & (1 << at) != 0)
+            .map(|(_, exit)| *exit)
+            .collect();
+        if chosen.is_empty() || chosen.len() > usize::from(tasks) {
+            continue;
+        }
+        let dearest = chosen.iter().map(|(_, cost)| *cost).max().unwrap_or(0);
+        let once: u64 = chosen.iter().map(|(_, cost)| cost).sum();
+        let cost = once + (u64::from(tasks) - chosen.len() as u64) * dearest;
+        let row = row_of(
+            tally,
+            &chosen.iter().map(|(signal, _)| *signal).collect::<Vec<_>>(),
+        );
+        let known = rows.entry(row).or_insert(0);
+        *known = (*known).max(cost);
+    }
+    rows
+}
+
+/// The row that a batch gives in which exactly these exits occur.
+pub fn row_of(tally: &[TallyRow], exits: &[SignalId]) -> SignalId {
+    // With one exit of each kind, `all` holds only where there is one kind.
+    tally_of(tally, exits, exits.len())
+}
+
+/// All sets of so many things, as bits. A sub-flow with more than sixteen exits is not told apart any further.
+pub fn subsets(count: usize) -> impl Iterator<Item = u32> {
+    let count = u32::try_from(count.min(16)).unwrap_or(16);
+    1..(1_u32 << count)
+}

@@ -1,0 +1,550 @@
+//! The short phrases of the language: routes, budgets, conditions, tallies, options, guarantees.
+
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::file::{
+    ActionDecl, AtomDecl, AtomsDecl, BudgetDecl, ClaimDecl, ComparisonDecl, ConditionDecl, DefaultDecl,
+    GuaranteeDecl, OptionDecl, RouteDecl, TallyDecl, TallyTestDecl,
+};
+use crate::source::{At, Span};
+use remand_kernel::program::{Effect, Order};
+
+/// The words that begin a route, as the reference lists them.
+pub const ROUTE_FORMS: &[(&str, &str)] = &[
+    ("next", "on to the next phase of the flow"),
+    ("to PHASE", "on to a later phase, or to an aside"),
+    (
+        "remand PHASE spending BUDGET",
+        "back to this or an earlier phase, with the findings",
+    ),
+    (
+        "remand injector spending BUDGET",
+        "back to the earliest phase that a finding names as its origin",
+    ),
+    (
+        "restore PHASE spending BUDGET",
+        "back to the start of the round, with everything as it was then",
+    ),
+    ("return", "from an aside: on, after the phase that led to it"),
+    ("raise SIGNAL", "out of a sub-flow"),
+    ("done", "the run is over and its work is done"),
+    ("fail", "the run is over; its failure operations follow"),
+    ("stop [WHY]", "the run is over by decision"),
+    ("hold", "wait until a human says go on, then ask again"),
+    ("ignore", "a detector's signal does not count here"),
+    ("as SIGNAL", "the same as the route of that signal"),
+];
+
+const ROUTE_WORDS: &[&str] = &[
+    "next", "to", "remand", "restore", "return", "raise", "done", "fail", "stop", "hold", "ignore", "as",
+];
+
+type Parsed<T> = Result<T, Diagnostic>;
+
+/// Words and commas of a phrase, with their places.
+struct Words<'s> {
+    tokens: Vec<(&'s str, Span)>,
+    at: usize,
+    end: Span,
+}
+
+impl<'s> Words<'s> {
+    fn new(text: &'s str, span: Span) -> Words<'s> {
+        let mut tokens = Vec::new();
+        let mut start = None;
+        for (at, letter) in text.char_indices() {
+            let joins = !letter.is_whitespace() && letter != ',';
+            match (start, joins) {
+                (None, true) => start = Some(at),
+                (Some(from), false) => {
+                    tokens.push((&text[from..at], span.part(from, at)));
+                    start = None;
+                }
+                (None, false) | (Some(_), true) => {}
+            }
+            if letter == ',' {
+                tokens.push((",", span.part(at, at + 1)));
+            }
+        }
+        if let Some(from) = start {
+            tokens.push((&text[from..], span.part(from, text.len())));
+        }
+        Words {
+            tokens,
+            at: 0,
+            end: Span::new(span.end, span.end),
+        }
+    }
+
+    fn peek(&self) -> Option<&'s str> {
+        self.tokens.get(self.at).map(|(word, _)| *word)
+    }
+
+    fn second(&self) -> Option<&'s str> {
+        self.tokens.get(self.at + 1).map(|(word, _)| *word)
+    }
+
+    fn next(&mut self) -> Option<(&'s str, Span)> {
+        let token = self.tokens.get(self.at).copied();
+        self.at += usize::from(token.is_some());
+        token
+    }
+
+    fn eat(&mut self, word: &str) -> bool {
+        let found = self.peek() == Some(word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn here(&self) -> Span {
+        self.tokens.get(self.at).map_or(self.end, |(_, span)| *span)
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<At<String>> {
+        match self.next() {
+            Some((word, span)) if word != "," => Ok(At::new(word.to_string(), span)),
+            Some((_, span)) => Err(missing(span, what)),
+            None => Err(missing(self.end, what)),
+        }
+    }
+
+    fn number(&mut self, what: &str) -> Parsed<u16> {
+        let span = self.here();
+        let word = self.next().map_or("", |(word, _)| word);
+        word.parse().map_err(|_| {
+            let message = format!("a number is expected here, {what}");
+            Diagnostic::error(
+                Code::Phrase,
+                span,
+                message,
+                "write a whole number from 0 to 65535",
+            )
+        })
+    }
+
+    fn names(&mut self, what: &str) -> Parsed<Vec<At<String>>> {
+        let mut names = vec![self.name(what)?];
+        while self.peek() == Some(",") && !matches!(self.second(), None | Some("else" | "then" | "when")) {
+            self.at += 1;
+            names.push(self.name(what)?);
+        }
+        Ok(names)
+    }
+
+    fn finish(&self, remedy: &str) -> Parsed<()> {
+        match self.tokens.get(self.at) {
+            None => Ok(()),
+            Some((word, span)) => {
+                let message = format!("`{word}` is not understood here");
+                Err(Diagnostic::error(Code::Phrase, *span, message, remedy))
+            }
+        }
+    }
+}
+
+fn missing(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error(
+        Code::Phrase,
+        span,
+        format!("{what} is missing here"),
+        format!("write {what}"),
+    )
+}
+
+/// A route.
+pub fn route(text: &str, span: Span) -> Parsed<RouteDecl> {
+    let mut words = Words::new(text, span);
+    let route = read_route(&mut words, span)?;
+    words.finish("a route reads `ACTION [spending BUDGET, …] [with EFFECT] [, else ROUTE]`")?;
+    Ok(route)
+}
+
+fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
+    let start = words.here();
+    let Some((verb, verb_span)) = words.next() else {
+        return Err(missing(whole, "a route"));
+    };
+    let action = match verb {
+        "next" => ActionDecl::Next,
+        "to" => ActionDecl::To(words.name("the name of a phase")?),
+        "remand" if words.eat("injector") => ActionDecl::RemandInjector,
+        "remand" => ActionDecl::Remand(words.name("the name of a phase")?),
+        "restore" => ActionDecl::Restore(words.name("the name of a phase")?),
+        "return" => ActionDecl::Return,
+        "raise" => ActionDecl::Raise(words.name("a signal")?),
+        "done" => ActionDecl::Done,
+        "fail" => ActionDecl::Fail,
+        "stop" => ActionDecl::Stop(match words.peek() {
+            None | Some("," | "with") => String::new(),
+            Some(why) => {
+                words.at += 1;
+                why.to_string()
+            }
+        }),
+        "hold" => ActionDecl::Hold,
+        "ignore" => ActionDecl::Ignore,
+        "as" => {
+            let mut signal = words.name("a signal")?;
+            if let Some(second) = words.peek().filter(|word| *word != ",") {
+                signal = At::new(format!("{} {second}", signal.it), signal.span);
+                words.at += 1;
+            }
+            ActionDecl::As(signal)
+        }
+        other => {
+            let remedy = match nearest(other, ROUTE_WORDS.iter().copied()) {
+                Some(near) => format!("write `{near}`"),
+                None => format!("begin with one of: {}", ROUTE_WORDS.join(", ")),
+            };
+            let message = format!("`{other}` does not begin a route");
+            return Err(Diagnostic::error(Code::Phrase, verb_span, message, remedy));
+        }
+    };
+    let spends = if words.eat("spending") {
+        words.names("the name of a budget")?
+    } else {
+        Vec::new()
+    };
+    let effect = if words.eat("with") {
+        Some(read_effect(words)?)
+    } else {
+        None
+    };
+    let otherwise = if words.peek() == Some(",") && words.second() == Some("else") {
+        words.at += 2;
+        Some(Box::new(read_route(words, whole)?))
+    } else {
+        None
+    };
+    let last = words.tokens[..words.at].last().map_or(start, |(_, span)| *span);
+    Ok(RouteDecl {
+        span: Span::new(start.start, last.end),
+        action,
+        spends,
+        effect,
+        otherwise,
+    })
+}
+
+fn read_effect(words: &mut Words<'_>) -> Parsed<Effect> {
+    let span = words.here();
+    match words.next().map_or("", |(word, _)| word) {
+        "dissent" => Ok(Effect::Dissent),
+        "degradation" => Ok(Effect::Degradation),
+        "blockers" => Ok(Effect::Blockers),
+        other => Err(Diagnostic::error(
+            Code::Phrase,
+            span,
+            format!("`{other}` is no effect"),
+            "write `with dissent`, `with degradation` or `with blockers`",
+        )),
+    }
+}
+
+/// A default: a route and the phases that have their own.
+pub fn default(signal: At<String>, text: &str, span: Span) -> Parsed<DefaultDecl> {
+    let mut words = Words::new(text, span);
+    let route = read_route(&mut words, span)?;
+    let except = if words.eat("except") {
+        words.names("the name of a phase")?
+    } else {
+        Vec::new()
+    };
+    words.finish("a default reads `ROUTE [except PHASE, …]`")?;
+    Ok(DefaultDecl {
+        signal,
+        route,
+        except,
+    })
+}
+
+/// A budget: `N [or LIST / N] per SCOPE [, then ROUTE]`.
+pub fn budget(name: At<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
+    const FORM: &str = "a budget reads `3 per run, then fail`, `2 per subject` or `9 per PHASE, then ROUTE`";
+    let mut words = Words::new(text, span);
+    let size = words.number("how often the budget can be spent")?;
+    let share = if words.eat("or") {
+        let list = words.name("the name of a list")?;
+        if !words.eat("/") {
+            return Err(Diagnostic::error(
+                Code::Phrase,
+                words.here(),
+                "`/` is missing here",
+                FORM,
+            ));
+        }
+        Some((list, words.number("the divisor")?))
+    } else {
+        None
+    };
+    if !words.eat("per") {
+        return Err(Diagnostic::error(
+            Code::Phrase,
+            words.here(),
+            "`per` is missing here",
+            FORM,
+        ));
+    }
+    let scope = words.name("`run`, `subject` or the name of a phase")?;
+    let then = if words.peek() == Some(",") && words.second() == Some("then") {
+        words.at += 2;
+        Some(read_route(&mut words, span)?)
+    } else {
+        None
+    };
+    words.finish(FORM)?;
+    Ok(BudgetDecl {
+        name,
+        size,
+        share,
+        scope,
+        then,
+    })
+}
+
+/// A row of a tally: `any V`, `all V`, `N of M V`, `otherwise`.
+pub fn tally(signal: At<String>, text: &str, span: Span) -> Parsed<TallyDecl> {
+    const FORM: &str = "a row reads `any VERDICT`, `all VERDICT`, `2 of 3 VERDICT` or `otherwise`";
+    let mut words = Words::new(text, span);
+    let test = match words.peek() {
+        Some("otherwise") => {
+            words.at += 1;
+            TallyTestDecl::Otherwise
+        }
+        Some("any") => {
+            words.at += 1;
+            TallyTestDecl::Any(words.name("a verdict")?)
+        }
+        Some("all") => {
+            words.at += 1;
+            TallyTestDecl::All(words.name("a verdict")?)
+        }
+        Some(_) | None => {
+            let least = words.number("how many must say it")?;
+            if !words.eat("of") {
+                return Err(Diagnostic::error(
+                    Code::Phrase,
+                    words.here(),
+                    "`of` is missing here",
+                    FORM,
+                ));
+            }
+            let of = words.number("of how many")?;
+            TallyTestDecl::AtLeast {
+                least,
+                of,
+                verdict: words.name("a verdict")?,
+            }
+        }
+    };
+    words.finish(FORM)?;
+    Ok(TallyDecl { signal, test, span })
+}
+
+/// An option of a question: `NAME [if CONDITION]`.
+pub fn option(text: &str, span: Span) -> Parsed<OptionDecl> {
+    let mut words = Words::new(text, span);
+    let name = words.name("the name of an option")?;
+    let offered = if words.eat("if") {
+        Some(read_condition(&mut words)?)
+    } else {
+        None
+    };
+    words.finish("an option reads `NAME` or `NAME if CONDITION`")?;
+    Ok(OptionDecl { name, offered })
+}
+
+/// A condition: comparisons joined by `and`.
+pub fn condition(text: &str, span: Span) -> Parsed<ConditionDecl> {
+    let mut words = Words::new(text, span);
+    let condition = read_condition(&mut words)?;
+    words.finish(
+        "a condition reads `tasks > 1`, `confidence >= medium`, `FLAG`, `not FLAG`, joined by `and`",
+    )?;
+    Ok(condition)
+}
+
+fn read_condition(words: &mut Words<'_>) -> Parsed<ConditionDecl> {
+    let mut all = vec![read_comparison(words)?];
+    while words.eat("and") {
+        all.push(read_comparison(words)?);
+    }
+    Ok(ConditionDecl { all })
+}
+
+fn read_comparison(words: &mut Words<'_>) -> Parsed<ComparisonDecl> {
+    let negated = words.eat("not");
+    let fact = words.name("a fact")?;
+    let order = match words.peek() {
+        Some("<") => Some(Order::Below),
+        Some("<=") => Some(Order::AtMost),
+        Some("=" | "is") => Some(Order::Equal),
+        Some("!=") => Some(Order::Unequal),
+        Some(">=") => Some(Order::AtLeast),
+        Some(">") => Some(Order::Above),
+        Some(_) | None => None,
+    };
+    let compared = match order {
+        Some(order) => {
+            words.at += 1;
+            Some((order, words.name("a value")?))
+        }
+        None => None,
+    };
+    Ok(ComparisonDecl {
+        fact,
+        compared,
+        negated,
+    })
+}
+
+/// A guarantee.
+pub fn guarantee(text: &str, span: Span) -> Parsed<GuaranteeDecl> {
+    const FORM: &str = "write `no A unless B since C`, `no A after B [unless C]`, `A always leads to B`, \
+                        `happy path 14 + 2 per task dispatches` or `never more than 35 + 8 per task dispatches`";
+    let mut words = Words::new(text, span);
+    let claim = match (words.peek(), words.second()) {
+        (Some("no"), _) => {
+            words.at += 1;
+            read_never(&mut words, FORM)?
+        }
+        (Some("happy"), Some("path")) => {
+            words.at += 2;
+            let (fixed, per_task) = read_count(&mut words, FORM)?;
+            ClaimDecl::Happy { fixed, per_task }
+        }
+        (Some("never"), Some("more")) => {
+            words.at += 2;
+            if !words.eat("than") {
+                return Err(Diagnostic::error(
+                    Code::Phrase,
+                    words.here(),
+                    "`than` is missing here",
+                    FORM,
+                ));
+            }
+            let (fixed, per_task) = read_count(&mut words, FORM)?;
+            ClaimDecl::AtMost { fixed, per_task }
+        }
+        (Some(_) | None, _) => {
+            let from = read_atoms(&mut words)?;
+            for word in ["always", "leads", "to"] {
+                if !words.eat(word) {
+                    let message = format!("`{word}` is missing here");
+                    return Err(Diagnostic::error(Code::Phrase, words.here(), message, FORM));
+                }
+            }
+            ClaimDecl::Leads {
+                from,
+                to: read_atoms(&mut words)?,
+            }
+        }
+    };
+    let above = if words.eat(",") {
+        Some(read_above(&mut words, FORM)?)
+    } else {
+        None
+    };
+    words.finish(FORM)?;
+    Ok(GuaranteeDecl {
+        span,
+        text: text.to_string(),
+        claim,
+        above,
+    })
+}
+
+fn read_never(words: &mut Words<'_>, form: &str) -> Parsed<ClaimDecl> {
+    let never = read_atoms(words)?;
+    if words.eat("after") {
+        let after = read_atoms(words)?;
+        let unless = if words.eat("unless") {
+            Some(read_atoms(words)?)
+        } else {
+            None
+        };
+        return Ok(ClaimDecl::After { never, after, unless });
+    }
+    if !words.eat("unless") {
+        return Err(Diagnostic::error(
+            Code::Phrase,
+            words.here(),
+            "`unless` or `after` is missing here",
+            form,
+        ));
+    }
+    let unless = read_atoms(words)?;
+    if !words.eat("since") {
+        return Err(Diagnostic::error(
+            Code::Phrase,
+            words.here(),
+            "`since` is missing here",
+            form,
+        ));
+    }
+    Ok(ClaimDecl::Unless {
+        never,
+        unless,
+        since: read_atoms(words)?,
+    })
+}
+
+fn read_atoms(words: &mut Words<'_>) -> Parsed<AtomsDecl> {
+    let mut atoms = vec![read_atom(words)?];
+    while words.eat("or") {
+        atoms.push(read_atom(words)?);
+    }
+    Ok(atoms)
+}
+
+fn read_atom(words: &mut Words<'_>) -> Parsed<AtomDecl> {
+    const JOINTS: &[&str] = &["unless", "since", "after", "or", "always", ","];
+    if words.peek() == Some("change") && words.second() == Some("of") {
+        words.at += 2;
+        return Ok(AtomDecl::Change(words.name("an artifact")?));
+    }
+    let first = words.name("a phase, a signal, an effect or an end")?;
+    match words.peek() {
+        Some(word) if !JOINTS.contains(&word) => {
+            let second = words.name("a signal")?;
+            Ok(AtomDecl::Pair(first, second))
+        }
+        Some(_) | None => Ok(AtomDecl::Word(first)),
+    }
+}
+
+fn read_count(words: &mut Words<'_>, form: &str) -> Parsed<(u32, u32)> {
+    let fixed = u32::from(words.number("of dispatches")?);
+    let mut per_task = 0;
+    if words.eat("+") {
+        per_task = u32::from(words.number("of dispatches per task")?);
+        if !(words.eat("per") && words.eat("task")) {
+            return Err(Diagnostic::error(
+                Code::Phrase,
+                words.here(),
+                "`per task` is missing here",
+                form,
+            ));
+        }
+    }
+    if !words.eat("dispatches") {
+        return Err(Diagnostic::error(
+            Code::Phrase,
+            words.here(),
+            "`dispatches` is missing here",
+            form,
+        ));
+    }
+    Ok((fixed, per_task))
+}
+
+fn read_above(words: &mut Words<'_>, form: &str) -> Parsed<u16> {
+    if words.eat("when") && words.eat("tasks") && words.eat(">") {
+        return words.number("of tasks");
+    }
+    Err(Diagnostic::error(
+        Code::Phrase,
+        words.here(),
+        "only `when tasks > N` can stand here",
+        form,
+    ))
+}

@@ -1,0 +1,58 @@
+//! A404: a phase writes what its role or operation may change, and reads what the operation needs.
+
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::operations::operation;
+use remand_kernel::ids::{ArtifactId, PhaseId};
+use remand_kernel::program::Work;
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for id in program.phase_ids() {
+        let phase = program.phase(id);
+        let mut changes: Vec<ArtifactId> = phase
+            .contracts()
+            .iter()
+            .flat_map(|contract| program.contract(*contract).changes.iter().copied())
+            .collect();
+        if let Work::Operation { operation } = &phase.work {
+            changes.extend(&program.operation(*operation).changes);
+        }
+        for artifact in changes {
+            if !phase.writes.contains(&artifact) {
+                let name = &program.artifacts[artifact.index()];
+                let message = format!("`{}` may change `{name}` and does not say so", phase.name);
+                problems.push(error(compiled, id, message, format!("add `writes: {name}`")));
+            }
+        }
+        check_needs(compiled, id, problems);
+    }
+}
+
+fn check_needs(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    let phase = program.phase(id);
+    let Work::Operation { operation: op } = &phase.work else {
+        return;
+    };
+    let needs = operation(&program.operation(*op).name).map_or(&[][..], |spec| spec.needs);
+    for need in needs {
+        let read = phase
+            .reads
+            .iter()
+            .any(|artifact| program.artifacts[artifact.index()] == *need);
+        if !read {
+            let message = format!("`{}` looks at `{need}` and does not say so", phase.name);
+            problems.push(error(
+                compiled,
+                id,
+                message,
+                format!("add `{need}` to its `reads`"),
+            ));
+        }
+    }
+}
+
+fn error(compiled: &Compiled, id: PhaseId, message: String, remedy: String) -> Diagnostic {
+    Diagnostic::error(Code::HiddenChange, compiled.places.phase(id), message, remedy)
+}

@@ -1,0 +1,111 @@
+//! A405 and C202: what is declared is used, and exceptions name phases with a route of their own.
+
+use super::questions::all;
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic};
+use remand_kernel::program::{Fact, Work};
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    check_flags(compiled, problems);
+    check_exceptions(compiled, problems);
+    for decl in all(&compiled.file.phases) {
+        if decl.repeats.is_some() && !decl.on.iter().any(|(name, _)| name.it.starts_with("repeated")) {
+            let message = format!(
+                "`{}` counts repeated findings and has no route for them",
+                decl.name.it
+            );
+            let remedy = "add `repeated: ROUTE`, or remove `repeats`";
+            problems.push(Diagnostic::error(Code::Unused, decl.name.span, message, remedy));
+        }
+    }
+}
+
+fn check_flags(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for (flag, decl) in compiled.file.flags.iter().enumerate() {
+        let conditions = program.phases.iter().flat_map(|phase| {
+            let offered = match &phase.work {
+                Work::Ask { options, .. } => options
+                    .iter()
+                    .filter_map(|option| option.offered.as_ref())
+                    .collect(),
+                Work::Role { .. }
+                | Work::Each { .. }
+                | Work::Panel { .. }
+                | Work::Flow { .. }
+                | Work::Operation { .. } => Vec::new(),
+            };
+            phase.when.iter().chain(offered)
+        });
+        let read = conditions
+            .flat_map(|condition| &condition.all)
+            .any(|comparison| matches!(comparison.fact, Fact::Flag(id) if id.index() == flag));
+        if !read {
+            let message = format!("no condition looks at the flag `{}`", decl.it);
+            problems.push(Diagnostic::error(
+                Code::Unused,
+                decl.span,
+                message,
+                "use it in a `when` or an option, or remove it",
+            ));
+        }
+    }
+}
+
+/// A default whose exceptions have no route of their own would leave a hole, and one that nobody needs hides an
+/// error.
+fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for default in &compiled.file.defaults {
+        let Some(signal) = program.signal_named(&default.signal.it) else {
+            let message = format!("no phase can end with `{}`", default.signal.it);
+            problems.push(Diagnostic::error(
+                Code::UnknownSignal,
+                default.signal.span,
+                message,
+                "remove this default",
+            ));
+            continue;
+        };
+        let used = program.phase_ids().any(|id| {
+            program.phase(id).route(signal).is_some()
+                && !default
+                    .except
+                    .iter()
+                    .any(|except| except.it == program.phase(id).name)
+        });
+        if !used {
+            let message = format!("no phase takes the default for `{}`", default.signal.it);
+            problems.push(Diagnostic::error(
+                Code::Unused,
+                default.signal.span,
+                message,
+                "remove this default",
+            ));
+        }
+        for except in &default.except {
+            let own = all(&compiled.file.phases)
+                .into_iter()
+                .find(|decl| decl.name.it == except.it)
+                .map(|decl| {
+                    let prefix = format!("{} ", default.signal.it);
+                    decl.on
+                        .iter()
+                        .any(|(name, _)| name.it == default.signal.it || name.it.starts_with(&prefix))
+                });
+            let message = match own {
+                Some(true) => continue,
+                Some(false) => format!(
+                    "`{}` has no route of its own for `{}`",
+                    except.it, default.signal.it
+                ),
+                None => format!("there is no phase `{}`", except.it),
+            };
+            let remedy = format!(
+                "add `{}: ROUTE` to the phase, or remove the exception",
+                default.signal.it
+            );
+            problems.push(Diagnostic::error(Code::Exception, except.span, message, remedy));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! T302: `to` leads on, `remand` leads back, both within one flow.
+
+use super::followed;
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic};
+use remand_kernel::ids::PhaseId;
+use remand_kernel::program::Action;
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for at in followed(program) {
+        let (target, back) = match at.route.action {
+            Action::To(target) => (target, false),
+            Action::Remand(target) | Action::Restore(target) => (target, true),
+            Action::Next
+            | Action::RemandInjector
+            | Action::Return
+            | Action::Raise(_)
+            | Action::Done
+            | Action::Fail
+            | Action::Stop(_)
+            | Action::Hold
+            | Action::Ignore => continue,
+        };
+        let span = compiled.places.route(at.phase, at.signal);
+        let (from, to) = (&program.phase(at.phase).name, &program.phase(target).name);
+        if program.phase(at.phase).owner != program.phase(target).owner {
+            let message = format!("`{from}` and `{to}` belong to different flows");
+            let remedy =
+                "leave a sub-flow with `raise SIGNAL`, and route that signal where the sub-flow stands";
+            problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
+        } else if back && target > at.phase {
+            let message = format!("`remand {to}` leads forward: `{to}` comes after `{from}`");
+            problems.push(Diagnostic::error(
+                Code::Backward,
+                span,
+                message,
+                format!("write `to {to}`"),
+            ));
+        } else if !back && target <= at.phase {
+            let message = format!("`to {to}` leads back: `{to}` does not come after `{from}`");
+            let remedy = format!("write `remand {to} spending BUDGET`, or move `{to}` further down");
+            problems.push(Diagnostic::error(Code::Backward, span, message, remedy));
+        }
+        if matches!(at.route.action, Action::Restore(_)) {
+            check_restore(compiled, at.phase, target, problems);
+        }
+    }
+}
+
+fn check_restore(compiled: &Compiled, from: PhaseId, target: PhaseId, problems: &mut Vec<Diagnostic>) {
+    let phase = compiled.program.phase(target);
+    if !phase.checkpoint {
+        let message = format!("`{}` is restored, but no round begins there", phase.name);
+        let remedy = format!("add `checkpoint: true` to `{}`", phase.name);
+        problems.push(Diagnostic::error(
+            Code::Backward,
+            compiled.places.phase(from),
+            message,
+            remedy,
+        ));
+    }
+}

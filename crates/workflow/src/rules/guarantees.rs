@@ -1,0 +1,205 @@
+//! G601 and G602: stated guarantees hold on every path, and speak of what exists.
+
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic, suggest};
+use crate::explore::World;
+use crate::explore::guarantee::{Atom, Claim, Ending, Path, refute};
+use crate::file::{AtomDecl, ClaimDecl, GuaranteeDecl};
+use crate::source::At;
+use remand_kernel::program::{Effect, Program};
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for guarantee in &compiled.file.guarantees {
+        let claim = match claim(program, guarantee, problems) {
+            Some(claim) => claim,
+            None => continue,
+        };
+        check_standing(program, &claim, guarantee, problems);
+        let above = guarantee.above.unwrap_or(0);
+        let worlds: Vec<_> = World::all(program)
+            .into_iter()
+            .filter(|world| world.counts.iter().all(|count| *count > above || above == 0))
+            .collect();
+        match refute(program, &worlds, &claim) {
+            Ok(None) => {}
+            Ok(Some(path)) => problems.push(refuted(program, guarantee, &path)),
+            Err(_) => {
+                let message = format!(
+                    "`{}` cannot be decided: there are too many states",
+                    guarantee.text
+                );
+                let remedy = "make budgets smaller, or state something that holds whatever the budgets";
+                problems.push(Diagnostic::error(
+                    Code::TooManyStates,
+                    guarantee.span,
+                    message,
+                    remedy,
+                ));
+            }
+        }
+    }
+}
+
+fn refuted(program: &Program, guarantee: &GuaranteeDecl, path: &Path) -> Diagnostic {
+    let steps = path
+        .iter()
+        .map(|(phase, signal)| {
+            let name = &program.phase(*phase).name;
+            signal.map_or_else(
+                || name.clone(),
+                |signal| format!("{name}: {}", program.signal(signal)),
+            )
+        })
+        .collect();
+    let message = format!("`{}` does not hold", guarantee.text);
+    let remedy = "change a route on this path, or state what the workflow really guarantees";
+    Diagnostic::error(Code::Refuted, guarantee.span, message, remedy).along(steps)
+}
+
+fn claim(program: &Program, guarantee: &GuaranteeDecl, problems: &mut Vec<Diagnostic>) -> Option<Claim> {
+    let mut atoms = |decls: &[AtomDecl]| -> Option<Vec<Atom>> {
+        decls.iter().map(|decl| atom(program, decl, problems)).collect()
+    };
+    match &guarantee.claim {
+        ClaimDecl::Unless { never, unless, since } => {
+            let (never, unless, since) = (atoms(never), atoms(unless), atoms(since));
+            Some(Claim::Unless {
+                never: never?,
+                unless: unless?,
+                since: since?,
+            })
+        }
+        ClaimDecl::After { never, after, unless } => {
+            let (never, after) = (atoms(never), atoms(after));
+            let unless = match unless {
+                Some(unless) => atoms(unless)?,
+                None => Vec::new(),
+            };
+            Some(Claim::After {
+                never: never?,
+                after: after?,
+                unless,
+            })
+        }
+        ClaimDecl::Leads { from, to } => {
+            let (from, to) = (atoms(from), atoms(to));
+            Some(Claim::Leads { from: from?, to: to? })
+        }
+        ClaimDecl::Happy { .. } | ClaimDecl::AtMost { .. } => None,
+    }
+}
+
+fn atom(program: &Program, decl: &AtomDecl, problems: &mut Vec<Diagnostic>) -> Option<Atom> {
+    match decl {
+        AtomDecl::Change(name) => {
+            let found = program
+                .artifact_named(&name.it)
+                .filter(|artifact| program.phases.iter().any(|phase| phase.writes.contains(artifact)));
+            if found.is_none() {
+                let known = program.artifacts.iter().map(String::as_str);
+                vacuous(name, "no phase writes", suggest(&name.it, known), problems);
+            }
+            found.map(Atom::Change)
+        }
+        AtomDecl::Word(name) => {
+            let found = word(program, &name.it);
+            if found.is_none() {
+                let known = program.phases.iter().map(|phase| phase.name.as_str());
+                vacuous(
+                    name,
+                    "no phase, signal, effect or end is called",
+                    suggest(&name.it, known),
+                    problems,
+                );
+            }
+            found
+        }
+        AtomDecl::Pair(phase, signal) => {
+            let Some(id) = program.phase_named(&phase.it) else {
+                let known = program.phases.iter().map(|phase| phase.name.as_str());
+                vacuous(phase, "there is no phase", suggest(&phase.it, known), problems);
+                return None;
+            };
+            let routes = &program.phase(id).routes;
+            let found = routes
+                .iter()
+                .map(|(known, _)| *known)
+                .find(|known| program.signal(*known) == signal.it);
+            if found.is_none() {
+                let known = routes.iter().map(|(known, _)| program.signal(*known));
+                vacuous(
+                    signal,
+                    "the phase never ends with",
+                    suggest(&signal.it, known),
+                    problems,
+                );
+            }
+            found.map(|signal| Atom::PhaseSignal(id, signal))
+        }
+    }
+}
+
+fn word(program: &Program, name: &str) -> Option<Atom> {
+    let effect = [Effect::Dissent, Effect::Degradation, Effect::Blockers]
+        .into_iter()
+        .find(|effect| effect.name() == name);
+    let ending = match name {
+        "done" => Some(Ending::Done),
+        "fail" => Some(Ending::Fail),
+        "stop" => Some(Ending::Stop),
+        _ => None,
+    };
+    let routed = program
+        .signal_named(name)
+        .filter(|signal| program.phases.iter().any(|phase| phase.route(*signal).is_some()));
+    effect
+        .map(Atom::Effect)
+        .or(ending.map(Atom::End))
+        .or_else(|| program.phase_named(name).map(Atom::Phase))
+        .or(routed.map(Atom::Signal))
+}
+
+fn vacuous(name: &At<String>, what: &str, remedy: String, problems: &mut Vec<Diagnostic>) {
+    problems.push(Diagnostic::error(
+        Code::Vacuous,
+        name.span,
+        format!("{what} `{}`", name.it),
+        remedy,
+    ));
+}
+
+/// `B since change of X` is worth something only if B looks at X: otherwise its old result could stand.
+fn check_standing(
+    program: &Program,
+    claim: &Claim,
+    guarantee: &GuaranteeDecl,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let Claim::Unless { unless, since, .. } = claim else {
+        return;
+    };
+    for change in since {
+        let Atom::Change(artifact) = change else {
+            continue;
+        };
+        for atom in unless {
+            let (Atom::Phase(phase) | Atom::PhaseSignal(phase, _)) = atom else {
+                continue;
+            };
+            let phase = program.phase(*phase);
+            let looks = phase.reads.contains(artifact)
+                || phase.may_read.contains(artifact)
+                || matches!(phase.work, remand_kernel::program::Work::Ask { .. });
+            if !looks {
+                let name = &program.artifacts[artifact.index()];
+                let message = format!(
+                    "`{}` does not read `{name}`, so its old result could stand",
+                    phase.name
+                );
+                let remedy = format!("add `{name}` to its `reads`");
+                problems.push(Diagnostic::error(Code::Vacuous, guarantee.span, message, remedy));
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! N107: a list that is worked through or counted is brought by some role or operation before.
+
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic, suggest};
+use remand_kernel::ids::{ListId, PhaseId};
+use remand_kernel::program::{Fact, Items, Program, Size, Work};
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for id in program.phase_ids() {
+        let phase = program.phase(id);
+        let worked = match &phase.work {
+            Work::Flow { list, .. }
+            | Work::Each {
+                items: Items::Listed { list, .. },
+                ..
+            } => Some(*list),
+            Work::Role { .. }
+            | Work::Each {
+                items: Items::Fixed(_),
+                ..
+            }
+            | Work::Panel { .. }
+            | Work::Operation { .. }
+            | Work::Ask { .. } => None,
+        };
+        if let Some(list) = worked
+            && !program
+                .phase_ids()
+                .any(|earlier| earlier < id && brings(program, earlier, list))
+        {
+            report(compiled, compiled.places.phase(id), list, problems);
+        }
+        for comparison in phase.when.iter().flat_map(|when| &when.all) {
+            if let Fact::Count(list) = comparison.fact
+                && !program.phase_ids().any(|any| brings(program, any, list))
+            {
+                report(compiled, compiled.places.phase(id), list, problems);
+            }
+        }
+    }
+    for (at, budget) in program.budgets.iter().enumerate() {
+        if let Size::Share { list, .. } = budget.size
+            && !program.phase_ids().any(|any| brings(program, any, list))
+        {
+            report(compiled, compiled.places.budgets[at], list, problems);
+        }
+    }
+}
+
+/// Tells whether a phase's result brings a list.
+fn brings(program: &Program, id: PhaseId, list: ListId) -> bool {
+    let phase = program.phase(id);
+    let by_operation = match &phase.work {
+        Work::Operation { operation } => program.operation(*operation).lists.contains(&list),
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
+            false
+        }
+    };
+    by_operation
+        || phase
+            .contracts()
+            .iter()
+            .any(|contract| program.contract(*contract).lists.contains(&list))
+}
+
+fn report(compiled: &Compiled, span: crate::source::Span, list: ListId, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    let name = &program.lists[list.index()];
+    let mut known: Vec<&str> = vec!["confidence", "mode", "risk"];
+    let brought = |at: &usize| {
+        let id = ListId(u16::try_from(*at).unwrap_or(u16::MAX));
+        program.phase_ids().any(|any| brings(program, any, id))
+    };
+    known.extend(
+        (0..program.lists.len())
+            .filter(brought)
+            .map(|at| program.lists[at].as_str()),
+    );
+    let message = format!("no phase before this one brings a list or fact `{name}`");
+    problems.push(Diagnostic::error(
+        Code::UnknownList,
+        span,
+        message,
+        suggest(name, known),
+    ));
+}

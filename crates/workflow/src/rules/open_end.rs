@@ -1,0 +1,34 @@
+//! A403: the main flow does not run out; some route says that the run is done.
+
+use super::followed;
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic};
+use remand_kernel::program::Action;
+use remand_kernel::resolve;
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    let mut reported = Vec::new();
+    for at in followed(program) {
+        let phase = program.phase(at.phase);
+        let on = matches!(at.route.action, Action::Next);
+        // A phase with a condition may be passed by, so it is not where the flow can end.
+        let last = resolve::following(program, at.phase, |_| false).is_none();
+        if phase.owner.is_none() && on && last && !reported.contains(&at.phase) {
+            reported.push(at.phase);
+            let message = format!("`next` after `{}` leads out of the workflow", phase.name);
+            let remedy = "write `done`, `fail` or `stop WHY`, or add a phase after it that ends the run";
+            let span = compiled.places.route(at.phase, at.signal);
+            problems.push(Diagnostic::error(Code::OpenEnd, span, message, remedy));
+        }
+    }
+    if program.phases.is_empty() {
+        let span = compiled.file.name.span;
+        problems.push(Diagnostic::error(
+            Code::OpenEnd,
+            span,
+            "the workflow has no phase",
+            "add one under `phases`",
+        ));
+    }
+}

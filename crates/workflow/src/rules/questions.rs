@@ -1,0 +1,90 @@
+//! C205 and C206: a question can always be answered, and its default fits its mode.
+
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic, suggest};
+use crate::file::{KindDecl, PhaseDecl};
+use remand_kernel::ids::BudgetId;
+use remand_kernel::program::Program;
+use remand_kernel::resolve;
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    for decl in all(&compiled.file.phases) {
+        let KindDecl::Ask {
+            question,
+            interactive,
+            default,
+            options,
+        } = &decl.kind
+        else {
+            continue;
+        };
+        let names = || {
+            options
+                .iter()
+                .map(|option| option.name.it.as_str())
+                .collect::<Vec<_>>()
+        };
+        let always = options.iter().any(|option| {
+            option.offered.is_none() && followable(&compiled.program, &decl.name.it, &option.name.it)
+        });
+        if !always {
+            let message = format!(
+                "`{}` may come to have no option that can be followed",
+                decl.name.it
+            );
+            let remedy = "add an option without `if` whose route spends nothing, such as `stop`";
+            problems.push(Diagnostic::error(Code::Question, decl.name.span, message, remedy));
+        }
+        match (default, interactive) {
+            (Some(default), true) => {
+                let option = options.iter().find(|option| option.name.it == default.it);
+                if option.is_none() {
+                    let message = format!("the default `{}` is not among the options", default.it);
+                    let remedy = suggest(&default.it, names());
+                    problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
+                } else if option.is_some_and(|option| option.offered.is_some())
+                    || !followable(&compiled.program, &decl.name.it, &default.it)
+                {
+                    let message = format!("the default `{}` cannot always be followed", default.it);
+                    let remedy = "choose an option without `if` whose route never runs out";
+                    problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
+                }
+            }
+            (None, true) => {
+                let message = format!("`{}` is interactive and has no default", decl.name.it);
+                let remedy =
+                    "add `default: OPTION` for autonomous runs, or remove `mode` to ask in every mode";
+                problems.push(Diagnostic::error(Code::Default, question.span, message, remedy));
+            }
+            (Some(default), false) => {
+                let message = format!(
+                    "`{}` is asked in every mode, so its default is never taken",
+                    decl.name.it
+                );
+                let remedy = "add `mode: interactive`, or remove `default`";
+                problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
+            }
+            (None, false) => {}
+        }
+    }
+}
+
+/// All phases, those of sub-flows included.
+pub fn all(phases: &[PhaseDecl]) -> Vec<&PhaseDecl> {
+    let mut found = Vec::new();
+    for phase in phases {
+        found.push(phase);
+        if let KindDecl::Flow { phases, .. } = &phase.kind {
+            found.extend(all(phases));
+        }
+    }
+    found
+}
+
+/// Tells whether an option leads somewhere even when every budget is empty.
+fn followable(program: &Program, phase: &str, option: &str) -> bool {
+    let (Some(phase), Some(signal)) = (program.phase_named(phase), program.signal_named(option)) else {
+        return false;
+    };
+    resolve::can_follow(program, phase, signal, |_: BudgetId| 0)
+}

@@ -1,0 +1,43 @@
+//! C203: nothing goes on in silence after a missing result, spent rounds or a repeated finding.
+
+use super::followed;
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic};
+use remand_kernel::program::{Action, Work};
+use remand_kernel::signal::{NO_RESULT, REPEATED, SPENT};
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for at in followed(program) {
+        let phase = program.phase(at.phase);
+        if matches!(phase.work, Work::Ask { .. }) {
+            continue;
+        }
+        let goes_on = match at.route.action {
+            Action::Next | Action::Return | Action::Done => true,
+            Action::To(target) => !program.phase(target).aside,
+            Action::Remand(_)
+            | Action::RemandInjector
+            | Action::Restore(_)
+            | Action::Raise(_)
+            | Action::Fail
+            | Action::Stop(_)
+            | Action::Hold
+            | Action::Ignore => false,
+        };
+        let own = phase
+            .route(at.signal)
+            .is_some_and(|route| std::ptr::eq(route, at.route));
+        let silent = [NO_RESULT, SPENT, REPEATED].contains(&at.signal) || !own;
+        if goes_on && silent && at.route.effect.is_none() {
+            let message = format!(
+                "`{}: {}` goes on as if nothing had happened",
+                phase.name,
+                program.signal(at.signal)
+            );
+            let remedy = "add `with degradation`, `with dissent` or `with blockers`";
+            let span = compiled.places.route(at.phase, at.signal);
+            problems.push(Diagnostic::error(Code::Quiet, span, message, remedy));
+        }
+    }
+}

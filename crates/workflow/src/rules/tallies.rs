@@ -1,0 +1,109 @@
+//! C204: a tally ends with `otherwise` and counts verdicts that its role gives.
+
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic, suggest};
+use crate::file::{ItemsDecl, KindDecl, PhaseDecl, TallyDecl, TallyTestDecl};
+use crate::source::Span;
+use remand_kernel::program::Program;
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    for decl in &compiled.file.phases {
+        match &decl.kind {
+            KindDecl::Each {
+                tally, items, quorum, ..
+            } => {
+                check_shape(decl, tally, problems);
+                check_verdicts(&compiled.program, decl, tally, problems);
+                if let ItemsDecl::Fixed(names) = items {
+                    check_counts(names.len(), tally, problems);
+                    if let Some(quorum) = quorum
+                        && (usize::from(quorum.it) > names.len() || quorum.it == 0)
+                    {
+                        let message = format!("a quorum of {} among {} members", quorum.it, names.len());
+                        problems.push(error(
+                            quorum.span,
+                            message,
+                            "write a number of members that can be reached",
+                        ));
+                    }
+                }
+            }
+            KindDecl::Flow { tally, .. } => check_shape(decl, tally, problems),
+            KindDecl::Role { .. }
+            | KindDecl::Panel { .. }
+            | KindDecl::Do { .. }
+            | KindDecl::Ask { .. }
+            | KindDecl::Unknown => {}
+        }
+    }
+}
+
+fn error(span: Span, message: String, remedy: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::Tally, span, message, remedy)
+}
+
+fn check_shape(decl: &PhaseDecl, tally: &[TallyDecl], problems: &mut Vec<Diagnostic>) {
+    let Some((last, before)) = tally.split_last() else {
+        let message = format!("`{}` has several members and no tally", decl.name.it);
+        let remedy =
+            "add `tally:` with rows such as `approved: all approve` and a last row `SIGNAL: otherwise`";
+        problems.push(error(decl.name.span, message, remedy));
+        return;
+    };
+    if !matches!(last.test, TallyTestDecl::Otherwise) {
+        let message = "the last row of a tally is `otherwise`".to_string();
+        problems.push(error(
+            last.span,
+            message,
+            "add a row `SIGNAL: otherwise` at the end",
+        ));
+    }
+    for row in before {
+        if matches!(row.test, TallyTestDecl::Otherwise) {
+            let message = "rows after `otherwise` are never reached".to_string();
+            problems.push(error(row.span, message, "move this row to the end"));
+        }
+    }
+}
+
+fn check_verdicts(program: &Program, decl: &PhaseDecl, tally: &[TallyDecl], problems: &mut Vec<Diagnostic>) {
+    let says: Vec<&str> = program
+        .phase_named(&decl.name.it)
+        .map(|id| program.phase(id).contracts())
+        .unwrap_or_default()
+        .iter()
+        .flat_map(|contract| program.contract(*contract).says.iter())
+        .map(|signal| program.signal(*signal))
+        .collect();
+    for row in tally {
+        let verdict = match &row.test {
+            TallyTestDecl::Any(verdict)
+            | TallyTestDecl::All(verdict)
+            | TallyTestDecl::AtLeast { verdict, .. } => verdict,
+            TallyTestDecl::Otherwise => continue,
+        };
+        if !says.contains(&verdict.it.as_str()) {
+            let message = format!("the role never says `{}`", verdict.it);
+            problems.push(error(
+                verdict.span,
+                message,
+                suggest(&verdict.it, says.iter().copied()),
+            ));
+        }
+    }
+}
+
+fn check_counts(members: usize, tally: &[TallyDecl], problems: &mut Vec<Diagnostic>) {
+    for row in tally {
+        if let TallyTestDecl::AtLeast { least, of, .. } = row.test
+            && (usize::from(of) != members || least > of || least == 0)
+        {
+            let message = format!("`{least} of {of}`, but there are {members} members");
+            problems.push(error(
+                row.span,
+                message,
+                format!("write `N of {members} VERDICT`"),
+            ));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! T301: every remand spends a budget.
+
+use super::written;
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Span;
+use remand_kernel::program::{Action, Route};
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for at in written(program) {
+        let span = compiled.places.route(at.phase, at.signal);
+        let owner = format!(
+            "`{}: {}`",
+            program.phase(at.phase).name,
+            program.signal(at.signal)
+        );
+        check_route(at.route, span, &owner, problems);
+    }
+    for (at, budget) in program.budgets.iter().enumerate() {
+        let mut next = budget.then.as_ref();
+        while let Some(route) = next {
+            let owner = format!("the `then` of `{}`", budget.name);
+            check_route(route, compiled.places.budgets[at], &owner, problems);
+            next = route.otherwise.as_deref();
+        }
+    }
+}
+
+fn check_route(route: &Route, span: Span, owner: &str, problems: &mut Vec<Diagnostic>) {
+    let back = match route.action {
+        Action::Remand(_) | Action::RemandInjector | Action::Restore(_) => true,
+        Action::Next
+        | Action::To(_)
+        | Action::Return
+        | Action::Raise(_)
+        | Action::Done
+        | Action::Fail
+        | Action::Stop(_)
+        | Action::Hold
+        | Action::Ignore => false,
+    };
+    if back && route.spends.is_empty() {
+        let message = format!("{owner} sends work back and spends nothing");
+        let remedy =
+            "add `spending round` and `rounds: N`, or `spending BUDGET` with a budget of the workflow";
+        problems.push(Diagnostic::error(Code::Unpaid, span, message, remedy));
+    }
+    if !back && !route.spends.is_empty() {
+        let message = format!("{owner} spends a budget but does not send work back");
+        problems.push(Diagnostic::error(
+            Code::Unpaid,
+            span,
+            message,
+            "leave `spending` out: only ways back are paid for",
+        ));
+    }
+    if route.otherwise.is_some() && route.spends.is_empty() {
+        let message = format!("{owner} has an `else` but nothing that can run out");
+        problems.push(Diagnostic::error(
+            Code::Unpaid,
+            span,
+            message,
+            "add `spending BUDGET` before the `else`",
+        ));
+    }
+}

@@ -1,0 +1,92 @@
+//! A source text and places in it.
+
+use serde::Serialize;
+use std::ops::Range;
+
+/// Larger files are refused: a workflow is read by people.
+pub const LARGEST: usize = 512 * 1024;
+
+/// A named text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+/// A stretch of a source, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Span {
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Span {
+    pub fn new(start: usize, end: usize) -> Span {
+        Span {
+            start,
+            end: end.max(start),
+        }
+    }
+
+    pub fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// A part of this span, given by offsets from its start.
+    pub fn part(self, start: usize, end: usize) -> Span {
+        Span::new(
+            (self.start + start).min(self.end),
+            (self.start + end).min(self.end),
+        )
+    }
+}
+
+/// A value with the place where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At<T> {
+    pub it: T,
+    pub span: Span,
+}
+
+impl<T> At<T> {
+    pub fn new(it: T, span: Span) -> At<T> {
+        At { it, span }
+    }
+}
+
+impl Source {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
+        Source {
+            name: name.into(),
+            text: text.into(),
+        }
+    }
+
+    /// Line and column of a byte offset, both from 1; columns count characters.
+    pub fn position(&self, offset: usize) -> (usize, usize) {
+        let offset = self.floor(offset);
+        let before = &self.text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        (line, before[line_start..].chars().count() + 1)
+    }
+
+    pub fn line_of(&self, span: Span) -> u32 {
+        u32::try_from(self.position(span.start).0).unwrap_or(u32::MAX)
+    }
+
+    /// The text of a span.
+    pub fn slice(&self, span: Span) -> &str {
+        let (start, end) = (self.floor(span.start), self.floor(span.end));
+        &self.text[start..end.max(start)]
+    }
+
+    /// The nearest character boundary at or before an offset.
+    pub fn floor(&self, offset: usize) -> usize {
+        let mut at = offset.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+}

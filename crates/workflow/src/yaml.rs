@@ -1,0 +1,307 @@
+//! YAML text to a plain tree with places: mappings in order, texts, lists, and nothing else.
+//!
+//! Everything is text: `no`, `on` and `3` stay what is written. Anchors, aliases and tags are refused, so a small
+//! file cannot become a large tree.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{LARGEST, Source, Span};
+use granit_parser::{Event, Parser, ScalarStyle};
+
+/// Deeper nesting is refused; no workflow comes near it.
+const DEEPEST: usize = 32;
+
+/// A node of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub span: Span,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing was written.
+    Empty,
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(Key, Node)>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub name: String,
+    pub span: Span,
+}
+
+impl Value {
+    /// The shape, as messages call it.
+    pub fn shape(&self) -> &'static str {
+        match self {
+            Value::Empty => "nothing",
+            Value::Text(_) => "a text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a mapping",
+        }
+    }
+}
+
+/// Text from bytes, or the diagnostic that says why not.
+pub fn decode(name: &str, bytes: &[u8]) -> Result<Source, (Source, Diagnostic)> {
+    if bytes.len() > LARGEST {
+        let source = Source::new(name, "");
+        let message = format!("the file has {} KiB", bytes.len().div_ceil(1024));
+        let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
+        return Err((
+            source,
+            Diagnostic::error(Code::TooLarge, Span::default(), message, remedy),
+        ));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(Source::new(name, text.strip_prefix('\u{feff}').unwrap_or(text))),
+        Err(error) => {
+            let good = error.valid_up_to();
+            let source = Source::new(name, String::from_utf8_lossy(&bytes[..good]).into_owned());
+            let message = format!("byte {} is not UTF-8", good + 1);
+            let remedy = "save the file as UTF-8";
+            Err((
+                source,
+                Diagnostic::error(Code::Encoding, Span::new(good, good), message, remedy),
+            ))
+        }
+    }
+}
+
+/// Parses a source into a tree. All problems that do not stop the parser are reported together.
+pub fn parse(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
+    if source.text.len() > LARGEST {
+        let message = format!("the file has {} KiB", source.text.len().div_ceil(1024));
+        let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
+        problems.push(Diagnostic::error(
+            Code::TooLarge,
+            Span::default(),
+            message,
+            remedy,
+        ));
+        return None;
+    }
+    let mut builder = Builder {
+        source,
+        problems,
+        open: Vec::new(),
+        root: None,
+        documents: 0,
+    };
+    for next in Parser::new_from_str(&source.text) {
+        match next {
+            Ok((event, span)) => {
+                let span = span
+                    .byte_range()
+                    .map_or(Span::default(), |range| Span::new(range.start, range.end));
+                if !builder.take(event, span) {
+                    return None;
+                }
+            }
+            Err(error) => {
+                let at = error.marker().byte_offset().unwrap_or(0).min(source.text.len());
+                builder.syntax_error(at, &error.info());
+                return None;
+            }
+        }
+    }
+    let root = builder.root;
+    if root.is_none() {
+        let remedy = "start with `name:`; `remand matrix quick` shows a small workflow";
+        problems.push(Diagnostic::error(
+            Code::MissingKey,
+            Span::default(),
+            "the file is empty",
+            remedy,
+        ));
+    }
+    root
+}
+
+/// A collection that is not closed yet.
+enum Open {
+    List(Span, Vec<Node>),
+    Map(Span, Vec<(Key, Node)>, Option<Key>),
+}
+
+struct Builder<'a> {
+    source: &'a Source,
+    problems: &'a mut Vec<Diagnostic>,
+    open: Vec<Open>,
+    root: Option<Node>,
+    documents: usize,
+}
+
+impl Builder<'_> {
+    /// Takes one event; `false` stops the parse.
+    fn take(&mut self, event: Event<'_>, span: Span) -> bool {
+        match event {
+            Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    let remedy = "put the second document into a file of its own";
+                    self.report(Code::Documents, span, "a second document starts here", remedy);
+                    return false;
+                }
+            }
+            Event::Alias(_) | Event::UnresolvedAlias(_) | Event::Anchor(..) => {
+                self.report(
+                    Code::Reference,
+                    span,
+                    "an alias is used here",
+                    "write the value out",
+                );
+                return false;
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                if !self.plain(anchor, tag.is_some(), span) {
+                    return false;
+                }
+                let empty = (text.is_empty() || text == "~") && style == ScalarStyle::Plain;
+                let value = if empty {
+                    Value::Empty
+                } else {
+                    Value::Text(text.into_owned())
+                };
+                self.put(Node { span, value });
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                if !self.plain(anchor, tag.is_some(), span) || !self.go_deeper(span) {
+                    return false;
+                }
+                self.open.push(Open::List(span, Vec::new()));
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                if !self.plain(anchor, tag.is_some(), span) || !self.go_deeper(span) {
+                    return false;
+                }
+                self.open.push(Open::Map(span, Vec::new(), None));
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(Open::List(start, items)) => {
+                    let span = Span::new(start.start, span.end);
+                    self.put(Node {
+                        span,
+                        value: Value::List(items),
+                    });
+                }
+                Some(Open::Map(start, entries, _)) => {
+                    let span = Span::new(start.start, span.end);
+                    self.put(Node {
+                        span,
+                        value: Value::Map(entries),
+                    });
+                }
+                None => return false,
+            },
+            // The parser's enum may grow; an event it does not know cannot be part of the tree.
+            _ => return false,
+        }
+        true
+    }
+
+    fn plain(&mut self, anchor: usize, tagged: bool, span: Span) -> bool {
+        if anchor != 0 {
+            self.report(
+                Code::Reference,
+                span,
+                "an anchor is set here",
+                "write the value out where it is used",
+            );
+            return false;
+        }
+        if tagged {
+            self.report(
+                Code::Reference,
+                span,
+                "a tag is used here",
+                "write the plain value",
+            );
+            return false;
+        }
+        true
+    }
+
+    fn go_deeper(&mut self, span: Span) -> bool {
+        if self.open.len() < DEEPEST {
+            return true;
+        }
+        self.report(
+            Code::Shape,
+            span,
+            "this is nested too deeply",
+            "a workflow needs five levels at most",
+        );
+        false
+    }
+
+    fn put(&mut self, node: Node) {
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List(_, items)) => items.push(node),
+            Some(Open::Map(_, entries, pending)) => match pending.take() {
+                Some(key) => entries.push((key, node)),
+                None => {
+                    let Value::Text(name) = node.value else {
+                        let message = format!("a key is a text, not {}", node.value.shape());
+                        let problem = Diagnostic::error(
+                            Code::Shape,
+                            node.span,
+                            message,
+                            "write a plain name before the colon",
+                        );
+                        self.problems.push(problem);
+                        // Keeps keys and values in step.
+                        *pending = Some(Key {
+                            name: String::new(),
+                            span: node.span,
+                        });
+                        return;
+                    };
+                    if let Some((first, _)) = entries.iter().find(|(key, _)| key.name == name) {
+                        let line = self.source.position(first.span.start).0;
+                        let message =
+                            format!("`{name}` occurs a second time; it stands in line {line} already");
+                        let problem = Diagnostic::error(
+                            Code::DuplicateKey,
+                            node.span,
+                            message,
+                            "remove one of the two",
+                        );
+                        self.problems.push(problem);
+                    }
+                    *pending = Some(Key {
+                        name,
+                        span: node.span,
+                    });
+                }
+            },
+        }
+    }
+
+    fn syntax_error(&mut self, at: usize, info: &str) {
+        let line_start = self.source.text[..self.source.floor(at)]
+            .rfind('\n')
+            .map_or(0, |at| at + 1);
+        let line = self.source.text[line_start..].lines().next().unwrap_or("");
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let remedy = if indent.contains('\t') {
+            "indent with spaces; YAML does not allow tabs there"
+        } else {
+            "check the indentation, the colon and the quotes here and in the line before"
+        };
+        self.report(
+            Code::Yaml,
+            Span::new(at, at),
+            &format!("this is not YAML: {info}"),
+            remedy,
+        );
+    }
+
+    fn report(&mut self, code: Code, span: Span, message: &str, remedy: &str) {
+        self.problems.push(Diagnostic::error(code, span, message, remedy));
+    }
+}
