@@ -25,3 +25,4 @@ pub mod explore;
 pub mod rules;
 
 pub use check::{Checked, check, check_bytes, shipped as check_shipped};
+pub mod walk;

@@ -39,12 +39,13 @@ impl Stepper<'_> {
         let route = resolution.route;
         let own = self.findings_at(lane);
         let findings = self.gathered(lane, &own);
-        let (target, why) = self.target(lane, route, &findings, ruled.why.clone());
         let effect = route.effect.max(self.lacks_diversity(lane));
         if let Some(effect) = effect {
             self.cap(effect.ceiling());
             self.note_known(effect, &findings);
         }
+        // After the effect: the confidence decides which phases `next` passes by.
+        let (target, why) = self.target(lane, route, &findings, ruled.why.clone());
         if resolve::accepts(route) {
             self.latch(lane, phase, &findings);
         }
