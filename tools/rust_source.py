@@ -1,7 +1,6 @@
 """Reads Rust sources as far as the checks need: shipped code without comments, literals and test-only items."""
 
 import re
-from pathlib import Path
 
 _LITERAL = re.compile(
     r"""
@@ -17,7 +16,7 @@ _TEST_ATTRIBUTE = re.compile(r"#\s*(?P<inner>!?)\s*\[\s*cfg\s*\(\s*(?:test|all\s
 _ITEM_WORDS = {
     "async", "const", "enum", "extern", "fn", "impl", "let", "macro_rules", "mod", "pub", "static", "struct",
     "trait", "type", "union", "unsafe", "use",
-}  # fmt: skip
+}
 _MODULE_FILE = re.compile(r"(?:pub\s*(?:\([^)]*\)\s*)?)?mod\s+(\w+)\s*;")
 _PATH_ATTRIBUTE = re.compile(r'#\s*\[\s*path\s*=\s*"([^"]+)"\s*\]')
 _INLINE_PATH = re.compile(r"(?<![\w:$])(?:::\s*)?([A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)+)")
@@ -157,8 +156,3 @@ def _use_tree(tree, prefix):
             if inside[start:at].strip():
                 yield from _use_tree(inside[start:at].strip(), prefix)
             start = at + 1
-
-
-def crate_root(manifest):
-    """The folder of a manifest."""
-    return Path(manifest).parent

@@ -46,11 +46,18 @@ impl Entry {
             Entry::Resume => (Event::Resumed { by: by() }, "a human lets the run go on"),
             Entry::Cancel => (Event::Cancelled { by: by() }, "a human cancels the run"),
             Entry::RollBack(to) => {
-                let event = Event::RolledBack { to: *to, by: by(), reason: String::new() };
+                let event = Event::RolledBack {
+                    to: *to,
+                    by: by(),
+                    reason: String::new(),
+                };
                 (event, "a human rolls a round back")
             }
             Entry::RemoveApproach(number) => {
-                let event = Event::ApproachRemoved { at: number.saturating_sub(1), by: by() };
+                let event = Event::ApproachRemoved {
+                    at: number.saturating_sub(1),
+                    by: by(),
+                };
                 (event, "a human takes an approach off the list")
             }
         };
@@ -90,31 +97,58 @@ fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
     };
     let tasks = match fields.take("tasks") {
         Some((_, node)) => decode_items(node, fields.problems()),
-        None => vec![Item { id: "t1".to_string(), ..Item::default() }],
+        None => vec![Item {
+            id: "t1".to_string(),
+            ..Item::default()
+        }],
     };
     let gaps = match fields.take("gaps") {
         Some((_, node)) => decode_items(node, fields.problems()),
-        None => vec![Item { id: "GAP-FLOW-001".to_string(), ..Item::default() }],
+        None => vec![Item {
+            id: "GAP-FLOW-001".to_string(),
+            ..Item::default()
+        }],
     };
     let flags = decode_flags(&mut fields);
     let spent = fields
         .entries("spent")
         .unwrap_or(&[])
         .iter()
-        .filter_map(|(key, node)| number(node, &key.name, fields.problems()).map(|spent| (key.name.clone(), spent)))
+        .filter_map(|(key, node)| {
+            number(node, &key.name, fields.problems()).map(|spent| (key.name.clone(), spent))
+        })
         .collect();
-    let approaches =
-        fields.texts("approaches").into_iter().map(|text| Approach { text: text.it, decisions: Vec::new() }).collect();
+    let approaches = fields
+        .texts("approaches")
+        .into_iter()
+        .map(|text| Approach {
+            text: text.it,
+            decisions: Vec::new(),
+        })
+        .collect();
     let happens = match fields.take("happens") {
         Some((_, node)) => decode_happens(node, fields.problems()),
         None => Vec::new(),
     };
     fields.finish();
-    let batches = vec![Item { id: "batch-1".to_string(), ..Item::default() }];
+    let batches = vec![Item {
+        id: "batch-1".to_string(),
+        ..Item::default()
+    }];
     Some(Walk {
         workflow: workflow?,
-        start: Start { mode, flags, spent, approaches, ..Start::default() },
-        lists: vec![("tasks".to_string(), tasks), ("gaps".to_string(), gaps), ("batches".to_string(), batches)],
+        start: Start {
+            mode,
+            flags,
+            spent,
+            approaches,
+            ..Start::default()
+        },
+        lists: vec![
+            ("tasks".to_string(), tasks),
+            ("gaps".to_string(), gaps),
+            ("batches".to_string(), batches),
+        ],
         happens,
     })
 }
@@ -135,7 +169,12 @@ fn number(node: &Node, what: &str, problems: &mut Vec<Diagnostic>) -> Option<u16
     let parsed = written.it.parse().ok();
     if parsed.is_none() {
         let message = format!("`{what}` takes a number, not `{}`", written.it);
-        problems.push(Diagnostic::error(Code::Shape, written.span, message, "write a whole number"));
+        problems.push(Diagnostic::error(
+            Code::Shape,
+            written.span,
+            message,
+            "write a whole number",
+        ));
     }
     parsed
 }
@@ -145,12 +184,25 @@ fn decode_items(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<Item> {
     match &node.value {
         Value::Text(_) => {
             let count = number(node, "tasks", problems).unwrap_or(0);
-            (1..=count).map(|at| Item { id: format!("t{at}"), ..Item::default() }).collect()
+            (1..=count)
+                .map(|at| Item {
+                    id: format!("t{at}"),
+                    ..Item::default()
+                })
+                .collect()
         }
-        Value::List(nodes) => nodes.iter().filter_map(|node| decode_item(node, problems)).collect(),
+        Value::List(nodes) => nodes
+            .iter()
+            .filter_map(|node| decode_item(node, problems))
+            .collect(),
         Value::Empty | Value::Map(_) => {
             let message = "items are a number or a list".to_string();
-            problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `3` or `[t1, t2]`"));
+            problems.push(Diagnostic::error(
+                Code::Shape,
+                node.span,
+                message,
+                "write `3` or `[t1, t2]`",
+            ));
             Vec::new()
         }
     }
@@ -158,15 +210,25 @@ fn decode_items(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<Item> {
 
 fn decode_item(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Item> {
     if let Value::Text(id) = &node.value {
-        return Some(Item { id: id.clone(), ..Item::default() });
+        return Some(Item {
+            id: id.clone(),
+            ..Item::default()
+        });
     }
     let mut fields = Fields::open(node, "an item", problems);
     let id = fields.required_text("id", "t1");
     let needs = fields.texts("needs").into_iter().map(|need| need.it).collect();
     let files = fields.texts("files").into_iter().map(|file| file.it).collect();
-    let spec = fields.text("spec").map_or(Digest::default(), |spec| digest(&spec.it));
+    let spec = fields
+        .text("spec")
+        .map_or(Digest::default(), |spec| digest(&spec.it));
     fields.finish();
-    Some(Item { id: id?.it, needs, spec, files })
+    Some(Item {
+        id: id?.it,
+        needs,
+        spec,
+        files,
+    })
 }
 
 /// A stand-in for a content hash, for texts of a walk.
@@ -180,12 +242,19 @@ fn digest(text: &str) -> Digest {
 fn decode_happens(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<At<Entry>> {
     let Value::List(entries) = &node.value else {
         let message = format!("`happens` is a list, but {} stands here", node.value.shape());
-        problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `- PHASE: SIGNAL` lines"));
+        problems.push(Diagnostic::error(
+            Code::Shape,
+            node.span,
+            message,
+            "write `- PHASE: SIGNAL` lines",
+        ));
         return Vec::new();
     };
     entries
         .iter()
-        .filter_map(|entry| decode_entry(entry, problems).map(|it| At::new(it, crate::fields::head(entry.span))))
+        .filter_map(|entry| {
+            decode_entry(entry, problems).map(|it| At::new(it, crate::fields::head(entry.span)))
+        })
         .collect()
 }
 
@@ -210,24 +279,37 @@ fn decode_entry(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Entry> {
         "until" => text(value, "until", problems).map(|phase| Entry::Until(phase.it)),
         "roll-back" => number(value, "roll-back", problems).map(Entry::RollBack),
         "remove-approach" => number(value, "remove-approach", problems).map(Entry::RemoveApproach),
-        _ => decode_happening(node, key, value, problems).map(|happening| Entry::Happens(Box::new(happening))),
+        _ => {
+            decode_happening(node, key, value, problems).map(|happening| Entry::Happens(Box::new(happening)))
+        }
     }
 }
 
-fn decode_happening(node: &Node, key: &Key, value: &Node, problems: &mut Vec<Diagnostic>) -> Option<Happening> {
+fn decode_happening(
+    node: &Node,
+    key: &Key,
+    value: &Node,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<Happening> {
     let (task, phase) = match key.name.split_once('/') {
         Some((task, phase)) => (Some(task.to_string()), phase.to_string()),
         None => (None, key.name.clone()),
     };
     let says = match &value.value {
-        Value::List(_) => {
-            Says::Members(crate::fields::texts(value, "verdicts", problems).into_iter().map(|text| text.it).collect())
-        }
+        Value::List(_) => Says::Members(
+            crate::fields::texts(value, "verdicts", problems)
+                .into_iter()
+                .map(|text| text.it)
+                .collect(),
+        ),
         Value::Empty | Value::Text(_) | Value::Map(_) => Says::Signal(text(value, &key.name, problems)?.it),
     };
     // The first key is the phase; the rest are details.
     let rest = match &node.value {
-        Value::Map(entries) => Node { span: node.span, value: Value::Map(entries[1..].to_vec()) },
+        Value::Map(entries) => Node {
+            span: node.span,
+            value: Value::Map(entries[1..].to_vec()),
+        },
         Value::Empty | Value::Text(_) | Value::List(_) => node.clone(),
     };
     let mut fields = Fields::open(&rest, "a happening", problems);
@@ -241,11 +323,22 @@ fn decode_happening(node: &Node, key: &Key, value: &Node, problems: &mut Vec<Dia
         None => Vec::new(),
     };
     let tree = fields.text("tree").map(|tree| digest(&tree.it));
-    let change = (hypothesis.is_some() || !files.is_empty() || tree.is_some())
-        .then(|| Change { tree: tree.unwrap_or_default(), files, hypothesis, restored: false });
+    let change = (hypothesis.is_some() || !files.is_empty() || tree.is_some()).then(|| Change {
+        tree: tree.unwrap_or_default(),
+        files,
+        hypothesis,
+        restored: false,
+    });
     let tests = decode_tests(&mut fields);
-    let decisions = fields.texts("decisions").into_iter().map(|decision| decision.it).collect();
-    let approach = fields.text("approach").map(|text| Approach { text: text.it, decisions });
+    let decisions = fields
+        .texts("decisions")
+        .into_iter()
+        .map(|decision| decision.it)
+        .collect();
+    let approach = fields.text("approach").map(|text| Approach {
+        text: text.it,
+        decisions,
+    });
     let lists = match fields.take("tasks") {
         Some((_, node)) => vec![("tasks".to_string(), decode_items(node, fields.problems()))],
         None => Vec::new(),
@@ -274,41 +367,65 @@ fn decode_happening(node: &Node, key: &Key, value: &Node, problems: &mut Vec<Dia
 fn decode_findings(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<Finding> {
     let Value::List(nodes) = &node.value else {
         let message = "`findings` is a list of mappings";
-        problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `- {id: F1, claim: …}`"));
+        problems.push(Diagnostic::error(
+            Code::Shape,
+            node.span,
+            message,
+            "write `- {id: F1, claim: …}`",
+        ));
         return Vec::new();
     };
-    nodes.iter().filter_map(|node| decode_finding(node, problems)).collect()
+    nodes
+        .iter()
+        .filter_map(|node| decode_finding(node, problems))
+        .collect()
 }
 
 fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding> {
     let mut fields = Fields::open(node, "a finding", problems);
     let id = fields.required_text("id", "F1");
     let claim = fields.required_text("claim", "what is wrong");
-    let severity = named(&mut fields, "severity", &[
-        ("minor", Severity::Minor),
-        ("major", Severity::Major),
-        ("critical", Severity::Critical),
-        ("blocker", Severity::Blocker),
-    ]);
-    let category = named(&mut fields, "category", &[
-        ("security", Category::Security),
-        ("correctness", Category::Correctness),
-        ("performance", Category::Performance),
-        ("maintainability", Category::Maintainability),
-        ("design", Category::Design),
-    ]);
-    let kind = named(&mut fields, "kind", &[
-        ("plan", FindingKind::Plan),
-        ("test", FindingKind::Test),
-        ("production", FindingKind::Production),
-        ("cosmetic", FindingKind::Cosmetic),
-    ]);
+    let severity = named(
+        &mut fields,
+        "severity",
+        &[
+            ("minor", Severity::Minor),
+            ("major", Severity::Major),
+            ("critical", Severity::Critical),
+            ("blocker", Severity::Blocker),
+        ],
+    );
+    let category = named(
+        &mut fields,
+        "category",
+        &[
+            ("security", Category::Security),
+            ("correctness", Category::Correctness),
+            ("performance", Category::Performance),
+            ("maintainability", Category::Maintainability),
+            ("design", Category::Design),
+        ],
+    );
+    let kind = named(
+        &mut fields,
+        "kind",
+        &[
+            ("plan", FindingKind::Plan),
+            ("test", FindingKind::Test),
+            ("production", FindingKind::Production),
+            ("cosmetic", FindingKind::Cosmetic),
+        ],
+    );
     let place = Place {
         file: fields.text("place").map_or_else(String::new, |place| place.it),
         symbol: fields.text("symbol").map_or_else(String::new, |symbol| symbol.it),
         line: 0,
     };
-    let injected_by = fields.texts("injected-by").into_iter().map(|phase| phase.it).collect();
+    let injected_by = fields
+        .texts("injected-by")
+        .into_iter()
+        .map(|phase| phase.it)
+        .collect();
     let task = fields.text("task").map(|task| task.it);
     let patch = fields.text("patch").map(|patch| patch.it);
     let repeats = fields.text("repeats").map(|repeats| repeats.it);
@@ -332,10 +449,16 @@ fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding
 
 fn named<T: Copy>(fields: &mut Fields<'_, '_>, key: &'static str, known: &[(&str, T)]) -> Option<T> {
     let written = fields.text(key)?;
-    let found = known.iter().find(|(name, _)| *name == written.it).map(|(_, value)| *value);
+    let found = known
+        .iter()
+        .find(|(name, _)| *name == written.it)
+        .map(|(_, value)| *value);
     if found.is_none() {
         let message = format!("`{}` is no {key}", written.it);
-        let remedy = crate::diagnostic::suggest(&written.it, known.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        let remedy = crate::diagnostic::suggest(
+            &written.it,
+            known.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        );
         fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
     }
     found
@@ -354,10 +477,17 @@ fn decode_changes(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<FileChange
         .map(|(path, node)| {
             let mut fields = Fields::open(node, format!("the change of `{}`", path.name), problems);
             let lines = |texts: Vec<At<String>>| texts.into_iter().map(|line| line.it).collect();
-            let hunk = Hunk { removed: lines(fields.texts("removed")), added: lines(fields.texts("added")) };
+            let hunk = Hunk {
+                removed: lines(fields.texts("removed")),
+                added: lines(fields.texts("added")),
+            };
             let generated = fields.flag("generated");
             fields.finish();
-            FileChange { path: path.name.clone(), hunks: vec![hunk], generated }
+            FileChange {
+                path: path.name.clone(),
+                hunks: vec![hunk],
+                generated,
+            }
         })
         .collect()
 }
@@ -375,12 +505,16 @@ fn decode_tests(fields: &mut Fields<'_, '_>) -> Vec<TestResult> {
                 other => {
                     let message = format!("a test does not end with `{other}`");
                     let span: Span = written.span;
-                    let problem = Diagnostic::error(Code::Phrase, span, message, "write passed, failed or flaky");
+                    let problem =
+                        Diagnostic::error(Code::Phrase, span, message, "write passed, failed or flaky");
                     fields.report(problem);
                     return None;
                 }
             };
-            Some(TestResult { name: key.name.clone(), end })
+            Some(TestResult {
+                name: key.name.clone(),
+                end,
+            })
         })
         .collect()
 }

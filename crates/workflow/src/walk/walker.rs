@@ -48,7 +48,11 @@ impl Default for Says {
 
 impl Happening {
     pub fn new(phase: &str, says: &str) -> Happening {
-        Happening { phase: phase.to_string(), says: Says::Signal(says.to_string()), ..Happening::default() }
+        Happening {
+            phase: phase.to_string(),
+            says: Says::Signal(says.to_string()),
+            ..Happening::default()
+        }
     }
 }
 
@@ -66,11 +70,22 @@ pub struct Taken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalkError {
     /// The run does not wait for this phase; it waits for those.
-    NotWaiting { phase: String, waiting: Vec<String> },
+    NotWaiting {
+        phase: String,
+        waiting: Vec<String>,
+    },
     /// The phase cannot end with this signal; it can end with those.
-    NotPossible { phase: String, signal: String, possible: Vec<String> },
+    NotPossible {
+        phase: String,
+        signal: String,
+        possible: Vec<String>,
+    },
     /// The number of verdicts is not the number of members.
-    WrongCount { phase: String, given: usize, members: usize },
+    WrongCount {
+        phase: String,
+        given: usize,
+        members: usize,
+    },
     Refused(Refusal),
     /// The run is over.
     Over(String),
@@ -82,13 +97,32 @@ impl std::fmt::Display for WalkError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             WalkError::NotWaiting { phase, waiting } => {
-                write!(f, "the run does not wait for `{phase}`; it waits for {}", waiting.join(", "))
+                write!(
+                    f,
+                    "the run does not wait for `{phase}`; it waits for {}",
+                    waiting.join(", ")
+                )
             }
-            WalkError::NotPossible { phase, signal, possible } => {
-                write!(f, "`{phase}` cannot end with `{signal}` here; it can end with {}", possible.join(", "))
+            WalkError::NotPossible {
+                phase,
+                signal,
+                possible,
+            } => {
+                write!(
+                    f,
+                    "`{phase}` cannot end with `{signal}` here; it can end with {}",
+                    possible.join(", ")
+                )
             }
-            WalkError::WrongCount { phase, given, members } => {
-                write!(f, "`{phase}` has {members} members, and {given} verdicts are given")
+            WalkError::WrongCount {
+                phase,
+                given,
+                members,
+            } => {
+                write!(
+                    f,
+                    "`{phase}` has {members} members, and {given} verdicts are given"
+                )
             }
             WalkError::Refused(refusal) => write!(f, "the kernel refuses it: {refusal}"),
             WalkError::Over(end) => write!(f, "the run is over: {end}"),
@@ -117,7 +151,11 @@ pub struct Walker<'p> {
 
 impl<'p> Walker<'p> {
     /// Starts a run.
-    pub fn start(program: &'p Program, start: Start, lists: Vec<(String, Vec<Item>)>) -> Result<Walker<'p>, WalkError> {
+    pub fn start(
+        program: &'p Program,
+        start: Start,
+        lists: Vec<(String, Vec<Item>)>,
+    ) -> Result<Walker<'p>, WalkError> {
         let mut walker = Walker {
             program,
             state: State::new(program),
@@ -138,19 +176,30 @@ impl<'p> Walker<'p> {
             Event::Ended { id, .. } | Event::Answered { id, .. } => Some(*id),
             _ => None,
         };
-        self.open.retain(|command| command.id() != ended || ended.is_none());
+        self.open
+            .retain(|command| command.id() != ended || ended.is_none());
         for command in &step.commands {
             match command {
                 Command::Cancel { id } => self.open.retain(|open| open.id() != Some(*id)),
-                Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => self.open.push(command.clone()),
+                Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => {
+                    self.open.push(command.clone())
+                }
                 Command::Discard { .. } | Command::Restore { .. } => {}
                 Command::Finish { .. } => self.open.clear(),
             }
         }
         self.taken.push(Taken {
             happened,
-            rulings: step.rulings.iter().map(|ruling| view::ruling(self.program, &self.state, ruling)).collect(),
-            commands: step.commands.iter().map(|command| view::command(self.program, command)).collect(),
+            rulings: step
+                .rulings
+                .iter()
+                .map(|ruling| view::ruling(self.program, &self.state, ruling))
+                .collect(),
+            commands: step
+                .commands
+                .iter()
+                .map(|command| view::command(self.program, command))
+                .collect(),
             event,
         });
         Ok(step)
@@ -181,7 +230,14 @@ impl<'p> Walker<'p> {
                 continue;
             }
             let happened = format!("{}: {words}", self.title(id));
-            self.feed(Event::Ended { id, outcome, usage: Usage::default() }, happened)?;
+            self.feed(
+                Event::Ended {
+                    id,
+                    outcome,
+                    usage: Usage::default(),
+                },
+                happened,
+            )?;
         }
         Ok(())
     }
@@ -195,7 +251,9 @@ impl<'p> Walker<'p> {
             let Some(command) = self.open.first() else {
                 return Err(WalkError::NotReached(phase.to_string()));
             };
-            let happening = self.happy(command).ok_or_else(|| WalkError::NotReached(phase.to_string()))?;
+            let happening = self
+                .happy(command)
+                .ok_or_else(|| WalkError::NotReached(phase.to_string()))?;
             self.happen(&happening)?;
         }
         Err(WalkError::NotReached(phase.to_string()))
@@ -259,7 +317,10 @@ impl<'p> Walker<'p> {
             .iter()
             .filter(at)
             .filter(|command| {
-                command.id().zip(first).is_some_and(|(id, first)| id.lane == first.lane && id.visit == first.visit)
+                command
+                    .id()
+                    .zip(first)
+                    .is_some_and(|(id, first)| id.lane == first.lane && id.visit == first.visit)
             })
             .cloned()
             .collect()
@@ -271,12 +332,13 @@ impl<'p> Walker<'p> {
             Command::Operate { id, operation, .. } if id.visit == 0 => {
                 self.program.operation(*operation).name == phase
             }
-            Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => {
-                command.id().is_some_and(|id| self.program.phase(id.phase).name == phase)
-            }
-            Command::Cancel { .. } | Command::Discard { .. } | Command::Restore { .. } | Command::Finish { .. } => {
-                false
-            }
+            Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => command
+                .id()
+                .is_some_and(|id| self.program.phase(id.phase).name == phase),
+            Command::Cancel { .. }
+            | Command::Discard { .. }
+            | Command::Restore { .. }
+            | Command::Finish { .. } => false,
         }
     }
 
@@ -285,10 +347,20 @@ impl<'p> Walker<'p> {
             Says::Signal(option) => option.clone(),
             Says::Members(options) => options.join(", "),
         };
-        let by = if happening.by.is_empty() { "a human".to_string() } else { happening.by.clone() };
+        let by = if happening.by.is_empty() {
+            "a human".to_string()
+        } else {
+            happening.by.clone()
+        };
         let happened = format!("{}: {by} answers {option}", self.phase_title(id));
         let flags = happening.flags.clone();
-        let event = Event::Answered { id, option, by, note: happening.note.clone(), flags };
+        let event = Event::Answered {
+            id,
+            option,
+            by,
+            note: happening.note.clone(),
+            flags,
+        };
         self.feed(event, happened).map(|_| ())
     }
 
@@ -303,7 +375,11 @@ impl<'p> Walker<'p> {
             Says::Members(verdicts) => {
                 if verdicts.len() != members {
                     let (phase, given) = (happening.phase.clone(), verdicts.len());
-                    return Err(WalkError::WrongCount { phase, given, members });
+                    return Err(WalkError::WrongCount {
+                        phase,
+                        given,
+                        members,
+                    });
                 }
                 verdicts.clone()
             }
@@ -337,14 +413,22 @@ impl<'p> Walker<'p> {
         seats: &[Command],
         members: usize,
     ) -> Result<Vec<String>, WalkError> {
-        let phase = seats.first().and_then(Command::id).map_or(PhaseId(0), |id| id.phase);
+        let phase = seats
+            .first()
+            .and_then(Command::id)
+            .map_or(PhaseId(0), |id| id.phase);
         let wanted = self.program.signal_named(signal);
         if let Some(wanted) = wanted
             && let Some(verdicts) = verdicts_for(self.program, phase, members, wanted)
         {
-            return Ok(verdicts.iter().map(|verdict| self.program.signal(*verdict).to_string()).collect());
+            return Ok(verdicts
+                .iter()
+                .map(|verdict| self.program.signal(*verdict).to_string())
+                .collect());
         }
-        if failure(signal).is_some() || wanted.is_some_and(|wanted| self.program.phase(phase).route(wanted).is_some()) {
+        if failure(signal).is_some()
+            || wanted.is_some_and(|wanted| self.program.phase(phase).route(wanted).is_some())
+        {
             return Ok(vec![signal.to_string(); members]);
         }
         Err(self.not_possible(&happening.phase, signal, phase))
@@ -364,7 +448,11 @@ impl<'p> Walker<'p> {
         }
         if let Some(failure) = failure(says) {
             let detail = happening.note.clone();
-            return Ok(Outcome::Failed { failure, detail, in_a_row: ENVIRONMENT_IN_A_ROW });
+            return Ok(Outcome::Failed {
+                failure,
+                detail,
+                in_a_row: ENVIRONMENT_IN_A_ROW,
+            });
         }
         match signal.filter(|signal| self.program.phase(id.phase).route(*signal).is_some()) {
             Some(signal) => Ok(Outcome::Supposed(signal)),
@@ -378,14 +466,26 @@ impl<'p> Walker<'p> {
         let phase = self.program.phase(id.phase);
         let mut wrote = Vec::new();
         for artifact in &phase.writes {
-            let digest = if happening.unchanged { self.state.digest(*artifact) } else { self.fresh() };
+            let digest = if happening.unchanged {
+                self.state.digest(*artifact)
+            } else {
+                self.fresh()
+            };
             wrote.push((self.program.artifacts[artifact.index()].clone(), digest));
         }
         let brought: Vec<&String> = match &phase.work {
-            Work::Operation { operation } => {
-                self.program.operation(*operation).lists.iter().map(|list| &self.program.lists[list.index()]).collect()
-            }
-            Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => phase
+            Work::Operation { operation } => self
+                .program
+                .operation(*operation)
+                .lists
+                .iter()
+                .map(|list| &self.program.lists[list.index()])
+                .collect(),
+            Work::Role { .. }
+            | Work::Each { .. }
+            | Work::Panel { .. }
+            | Work::Flow { .. }
+            | Work::Ask { .. } => phase
                 .contracts()
                 .iter()
                 .flat_map(|contract| self.program.contract(*contract).lists.iter())
@@ -396,7 +496,8 @@ impl<'p> Walker<'p> {
             .into_iter()
             .filter_map(|name| {
                 let own = happening.lists.iter().find(|(list, _)| list == name);
-                own.or_else(|| self.lists.iter().find(|(list, _)| list == name)).cloned()
+                own.or_else(|| self.lists.iter().find(|(list, _)| list == name))
+                    .cloned()
             })
             .collect();
         Report {
@@ -421,8 +522,12 @@ impl<'p> Walker<'p> {
 
     fn sayable(&self, id: CommandId) -> Vec<SignalId> {
         match &self.program.phase(id.phase).work {
-            Work::Operation { operation } if id.visit > 0 => self.program.operation(*operation).results.clone(),
-            Work::Role { contract, .. } | Work::Each { contract, .. } => self.program.contract(*contract).says.clone(),
+            Work::Operation { operation } if id.visit > 0 => {
+                self.program.operation(*operation).results.clone()
+            }
+            Work::Role { contract, .. } | Work::Each { contract, .. } => {
+                self.program.contract(*contract).says.clone()
+            }
             Work::Panel { members, advisors } => {
                 let contract = members.iter().chain(advisors).nth(usize::from(id.seat));
                 contract.map_or_else(Vec::new, |contract| self.program.contract(*contract).says.clone())
@@ -436,7 +541,10 @@ impl<'p> Walker<'p> {
         WalkError::NotPossible {
             phase: phase.to_string(),
             signal: signal.to_string(),
-            possible: routes.iter().map(|(signal, _)| self.program.signal(*signal).to_string()).collect(),
+            possible: routes
+                .iter()
+                .map(|(signal, _)| self.program.signal(*signal).to_string())
+                .collect(),
         }
     }
 
@@ -448,11 +556,17 @@ impl<'p> Walker<'p> {
         let Work::Flow { list, .. } = &self.program.phase(owner).work else {
             return None;
         };
-        self.state.lists[list.index()].get(usize::from(index)).map(|item| item.id.clone())
+        self.state.lists[list.index()]
+            .get(usize::from(index))
+            .map(|item| item.id.clone())
     }
 
     fn phase_title(&self, id: CommandId) -> String {
-        let name = if id.seat == u16::MAX { "hold" } else { &self.program.phase(id.phase).name };
+        let name = if id.seat == u16::MAX {
+            "hold"
+        } else {
+            &self.program.phase(id.phase).name
+        };
         match self.task(id) {
             Some(task) => format!("{task}/{name}"),
             None => name.to_string(),
@@ -461,11 +575,15 @@ impl<'p> Walker<'p> {
 
     fn title(&self, id: CommandId) -> String {
         let name = self.phase_title(id);
-        let item = self.open.iter().find(|open| open.id() == Some(id)).and_then(|command| match command {
-            Command::Dispatch(dispatch) if dispatch.advisory => Some("advisor".to_string()),
-            Command::Dispatch(dispatch) => dispatch.item.clone(),
-            _ => None,
-        });
+        let item = self
+            .open
+            .iter()
+            .find(|open| open.id() == Some(id))
+            .and_then(|command| match command {
+                Command::Dispatch(dispatch) if dispatch.advisory => Some("advisor".to_string()),
+                Command::Dispatch(dispatch) => dispatch.item.clone(),
+                _ => None,
+            });
         item.map_or(name.clone(), |item| format!("{name} ({item})"))
     }
 }

@@ -16,8 +16,14 @@ fn small_work_takes_two_dispatches_to_its_commit() {
 #[test]
 fn after_two_rounds_the_work_is_left_for_the_user() {
     let mut run = Setup::of(quick()).run();
-    run.until("review").says("review", "needs-revision").until("review").says("review", "needs-revision");
-    assert_eq!(run.last(), "review: needs-revision → next (hand-over), with blockers: confidence low");
+    run.until("review")
+        .says("review", "needs-revision")
+        .until("review")
+        .says("review", "needs-revision");
+    assert_eq!(
+        run.last(),
+        "review: needs-revision → next (hand-over), with blockers: confidence low"
+    );
     run.finish();
     assert!(!run.rulings().contains("commit:"), "{}", run.rulings());
 }
@@ -29,14 +35,21 @@ fn red_checks_go_back_twice_and_then_to_the_user() {
     for _ in 0..3 {
         run.until("verify").says("verify", "failed");
     }
-    assert_eq!(run.last(), "verify: failed → to hand-over, with blockers: confidence low");
+    assert_eq!(
+        run.last(),
+        "verify: failed → to hand-over, with blockers: confidence low"
+    );
 }
 
 // CORE-23
 #[test]
 fn minor_findings_become_follow_ups_and_not_rounds() {
     let mut run = Setup::of(quick()).run();
-    run.until("review").finds("review", "needs-revision", vec![minor(finding("F1", "a comment is out of date"))]);
+    run.until("review").finds(
+        "review",
+        "needs-revision",
+        vec![minor(finding("F1", "a comment is out of date"))],
+    );
     assert_eq!(run.last(), "review: approve → next (commit)");
     assert!(run.why().contains("follow-ups"), "{}", run.why());
 }
@@ -45,6 +58,10 @@ fn minor_findings_become_follow_ups_and_not_rounds() {
 #[test]
 fn a_security_blocker_ends_the_run_whatever_the_verdict() {
     let mut run = Setup::of(quick()).run();
-    run.until("review").finds("review", "approve", vec![security_blocker(finding("F1", "the token is logged"))]);
+    run.until("review").finds(
+        "review",
+        "approve",
+        vec![security_blocker(finding("F1", "the token is logged"))],
+    );
     assert_eq!(run.standing(), "failed at review: security-blocker");
 }
