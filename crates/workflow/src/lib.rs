@@ -26,3 +26,6 @@ pub mod rules;
 
 pub use check::{Checked, check, check_bytes, shipped as check_shipped};
 pub mod walk;
+
+pub mod keys;
+pub mod reference;

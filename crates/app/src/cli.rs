@@ -1,0 +1,91 @@
+//! The command line.
+
+use crate::exit::Exit;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Drives coding agents through a gated workflow, keeps the evidence itself, and sends every defect back to the
+/// phase that caused it.
+#[derive(Debug, Parser)]
+#[command(name = "remand", version, after_help = Exit::HELP, arg_required_else_help = true)]
+pub struct Cli {
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+
+    /// Folder with role files that come on top of the shipped ones [default: .remand/roles, if it is there]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub roles: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Prove that workflows end, are complete and keep their guarantees
+    ///
+    /// A workflow that can loop for ever, leaves a signal without a route, has a phase that nothing reaches or breaks
+    /// a guarantee that it states is refused, with the place, the shortest path that shows it, and a remedy.
+    Check {
+        /// Workflow files, or names of shipped workflows
+        #[arg(required = true, value_name = "FILE|NAME")]
+        workflows: Vec<String>,
+    },
+
+    /// List the shipped workflows
+    Workflows,
+
+    /// Show the routing table of a workflow
+    Matrix {
+        #[arg(value_name = "FILE|NAME")]
+        workflow: String,
+        /// Print a Markdown table
+        #[arg(long)]
+        markdown: bool,
+    },
+
+    /// Draw a workflow
+    Graph {
+        #[arg(value_name = "FILE|NAME")]
+        workflow: String,
+        /// What to draw for
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Write to this file instead of standard output
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+
+    /// Count the dispatches of a run: on the happy path and at the very most
+    Bound {
+        #[arg(value_name = "FILE|NAME")]
+        workflow: String,
+        /// Number of tasks that the plan has
+        #[arg(long, default_value_t = 6, value_name = "N")]
+        tasks: u16,
+        /// Number of gaps in the first inventory
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        gaps: u16,
+    },
+
+    /// Walk through a workflow on paper: feed a written list of signals and see each ruling
+    ///
+    /// The file names a workflow and lists what happens, such as `- design-review: approved`. Nothing is run and
+    /// nobody is paid. `remand reference` describes the format.
+    Walk {
+        #[arg(value_name = "FILE")]
+        walk: PathBuf,
+    },
+
+    /// Print the reference of the workflow language
+    Reference,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Mermaid,
+    Dot,
+    Svg,
+    Text,
+}

@@ -1,0 +1,113 @@
+//! `remand walk`: a workflow on paper.
+
+use super::Context;
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::load;
+use remand_kernel::Program;
+use remand_workflow::diagnostic::{Code, Diagnostic};
+use remand_workflow::source::Source;
+use remand_workflow::walk::{Taken, Walk, Walker, read};
+use remand_workflow::yaml;
+use serde_json::json;
+use std::path::Path;
+
+pub fn run(context: &Context<'_>, path: &Path) -> Result<Exit, Failure> {
+    let roles = load::roles(context.roles)?;
+    let name = path.display().to_string();
+    let source = yaml::decode(&name, &load::read(path)?).map_err(|(source, problem)| load::refused(&source, &[problem]))?;
+    let walk = read(&source).map_err(|problems| load::refused(&source, &problems))?;
+    let beside = path.parent().map(|folder| folder.join(&walk.workflow.it)).filter(|file| file.is_file());
+    let workflow = beside.map_or_else(|| walk.workflow.it.clone(), |file| file.display().to_string());
+    let program = load::accepted(&workflow, &roles)?;
+    let (walker, problem) = take(&program, &walk, &source)?;
+    if context.json {
+        print_json(&to_json(&program, &walker, problem.as_ref(), &source))?;
+    } else {
+        print(&to_text(&walker))?;
+    }
+    match problem {
+        None => Ok(Exit::Done),
+        Some(problem) if context.json => {
+            let _ = problem;
+            Ok(Exit::User)
+        }
+        Some(problem) => Err(load::refused(&source, &[problem])),
+    }
+}
+
+/// Walks as far as it goes.
+fn take<'p>(
+    program: &'p Program,
+    walk: &Walk,
+    source: &Source,
+) -> Result<(Walker<'p>, Option<Diagnostic>), Failure> {
+    let mut walker = Walker::start(program, walk.start.clone(), walk.lists.clone()).map_err(|error| {
+        Failure::user(format!("{} cannot start: {error}", source.name), "correct how the walk begins")
+    })?;
+    for entry in &walk.happens {
+        if let Err(error) = entry.it.take(&mut walker) {
+            let remedy = "correct this entry, or the ones before it";
+            let problem = Diagnostic::error(Code::UnknownSignal, entry.span, error.to_string(), remedy);
+            return Ok((walker, Some(problem)));
+        }
+    }
+    Ok((walker, None))
+}
+
+fn to_text(walker: &Walker<'_>) -> String {
+    let mut text = String::new();
+    for Taken { happened, rulings, commands, .. } in &walker.taken {
+        text.push_str(&format!("{happened}\n"));
+        for ruling in rulings {
+            text.push_str(&format!("  ⇒ {}\n", ruling.line()));
+            text.push_str(&format!("    by {}: {}\n", ruling.rule, ruling.why));
+            if !ruling.exhausted.is_empty() {
+                text.push_str(&format!("    used up: {}\n", ruling.exhausted.join(", ")));
+            }
+        }
+        for command in commands {
+            text.push_str(&format!("  ! {command}\n"));
+        }
+    }
+    let state = &walker.state;
+    text.push_str(&format!(
+        "\n{} · confidence {} · {} dispatches\n",
+        walker.standing(),
+        state.confidence.name(),
+        state.used.dispatches
+    ));
+    let left: Vec<String> = walker
+        .program
+        .budgets
+        .iter()
+        .zip(&state.left)
+        .map(|(budget, left)| format!("{} {left}", budget.name))
+        .collect();
+    text.push_str(&format!("left: {}\n", left.join(", ")));
+    text
+}
+
+fn to_json(
+    program: &Program,
+    walker: &Walker<'_>,
+    problem: Option<&Diagnostic>,
+    source: &Source,
+) -> serde_json::Value {
+    let steps: Vec<serde_json::Value> = walker
+        .taken
+        .iter()
+        .map(|taken| json!({ "happened": taken.happened, "rulings": taken.rulings, "commands": taken.commands }))
+        .collect();
+    let left: serde_json::Map<String, serde_json::Value> =
+        program.budgets.iter().zip(&walker.state.left).map(|(budget, left)| (budget.name.clone(), json!(left))).collect();
+    json!({
+        "workflow": program.name,
+        "steps": steps,
+        "standing": walker.standing(),
+        "over": walker.state.end().is_some(),
+        "confidence": walker.state.confidence.name(),
+        "dispatches": walker.state.used.dispatches,
+        "left": left,
+        "problem": problem.map(|problem| problem.json(source)),
+    })
+}

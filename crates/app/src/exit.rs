@@ -1,0 +1,90 @@
+//! Exit codes and the one place that prints errors.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+/// How the program ends; the numbers are part of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    /// The user's input or configuration is wrong.
+    User,
+    /// A workflow was refused.
+    Refused,
+    /// Something that should always work did not.
+    Internal,
+}
+
+impl Exit {
+    /// Every code with its meaning, for the help text. Code 2 is a bad command line.
+    pub const HELP: &str = "\
+Exit codes:
+  0   done
+  1   wrong input or configuration
+  2   bad command line
+  3   a workflow is refused
+  70  internal error";
+
+    pub fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Exit::Done => 0,
+            Exit::User => 1,
+            Exit::Refused => 3,
+            Exit::Internal => 70,
+        })
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub struct Failure {
+    pub exit: Exit,
+    pub what: String,
+    pub causes: Vec<String>,
+    pub hint: String,
+}
+
+impl Failure {
+    pub fn user(what: impl Into<String>, hint: impl Into<String>) -> Failure {
+        Failure { exit: Exit::User, what: what.into(), causes: Vec::new(), hint: hint.into() }
+    }
+
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl Into<String>) -> Failure {
+        self.causes.push(cause.into());
+        self
+    }
+
+    pub fn print(&self) {
+        eprintln!("error: {}", self.what);
+        for cause in &self.causes {
+            eprintln!("caused by: {cause}");
+        }
+        if !self.hint.is_empty() {
+            eprintln!("hint: {}", self.hint);
+        }
+    }
+}
+
+/// Writes to standard output; a reader that went away is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| {
+        if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }
+    });
+    match written.and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failure {
+            exit: Exit::Internal,
+            what: "standard output cannot be written".to_string(),
+            causes: vec![error.to_string()],
+            hint: String::new(),
+        }),
+    }
+}
+
+/// Writes a value as JSON, and nothing else.
+pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    print(&format!("{value:#}"))
+}

@@ -1,0 +1,103 @@
+//! Finding and reading workflows and roles.
+
+use crate::exit::{Exit, Failure};
+use remand_workflow::diagnostic::Style;
+use remand_workflow::roles::Roles;
+use remand_workflow::source::Source;
+use remand_workflow::{Checked, check, check_bytes, diagnostic, shipped, yaml};
+use std::io::IsTerminal;
+use std::path::Path;
+
+/// Where a repository keeps roles of its own.
+const OWN_ROLES: &str = ".remand/roles";
+
+/// The shipped roles, with the user's own on top.
+pub fn roles(folder: Option<&Path>) -> Result<Roles, Failure> {
+    let mut roles = Roles::shipped();
+    let own = folder.unwrap_or(Path::new(OWN_ROLES));
+    if folder.is_none() && !own.is_dir() {
+        return Ok(roles);
+    }
+    let entries = std::fs::read_dir(own).map_err(|error| {
+        Failure::user(format!("the roles in {} cannot be read", own.display()), "name a folder with role files")
+            .caused_by(error.to_string())
+    })?;
+    let mut files: Vec<_> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .collect();
+    files.sort();
+    for path in files {
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let bytes = read(&path)?;
+        let source = yaml::decode(&path.display().to_string(), &bytes)
+            .map_err(|(source, problem)| refused(&source, &[problem]))?;
+        roles.add(&name, &source).map_err(|problems| refused(&source, &problems))?;
+    }
+    Ok(roles)
+}
+
+/// Reads and checks a workflow: a file, or a shipped workflow by name.
+pub fn workflow(name: &str, roles: &Roles) -> Result<Checked, Failure> {
+    let path = Path::new(name);
+    if !path.is_file()
+        && let Some(text) = shipped::workflow(name)
+    {
+        return Ok(check(Source::new(format!("{name}.yaml"), text), roles));
+    }
+    if !path.exists() {
+        let known: Vec<&str> = shipped::WORKFLOWS.iter().map(|(name, _)| *name).collect();
+        let hint = match diagnostic::nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`? `remand workflows` lists the shipped ones"),
+            None => "name a file, or one of the workflows that `remand workflows` lists".to_string(),
+        };
+        return Err(Failure::user(format!("there is no workflow and no file `{name}`"), hint));
+    }
+    Ok(check_bytes(name, &read(path)?, roles))
+}
+
+/// A workflow that must be accepted for the command to make sense.
+pub fn accepted(name: &str, roles: &Roles) -> Result<remand_kernel::Program, Failure> {
+    let checked = workflow(name, roles)?;
+    if !checked.accepted() {
+        print_diagnostics(&checked);
+        return Err(Failure {
+            exit: Exit::Refused,
+            what: format!("{name} is refused"),
+            causes: Vec::new(),
+            hint: "remove the errors above".to_string(),
+        });
+    }
+    match checked.compiled {
+        Some(compiled) => Ok(compiled.program),
+        None => Err(Failure::user(format!("{name} is empty"), "name a workflow file")),
+    }
+}
+
+pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| {
+        Failure::user(format!("{} cannot be read", path.display()), "name a file that you may read")
+            .caused_by(error.to_string())
+    })
+}
+
+/// Prints diagnostics for people, in colour on a terminal.
+pub fn print_diagnostics(checked: &Checked) {
+    for problem in &checked.diagnostics {
+        eprintln!("{}\n", problem.render(&checked.source, style()));
+    }
+}
+
+pub fn style() -> Style {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    if colour { Style::Coloured } else { Style::Plain }
+}
+
+/// A source that is refused, with its diagnostics printed.
+pub fn refused(source: &Source, problems: &[diagnostic::Diagnostic]) -> Failure {
+    for problem in problems {
+        eprintln!("{}\n", problem.render(source, style()));
+    }
+    Failure::user(format!("{} cannot be used", source.name), "remove the errors above")
+}
