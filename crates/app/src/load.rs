@@ -19,8 +19,11 @@ pub fn roles(folder: Option<&Path>) -> Result<Roles, Failure> {
         return Ok(roles);
     }
     let entries = std::fs::read_dir(own).map_err(|error| {
-        Failure::user(format!("the roles in {} cannot be read", own.display()), "name a folder with role files")
-            .caused_by(error.to_string())
+        Failure::user(
+            format!("the roles in {} cannot be read", own.display()),
+            "name a folder with role files",
+        )
+        .caused_by(error.to_string())
     })?;
     let mut files: Vec<_> = entries
         .filter_map(Result::ok)
@@ -32,7 +35,7 @@ pub fn roles(folder: Option<&Path>) -> Result<Roles, Failure> {
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let bytes = read(&path)?;
         let source = yaml::decode(&path.display().to_string(), &bytes)
-            .map_err(|(source, problem)| refused(&source, &[problem]))?;
+            .map_err(|undecodable| refused(&undecodable.source, &[undecodable.problem]))?;
         roles.add(&name, &source).map_err(|problems| refused(&source, &problems))?;
     }
     Ok(roles)

@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod draw;
 mod exit;
 mod load;
 

@@ -105,10 +105,7 @@ pub fn settle(
         refused: unknown(criteria, judgements),
     };
     for criterion in criteria {
-        let mut covering = handovers
-            .iter()
-            .filter(|handover| handover.criterion == criterion.id)
-            .peekable();
+        let mut covering = handovers.iter().filter(|handover| handover.criterion == criterion.id).peekable();
         let is_covered = covering.peek().is_some();
         let is_ticked = if criterion.ticked {
             true
@@ -121,9 +118,7 @@ pub fn settle(
             settlement.ticked.push(criterion.id.clone());
         } else {
             settlement.status = IssueStatus::InProgress;
-            settlement
-                .follow_ups
-                .extend((!is_covered).then(|| criterion.clone()));
+            settlement.follow_ups.extend((!is_covered).then(|| criterion.clone()));
         }
     }
     Ok(settlement)
@@ -133,19 +128,13 @@ fn check(criteria: &[Criterion], handovers: &[Handover]) -> Result<(), CriteriaE
     let mut ids = BTreeSet::new();
     for criterion in criteria {
         if !ids.insert(criterion.id.as_str()) {
-            return Err(CriteriaError::Twice {
-                criterion: criterion.id.clone(),
-            });
+            return Err(CriteriaError::Twice { criterion: criterion.id.clone() });
         }
     }
-    match handovers
-        .iter()
-        .find(|handover| !ids.contains(handover.criterion.as_str()))
-    {
-        Some(Handover { criterion, issue, .. }) => Err(CriteriaError::UnknownHandover {
-            criterion: criterion.clone(),
-            issue: issue.clone(),
-        }),
+    match handovers.iter().find(|handover| !ids.contains(handover.criterion.as_str())) {
+        Some(Handover { criterion, issue, .. }) => {
+            Err(CriteriaError::UnknownHandover { criterion: criterion.clone(), issue: issue.clone() })
+        }
         None => Ok(()),
     }
 }
@@ -153,11 +142,7 @@ fn check(criteria: &[Criterion], handovers: &[Handover]) -> Result<(), CriteriaE
 fn unknown(criteria: &[Criterion], judgements: &[CriterionJudgement]) -> Vec<String> {
     judgements
         .iter()
-        .filter(|judgement| {
-            !criteria
-                .iter()
-                .any(|criterion| criterion.id == judgement.criterion)
-        })
+        .filter(|judgement| !criteria.iter().any(|criterion| criterion.id == judgement.criterion))
         .map(|judgement| format!("`{}` is no criterion of the issue", judgement.criterion))
         .collect()
 }
@@ -169,22 +154,17 @@ fn is_met(
     known: &Known,
     refused: &mut Vec<String>,
 ) -> bool {
-    let words: Vec<&CriterionJudgement> = judgements
-        .iter()
-        .filter(|judgement| judgement.criterion == criterion.id)
-        .collect();
+    let words: Vec<&CriterionJudgement> =
+        judgements.iter().filter(|judgement| judgement.criterion == criterion.id).collect();
     if words.is_empty() || words.iter().any(|word| !word.met) {
         return false;
     }
-    let objections: Vec<String> = words
-        .iter()
-        .filter_map(|word| objection(word.proof.as_ref(), known))
-        .collect();
+    let objections: Vec<String> =
+        words.iter().filter_map(|word| objection(word.proof.as_ref(), known)).collect();
     let is_met = objections.len() < words.len();
     if !is_met {
-        let objections = objections
-            .iter()
-            .map(|why| format!("`{}` is said to be met, but {why}", criterion.id));
+        let objections =
+            objections.iter().map(|why| format!("`{}` is said to be met, but {why}", criterion.id));
         refused.extend(objections);
     }
     is_met
@@ -207,19 +187,11 @@ mod tests {
     use std::vec;
 
     fn criterion(id: &str) -> Criterion {
-        Criterion {
-            id: id.into(),
-            text: format!("{id} holds"),
-            ticked: false,
-        }
+        Criterion { id: id.into(), text: format!("{id} holds"), ticked: false }
     }
 
     fn met(criterion: &str, proof: Option<Proof>) -> CriterionJudgement {
-        CriterionJudgement {
-            criterion: criterion.into(),
-            met: true,
-            proof,
-        }
+        CriterionJudgement { criterion: criterion.into(), met: true, proof }
     }
 
     fn row(id: &str) -> Option<Proof> {
@@ -227,25 +199,15 @@ mod tests {
     }
 
     fn place(file: &str) -> Option<Proof> {
-        Some(Proof::Place(Place {
-            file: file.into(),
-            ..Place::default()
-        }))
+        Some(Proof::Place(Place { file: file.into(), ..Place::default() }))
     }
 
     fn handed(criterion: &str, done: bool) -> Handover {
-        Handover {
-            criterion: criterion.into(),
-            issue: "APP-7".into(),
-            done,
-        }
+        Handover { criterion: criterion.into(), issue: "APP-7".into(), done }
     }
 
     fn known() -> Known {
-        Known {
-            rows: ["r1".to_string()].into(),
-            files: ["src/a.rs".to_string()].into(),
-        }
+        Known { rows: ["r1".to_string()].into(), files: ["src/a.rs".to_string()].into() }
     }
 
     fn settled(criteria: &[&str], judgements: &[CriterionJudgement], handovers: &[Handover]) -> Settlement {
@@ -256,33 +218,17 @@ mod tests {
     // OT-20
     #[test]
     fn all_met_with_a_row_or_a_place_is_done() {
-        let settlement = settled(
-            &["a", "b"],
-            &[met("a", row("r1")), met("b", place("src/a.rs"))],
-            &[],
-        );
-        assert_eq!(
-            (settlement.status, settlement.ticked),
-            (IssueStatus::Done, vec!["a".into(), "b".into()])
-        );
+        let settlement = settled(&["a", "b"], &[met("a", row("r1")), met("b", place("src/a.rs"))], &[]);
+        assert_eq!((settlement.status, settlement.ticked), (IssueStatus::Done, vec!["a".into(), "b".into()]));
     }
 
     // OT-20
     #[test]
     fn met_without_evidence_ticks_nothing() {
-        let said = [
-            met("a", None),
-            met("b", row("r9")),
-            met("c", place("src/z.rs")),
-            met("d", row("")),
-        ];
+        let said = [met("a", None), met("b", row("r9")), met("c", place("src/z.rs")), met("d", row(""))];
         let settlement = settled(&["a", "b", "c", "d"], &said, &[]);
         assert_eq!(
-            (
-                settlement.status,
-                settlement.ticked.len(),
-                settlement.follow_ups.len()
-            ),
+            (settlement.status, settlement.ticked.len(), settlement.follow_ups.len()),
             (IssueStatus::InProgress, 0, 4)
         );
         assert_eq!(
@@ -300,17 +246,10 @@ mod tests {
     #[test]
     fn a_criterion_handed_over_is_ticked_when_its_sub_issue_is_done() {
         let settlement = settled(&["a", "b"], &[met("a", row("r1"))], &[handed("b", false)]);
-        assert_eq!(
-            (settlement.status, settlement.follow_ups),
-            (IssueStatus::InProgress, vec![])
-        );
+        assert_eq!((settlement.status, settlement.follow_ups), (IssueStatus::InProgress, vec![]));
         let settlement = settled(&["a", "b"], &[met("a", row("r1"))], &[handed("b", true)]);
         assert_eq!(settlement.status, IssueStatus::Done);
-        let settlement = settled(
-            &["b"],
-            &[met("b", row("r1"))],
-            &[handed("b", true), handed("b", false)],
-        );
+        let settlement = settled(&["b"], &[met("b", row("r1"))], &[handed("b", true), handed("b", false)]);
         assert_eq!(settlement.status, IssueStatus::InProgress);
     }
 
@@ -323,26 +262,14 @@ mod tests {
 
     #[test]
     fn one_reviewer_who_says_not_met_leaves_it_open() {
-        let against = CriterionJudgement {
-            met: false,
-            ..met("a", row("r1"))
-        };
-        assert_eq!(
-            settled(&["a"], &[met("a", row("r1")), against], &[]).status,
-            IssueStatus::InProgress
-        );
+        let against = CriterionJudgement { met: false, ..met("a", row("r1")) };
+        assert_eq!(settled(&["a"], &[met("a", row("r1")), against], &[]).status, IssueStatus::InProgress);
     }
 
     #[test]
     fn an_earlier_tick_stays() {
-        let ticked = Criterion {
-            ticked: true,
-            ..criterion("a")
-        };
-        assert_eq!(
-            settle(&[ticked], &[], &[], &known()).unwrap().status,
-            IssueStatus::Done
-        );
+        let ticked = Criterion { ticked: true, ..criterion("a") };
+        assert_eq!(settle(&[ticked], &[], &[], &known()).unwrap().status, IssueStatus::Done);
     }
 
     #[test]
@@ -354,12 +281,7 @@ mod tests {
         let error = settle(&[criterion("a")], &[], &[handed("x", true)], &known()).unwrap_err();
         assert!(matches!(error, CriteriaError::UnknownHandover { .. }));
         let twice = settle(&[criterion("a"), criterion("a")], &[], &[], &known());
-        assert_eq!(
-            twice,
-            Err(CriteriaError::Twice {
-                criterion: "a".into()
-            })
-        );
+        assert_eq!(twice, Err(CriteriaError::Twice { criterion: "a".into() }));
     }
 
     proptest! {

@@ -124,11 +124,7 @@ pub enum Outcome {
     /// A valid result.
     Said(Box<Report>),
     /// No valid result. `in_a_row` counts environment failures across runs.
-    Failed {
-        failure: Failure,
-        detail: String,
-        in_a_row: u16,
-    },
+    Failed { failure: Failure, detail: String, in_a_row: u16 },
     /// What a walk, a simulation or a proof supposes, by signal alone; a host never says this.
     Supposed(SignalId),
 }
@@ -159,10 +155,7 @@ pub struct Report {
 impl Report {
     /// A report that says this and nothing else.
     pub fn saying(says: &str) -> Report {
-        Report {
-            says: String::from(says),
-            ..Report::default()
-        }
+        Report { says: String::from(says), ..Report::default() }
     }
 }
 

@@ -93,11 +93,7 @@ pub fn rule(rows: &[Row], size: Size) -> Ruled {
     let standing = Standing::of(rows);
     let mut reasons = standing.missing(size);
     reasons.extend(standing.failures());
-    if reasons.is_empty() {
-        Ruled::Passed
-    } else {
-        Ruled::Failed(reasons)
-    }
+    if reasons.is_empty() { Ruled::Passed } else { Ruled::Failed(reasons) }
 }
 
 /// What the rows say besides: shown to people and reviewers, decides nothing.
@@ -138,10 +134,7 @@ pub fn regressions(before: &[&[TestResult]], after: &[TestResult]) -> Vec<Regres
                 Some(TestEnd::Failed) => RegressionKind::Failed,
                 None => RegressionKind::Gone,
             };
-            Some(Regression {
-                test: test.into(),
-                how,
-            })
+            Some(Regression { test: test.into(), how })
         })
         .collect()
 }
@@ -158,18 +151,10 @@ pub struct BaselineClaim {
 pub fn baseline_discrepancies(claims: &[BaselineClaim], rows: &[Row], iteration: u32) -> Vec<Row> {
     let standing = Standing::of(rows);
     let differs = |claim: &&BaselineClaim| {
-        let mut measured = standing
-            .baseline
-            .iter()
-            .filter(|row| row.check == claim.check)
-            .peekable();
+        let mut measured = standing.baseline.iter().filter(|row| row.check == claim.check).peekable();
         measured.peek().is_none() || measured.any(|row| (row.passed && !row.exits_badly()) != claim.passed)
     };
-    claims
-        .iter()
-        .filter(differs)
-        .map(|claim| discrepancy(claim, iteration))
-        .collect()
+    claims.iter().filter(differs).map(|claim| discrepancy(claim, iteration)).collect()
 }
 
 struct Standing<'a> {
@@ -179,16 +164,11 @@ struct Standing<'a> {
 
 impl<'a> Standing<'a> {
     fn of(rows: &'a [Row]) -> Standing<'a> {
-        let of = |phase| {
-            rows.iter()
-                .filter(move |row| !row.superseded && row.phase == phase)
-        };
+        let of = |phase| rows.iter().filter(move |row| !row.superseded && row.phase == phase);
         let latest = of(RowPhase::After).map(|row| row.iteration).max();
         Standing {
             baseline: of(RowPhase::Baseline).filter(|row| row.tier.is_some()).collect(),
-            after: of(RowPhase::After)
-                .filter(|row| Some(row.iteration) == latest)
-                .collect(),
+            after: of(RowPhase::After).filter(|row| Some(row.iteration) == latest).collect(),
         }
     }
 
@@ -197,20 +177,15 @@ impl<'a> Standing<'a> {
             Size::Standard => 2,
             Size::Large => 3,
         };
-        let passing: Vec<Tier> = self
-            .cascade()
-            .filter(|row| row.proves())
-            .filter_map(|row| row.tier)
-            .collect();
+        let passing: Vec<Tier> =
+            self.cascade().filter(|row| row.proves()).filter_map(|row| row.tier).collect();
         let mut reasons = Vec::new();
         if self.baseline.is_empty() {
             reasons.push("there is no baseline row: run the checks on the tree before the task".to_string());
         }
         if passing.len() < needed {
             let found = passing.len();
-            reasons.push(format!(
-                "{found} passing after-rows of tiers 1 to 3, but {needed} are needed"
-            ));
+            reasons.push(format!("{found} passing after-rows of tiers 1 to 3, but {needed} are needed"));
         }
         if !passing.iter().any(|tier| *tier > Tier::One) && !self.is_infeasible() {
             reasons.push(format!(
@@ -221,21 +196,12 @@ impl<'a> Standing<'a> {
     }
 
     fn failures(&self) -> Vec<String> {
-        let secrets = self
-            .after
-            .iter()
-            .copied()
-            .filter(|row| row.check == SECRETS && !row.passed);
+        let secrets = self.after.iter().copied().filter(|row| row.check == SECRETS && !row.passed);
         self.cascade()
             .filter(|row| row.fails())
             .chain(secrets)
             .filter(|row| !self.failed_before(&row.check))
-            .map(|row| {
-                format!(
-                    "{row} failed{} and did not fail at the baseline",
-                    row.exit_in_words()
-                )
-            })
+            .map(|row| format!("{row} failed{} and did not fail at the baseline", row.exit_in_words()))
             .collect()
     }
 
@@ -264,9 +230,7 @@ impl<'a> Standing<'a> {
     }
 
     fn is_infeasible(&self) -> bool {
-        self.after
-            .iter()
-            .any(|row| row.check == INFEASIBLE && !row.reason.trim().is_empty())
+        self.after.iter().any(|row| row.check == INFEASIBLE && !row.reason.trim().is_empty())
     }
 
     /// Two baselines may be there, the run's and the task's: one pass among them makes it a regression.
@@ -298,8 +262,7 @@ impl Row {
     }
 
     fn exit_in_words(&self) -> String {
-        self.exit_code
-            .map_or_else(String::new, |code| format!(" with exit code {code}"))
+        self.exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"))
     }
 }
 

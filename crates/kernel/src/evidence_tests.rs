@@ -20,27 +20,16 @@ fn row(check: &str, tier: u8, passed: bool) -> Row {
 }
 
 fn baseline(check: &str, tier: u8, passed: bool) -> Row {
-    Row {
-        phase: RowPhase::Baseline,
-        iteration: 0,
-        ..row(check, tier, passed)
-    }
+    Row { phase: RowPhase::Baseline, iteration: 0, ..row(check, tier, passed) }
 }
 
 fn infeasible(reason: &str) -> Row {
-    Row {
-        reason: reason.into(),
-        ..row(INFEASIBLE, 3, true)
-    }
+    Row { reason: reason.into(), ..row(INFEASIBLE, 3, true) }
 }
 
 /// A baseline, diagnostics and a build.
 fn enough() -> Vec<Row> {
-    vec![
-        baseline("build", 2, true),
-        row("diagnostics", 1, true),
-        row("build", 2, true),
-    ]
+    vec![baseline("build", 2, true), row("diagnostics", 1, true), row("build", 2, true)]
 }
 
 fn reasons(rows: &[Row], size: Size) -> String {
@@ -81,11 +70,7 @@ fn a_record_that_is_no_check_is_no_baseline() {
 // EP-18
 #[test]
 fn tier_one_alone_is_not_enough_unless_tier_three_is_infeasible_for_a_reason() {
-    let mut rows = vec![
-        baseline("lint", 1, true),
-        row("diagnostics", 1, true),
-        row("syntax", 1, true),
-    ];
+    let mut rows = vec![baseline("lint", 1, true), row("diagnostics", 1, true), row("syntax", 1, true)];
     assert_snapshot!(reasons(&rows, Size::Standard), @"no passing after-row is of tier 2 or 3, and no `tier3-infeasible` with a reason is recorded");
     rows.push(infeasible(" "));
     assert_ne!(reasons(&rows, Size::Standard), "passed");
@@ -96,11 +81,7 @@ fn tier_one_alone_is_not_enough_unless_tier_three_is_infeasible_for_a_reason() {
 // EP-18
 #[test]
 fn the_infeasible_marker_is_no_passing_row() {
-    let rows = [
-        baseline("lint", 1, true),
-        row("diagnostics", 1, true),
-        infeasible("nothing to load"),
-    ];
+    let rows = [baseline("lint", 1, true), row("diagnostics", 1, true), infeasible("nothing to load")];
     assert_snapshot!(reasons(&rows, Size::Standard), @"1 passing after-rows of tiers 1 to 3, but 2 are needed");
 }
 
@@ -108,11 +89,7 @@ fn the_infeasible_marker_is_no_passing_row() {
 #[test]
 fn a_failed_build_outweighs_any_number_of_passes() {
     let mut rows = enough();
-    rows.extend([
-        row("tests", 2, true),
-        row("lint", 1, true),
-        row("types", 2, false),
-    ]);
+    rows.extend([row("tests", 2, true), row("lint", 1, true), row("types", 2, false)]);
     assert_snapshot!(reasons(&rows, Size::Standard), @"`types` (tier 2, iteration 1) failed with exit code 1 and did not fail at the baseline");
 }
 
@@ -122,10 +99,7 @@ fn what_failed_at_the_baseline_too_is_excused_and_noted() {
     let mut rows = enough();
     rows.extend([baseline("types", 2, false), row("types", 2, false)]);
     assert_eq!(reasons(&rows, Size::Standard), "passed");
-    assert_eq!(
-        notes(&rows),
-        ["`types` (tier 2, iteration 1) failed at the baseline too"]
-    );
+    assert_eq!(notes(&rows), ["`types` (tier 2, iteration 1) failed at the baseline too"]);
     // EP-19: it passed on one of the two trees before.
     rows.push(baseline("types", 2, true));
     assert_ne!(reasons(&rows, Size::Standard), "passed");
@@ -163,23 +137,11 @@ fn readiness_never_counts_as_a_passing_row() {
 #[test]
 fn superseded_rows_and_earlier_iterations_do_not_count() {
     let mut rows = enough();
-    rows.push(Row {
-        superseded: true,
-        ..row("types", 2, false)
-    });
+    rows.push(Row { superseded: true, ..row("types", 2, false) });
     assert_eq!(reasons(&rows, Size::Standard), "passed");
-    rows.push(Row {
-        iteration: 2,
-        ..row("build", 2, true)
-    });
+    rows.push(Row { iteration: 2, ..row("build", 2, true) });
     assert_snapshot!(reasons(&rows, Size::Standard), @"1 passing after-rows of tiers 1 to 3, but 2 are needed");
-    let none: Vec<_> = enough()
-        .into_iter()
-        .map(|row| Row {
-            superseded: true,
-            ..row
-        })
-        .collect();
+    let none: Vec<_> = enough().into_iter().map(|row| Row { superseded: true, ..row }).collect();
     assert_eq!(reasons(&none, Size::Standard), reasons(&[], Size::Standard));
 }
 
@@ -192,10 +154,7 @@ fn zero_collected_tests_are_no_pass() {
     1 passing after-rows of tiers 1 to 3, but 2 are needed
     no passing after-row is of tier 2 or 3, and no `tier3-infeasible` with a reason is recorded
     ");
-    assert_eq!(
-        notes(&rows),
-        ["`build` (tier 2, iteration 1) collected no test and is no pass"]
-    );
+    assert_eq!(notes(&rows), ["`build` (tier 2, iteration 1) collected no test and is no pass"]);
     rows[2].collected = Some(1);
     assert_eq!(reasons(&rows, Size::Standard), "passed");
 }
@@ -203,10 +162,7 @@ fn zero_collected_tests_are_no_pass() {
 #[test]
 fn a_pass_with_a_bad_exit_code_is_a_failure() {
     let mut rows = enough();
-    rows.push(Row {
-        exit_code: Some(101),
-        ..row("tests", 2, true)
-    });
+    rows.push(Row { exit_code: Some(101), ..row("tests", 2, true) });
     assert_snapshot!(reasons(&rows, Size::Standard), @"`tests` (tier 2, iteration 1) failed with exit code 101 and did not fail at the baseline");
 }
 
@@ -223,35 +179,18 @@ fn a_row_from_an_agent_cannot_be_read() {
 }
 
 fn test(name: &str, end: TestEnd) -> TestResult {
-    TestResult {
-        name: name.into(),
-        end,
-    }
+    TestResult { name: name.into(), end }
 }
 
 // EP-19
 #[test]
 fn a_regression_is_a_single_test_that_passed_and_fails_or_is_gone() {
     use TestEnd::{Failed, Flaky, Passed};
-    let run = [
-        test("a", Passed),
-        test("b", Passed),
-        test("c", Failed),
-        test("d", Passed),
-        test("f", Flaky),
-    ];
+    let run = [test("a", Passed), test("b", Passed), test("c", Failed), test("d", Passed), test("f", Flaky)];
     let task = [test("c", Passed), test("e", Failed)];
-    let after = [
-        test("a", Passed),
-        test("b", Failed),
-        test("c", Failed),
-        test("e", Failed),
-        test("f", Failed),
-    ];
-    let found: Vec<_> = regressions(&[&run, &task], &after)
-        .into_iter()
-        .map(|r| (r.test, r.how))
-        .collect();
+    let after =
+        [test("a", Passed), test("b", Failed), test("c", Failed), test("e", Failed), test("f", Failed)];
+    let found: Vec<_> = regressions(&[&run, &task], &after).into_iter().map(|r| (r.test, r.how)).collect();
     assert_eq!(
         found,
         [
@@ -274,17 +213,12 @@ fn a_flaky_test_is_neither_a_pass_nor_a_regression() {
 // EP-19
 #[test]
 fn a_claimed_baseline_that_differs_is_a_row_that_never_passes() {
-    let claim = |check: &str, passed| BaselineClaim {
-        check: check.into(),
-        passed,
-    };
+    let claim = |check: &str, passed| BaselineClaim { check: check.into(), passed };
     let mut rows = vec![baseline("build", 2, true), baseline("types", 2, false)];
     let claims = [claim("build", true), claim("types", true), claim("bench", true)];
     let found = baseline_discrepancies(&claims, &rows, 1);
-    let reasons: Vec<_> = found
-        .iter()
-        .map(|row| (row.check.as_str(), row.passed, row.reason.as_str()))
-        .collect();
+    let reasons: Vec<_> =
+        found.iter().map(|row| (row.check.as_str(), row.passed, row.reason.as_str())).collect();
     assert_eq!(
         reasons,
         [
@@ -307,37 +241,19 @@ fn a_claimed_baseline_that_differs_is_a_row_that_never_passes() {
 }
 
 fn any_row() -> impl Strategy<Value = Row> {
-    let checks = vec![
-        "build",
-        "tests",
-        "lint",
-        SECRETS,
-        INFEASIBLE,
-        "readiness-degradation",
-    ];
+    let checks = vec!["build", "tests", "lint", SECRETS, INFEASIBLE, "readiness-degradation"];
     let phases = vec![RowPhase::Baseline, RowPhase::After, RowPhase::Review];
-    let numbers = (
-        1..=4u8,
-        0..3u32,
-        prop::option::of(0..3u32),
-        prop::option::of(0..2i32),
-    );
-    (
-        prop::sample::select(checks),
-        prop::sample::select(phases),
-        any::<(bool, bool)>(),
-        numbers,
+    let numbers = (1..=4u8, 0..3u32, prop::option::of(0..3u32), prop::option::of(0..2i32));
+    (prop::sample::select(checks), prop::sample::select(phases), any::<(bool, bool)>(), numbers).prop_map(
+        |(check, phase, (passed, superseded), (tier, iteration, collected, exit_code))| Row {
+            phase,
+            superseded,
+            iteration,
+            collected,
+            exit_code,
+            ..row(check, tier, passed)
+        },
     )
-        .prop_map(
-            |(check, phase, (passed, superseded), (tier, iteration, collected, exit_code))| Row {
-                phase,
-                superseded,
-                iteration,
-                collected,
-                exit_code,
-                ..row(check, tier, passed)
-            },
-        )
 }
 
 proptest! {

@@ -73,32 +73,15 @@ pub enum Work {
     /// One dispatch.
     Role { contract: ContractId, nearest: Nearest },
     /// One dispatch for each item, at the same time.
-    Each {
-        contract: ContractId,
-        items: Items,
-        tally: Vec<TallyRow>,
-        quorum: Option<u16>,
-        diverse: bool,
-    },
+    Each { contract: ContractId, items: Items, tally: Vec<TallyRow>, quorum: Option<u16>, diverse: bool },
     /// Roles with a veto, and advisors that are heard and recorded.
-    Panel {
-        members: Vec<ContractId>,
-        advisors: Vec<ContractId>,
-    },
+    Panel { members: Vec<ContractId>, advisors: Vec<ContractId> },
     /// A sub-flow for each item of a list, in dependency order.
-    Flow {
-        list: ListId,
-        at_once: u16,
-        tally: Vec<TallyRow>,
-    },
+    Flow { list: ListId, at_once: u16, tally: Vec<TallyRow> },
     /// An engine operation; costs no dispatch.
     Operation { operation: OperationId },
     /// A question to a human.
-    Ask {
-        question: String,
-        default: Option<SignalId>,
-        options: Vec<Choice>,
-    },
+    Ask { question: String, default: Option<SignalId>, options: Vec<Choice> },
 }
 
 /// Who performs a single dispatch.
@@ -360,11 +343,7 @@ pub struct Contract {
 impl Contract {
     /// The role as workflow files write it: `check` or `check/code`.
     pub fn title(&self) -> String {
-        if self.mode.is_empty() {
-            self.role.clone()
-        } else {
-            alloc::format!("{}/{}", self.role, self.mode)
-        }
+        if self.mode.is_empty() { self.role.clone() } else { alloc::format!("{}/{}", self.role, self.mode) }
     }
 }
 

@@ -109,10 +109,7 @@ pub fn first(
 
 /// Tells whether a condition holds, given the value of each fact.
 pub fn holds(condition: &Condition, value: impl Fn(Fact) -> u16) -> bool {
-    condition
-        .all
-        .iter()
-        .all(|comparison| comparison.holds(value(comparison.fact)))
+    condition.all.iter().all(|comparison| comparison.holds(value(comparison.fact)))
 }
 
 /// Tells whether an option of a question can be followed: an option whose budget is empty and that nothing

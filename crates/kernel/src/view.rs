@@ -2,7 +2,7 @@
 
 use crate::command::{Command, QuestionKind};
 use crate::ids::{Lane, PhaseId};
-use crate::program::{Action, Program, Route, Work};
+use crate::program::{Action, Program, Work};
 use crate::ruling::{Rule, Ruling, Verdict, Why};
 use crate::signal::Failure;
 use crate::state::{End, State};
@@ -45,14 +45,12 @@ pub struct ChargeView {
 /// A ruling in names. Task names come from the state, before or after the step alike.
 pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
     let (action, target) = match &ruling.verdict {
-        Verdict::Follow { action, target } => (
-            action_words(program, action),
-            target.map(|id| program.phase(id).name.clone()),
-        ),
-        Verdict::Again { failure, attempt } => (
-            format!("dispatch again after {}, attempt {attempt}", failure.name()),
-            None,
-        ),
+        Verdict::Follow { action, target } => {
+            (action_words(program, action), target.map(|id| program.phase(id).name.clone()))
+        }
+        Verdict::Again { failure, attempt } => {
+            (format!("dispatch again after {}, attempt {attempt}", failure.name()), None)
+        }
         Verdict::Hold => ("hold: a human is asked".to_string(), None),
         Verdict::GoOn => ("go on".to_string(), None),
         Verdict::Pause => ("pause".to_string(), None),
@@ -83,11 +81,7 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
                 after: charge.after,
             })
             .collect(),
-        exhausted: ruling
-            .exhausted
-            .iter()
-            .map(|id| program.budget(*id).name.clone())
-            .collect(),
+        exhausted: ruling.exhausted.iter().map(|id| program.budget(*id).name.clone()).collect(),
         effect: ruling.effect.map(|effect| effect.name().to_string()),
         confidence: ruling.confidence.name().to_string(),
         why: why(program, &ruling.why),
@@ -108,10 +102,7 @@ impl RulingView {
             line.push_str(&format!(" ({target})"));
         }
         for charge in &self.budgets {
-            line.push_str(&format!(
-                ", {} {} → {}",
-                charge.budget, charge.before, charge.after
-            ));
+            line.push_str(&format!(", {} {} → {}", charge.budget, charge.before, charge.after));
         }
         if let Some(effect) = &self.effect {
             line.push_str(&format!(", with {effect}: confidence {}", self.confidence));
@@ -129,9 +120,7 @@ fn task_name(program: &Program, state: &State, phase: PhaseId, lane: Lane) -> Op
     let Work::Flow { list, .. } = &program.phase(owner).work else {
         return None;
     };
-    state.lists[list.index()]
-        .get(usize::from(index))
-        .map(|item| item.id.clone())
+    state.lists[list.index()].get(usize::from(index)).map(|item| item.id.clone())
 }
 
 /// An action as a workflow file would say it.
@@ -154,32 +143,6 @@ pub fn action_words(program: &Program, action: &Action) -> String {
     }
 }
 
-/// A route as a workflow file would write it at this phase.
-pub fn route_words(program: &Program, phase: PhaseId, route: &Route) -> String {
-    let mut words = action_words(program, &route.action);
-    if !route.spends.is_empty() {
-        let names: Vec<&str> = route
-            .spends
-            .iter()
-            .map(|id| {
-                if program.phase(phase).round == Some(*id) {
-                    "round"
-                } else {
-                    program.budget(*id).name.as_str()
-                }
-            })
-            .collect();
-        words.push_str(&format!(" spending {}", names.join(", ")));
-    }
-    if let Some(effect) = route.effect {
-        words.push_str(&format!(" with {}", effect.name()));
-    }
-    if let Some(otherwise) = &route.otherwise {
-        words.push_str(&format!(", else {}", route_words(program, phase, otherwise)));
-    }
-    words
-}
-
 /// The reason of a ruling, in one sentence.
 fn why(program: &Program, why: &Why) -> String {
     match why {
@@ -190,23 +153,11 @@ fn why(program: &Program, why: &Why) -> String {
                 program.signal(*verdict)
             )
         }
-        Why::ByKind {
-            verdict,
-            assumed: false,
-        } => {
-            format!(
-                "`{}`, and this is the earliest kind among its findings",
-                program.signal(*verdict)
-            )
+        Why::ByKind { verdict, assumed: false } => {
+            format!("`{}`, and this is the earliest kind among its findings", program.signal(*verdict))
         }
-        Why::ByKind {
-            verdict,
-            assumed: true,
-        } => {
-            format!(
-                "`{}`, and no finding names its kind, so production is assumed",
-                program.signal(*verdict)
-            )
+        Why::ByKind { verdict, assumed: true } => {
+            format!("`{}`, and no finding names its kind, so production is assumed", program.signal(*verdict))
         }
         Why::Tally { members } => {
             let said: Vec<&str> = members
@@ -229,10 +180,7 @@ fn why(program: &Program, why: &Why) -> String {
                     names.join(", ")
                 )
             } else {
-                format!(
-                    "the findings were injected by {}; the earliest goes first",
-                    names.join(", ")
-                )
+                format!("the findings were injected by {}; the earliest goes first", names.join(", "))
             }
         }
         Why::BelowQuorum { have, need } => format!("{have} of at least {need} members came back"),
@@ -265,16 +213,8 @@ fn failure_words(failure: Failure) -> &'static str {
 pub fn end(program: &Program, end: &End) -> String {
     match end {
         End::Done => "done".to_string(),
-        End::Failed {
-            phase,
-            signal,
-            exhausted,
-        } => {
-            let at = format!(
-                "failed at {}: {}",
-                program.phase(*phase).name,
-                program.signal(*signal)
-            );
+        End::Failed { phase, signal, exhausted } => {
+            let at = format!("failed at {}: {}", program.phase(*phase).name, program.signal(*signal));
             match exhausted {
                 Some(budget) => format!("{at}, with {} exhausted", program.budget(*budget).name),
                 None => at,
@@ -305,10 +245,7 @@ pub fn command(program: &Program, command: &Command) -> String {
                 line.push_str(" as advisor");
             }
             if let Some(nearest) = dispatch.nearest {
-                line.push_str(&format!(
-                    ", in the place of {}",
-                    program.contract(nearest).title()
-                ));
+                line.push_str(&format!(", in the place of {}", program.contract(nearest).title()));
             }
             if !dispatch.findings.is_empty() {
                 line.push_str(&format!(" with {} findings", dispatch.findings.len()));
@@ -320,21 +257,13 @@ pub fn command(program: &Program, command: &Command) -> String {
             None => format!("do {}", program.operation(*operation).name),
         },
         Command::Ask(question) => {
-            let options: Vec<&str> = question
-                .options
-                .iter()
-                .map(|signal| program.signal(*signal))
-                .collect();
+            let options: Vec<&str> = question.options.iter().map(|signal| program.signal(*signal)).collect();
             let withheld: Vec<String> = question
                 .withheld
                 .iter()
                 .map(|(signal, budget)| match budget {
                     Some(budget) => {
-                        format!(
-                            "{} ({} is used up)",
-                            program.signal(*signal),
-                            program.budget(*budget).name
-                        )
+                        format!("{} ({} is used up)", program.signal(*signal), program.budget(*budget).name)
                     }
                     None => program.signal(*signal).to_string(),
                 })
@@ -351,10 +280,8 @@ pub fn command(program: &Program, command: &Command) -> String {
         }
         Command::Cancel { id } => format!("cancel {}", program.phase(id.phase).name),
         Command::Discard { artifacts } => {
-            let names: Vec<&str> = artifacts
-                .iter()
-                .map(|id| program.artifacts[id.index()].as_str())
-                .collect();
+            let names: Vec<&str> =
+                artifacts.iter().map(|id| program.artifacts[id.index()].as_str()).collect();
             format!("discard {}", names.join(", "))
         }
         Command::Restore { round, .. } => format!("restore the start of round {round}"),

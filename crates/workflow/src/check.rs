@@ -22,11 +22,7 @@ pub struct Checked {
 impl Checked {
     /// Nothing speaks against running it.
     pub fn accepted(&self) -> bool {
-        self.compiled.is_some()
-            && self
-                .diagnostics
-                .iter()
-                .all(|problem| problem.severity != Severity::Error)
+        self.compiled.is_some() && self.diagnostics.iter().all(|problem| problem.severity != Severity::Error)
     }
 }
 
@@ -34,11 +30,9 @@ impl Checked {
 pub fn check_bytes(name: &str, bytes: &[u8], roles: &Roles) -> Checked {
     match yaml::decode(name, bytes) {
         Ok(source) => check(source, roles),
-        Err((source, problem)) => Checked {
-            source,
-            diagnostics: vec![problem],
-            compiled: None,
-        },
+        Err(undecodable) => {
+            Checked { source: undecodable.source, diagnostics: vec![undecodable.problem], compiled: None }
+        }
     }
 }
 
@@ -49,10 +43,7 @@ pub fn check(source: Source, roles: &Roles) -> Checked {
     let compiled = read(&source, roles, &mut problems);
     if let Some(compiled) = &compiled {
         // A missing route says nothing about the others; an unreadable one may say anything.
-        if problems
-            .iter()
-            .all(|problem| problem.code == Code::NoRoute || problem.code == Code::Exception)
-        {
+        if problems.iter().all(|problem| problem.code == Code::NoRoute || problem.code == Code::Exception) {
             rules::check_local(compiled, &mut problems);
         }
         if problems.iter().all(|problem| problem.severity != Severity::Error) {
@@ -60,11 +51,7 @@ pub fn check(source: Source, roles: &Roles) -> Checked {
             rules::check_paths(compiled, &mut bounds, &mut problems);
         }
     }
-    Checked {
-        source,
-        diagnostics: tidy(problems),
-        compiled,
-    }
+    Checked { source, diagnostics: tidy(problems), compiled }
 }
 
 fn read(source: &Source, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Option<Compiled> {
@@ -76,8 +63,5 @@ fn read(source: &Source, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Optio
 /// A shipped workflow, checked.
 pub fn shipped(name: &str) -> Option<Checked> {
     let text = crate::shipped::workflow(name)?;
-    Some(check(
-        Source::new(format!("{name}.yaml"), text),
-        &Roles::shipped(),
-    ))
+    Some(check(Source::new(format!("{name}.yaml"), text), &Roles::shipped()))
 }

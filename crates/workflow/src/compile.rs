@@ -45,10 +45,7 @@ impl Places {
     }
 
     pub fn route(&self, id: PhaseId, signal: SignalId) -> Span {
-        self.routes
-            .get(&(id, signal))
-            .copied()
-            .unwrap_or_else(|| self.phase(id))
+        self.routes.get(&(id, signal)).copied().unwrap_or_else(|| self.phase(id))
     }
 }
 
@@ -61,11 +58,7 @@ pub fn compile(file: &File, source: &Source, roles: &Roles, problems: &mut Vec<D
     compiler.define_budgets();
     compiler.define_rest();
     let Compiler { program, places, .. } = compiler;
-    Compiled {
-        program,
-        places,
-        file: file.clone(),
-    }
+    Compiled { program, places, file: file.clone() }
 }
 
 struct Compiler<'a> {
@@ -101,15 +94,7 @@ impl<'a> Compiler<'a> {
             injects: Vec::new(),
             failure: Vec::new(),
         };
-        Compiler {
-            file,
-            source,
-            roles,
-            problems,
-            program,
-            places: Places::default(),
-            decls: Vec::new(),
-        }
+        Compiler { file, source, roles, problems, program, places: Places::default(), decls: Vec::new() }
     }
 
     fn report(&mut self, code: Code, span: Span, message: String, remedy: impl Into<String>) {
@@ -121,12 +106,7 @@ impl<'a> Compiler<'a> {
         for decl in decls {
             if self.program.phase_named(&decl.name.it).is_some() {
                 let message = format!("there is another phase `{}`", decl.name.it);
-                self.report(
-                    Code::DuplicatePhase,
-                    decl.name.span,
-                    message,
-                    "give one of them another name",
-                );
+                self.report(Code::DuplicatePhase, decl.name.span, message, "give one of them another name");
             }
             let id = PhaseId(narrow(self.program.phases.len()));
             self.program.phases.push(self.bare_phase(decl, owner));
@@ -140,19 +120,13 @@ impl<'a> Compiler<'a> {
     }
 
     fn bare_phase(&self, decl: &PhaseDecl, owner: Option<PhaseId>) -> Phase {
-        let retries = decl
-            .retries
-            .as_ref()
-            .or(self.file.retries.as_ref())
-            .map_or(0, |number| number.it);
+        let retries = decl.retries.as_ref().or(self.file.retries.as_ref()).map_or(0, |number| number.it);
         Phase {
             name: decl.name.it.clone(),
             owner,
             aside: decl.aside,
             when: None,
-            work: Work::Operation {
-                operation: OperationId(0),
-            },
+            work: Work::Operation { operation: OperationId(0) },
             reads: Vec::new(),
             may_read: Vec::new(),
             writes: Vec::new(),
@@ -179,12 +153,7 @@ impl<'a> Compiler<'a> {
         for decl in &file.budgets {
             if decl.name.it == ROUND {
                 let message = format!("`{ROUND}` is the name of a phase's own rounds");
-                self.report(
-                    Code::Conflict,
-                    decl.name.span,
-                    message,
-                    "give the budget another name",
-                );
+                self.report(Code::Conflict, decl.name.span, message, "give the budget another name");
             }
             let scope = self.scope(decl);
             let size = self.size(decl);
@@ -204,12 +173,7 @@ impl<'a> Compiler<'a> {
             let id = PhaseId(narrow(at));
             if rounds.it == 0 {
                 let message = "a phase with 0 rounds never runs".to_string();
-                self.report(
-                    Code::Shape,
-                    rounds.span,
-                    message,
-                    "write 1 or more, or leave `rounds` out",
-                );
+                self.report(Code::Shape, rounds.span, message, "write 1 or more, or leave `rounds` out");
             }
             // N runs of the phase are N − 1 ways back from it.
             self.program.phases[at].round = Some(BudgetId(narrow(self.program.budgets.len())));
@@ -254,11 +218,9 @@ impl<'a> Compiler<'a> {
     fn size(&mut self, decl: &BudgetDecl) -> Size {
         match &decl.share {
             None => Size::Fixed(decl.size),
-            Some((list, divisor)) => Size::Share {
-                floor: decl.size,
-                list: self.list(&list.it),
-                divisor: (*divisor).max(1),
-            },
+            Some((list, divisor)) => {
+                Size::Share { floor: decl.size, list: self.list(&list.it), divisor: (*divisor).max(1) }
+            }
         }
     }
 
@@ -292,12 +254,7 @@ impl<'a> Compiler<'a> {
     fn unknown_phase(&mut self, name: &At<String>) {
         let known: Vec<&str> = self.decls.iter().map(|decl| decl.name.it.as_str()).collect();
         let remedy = suggest(&name.it, known);
-        self.report(
-            Code::UnknownPhase,
-            name.span,
-            format!("there is no phase `{}`", name.it),
-            remedy,
-        );
+        self.report(Code::UnknownPhase, name.span, format!("there is no phase `{}`", name.it), remedy);
     }
 
     fn unknown_operation(&mut self, name: &At<String>) {
@@ -337,7 +294,7 @@ impl<'a> Compiler<'a> {
     /// A phase's own routes, then the defaults for what is left, then a look at what still has none.
     fn define_routes(&mut self, at: usize) {
         let decl = self.decls[at];
-        if matches!(decl.kind, KindDecl::Unknown) {
+        if !self.is_known(&decl.kind) {
             return;
         }
         let id = PhaseId(narrow(at));
@@ -348,23 +305,15 @@ impl<'a> Compiler<'a> {
                 self.unknown_signal(decl, name, &producible);
                 continue;
             };
-            let default = self
-                .file
-                .defaults
-                .iter()
-                .find(|default| default.signal.it == name.it);
+            let default = self.file.defaults.iter().find(|default| default.signal.it == name.it);
             if let Some(default) = default
                 && !default.except.iter().any(|except| except.it == decl.name.it)
             {
-                let message = format!(
-                    "`{}` has a default route, and this phase is not excepted from it",
-                    name.it
-                );
+                let message =
+                    format!("`{}` has a default route, and this phase is not excepted from it", name.it);
                 let line = self.source.line_of(default.signal.span);
-                let remedy = format!(
-                    "add `{}` to the exceptions in line {line}, or remove this route",
-                    decl.name.it
-                );
+                let remedy =
+                    format!("add `{}` to the exceptions in line {line}, or remove this route", decl.name.it);
                 self.report(Code::Exception, name.span, message, remedy);
             }
             self.places.routes.insert((id, signal), route.span);
@@ -377,15 +326,12 @@ impl<'a> Compiler<'a> {
                 continue;
             }
             let name = self.program.signal(signal).to_string();
-            if decl.on.iter().any(|(own, _)| own.it == name) {
-                // It is written, but could not be read: that is reported already.
+            let written = decl.on.iter().any(|(own, _)| own.it == name) || decl.unreadable.contains(&name);
+            if written {
+                // It could not be read or resolved: that is reported already.
                 continue;
             }
-            let default = self
-                .file
-                .defaults
-                .iter()
-                .find(|default| default.signal.it == name);
+            let default = self.file.defaults.iter().find(|default| default.signal.it == name);
             match default {
                 Some(default) if !default.except.iter().any(|except| except.it == decl.name.it) => {
                     if let Some(route) = self.route(&default.route, Some(id), &[]) {
@@ -394,10 +340,8 @@ impl<'a> Compiler<'a> {
                     }
                 }
                 Some(_) | None => {
-                    let message = format!(
-                        "phase `{}` can end with `{name}`, and nothing says what then",
-                        decl.name.it
-                    );
+                    let message =
+                        format!("phase `{}` can end with `{name}`, and nothing says what then", decl.name.it);
                     let remedy = format!("add `{name}: ROUTE` to its `on`, or to `defaults`");
                     self.report(Code::NoRoute, self.places.ons[at], message, remedy);
                 }
@@ -406,12 +350,20 @@ impl<'a> Compiler<'a> {
         self.program.phases[at].routes = routes.into_iter().collect();
     }
 
+    /// What an unknown role or operation can end with is unknown too.
+    fn is_known(&self, kind: &KindDecl) -> bool {
+        match kind {
+            KindDecl::Role { role, .. } | KindDecl::Each { role, .. } => self.roles.get(&role.it).is_some(),
+            KindDecl::Panel { members, .. } => members.iter().all(|role| self.roles.get(&role.it).is_some()),
+            KindDecl::Do { operation: name } => operation(&name.it).is_some(),
+            KindDecl::Flow { .. } | KindDecl::Ask { .. } => true,
+            KindDecl::Unknown => false,
+        }
+    }
+
     fn unknown_signal(&mut self, decl: &PhaseDecl, name: &At<String>, producible: &Producible) {
-        let known: Vec<String> = producible
-            .all()
-            .iter()
-            .map(|signal| self.program.signal(*signal).to_string())
-            .collect();
+        let known: Vec<String> =
+            producible.all().iter().map(|signal| self.program.signal(*signal).to_string()).collect();
         let message = format!("phase `{}` cannot end with `{}`", decl.name.it, name.it);
         let remedy = suggest(&name.it, known.iter().map(String::as_str));
         self.report(Code::UnknownSignal, name.span, message, remedy);
@@ -421,27 +373,16 @@ impl<'a> Compiler<'a> {
         match &decl.kind {
             KindDecl::Role { role, nearest_caller } => Work::Role {
                 contract: self.contract(role),
-                nearest: if *nearest_caller {
-                    Nearest::Caller
-                } else {
-                    Nearest::Named
-                },
+                nearest: if *nearest_caller { Nearest::Caller } else { Nearest::Named },
             },
-            KindDecl::Each {
-                role,
-                items,
-                tally,
-                quorum,
-                diverse,
-            } => {
+            KindDecl::Each { role, items, tally, quorum, diverse } => {
                 let items = match items {
                     ItemsDecl::Fixed(names) => {
                         Items::Fixed(names.iter().map(|name| name.it.clone()).collect())
                     }
-                    ItemsDecl::Listed { list, up_to } => Items::Listed {
-                        list: self.list(&list.it),
-                        up_to: *up_to,
-                    },
+                    ItemsDecl::Listed { list, up_to } => {
+                        Items::Listed { list: self.list(&list.it), up_to: *up_to }
+                    }
                 };
                 Work::Each {
                     contract: self.contract(role),
@@ -455,28 +396,17 @@ impl<'a> Compiler<'a> {
                 members: members.iter().map(|role| self.contract(role)).collect(),
                 advisors: advisors.iter().map(|role| self.contract(role)).collect(),
             },
-            KindDecl::Flow {
-                list, at_once, tally, ..
-            } => Work::Flow {
-                list: self.list(&list.it),
-                at_once: *at_once,
-                tally: self.tally(tally),
-            },
+            KindDecl::Flow { list, at_once, tally, .. } => {
+                Work::Flow { list: self.list(&list.it), at_once: *at_once, tally: self.tally(tally) }
+            }
             KindDecl::Do { operation } => {
                 let found = self.operation(operation);
                 if found.is_none() {
                     self.unknown_operation(operation);
                 }
-                Work::Operation {
-                    operation: found.unwrap_or(OperationId(0)),
-                }
+                Work::Operation { operation: found.unwrap_or(OperationId(0)) }
             }
-            KindDecl::Ask {
-                question,
-                default,
-                options,
-                ..
-            } => Work::Ask {
+            KindDecl::Ask { question, default, options, .. } => Work::Ask {
                 question: question.it.clone(),
                 default: default.as_ref().map(|default| self.signal(&default.it)),
                 options: options
@@ -487,9 +417,7 @@ impl<'a> Compiler<'a> {
                     })
                     .collect(),
             },
-            KindDecl::Unknown => Work::Operation {
-                operation: OperationId(0),
-            },
+            KindDecl::Unknown => Work::Operation { operation: OperationId(0) },
         }
     }
 
@@ -523,10 +451,8 @@ impl<'a> Compiler<'a> {
             };
             let Some((_, other)) = on.iter().find(|(name, _)| name.it == signal.it) else {
                 let message = format!("`as {}` names no route of this phase", signal.it);
-                let remedy = suggest(
-                    &signal.it,
-                    on.iter().map(|(name, _)| name.it.as_str()).collect::<Vec<_>>(),
-                );
+                let remedy =
+                    suggest(&signal.it, on.iter().map(|(name, _)| name.it.as_str()).collect::<Vec<_>>());
                 self.report(Code::UnknownSignal, signal.span, message, remedy);
                 return None;
             };
@@ -559,13 +485,7 @@ impl<'a> Compiler<'a> {
             Some(other) => Some(Box::new(self.route(other, at, on)?)),
             None => None,
         };
-        Some(Route {
-            action,
-            spends,
-            otherwise,
-            effect: decl.effect,
-            line: self.source.line_of(decl.span),
-        })
+        Some(Route { action, spends, otherwise, effect: decl.effect, line: self.source.line_of(decl.span) })
     }
 
     fn phase(&mut self, name: &At<String>) -> Option<PhaseId> {
@@ -581,47 +501,22 @@ impl<'a> Compiler<'a> {
             let round = at.and_then(|id| self.program.phase(id).round);
             if round.is_none() {
                 let message = "`round` is spent here, but the phase has no `rounds`".to_string();
-                self.report(
-                    Code::UnknownBudget,
-                    name.span,
-                    message,
-                    "add `rounds: N` to the phase",
-                );
+                self.report(Code::UnknownBudget, name.span, message, "add `rounds: N` to the phase");
             }
             return round;
         }
         let found = self.program.budget_named(&name.it);
         if found.is_none() {
-            let known: Vec<String> = self
-                .file
-                .budgets
-                .iter()
-                .map(|budget| budget.name.it.clone())
-                .collect();
-            let known = known
-                .iter()
-                .map(String::as_str)
-                .chain([ROUND])
-                .collect::<Vec<_>>();
+            let known: Vec<String> = self.file.budgets.iter().map(|budget| budget.name.it.clone()).collect();
+            let known = known.iter().map(String::as_str).chain([ROUND]).collect::<Vec<_>>();
             let remedy = suggest(&name.it, known);
-            self.report(
-                Code::UnknownBudget,
-                name.span,
-                format!("there is no budget `{}`", name.it),
-                remedy,
-            );
+            self.report(Code::UnknownBudget, name.span, format!("there is no budget `{}`", name.it), remedy);
         }
         found
     }
 
     fn condition(&mut self, decl: &ConditionDecl) -> Condition {
-        Condition {
-            all: decl
-                .all
-                .iter()
-                .filter_map(|comparison| self.comparison(comparison))
-                .collect(),
-        }
+        Condition { all: decl.all.iter().filter_map(|comparison| self.comparison(comparison)).collect() }
     }
 
     fn comparison(&mut self, decl: &ComparisonDecl) -> Option<Comparison> {
@@ -629,12 +524,7 @@ impl<'a> Compiler<'a> {
         if let Some(flag) = self.program.flag_named(name) {
             if let Some((_, value)) = &decl.compared {
                 let message = format!("`{name}` is a flag and is not compared");
-                self.report(
-                    Code::Phrase,
-                    value.span,
-                    message,
-                    format!("write `{name}` or `not {name}`"),
-                );
+                self.report(Code::Phrase, value.span, message, format!("write `{name}` or `not {name}`"));
                 return None;
             }
             return Some(Comparison {
@@ -647,12 +537,7 @@ impl<'a> Compiler<'a> {
             let mut known: Vec<&str> = self.file.flags.iter().map(|flag| flag.it.as_str()).collect();
             known.extend(["tasks", "confidence", "mode", "risk"]);
             let remedy = format!("{}, or declare it under `flags`", suggest(name, known));
-            self.report(
-                Code::UnknownFact,
-                decl.fact.span,
-                format!("there is no flag `{name}`"),
-                remedy,
-            );
+            self.report(Code::UnknownFact, decl.fact.span, format!("there is no flag `{name}`"), remedy);
             return None;
         };
         let (fact, levels): (Fact, &[&str]) = match name {
@@ -679,18 +564,11 @@ impl<'a> Compiler<'a> {
             self.report(Code::UnknownFact, value.span, message, remedy);
             return None;
         };
-        Some(Comparison {
-            fact,
-            order: *order,
-            value: number,
-        })
+        Some(Comparison { fact, order: *order, value: number })
     }
 
     fn artifacts(&mut self, names: &[At<String>]) -> Vec<ArtifactId> {
-        names
-            .iter()
-            .map(|name| ArtifactId(intern(&mut self.program.artifacts, &name.it)))
-            .collect()
+        names.iter().map(|name| ArtifactId(intern(&mut self.program.artifacts, &name.it))).collect()
     }
 
     fn signal(&mut self, name: &str) -> SignalId {
@@ -704,14 +582,8 @@ impl<'a> Compiler<'a> {
     fn flag(&mut self, name: &At<String>) -> Option<FlagId> {
         let found = self.program.flag_named(&name.it);
         if found.is_none() {
-            let remedy = suggest(
-                &name.it,
-                self.file
-                    .flags
-                    .iter()
-                    .map(|flag| flag.it.as_str())
-                    .collect::<Vec<_>>(),
-            );
+            let remedy =
+                suggest(&name.it, self.file.flags.iter().map(|flag| flag.it.as_str()).collect::<Vec<_>>());
             let message = format!("there is no flag `{}`", name.it);
             self.report(Code::UnknownFact, name.span, message, remedy);
         }
@@ -719,23 +591,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn contract(&mut self, role: &At<String>) -> ContractId {
-        let known = self
-            .program
-            .contracts
-            .iter()
-            .position(|contract| contract.title() == role.it);
+        let known = self.program.contracts.iter().position(|contract| contract.title() == role.it);
         if let Some(at) = known {
             return ContractId(narrow(at));
         }
         let spec = self.roles.get(&role.it);
         if spec.is_none() {
             let remedy = suggest(&role.it, self.roles.titles().collect::<Vec<_>>());
-            self.report(
-                Code::UnknownRole,
-                role.span,
-                format!("there is no role `{}`", role.it),
-                remedy,
-            );
+            self.report(Code::UnknownRole, role.span, format!("there is no role `{}`", role.it), remedy);
         }
         let contract = self.contract_of(&role.it, spec);
         self.program.contracts.push(contract);
@@ -774,12 +637,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn operation(&mut self, name: &At<String>) -> Option<OperationId> {
-        if let Some(at) = self
-            .program
-            .operations
-            .iter()
-            .position(|known| known.name == name.it)
-        {
+        if let Some(at) = self.program.operations.iter().position(|known| known.name == name.it) {
             return Some(OperationId(narrow(at)));
         }
         let spec = operation(&name.it)?;

@@ -12,13 +12,18 @@ const AT_ONCE: u16 = 4;
 
 /// Reads a workflow file from its tree. What cannot be read is reported and left out.
 pub fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<File> {
+    if !matches!(root.value, Value::Map(_)) {
+        let message = format!("a workflow is a mapping, but {} stands here", root.value.shape());
+        problems.push(Diagnostic::error(Code::Shape, head(root.span), message, "write `key: value` lines"));
+        return None;
+    }
     let mut fields = Fields::open(root, "a workflow", problems);
     let name = fields.required_text("name", "my-workflow");
     let about = fields.required_text("about", "One sentence on what it is for.");
     let subject = fields.required_text("subject", "request");
-    let flags = fields.entries("flags").map_or_else(Vec::new, |entries| {
-        entries.iter().map(|(key, _)| named(key)).collect()
-    });
+    let flags = fields
+        .entries("flags")
+        .map_or_else(Vec::new, |entries| entries.iter().map(|(key, _)| named(key)).collect());
     let injects = fields.texts("injects");
     let budgets = fields.entries("budgets").unwrap_or(&[]);
     let budgets = phrases(&mut fields, budgets, phrase::budget);
@@ -31,12 +36,7 @@ pub fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<File> {
         None => {
             let at = head(fields.span());
             let remedy = "add `phases:` with one entry for each step";
-            fields.report(Diagnostic::error(
-                Code::MissingKey,
-                at,
-                "a workflow has no `phases`",
-                remedy,
-            ));
+            fields.report(Diagnostic::error(Code::MissingKey, at, "a workflow has no `phases`", remedy));
             Vec::new()
         }
     };
@@ -105,11 +105,7 @@ fn decode_defaults(
     let Value::Map(entries) = &node.value else {
         return (retries, Vec::new());
     };
-    let routes: Vec<(Key, Node)> = entries
-        .iter()
-        .filter(|(key, _)| key.name != "retries")
-        .cloned()
-        .collect();
+    let routes: Vec<(Key, Node)> = entries.iter().filter(|(key, _)| key.name != "retries").cloned().collect();
     let defaults = phrases(&mut fields, &routes, phrase::default);
     (retries, defaults)
 }
@@ -154,7 +150,7 @@ fn decode_phase(key: &Key, node: &Node, depth: Depth, problems: &mut Vec<Diagnos
     let status = fields.text("status").map_or_else(String::new, |status| status.it);
     let on_span = fields.entry_span("on").unwrap_or(key.span);
     let routes = fields.entries("on").unwrap_or(&[]);
-    let on = decode_routes(&mut fields, routes);
+    let (on, unreadable) = decode_routes(&mut fields, routes);
     fields.finish();
     PhaseDecl {
         name: named(key),
@@ -172,15 +168,18 @@ fn decode_phase(key: &Key, node: &Node, depth: Depth, problems: &mut Vec<Diagnos
         retries,
         status,
         on,
+        unreadable,
         on_span,
     }
 }
 
+/// The routes of a phase, and the signals whose routes could not be read.
 fn decode_routes(
     fields: &mut Fields<'_, '_>,
     entries: &[(Key, Node)],
-) -> Vec<(At<String>, crate::file::RouteDecl)> {
+) -> (Vec<(At<String>, crate::file::RouteDecl)>, Vec<String>) {
     let mut all = Vec::new();
+    let mut unreadable = Vec::new();
     for (key, node) in entries {
         if key.name.starts_with("else ") || key.name.starts_with("then ") {
             let message = "inside `{…}` a comma ends the entry, so this does not belong to the route before";
@@ -188,14 +187,14 @@ fn decode_routes(
             fields.report(Diagnostic::error(Code::Yaml, key.span, message, remedy));
             continue;
         }
-        if let Some(written) = text(node, &key.name, fields.problems()) {
-            let parsed = phrase::route(&written.it, written.span);
-            if let Some(route) = fields.keep(parsed) {
-                all.push((named(key), route));
-            }
+        let written = text(node, &key.name, fields.problems());
+        let parsed = written.map(|written| phrase::route(&written.it, written.span));
+        match parsed.and_then(|parsed| fields.keep(parsed)) {
+            Some(route) => all.push((named(key), route)),
+            None => unreadable.push(key.name.clone()),
         }
     }
-    all
+    (all, unreadable)
 }
 
 /// The keys that make a phase one of its kinds; `each` and `phases` go with others.
@@ -205,25 +204,17 @@ fn decode_kind(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl
     let present: Vec<&str> = KINDS.into_iter().filter(|kind| fields.has(kind)).collect();
     let flow = fields.has("phases");
     if present.len() + usize::from(flow) != 1 {
-        let found = if flow {
-            [present.as_slice(), &["phases"]].concat()
-        } else {
-            present
-        };
+        let found = if flow { [present.as_slice(), &["phases"]].concat() } else { present };
         let message = if found.is_empty() {
             format!("phase `{}` does not say what it does", key.name)
         } else {
-            format!(
-                "phase `{}` is of several kinds at once: {}",
-                key.name,
-                found.join(", ")
-            )
+            format!("phase `{}` is of several kinds at once: {}", key.name, found.join(", "))
         };
         let remedy = "give it exactly one of `role`, `panel`, `do`, `ask`, or `each` with `phases`";
         fields.report(Diagnostic::error(Code::Conflict, key.span, message, remedy));
-        for known in [
-            "role", "panel", "do", "ask", "phases", "each", "as", "tally", "quorum", "diverse", "up-to",
-        ] {
+        for known in
+            ["role", "panel", "do", "ask", "phases", "each", "as", "tally", "quorum", "diverse", "up-to"]
+        {
             fields.take(known);
         }
         for known in ["at-once", "advisors", "mode", "default", "options"] {
@@ -236,10 +227,9 @@ fn decode_kind(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl
     }
     match present.first().copied() {
         Some("role") => decode_role(fields),
-        Some("panel") => KindDecl::Panel {
-            members: fields.texts("panel"),
-            advisors: fields.texts("advisors"),
-        },
+        Some("panel") => {
+            KindDecl::Panel { members: fields.texts("panel"), advisors: fields.texts("advisors") }
+        }
         Some("do") => match fields.text("do") {
             Some(operation) => KindDecl::Do { operation },
             None => KindDecl::Unknown,
@@ -250,9 +240,7 @@ fn decode_kind(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl
 
 fn decode_flow(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl {
     let list = fields.required_text("each", "tasks");
-    let at_once = fields
-        .number("at-once")
-        .map_or(AT_ONCE, |number| number.it.max(1));
+    let at_once = fields.number("at-once").map_or(AT_ONCE, |number| number.it.max(1));
     let tally = decode_tally(fields);
     let phases = match fields.take("phases") {
         Some((_, node)) if depth == Depth::Main => decode_phases(node, Depth::SubFlow, fields.problems()),
@@ -265,12 +253,7 @@ fn decode_flow(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl
         None => Vec::new(),
     };
     match list {
-        Some(list) => KindDecl::Flow {
-            list,
-            at_once,
-            phases,
-            tally,
-        },
+        Some(list) => KindDecl::Flow { list, at_once, phases, tally },
         None => KindDecl::Unknown,
     }
 }
@@ -297,19 +280,12 @@ fn decode_role(fields: &mut Fields<'_, '_>) -> KindDecl {
         Value::List(_) => ItemsDecl::Fixed(crate::fields::texts(node, "each", fields.problems())),
         Value::Text(list) => {
             let up_to = fields.number("up-to").map_or(1, |number| number.it.max(1));
-            ItemsDecl::Listed {
-                list: At::new(list.clone(), node.span),
-                up_to,
-            }
+            ItemsDecl::Listed { list: At::new(list.clone(), node.span), up_to }
         }
         Value::Empty | Value::Map(_) => {
             let message = format!("`each` is a list, but {} stands here", node.value.shape());
-            let problem = Diagnostic::error(
-                Code::Shape,
-                node.span,
-                message,
-                "write `[a, b]` or the name of a list",
-            );
+            let problem =
+                Diagnostic::error(Code::Shape, node.span, message, "write `[a, b]` or the name of a list");
             fields.report(problem);
             ItemsDecl::Fixed(Vec::new())
         }
@@ -317,13 +293,7 @@ fn decode_role(fields: &mut Fields<'_, '_>) -> KindDecl {
     let tally = decode_tally(fields);
     let quorum = fields.number("quorum");
     let diverse = fields.flag("diverse");
-    KindDecl::Each {
-        role,
-        items,
-        tally,
-        quorum,
-        diverse,
-    }
+    KindDecl::Each { role, items, tally, quorum, diverse }
 }
 
 fn decode_tally(fields: &mut Fields<'_, '_>) -> Vec<TallyDecl> {
@@ -354,22 +324,14 @@ fn decode_ask(fields: &mut Fields<'_, '_>) -> KindDecl {
         })
         .collect();
     match question {
-        Some(question) => KindDecl::Ask {
-            question,
-            interactive,
-            default,
-            options,
-        },
+        Some(question) => KindDecl::Ask { question, interactive, default, options },
         None => KindDecl::Unknown,
     }
 }
 
 fn check_name(name: &At<String>, problems: &mut Vec<Diagnostic>) {
     let letters = |word: &str| {
-        !word.is_empty()
-            && word
-                .chars()
-                .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+        !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
     };
     if name.it.split('-').all(letters) || name.it.is_empty() {
         return;

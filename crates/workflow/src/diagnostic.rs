@@ -101,8 +101,8 @@ impl Diagnostic {
             code,
             severity: Severity::Error,
             span,
-            message: message.into(),
-            remedy: remedy.into(),
+            message: clipped(message.into()),
+            remedy: clipped(remedy.into()),
             path: Vec::new(),
         }
     }
@@ -113,10 +113,7 @@ impl Diagnostic {
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::error(code, span, message, remedy)
-        }
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message, remedy) }
     }
 
     #[must_use]
@@ -177,6 +174,15 @@ pub enum Style {
     Coloured,
 }
 
+/// Names in messages come from the file and may be of any length.
+fn clipped(text: String) -> String {
+    const MOST: usize = 300;
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    text.chars().take(MOST).chain(['…']).collect()
+}
+
 /// Sorted by place, each once.
 pub fn tidy(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     all.sort_by(|a, b| {
@@ -199,18 +205,12 @@ impl<'s> Shown<'s> {
     fn around(source: &'s Source, span: Span) -> Shown<'s> {
         let start = source.floor(span.start);
         let line_start = source.text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let line_end = source.text[start..]
-            .find('\n')
-            .map_or(source.text.len(), |at| start + at);
+        let line_end = source.text[start..].find('\n').map_or(source.text.len(), |at| start + at);
         let from = source.floor(line_start.max(start.saturating_sub(Self::WIDEST / 2)));
         let to = source.floor(line_end.min(from + Self::WIDEST)).max(from);
         let text = &source.text[from..to];
         let end = source.floor(span.end).clamp(start, to.max(start));
-        Shown {
-            text,
-            start: (start - from).min(text.len()),
-            end: (end - from).min(text.len()),
-        }
+        Shown { text, start: (start - from).min(text.len()), end: (end - from).min(text.len()) }
     }
 }
 

@@ -31,13 +31,7 @@ impl<'n, 'p> Fields<'n, 'p> {
                 Vec::new()
             }
         };
-        Fields {
-            what,
-            span: node.span,
-            entries,
-            known: Vec::new(),
-            problems,
-        }
+        Fields { what, span: node.span, entries, known: Vec::new(), problems }
     }
 
     pub fn take(&mut self, key: &'static str) -> Option<&'n (Key, Node)> {
@@ -56,10 +50,7 @@ impl<'n, 'p> Fields<'n, 'p> {
 
     /// Where a key stands that is not taken yet.
     pub fn entry_span(&self, key: &str) -> Option<Span> {
-        self.entries
-            .iter()
-            .find(|(name, _)| name.name == key)
-            .map(|(name, _)| name.span)
+        self.entries.iter().find(|(name, _)| name.name == key).map(|(name, _)| name.span)
     }
 
     pub fn report(&mut self, problem: Diagnostic) {
@@ -152,8 +143,7 @@ impl<'n, 'p> Fields<'n, 'p> {
             other @ (Value::Empty | Value::Text(_) | Value::List(_)) => {
                 let message = format!("`{key}` is a mapping, but {} stands here", other.shape());
                 let remedy = "write `key: value` lines, indented below";
-                self.problems
-                    .push(Diagnostic::error(Code::Shape, node.span, message, remedy));
+                self.problems.push(Diagnostic::error(Code::Shape, node.span, message, remedy));
                 None
             }
         }
@@ -167,8 +157,7 @@ impl<'n, 'p> Fields<'n, 'p> {
             }
             let message = format!("`{}` is not a key of {}", key.name, self.what);
             let remedy = suggest(&key.name, self.known.iter().copied());
-            self.problems
-                .push(Diagnostic::error(Code::UnknownKey, key.span, message, remedy));
+            self.problems.push(Diagnostic::error(Code::UnknownKey, key.span, message, remedy));
         }
     }
 }
@@ -179,12 +168,7 @@ pub fn text(node: &Node, what: &str, problems: &mut Vec<Diagnostic>) -> Option<A
         Value::Text(text) => Some(At::new(text.clone(), node.span)),
         other @ (Value::Empty | Value::List(_) | Value::Map(_)) => {
             let message = format!("`{what}` is a text, but {} stands here", other.shape());
-            problems.push(Diagnostic::error(
-                Code::Shape,
-                node.span,
-                message,
-                "write a text in one line",
-            ));
+            problems.push(Diagnostic::error(Code::Shape, node.span, message, "write a text in one line"));
             None
         }
     }
@@ -193,19 +177,11 @@ pub fn text(node: &Node, what: &str, problems: &mut Vec<Diagnostic>) -> Option<A
 /// The texts of a list node, or of a single text.
 pub fn texts(node: &Node, what: &str, problems: &mut Vec<Diagnostic>) -> Vec<At<String>> {
     match &node.value {
-        Value::List(items) => items
-            .iter()
-            .filter_map(|item| text(item, what, problems))
-            .collect(),
+        Value::List(items) => items.iter().filter_map(|item| text(item, what, problems)).collect(),
         Value::Text(_) => text(node, what, problems).into_iter().collect(),
         Value::Empty | Value::Map(_) => {
             let message = format!("`{what}` is a list, but {} stands here", node.value.shape());
-            problems.push(Diagnostic::error(
-                Code::Shape,
-                node.span,
-                message,
-                "write `[a, b]`",
-            ));
+            problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `[a, b]`"));
             Vec::new()
         }
     }

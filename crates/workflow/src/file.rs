@@ -53,6 +53,8 @@ pub struct PhaseDecl {
     pub retries: Option<At<u16>>,
     pub status: String,
     pub on: Vec<(At<String>, RouteDecl)>,
+    /// Signals whose routes could not be read; that is reported.
+    pub unreadable: Vec<String>,
     /// Where `on` stands, or the phase's name when it has none.
     pub on_span: Span,
 }
@@ -110,11 +112,7 @@ pub struct TallyDecl {
 pub enum TallyTestDecl {
     Any(At<String>),
     All(At<String>),
-    AtLeast {
-        least: u16,
-        of: u16,
-        verdict: At<String>,
-    },
+    AtLeast { least: u16, of: u16, verdict: At<String> },
     Otherwise,
 }
 
@@ -176,17 +174,9 @@ pub struct GuaranteeDecl {
 #[derive(Clone, Debug)]
 pub enum ClaimDecl {
     /// `no A unless B since C`
-    Unless {
-        never: AtomsDecl,
-        unless: AtomsDecl,
-        since: AtomsDecl,
-    },
+    Unless { never: AtomsDecl, unless: AtomsDecl, since: AtomsDecl },
     /// `no A after B`, `no A after B unless C`
-    After {
-        never: AtomsDecl,
-        after: AtomsDecl,
-        unless: Option<AtomsDecl>,
-    },
+    After { never: AtomsDecl, after: AtomsDecl, unless: Option<AtomsDecl> },
     /// `A always leads to B`
     Leads { from: AtomsDecl, to: AtomsDecl },
     /// `happy path N + M per task dispatches`

@@ -34,20 +34,11 @@ const PLAIN: OperationSpec = OperationSpec {
 };
 
 const fn op(name: &'static str, about: &'static str, results: &'static [&'static str]) -> OperationSpec {
-    OperationSpec {
-        name,
-        about,
-        results,
-        ..PLAIN
-    }
+    OperationSpec { name, about, results, ..PLAIN }
 }
 
 const fn judging(name: &'static str, about: &'static str) -> OperationSpec {
-    OperationSpec {
-        judges: true,
-        needs: &["code"],
-        ..op(name, about, &["passed", "failed"])
-    }
+    OperationSpec { judges: true, needs: &["code"], ..op(name, about, &["passed", "failed"]) }
 }
 
 const fn changing(
@@ -56,10 +47,7 @@ const fn changing(
     results: &'static [&'static str],
     changes: &'static [&'static str],
 ) -> OperationSpec {
-    OperationSpec {
-        changes,
-        ..op(name, about, results)
-    }
+    OperationSpec { changes, ..op(name, about, results) }
 }
 
 const fn needing(
@@ -68,10 +56,7 @@ const fn needing(
     results: &'static [&'static str],
     needs: &'static [&'static str],
 ) -> OperationSpec {
-    OperationSpec {
-        needs,
-        ..op(name, about, results)
-    }
+    OperationSpec { needs, ..op(name, about, results) }
 }
 
 /// All operations, in the order of the reference.
@@ -89,24 +74,12 @@ pub const OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         idempotent: true,
         changes: &["baseline"],
-        ..op(
-            "baseline",
-            "Tags the base and runs the checks on it.",
-            &["recorded"],
-        )
+        ..op("baseline", "Tags the base and runs the checks on it.", &["recorded"])
     },
-    judging(
-        "quick-checks",
-        "Runs the checks that answer within seconds on a task's own tree.",
-    ),
+    judging("quick-checks", "Runs the checks that answer within seconds on a task's own tree."),
     judging("checks", "Runs the whole cascade and rules on the evidence."),
     judging("integrate", "Runs the whole cascade on the merged tree."),
-    needing(
-        "merge",
-        "Merges a task's change into the run's tree.",
-        &["merged", "conflict"],
-        &["code"],
-    ),
+    needing("merge", "Merges a task's change into the run's tree.", &["merged", "conflict"], &["code"]),
     changing(
         "take-back",
         "Takes back the changes of failing tasks and of what cannot stand without them.",
@@ -114,27 +87,14 @@ pub const OPERATIONS: &[OperationSpec] = &[
         &["code"],
     ),
     op("bundle", "Writes the evidence bundle from the ledger.", &["done"]),
-    op(
-        "commit",
-        "Commits the run's work on the run's branch.",
-        &["committed", "hook-refused"],
-    ),
-    op(
-        "hand-over",
-        "Leaves the work to the user, with the commands to take or discard it.",
-        &["done"],
-    ),
+    op("commit", "Commits the run's work on the run's branch.", &["committed", "hook-refused"]),
+    op("hand-over", "Leaves the work to the user, with the commands to take or discard it.", &["done"]),
     op(
         "start-issue",
         "Moves the issue to In Progress, in its file, the README and its parent.",
         &["started", "not-found"],
     ),
-    needing(
-        "file-sub-issues",
-        "Files all tasks but the first as sub-issues, once.",
-        &["filed"],
-        &["tasks"],
-    ),
+    needing("file-sub-issues", "Files all tasks but the first as sub-issues, once.", &["filed"], &["tasks"]),
     needing(
         "check-stubs",
         "Compiles the stubs and compares their signatures with the plan.",
@@ -153,27 +113,15 @@ pub const OPERATIONS: &[OperationSpec] = &[
         &["ready", "unfit"],
         &["tests"],
     ),
-    op(
-        "write-task-fix",
-        "Writes the findings of a review, word for word, into a task file.",
-        &["written"],
-    ),
+    op("write-task-fix", "Writes the findings of a review, word for word, into a task file.", &["written"]),
     changing(
         "apply-cosmetic",
         "Applies a reviewer's patch if the syntax trees stay the same.",
         &["applied", "not-cosmetic"],
         &["code"],
     ),
-    op(
-        "close-issue",
-        "Ticks criteria, files follow-ups and commits the tracker.",
-        &["closed"],
-    ),
-    op(
-        "comment-issue",
-        "Writes into the issue why the run ended.",
-        &["done"],
-    ),
+    op("close-issue", "Ticks criteria, files follow-ups and commits the tracker.", &["closed"]),
+    op("comment-issue", "Writes into the issue why the run ended.", &["done"]),
     op("back-to-todo", "Moves the issue back to Todo.", &["done"]),
     op("discard-work-tree", "Removes the run's work tree.", &["done"]),
     OperationSpec {
@@ -212,16 +160,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
     changing(
         "close-round",
         "Moves the gaps on and reckons the convergence of the round.",
-        &[
-            "complete",
-            "converging",
-            "stalled",
-            "warning",
-            "diverging",
-            "conflict",
-            "waiting",
-            "empty",
-        ],
+        &["complete", "converging", "stalled", "warning", "diverging", "conflict", "waiting", "empty"],
         &["gaps"],
     ),
     changing(
@@ -230,30 +169,10 @@ pub const OPERATIONS: &[OperationSpec] = &[
         &["narrowed"],
         &["gaps"],
     ),
-    changing(
-        "accept-complexity",
-        "Sets the count of stalled rounds back.",
-        &["accepted"],
-        &["gaps"],
-    ),
-    changing(
-        "keep-best",
-        "Goes on from the best round so far.",
-        &["kept"],
-        &["gaps"],
-    ),
-    needing(
-        "write-spec",
-        "Writes the final spec and its summary.",
-        &["written"],
-        &["gaps"],
-    ),
-    needing(
-        "write-draft",
-        "Writes the spec as a draft, with what is open.",
-        &["written"],
-        &["gaps"],
-    ),
+    changing("accept-complexity", "Sets the count of stalled rounds back.", &["accepted"], &["gaps"]),
+    changing("keep-best", "Goes on from the best round so far.", &["kept"], &["gaps"]),
+    needing("write-spec", "Writes the final spec and its summary.", &["written"], &["gaps"]),
+    needing("write-draft", "Writes the spec as a draft, with what is open.", &["written"], &["gaps"]),
 ];
 
 /// The operation of this name.

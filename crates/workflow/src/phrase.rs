@@ -12,18 +12,9 @@ use remand_kernel::program::{Effect, Order};
 pub const ROUTE_FORMS: &[(&str, &str)] = &[
     ("next", "on to the next phase of the flow"),
     ("to PHASE", "on to a later phase, or to an aside"),
-    (
-        "remand PHASE spending BUDGET",
-        "back to this or an earlier phase, with the findings",
-    ),
-    (
-        "remand injector spending BUDGET",
-        "back to the earliest phase that a finding names as its origin",
-    ),
-    (
-        "restore PHASE spending BUDGET",
-        "back to the start of the round, with everything as it was then",
-    ),
+    ("remand PHASE spending BUDGET", "back to this or an earlier phase, with the findings"),
+    ("remand injector spending BUDGET", "back to the earliest phase that a finding names as its origin"),
+    ("restore PHASE spending BUDGET", "back to the start of the round, with everything as it was then"),
     ("return", "from an aside: on, after the phase that led to it"),
     ("raise SIGNAL", "out of a sub-flow"),
     ("done", "the run is over and its work is done"),
@@ -34,9 +25,8 @@ pub const ROUTE_FORMS: &[(&str, &str)] = &[
     ("as SIGNAL", "the same as the route of that signal"),
 ];
 
-const ROUTE_WORDS: &[&str] = &[
-    "next", "to", "remand", "restore", "return", "raise", "done", "fail", "stop", "hold", "ignore", "as",
-];
+const ROUTE_WORDS: &[&str] =
+    &["next", "to", "remand", "restore", "return", "raise", "done", "fail", "stop", "hold", "ignore", "as"];
 
 type Parsed<T> = Result<T, Diagnostic>;
 
@@ -68,11 +58,7 @@ impl<'s> Words<'s> {
         if let Some(from) = start {
             tokens.push((&text[from..], span.part(from, text.len())));
         }
-        Words {
-            tokens,
-            at: 0,
-            end: Span::new(span.end, span.end),
-        }
+        Words { tokens, at: 0, end: Span::new(span.end, span.end) }
     }
 
     fn peek(&self) -> Option<&'s str> {
@@ -112,12 +98,7 @@ impl<'s> Words<'s> {
         let word = self.next().map_or("", |(word, _)| word);
         word.parse().map_err(|_| {
             let message = format!("a number is expected here, {what}");
-            Diagnostic::error(
-                Code::Phrase,
-                span,
-                message,
-                "write a whole number from 0 to 65535",
-            )
+            Diagnostic::error(Code::Phrase, span, message, "write a whole number from 0 to 65535")
         })
     }
 
@@ -142,12 +123,7 @@ impl<'s> Words<'s> {
 }
 
 fn missing(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(
-        Code::Phrase,
-        span,
-        format!("{what} is missing here"),
-        format!("write {what}"),
-    )
+    Diagnostic::error(Code::Phrase, span, format!("{what} is missing here"), format!("write {what}"))
 }
 
 /// A route.
@@ -199,16 +175,8 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
             return Err(Diagnostic::error(Code::Phrase, verb_span, message, remedy));
         }
     };
-    let spends = if words.eat("spending") {
-        words.names("the name of a budget")?
-    } else {
-        Vec::new()
-    };
-    let effect = if words.eat("with") {
-        Some(read_effect(words)?)
-    } else {
-        None
-    };
+    let spends = if words.eat("spending") { words.names("the name of a budget")? } else { Vec::new() };
+    let effect = if words.eat("with") { Some(read_effect(words)?) } else { None };
     let otherwise = if words.peek() == Some(",") && words.second() == Some("else") {
         words.at += 2;
         Some(Box::new(read_route(words, whole)?))
@@ -216,13 +184,7 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
         None
     };
     let last = words.tokens[..words.at].last().map_or(start, |(_, span)| *span);
-    Ok(RouteDecl {
-        span: Span::new(start.start, last.end),
-        action,
-        spends,
-        effect,
-        otherwise,
-    })
+    Ok(RouteDecl { span: Span::new(start.start, last.end), action, spends, effect, otherwise })
 }
 
 fn read_effect(words: &mut Words<'_>) -> Parsed<Effect> {
@@ -244,17 +206,9 @@ fn read_effect(words: &mut Words<'_>) -> Parsed<Effect> {
 pub fn default(signal: At<String>, text: &str, span: Span) -> Parsed<DefaultDecl> {
     let mut words = Words::new(text, span);
     let route = read_route(&mut words, span)?;
-    let except = if words.eat("except") {
-        words.names("the name of a phase")?
-    } else {
-        Vec::new()
-    };
+    let except = if words.eat("except") { words.names("the name of a phase")? } else { Vec::new() };
     words.finish("a default reads `ROUTE [except PHASE, …]`")?;
-    Ok(DefaultDecl {
-        signal,
-        route,
-        except,
-    })
+    Ok(DefaultDecl { signal, route, except })
 }
 
 /// A budget: `N [or LIST / N] per SCOPE [, then ROUTE]`.
@@ -265,24 +219,14 @@ pub fn budget(name: At<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
     let share = if words.eat("or") {
         let list = words.name("the name of a list")?;
         if !words.eat("/") {
-            return Err(Diagnostic::error(
-                Code::Phrase,
-                words.here(),
-                "`/` is missing here",
-                FORM,
-            ));
+            return Err(Diagnostic::error(Code::Phrase, words.here(), "`/` is missing here", FORM));
         }
         Some((list, words.number("the divisor")?))
     } else {
         None
     };
     if !words.eat("per") {
-        return Err(Diagnostic::error(
-            Code::Phrase,
-            words.here(),
-            "`per` is missing here",
-            FORM,
-        ));
+        return Err(Diagnostic::error(Code::Phrase, words.here(), "`per` is missing here", FORM));
     }
     let scope = words.name("`run`, `subject` or the name of a phase")?;
     let then = if words.peek() == Some(",") && words.second() == Some("then") {
@@ -292,13 +236,7 @@ pub fn budget(name: At<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
         None
     };
     words.finish(FORM)?;
-    Ok(BudgetDecl {
-        name,
-        size,
-        share,
-        scope,
-        then,
-    })
+    Ok(BudgetDecl { name, size, share, scope, then })
 }
 
 /// A row of a tally: `any V`, `all V`, `N of M V`, `otherwise`.
@@ -321,19 +259,10 @@ pub fn tally(signal: At<String>, text: &str, span: Span) -> Parsed<TallyDecl> {
         Some(_) | None => {
             let least = words.number("how many must say it")?;
             if !words.eat("of") {
-                return Err(Diagnostic::error(
-                    Code::Phrase,
-                    words.here(),
-                    "`of` is missing here",
-                    FORM,
-                ));
+                return Err(Diagnostic::error(Code::Phrase, words.here(), "`of` is missing here", FORM));
             }
             let of = words.number("of how many")?;
-            TallyTestDecl::AtLeast {
-                least,
-                of,
-                verdict: words.name("a verdict")?,
-            }
+            TallyTestDecl::AtLeast { least, of, verdict: words.name("a verdict")? }
         }
     };
     words.finish(FORM)?;
@@ -344,11 +273,7 @@ pub fn tally(signal: At<String>, text: &str, span: Span) -> Parsed<TallyDecl> {
 pub fn option(text: &str, span: Span) -> Parsed<OptionDecl> {
     let mut words = Words::new(text, span);
     let name = words.name("the name of an option")?;
-    let offered = if words.eat("if") {
-        Some(read_condition(&mut words)?)
-    } else {
-        None
-    };
+    let offered = if words.eat("if") { Some(read_condition(&mut words)?) } else { None };
     words.finish("an option reads `NAME` or `NAME if CONDITION`")?;
     Ok(OptionDecl { name, offered })
 }
@@ -390,11 +315,7 @@ fn read_comparison(words: &mut Words<'_>) -> Parsed<ComparisonDecl> {
         }
         None => None,
     };
-    Ok(ComparisonDecl {
-        fact,
-        compared,
-        negated,
-    })
+    Ok(ComparisonDecl { fact, compared, negated })
 }
 
 /// A guarantee.
@@ -415,12 +336,7 @@ pub fn guarantee(text: &str, span: Span) -> Parsed<GuaranteeDecl> {
         (Some("never"), Some("more")) => {
             words.at += 2;
             if !words.eat("than") {
-                return Err(Diagnostic::error(
-                    Code::Phrase,
-                    words.here(),
-                    "`than` is missing here",
-                    FORM,
-                ));
+                return Err(Diagnostic::error(Code::Phrase, words.here(), "`than` is missing here", FORM));
             }
             let (fixed, per_task) = read_count(&mut words, FORM)?;
             ClaimDecl::AtMost { fixed, per_task }
@@ -433,35 +349,19 @@ pub fn guarantee(text: &str, span: Span) -> Parsed<GuaranteeDecl> {
                     return Err(Diagnostic::error(Code::Phrase, words.here(), message, FORM));
                 }
             }
-            ClaimDecl::Leads {
-                from,
-                to: read_atoms(&mut words)?,
-            }
+            ClaimDecl::Leads { from, to: read_atoms(&mut words)? }
         }
     };
-    let above = if words.eat(",") {
-        Some(read_above(&mut words, FORM)?)
-    } else {
-        None
-    };
+    let above = if words.eat(",") { Some(read_above(&mut words, FORM)?) } else { None };
     words.finish(FORM)?;
-    Ok(GuaranteeDecl {
-        span,
-        text: text.to_string(),
-        claim,
-        above,
-    })
+    Ok(GuaranteeDecl { span, text: text.to_string(), claim, above })
 }
 
 fn read_never(words: &mut Words<'_>, form: &str) -> Parsed<ClaimDecl> {
     let never = read_atoms(words)?;
     if words.eat("after") {
         let after = read_atoms(words)?;
-        let unless = if words.eat("unless") {
-            Some(read_atoms(words)?)
-        } else {
-            None
-        };
+        let unless = if words.eat("unless") { Some(read_atoms(words)?) } else { None };
         return Ok(ClaimDecl::After { never, after, unless });
     }
     if !words.eat("unless") {
@@ -474,18 +374,9 @@ fn read_never(words: &mut Words<'_>, form: &str) -> Parsed<ClaimDecl> {
     }
     let unless = read_atoms(words)?;
     if !words.eat("since") {
-        return Err(Diagnostic::error(
-            Code::Phrase,
-            words.here(),
-            "`since` is missing here",
-            form,
-        ));
+        return Err(Diagnostic::error(Code::Phrase, words.here(), "`since` is missing here", form));
     }
-    Ok(ClaimDecl::Unless {
-        never,
-        unless,
-        since: read_atoms(words)?,
-    })
+    Ok(ClaimDecl::Unless { never, unless, since: read_atoms(words)? })
 }
 
 fn read_atoms(words: &mut Words<'_>) -> Parsed<AtomsDecl> {
@@ -518,21 +409,11 @@ fn read_count(words: &mut Words<'_>, form: &str) -> Parsed<(u32, u32)> {
     if words.eat("+") {
         per_task = u32::from(words.number("of dispatches per task")?);
         if !(words.eat("per") && words.eat("task")) {
-            return Err(Diagnostic::error(
-                Code::Phrase,
-                words.here(),
-                "`per task` is missing here",
-                form,
-            ));
+            return Err(Diagnostic::error(Code::Phrase, words.here(), "`per task` is missing here", form));
         }
     }
     if !words.eat("dispatches") {
-        return Err(Diagnostic::error(
-            Code::Phrase,
-            words.here(),
-            "`dispatches` is missing here",
-            form,
-        ));
+        return Err(Diagnostic::error(Code::Phrase, words.here(), "`dispatches` is missing here", form));
     }
     Ok((fixed, per_task))
 }
@@ -541,10 +422,5 @@ fn read_above(words: &mut Words<'_>, form: &str) -> Parsed<u16> {
     if words.eat("when") && words.eat("tasks") && words.eat(">") {
         return words.number("of tasks");
     }
-    Err(Diagnostic::error(
-        Code::Phrase,
-        words.here(),
-        "only `when tasks > N` can stand here",
-        form,
-    ))
+    Err(Diagnostic::error(Code::Phrase, words.here(), "only `when tasks > N` can stand here", form))
 }

@@ -87,10 +87,7 @@ impl Producible {
         let verdicts = rejecting(program, id);
         for detector in [REVERSAL, CIRCLE, OSCILLATION, REPEATED] {
             let name = program.signal(detector).to_string();
-            let written = decl
-                .on
-                .iter()
-                .any(|(key, _)| key.it.starts_with(&format!("{name} ")));
+            let written = decl.on.iter().any(|(key, _)| key.it.starts_with(&format!("{name} ")));
             if !written || !self.plain.contains(&detector) {
                 continue;
             }
@@ -114,17 +111,11 @@ impl Producible {
 
     /// All signals, qualified ones included.
     pub fn all(&self) -> Vec<SignalId> {
-        self.plain
-            .iter()
-            .copied()
-            .chain(self.qualified.iter().map(|(_, _, signal)| *signal))
-            .collect()
+        self.plain.iter().copied().chain(self.qualified.iter().map(|(_, _, signal)| *signal)).collect()
     }
 
     pub fn named(&self, program: &Program, name: &str) -> Option<SignalId> {
-        self.all()
-            .into_iter()
-            .find(|signal| program.signal(*signal) == name)
+        self.all().into_iter().find(|signal| program.signal(*signal) == name)
     }
 
     /// The signals that need a route. A detector that is told apart by verdicts needs no plain route; `spent` needs
@@ -140,11 +131,8 @@ impl Producible {
 }
 
 fn needs_spent(route: &RouteDecl) -> bool {
-    let own = route
-        .spends
-        .iter()
-        .any(|budget| budget.it == crate::compile::ROUND)
-        && route.otherwise.is_none();
+    let own =
+        route.spends.iter().any(|budget| budget.it == crate::compile::ROUND) && route.otherwise.is_none();
     own || route.otherwise.as_deref().is_some_and(needs_spent)
 }
 

@@ -39,7 +39,9 @@ pub fn markdown() -> String {
 /// The same tables as data.
 pub fn json() -> serde_json::Value {
     let table = |docs: &[KeyDoc]| -> Vec<serde_json::Value> {
-        docs.iter().map(|(key, form, meaning)| json!({ "key": key, "form": form, "meaning": meaning })).collect()
+        docs.iter()
+            .map(|(key, form, meaning)| json!({ "key": key, "form": form, "meaning": meaning }))
+            .collect()
     };
     let pairs = |rows: &[(&str, &str)]| -> Vec<serde_json::Value> {
         rows.iter().map(|(name, meaning)| json!({ "name": name, "meaning": meaning })).collect()
@@ -102,7 +104,9 @@ fn signals(out: &mut String) {
     for failure in Failure::ALL {
         let remedy = match failure.remedy() {
             Remedy::Retry => "dispatches again, within `retries`",
-            Remedy::BackOff => "dispatches again later, uncharged; after three in a row it holds and asks a human",
+            Remedy::BackOff => {
+                "dispatches again later, uncharged; after three in a row it holds and asks a human"
+            }
             Remedy::GiveUp => "nothing: the same dispatch would fail the same way",
         };
         let _ = writeln!(out, "| `{}` | {remedy} |", failure.name());

@@ -109,12 +109,7 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>) -> Option<RoleSpec> 
         && !says.iter().any(|verdict| verdict.it == mild.it)
     {
         let message = format!("`{}` is not among what the role says", mild.it);
-        fields.report(Diagnostic::error(
-            Code::UnknownSignal,
-            mild.span,
-            message,
-            "name one of its verdicts",
-        ));
+        fields.report(Diagnostic::error(Code::UnknownSignal, mild.span, message, "name one of its verdicts"));
     }
     let plain = |texts: Vec<crate::source::At<String>>| texts.into_iter().map(|text| text.it).collect();
     let spec = RoleSpec {

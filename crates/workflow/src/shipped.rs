@@ -7,16 +7,8 @@ macro_rules! embedded {
 }
 
 /// Shipped workflows by name, the default first.
-pub const WORKFLOWS: &[(&str, &str)] = embedded!(
-    "workflows",
-    ".yaml",
-    "feature",
-    "quick",
-    "issue",
-    "ticket",
-    "spec",
-    "tsp"
-);
+pub const WORKFLOWS: &[(&str, &str)] =
+    embedded!("workflows", ".yaml", "feature", "quick", "issue", "ticket", "spec", "tsp");
 
 /// Shipped role files by name.
 pub const ROLES: &[(&str, &str)] = embedded!(
@@ -56,8 +48,5 @@ pub const ROLES: &[(&str, &str)] = embedded!(
 
 /// The text of a shipped workflow.
 pub fn workflow(name: &str) -> Option<&'static str> {
-    WORKFLOWS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, text)| *text)
+    WORKFLOWS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

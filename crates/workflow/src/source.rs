@@ -22,10 +22,7 @@ pub struct Span {
 
 impl Span {
     pub fn new(start: usize, end: usize) -> Span {
-        Span {
-            start,
-            end: end.max(start),
-        }
+        Span { start, end: end.max(start) }
     }
 
     pub fn range(self) -> Range<usize> {
@@ -34,10 +31,7 @@ impl Span {
 
     /// A part of this span, given by offsets from its start.
     pub fn part(self, start: usize, end: usize) -> Span {
-        Span::new(
-            (self.start + start).min(self.end),
-            (self.start + end).min(self.end),
-        )
+        Span::new((self.start + start).min(self.end), (self.start + end).min(self.end))
     }
 }
 
@@ -56,10 +50,7 @@ impl<T> At<T> {
 
 impl Source {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
-        Source {
-            name: name.into(),
-            text: text.into(),
-        }
+        Source { name: name.into(), text: text.into() }
     }
 
     /// Line and column of a byte offset, both from 1; columns count characters.

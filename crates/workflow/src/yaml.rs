@@ -44,16 +44,21 @@ impl Value {
     }
 }
 
-/// Text from bytes, or the diagnostic that says why not.
-pub fn decode(name: &str, bytes: &[u8]) -> Result<Source, (Source, Diagnostic)> {
+/// What could be read of bytes that are no workflow text, and why.
+#[derive(Clone, Debug)]
+pub struct Undecodable {
+    pub source: Source,
+    pub problem: Diagnostic,
+}
+
+/// Text from bytes, or what says why not.
+pub fn decode(name: &str, bytes: &[u8]) -> Result<Source, Box<Undecodable>> {
     if bytes.len() > LARGEST {
         let source = Source::new(name, "");
         let message = format!("the file has {} KiB", bytes.len().div_ceil(1024));
         let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
-        return Err((
-            source,
-            Diagnostic::error(Code::TooLarge, Span::default(), message, remedy),
-        ));
+        let problem = Diagnostic::error(Code::TooLarge, Span::default(), message, remedy);
+        return Err(Box::new(Undecodable { source, problem }));
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(Source::new(name, text.strip_prefix('\u{feff}').unwrap_or(text))),
@@ -62,10 +67,8 @@ pub fn decode(name: &str, bytes: &[u8]) -> Result<Source, (Source, Diagnostic)> 
             let source = Source::new(name, String::from_utf8_lossy(&bytes[..good]).into_owned());
             let message = format!("byte {} is not UTF-8", good + 1);
             let remedy = "save the file as UTF-8";
-            Err((
-                source,
-                Diagnostic::error(Code::Encoding, Span::new(good, good), message, remedy),
-            ))
+            let problem = Diagnostic::error(Code::Encoding, Span::new(good, good), message, remedy);
+            Err(Box::new(Undecodable { source, problem }))
         }
     }
 }
@@ -75,27 +78,17 @@ pub fn parse(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
     if source.text.len() > LARGEST {
         let message = format!("the file has {} KiB", source.text.len().div_ceil(1024));
         let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
-        problems.push(Diagnostic::error(
-            Code::TooLarge,
-            Span::default(),
-            message,
-            remedy,
-        ));
+        problems.push(Diagnostic::error(Code::TooLarge, Span::default(), message, remedy));
         return None;
     }
-    let mut builder = Builder {
-        source,
-        problems,
-        open: Vec::new(),
-        root: None,
-        documents: 0,
-    };
-    for next in Parser::new_from_str(&source.text) {
+    let mut builder = Builder { source, problems, open: Vec::new(), root: None, documents: 0 };
+    // An alias without an anchor is an alias all the same.
+    let options = granit_parser::options! { emit_unresolved_aliases: true };
+    for next in Parser::new_from_str_with_options(&source.text, options) {
         match next {
             Ok((event, span)) => {
-                let span = span
-                    .byte_range()
-                    .map_or(Span::default(), |range| Span::new(range.start, range.end));
+                let span =
+                    span.byte_range().map_or(Span::default(), |range| Span::new(range.start, range.end));
                 if !builder.take(event, span) {
                     return None;
                 }
@@ -110,12 +103,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
     let root = builder.root;
     if root.is_none() {
         let remedy = "start with `name:`; `remand matrix quick` shows a small workflow";
-        problems.push(Diagnostic::error(
-            Code::MissingKey,
-            Span::default(),
-            "the file is empty",
-            remedy,
-        ));
+        problems.push(Diagnostic::error(Code::MissingKey, Span::default(), "the file is empty", remedy));
     }
     root
 }
@@ -148,12 +136,7 @@ impl Builder<'_> {
                 }
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) | Event::Anchor(..) => {
-                self.report(
-                    Code::Reference,
-                    span,
-                    "an alias is used here",
-                    "write the value out",
-                );
+                self.report(Code::Reference, span, "an alias is used here", "write the value out");
                 return false;
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -161,11 +144,7 @@ impl Builder<'_> {
                     return false;
                 }
                 let empty = (text.is_empty() || text == "~") && style == ScalarStyle::Plain;
-                let value = if empty {
-                    Value::Empty
-                } else {
-                    Value::Text(text.into_owned())
-                };
+                let value = if empty { Value::Empty } else { Value::Text(text.into_owned()) };
                 self.put(Node { span, value });
             }
             Event::SequenceStart(_, anchor, tag) => {
@@ -183,17 +162,11 @@ impl Builder<'_> {
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open::List(start, items)) => {
                     let span = Span::new(start.start, span.end);
-                    self.put(Node {
-                        span,
-                        value: Value::List(items),
-                    });
+                    self.put(Node { span, value: Value::List(items) });
                 }
                 Some(Open::Map(start, entries, _)) => {
                     let span = Span::new(start.start, span.end);
-                    self.put(Node {
-                        span,
-                        value: Value::Map(entries),
-                    });
+                    self.put(Node { span, value: Value::Map(entries) });
                 }
                 None => return false,
             },
@@ -214,12 +187,7 @@ impl Builder<'_> {
             return false;
         }
         if tagged {
-            self.report(
-                Code::Reference,
-                span,
-                "a tag is used here",
-                "write the plain value",
-            );
+            self.report(Code::Reference, span, "a tag is used here", "write the plain value");
             return false;
         }
         true
@@ -229,12 +197,7 @@ impl Builder<'_> {
         if self.open.len() < DEEPEST {
             return true;
         }
-        self.report(
-            Code::Shape,
-            span,
-            "this is nested too deeply",
-            "a workflow needs five levels at most",
-        );
+        self.report(Code::Shape, span, "this is nested too deeply", "a workflow needs five levels at most");
         false
     }
 
@@ -255,10 +218,7 @@ impl Builder<'_> {
                         );
                         self.problems.push(problem);
                         // Keeps keys and values in step.
-                        *pending = Some(Key {
-                            name: String::new(),
-                            span: node.span,
-                        });
+                        *pending = Some(Key { name: String::new(), span: node.span });
                         return;
                     };
                     if let Some((first, _)) = entries.iter().find(|(key, _)| key.name == name) {
@@ -273,19 +233,14 @@ impl Builder<'_> {
                         );
                         self.problems.push(problem);
                     }
-                    *pending = Some(Key {
-                        name,
-                        span: node.span,
-                    });
+                    *pending = Some(Key { name, span: node.span });
                 }
             },
         }
     }
 
     fn syntax_error(&mut self, at: usize, info: &str) {
-        let line_start = self.source.text[..self.source.floor(at)]
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
+        let line_start = self.source.text[..self.source.floor(at)].rfind('\n').map_or(0, |at| at + 1);
         let line = self.source.text[line_start..].lines().next().unwrap_or("");
         let indent = &line[..line.len() - line.trim_start().len()];
         let remedy = if indent.contains('\t') {
@@ -293,12 +248,12 @@ impl Builder<'_> {
         } else {
             "check the indentation, the colon and the quotes here and in the line before"
         };
-        self.report(
-            Code::Yaml,
-            Span::new(at, at),
-            &format!("this is not YAML: {info}"),
-            remedy,
-        );
+        let message = if info.is_empty() {
+            "this is not YAML".to_string()
+        } else {
+            format!("this is not YAML: {info}")
+        };
+        self.report(Code::Yaml, Span::new(at, at), &message, remedy);
     }
 
     fn report(&mut self, code: Code, span: Span, message: &str, remedy: &str) {

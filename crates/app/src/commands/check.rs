@@ -15,7 +15,8 @@ pub fn run(context: &Context<'_>, names: &[String]) -> Result<Exit, Failure> {
     }
     let refused = all.iter().any(|(_, checked)| !checked.accepted());
     if context.json {
-        let workflows: Vec<serde_json::Value> = all.iter().map(|(name, checked)| to_json(name, checked)).collect();
+        let workflows: Vec<serde_json::Value> =
+            all.iter().map(|(name, checked)| to_json(name, checked)).collect();
         print_json(&json!({ "accepted": !refused, "workflows": workflows }))?;
     } else {
         for (name, checked) in &all {

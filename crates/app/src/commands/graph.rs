@@ -8,7 +8,12 @@ use crate::load;
 use serde_json::json;
 use std::path::Path;
 
-pub fn run(context: &Context<'_>, name: &str, format: Format, output: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(
+    context: &Context<'_>,
+    name: &str,
+    format: Format,
+    output: Option<&Path>,
+) -> Result<Exit, Failure> {
     let roles = load::roles(context.roles)?;
     let program = load::accepted(name, &roles)?;
     let drawn = match format {

@@ -24,7 +24,9 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Check { workflows } => check::run(&context, workflows),
         Command::Workflows => workflows::run(&context),
         Command::Matrix { workflow, markdown } => matrix::run(&context, workflow, *markdown),
-        Command::Graph { workflow, format, output } => graph::run(&context, workflow, *format, output.as_deref()),
+        Command::Graph { workflow, format, output } => {
+            graph::run(&context, workflow, *format, output.as_deref())
+        }
         Command::Bound { workflow, tasks, gaps } => bound::run(&context, workflow, *tasks, *gaps),
         Command::Walk { walk } => walk::run(&context, walk),
         Command::Reference => reference::run(&context),

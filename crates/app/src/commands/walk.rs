@@ -14,7 +14,8 @@ use std::path::Path;
 pub fn run(context: &Context<'_>, path: &Path) -> Result<Exit, Failure> {
     let roles = load::roles(context.roles)?;
     let name = path.display().to_string();
-    let source = yaml::decode(&name, &load::read(path)?).map_err(|(source, problem)| load::refused(&source, &[problem]))?;
+    let source = yaml::decode(&name, &load::read(path)?)
+        .map_err(|undecodable| load::refused(&undecodable.source, &[undecodable.problem]))?;
     let walk = read(&source).map_err(|problems| load::refused(&source, &problems))?;
     let beside = path.parent().map(|folder| folder.join(&walk.workflow.it)).filter(|file| file.is_file());
     let workflow = beside.map_or_else(|| walk.workflow.it.clone(), |file| file.display().to_string());
@@ -98,8 +99,12 @@ fn to_json(
         .iter()
         .map(|taken| json!({ "happened": taken.happened, "rulings": taken.rulings, "commands": taken.commands }))
         .collect();
-    let left: serde_json::Map<String, serde_json::Value> =
-        program.budgets.iter().zip(&walker.state.left).map(|(budget, left)| (budget.name.clone(), json!(left))).collect();
+    let left: serde_json::Map<String, serde_json::Value> = program
+        .budgets
+        .iter()
+        .zip(&walker.state.left)
+        .map(|(budget, left)| (budget.name.clone(), json!(left)))
+        .collect();
     json!({
         "workflow": program.name,
         "steps": steps,

@@ -27,49 +27,26 @@ const MOST_CHARACTERS: usize = 600;
 #[serde(rename_all = "kebab-case")]
 pub enum Circle {
     /// The tree after this attempt is the tree after an earlier one; 0 is the tree before the first.
-    Tree {
-        attempt: u32,
-        earlier: u32,
-        tree: Digest,
-    },
+    Tree { attempt: u32, earlier: u32, tree: Digest },
     /// One file was changed in the same way by these attempts; `share` is their least likeness.
-    Edits {
-        file: String,
-        attempts: Vec<u32>,
-        share: Permille,
-    },
+    Edits { file: String, attempts: Vec<u32>, share: Permille },
     /// One test changed its end after each of these attempts; `end` is how it ended last.
-    Test {
-        name: String,
-        attempts: Vec<u32>,
-        end: TestEnd,
-    },
+    Test { name: String, attempts: Vec<u32>, end: TestEnd },
     /// The hypothesis of this attempt is that of an earlier one that failed.
-    Hypothesis {
-        attempt: u32,
-        earlier: u32,
-        text: String,
-        share: Permille,
-    },
+    Hypothesis { attempt: u32, earlier: u32, text: String, share: Permille },
 }
 
 impl Circle {
     /// Explains the circle in one sentence.
     pub fn sentence(&self) -> String {
         match self {
-            Self::Tree {
-                attempt, earlier: 0, ..
-            } => {
+            Self::Tree { attempt, earlier: 0, .. } => {
                 format!("Attempt {attempt} left exactly the files that were there before the first attempt.")
             }
             Self::Tree { attempt, earlier, .. } => {
                 format!("Attempt {attempt} left exactly the files that attempt {earlier} had left.")
             }
-            Self::Edits {
-                file,
-                attempts,
-                share,
-            } => {
+            Self::Edits { file, attempts, share } => {
                 format!(
                     "Attempts {} changed the same lines of {file}, at least {share} alike.",
                     listed(attempts)
@@ -80,12 +57,7 @@ impl Circle {
                 listed(attempts),
                 ended(*end)
             ),
-            Self::Hypothesis {
-                attempt,
-                earlier,
-                text,
-                share,
-            } => format!(
+            Self::Hypothesis { attempt, earlier, text, share } => format!(
                 "The hypothesis of attempt {attempt} (\"{text}\") is that of attempt {earlier}, which failed, {share} alike in words."
             ),
         }
@@ -247,22 +219,14 @@ impl Trail {
         self.tree = tree;
         let attempt = self.attempt;
         let earlier = *self.trees.entry(tree).or_insert(attempt);
-        (earlier != attempt && !change.restored).then_some(Circle::Tree {
-            attempt,
-            earlier,
-            tree,
-        })
+        (earlier != attempt && !change.restored).then_some(Circle::Tree { attempt, earlier, tree })
     }
 
     fn note_edits(&mut self, change: &Change) -> Option<Circle> {
         if change.files.is_empty() {
             return None;
         }
-        let by = if change.restored {
-            Hand::Engine
-        } else {
-            Hand::Agent
-        };
+        let by = if change.restored { Hand::Engine } else { Hand::Agent };
         let outcomes = &self.outcomes;
         let failed = |attempt: u32| outcomes.get(&attempt) == Some(&Outcome::Failed);
         let mut circle = None;
@@ -271,48 +235,26 @@ impl Trail {
             let group = edits.note(self.attempt, by, &touched, failed);
             circle = circle.or_else(|| {
                 let group = group?;
-                Some(Circle::Edits {
-                    file: path.to_string(),
-                    attempts: group.attempts,
-                    share: group.share,
-                })
+                Some(Circle::Edits { file: path.to_string(), attempts: group.attempts, share: group.share })
             });
         }
         circle
     }
 
     fn note_hypothesis(&mut self, change: &Change) -> Option<Circle> {
-        let text: String = change
-            .hypothesis
-            .as_deref()?
-            .trim()
-            .chars()
-            .take(MOST_CHARACTERS)
-            .collect();
+        let text: String = change.hypothesis.as_deref()?.trim().chars().take(MOST_CHARACTERS).collect();
         if text.is_empty() {
             return None;
         }
         let words = Words::of(&text);
         let failed = |attempt: u32| self.outcomes.get(&attempt) == Some(&Outcome::Failed);
-        let alike = self
-            .hypotheses
-            .iter()
-            .filter(|earlier| failed(earlier.attempt))
-            .find_map(|earlier| {
-                let share = words.likeness(&Words::of(&earlier.text));
-                (share >= ALIKE).then_some((earlier.attempt, share))
-            });
-        let attempt = self.attempt;
-        self.hypotheses.push(Hypothesis {
-            attempt,
-            text: text.clone(),
+        let alike = self.hypotheses.iter().filter(|earlier| failed(earlier.attempt)).find_map(|earlier| {
+            let share = words.likeness(&Words::of(&earlier.text));
+            (share >= ALIKE).then_some((earlier.attempt, share))
         });
-        alike.map(|(earlier, share)| Circle::Hypothesis {
-            attempt,
-            earlier,
-            text,
-            share,
-        })
+        let attempt = self.attempt;
+        self.hypotheses.push(Hypothesis { attempt, text: text.clone() });
+        alike.map(|(earlier, share)| Circle::Hypothesis { attempt, earlier, text, share })
     }
 
     /// A tree without a digest counts as another one after each attempt.
@@ -320,25 +262,14 @@ impl Trail {
         let unknown = tree == Digest::default() && self.results.attempt != self.attempt;
         let is_other = tree != self.results.tree || unknown;
         let version = self.results.version.saturating_add(u32::from(is_other));
-        self.results = Results {
-            tree,
-            attempt: self.attempt,
-            version,
-        };
+        self.results = Results { tree, attempt: self.attempt, version };
     }
 
     fn note_test(&mut self, result: &TestResult) -> Step {
         let Results { version, attempt, .. } = self.results;
         let key = key(&result.name);
         let Some(track) = self.tests.get_mut(&key) else {
-            self.tests.insert(
-                key,
-                Track {
-                    end: result.end,
-                    version,
-                    flips: Vec::new(),
-                },
-            );
+            self.tests.insert(key, Track { end: result.end, version, flips: Vec::new() });
             return Step::First;
         };
         if track.end == result.end {
@@ -370,11 +301,7 @@ impl Trail {
             .get(&key(&result.name))
             .filter(|track| track.flips.len() >= FLIPS && result.end == TestEnd::Failed)?;
         let attempts = track.flips.clone();
-        Some(Circle::Test {
-            name: result.name.clone(),
-            attempts,
-            end: result.end,
-        })
+        Some(Circle::Test { name: result.name.clone(), attempts, end: result.end })
     }
 
     fn note_outcome(&mut self, outcome: Outcome) {

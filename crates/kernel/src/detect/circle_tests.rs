@@ -4,20 +4,9 @@ use super::*;
 use crate::change::{FileChange, Hunk};
 
 fn swap(tree: u64, from: &str, to: &str) -> Change {
-    let hunk = Hunk {
-        removed: lines_of(from),
-        added: lines_of(to),
-    };
-    let file = FileChange {
-        path: "src/retry.rs".to_string(),
-        hunks: Vec::from([hunk]),
-        generated: false,
-    };
-    Change {
-        tree: Digest(tree),
-        files: Vec::from([file]),
-        ..Change::default()
-    }
+    let hunk = Hunk { removed: lines_of(from), added: lines_of(to) };
+    let file = FileChange { path: "src/retry.rs".to_string(), hunks: Vec::from([hunk]), generated: false };
+    Change { tree: Digest(tree), files: Vec::from([file]), ..Change::default() }
 }
 
 fn lines_of(text: &str) -> Vec<String> {
@@ -25,17 +14,11 @@ fn lines_of(text: &str) -> Vec<String> {
 }
 
 fn restore(change: Change) -> Change {
-    Change {
-        restored: true,
-        ..change
-    }
+    Change { restored: true, ..change }
 }
 
 fn end(end: TestEnd) -> Vec<TestResult> {
-    Vec::from([TestResult {
-        name: "slow".to_string(),
-        end,
-    }])
+    Vec::from([TestResult { name: "slow".to_string(), end }])
 }
 
 fn sentence(circle: Option<Circle>) -> String {
@@ -50,29 +33,17 @@ fn a_tree_that_comes_back_is_named_with_both_attempts() {
     trail.note_change(&swap(1, "a()", "b()"));
     trail.note_change(&swap(2, "c()", "d()"));
     let again = trail.clone().note_change(&swap(1, "e()", "f()"));
-    assert_eq!(
-        sentence(again),
-        "Attempt 3 left exactly the files that attempt 1 had left."
-    );
+    assert_eq!(sentence(again), "Attempt 3 left exactly the files that attempt 1 had left.");
     let start = trail.note_change(&swap(9, "e()", "f()"));
-    assert_eq!(
-        sentence(start),
-        "Attempt 3 left exactly the files that were there before the first attempt."
-    );
+    assert_eq!(sentence(start), "Attempt 3 left exactly the files that were there before the first attempt.");
 }
 
 // DR-04
 #[test]
 fn a_constant_turned_to_and_fro_is_named_with_its_file_and_attempts() {
     let mut trail = Trail::default();
-    assert_eq!(
-        trail.note_change(&swap(1, "let limit = 1;", "let limit = 2;")),
-        None
-    );
-    assert_eq!(
-        trail.note_change(&swap(2, "let limit = 2;", "let limit = 3;")),
-        None
-    );
+    assert_eq!(trail.note_change(&swap(1, "let limit = 1;", "let limit = 2;")), None);
+    assert_eq!(trail.note_change(&swap(2, "let limit = 2;", "let limit = 3;")), None);
     let circle = trail.note_change(&swap(3, "let limit = 3;", "let limit = 2;"));
     assert_eq!(
         sentence(circle),
@@ -86,18 +57,9 @@ fn rewriting_one_function_is_healthy_as_long_as_it_repairs_tests() {
     let body = |n: u32| format!("fn next(&self) {{\nlet step = self.base * {n};\nself.wait(step + {n});\n}}");
     let suite = |passing: u32| -> Vec<TestResult> {
         let end = |n| {
-            if n <= passing {
-                TestEnd::Passed
-            } else {
-                TestEnd::Failed
-            }
+            if n <= passing { TestEnd::Passed } else { TestEnd::Failed }
         };
-        (1..9)
-            .map(|n| TestResult {
-                name: n.to_string(),
-                end: end(n),
-            })
-            .collect()
+        (1..9).map(|n| TestResult { name: n.to_string(), end: end(n) }).collect()
     };
     let (mut healthy, mut turning) = (Trail::default(), Trail::default());
     healthy.note_results(Digest(9), &suite(0));
@@ -141,11 +103,8 @@ fn a_test_that_was_broken_and_is_repaired_is_healthy_work() {
 fn a_hypothesis_that_failed_is_named_when_it_is_used_again() {
     let text = "The guard is held across the await point";
     let mut trail = Trail::default();
-    let attempt = |tree| Change {
-        tree: Digest(tree),
-        hypothesis: Some(text.to_string()),
-        ..Change::default()
-    };
+    let attempt =
+        |tree| Change { tree: Digest(tree), hypothesis: Some(text.to_string()), ..Change::default() };
     assert_eq!(trail.note_change(&attempt(1)), None);
     assert_eq!(trail.clone().note_change(&attempt(2)), None);
     trail.note_results(Digest(1), &end(TestEnd::Failed));
@@ -186,22 +145,14 @@ fn nothing_to_note_leaves_nothing_behind() {
         assert_eq!(trail.note_change(&Change::default()), None);
         assert_eq!(trail.note_results(Digest(7), &[]), None);
     }
-    assert_eq!(
-        trail,
-        Trail {
-            attempt: 1000,
-            ..Trail::default()
-        }
-    );
+    assert_eq!(trail, Trail { attempt: 1000, ..Trail::default() });
 }
 
 #[test]
 fn a_trail_of_large_changes_stays_small() {
     let mut trail = Trail::default();
     for tree in 1..=40 {
-        let text: String = (0..5000)
-            .map(|n| format!("let v{tree}x{n} = call(a{n}, {tree});\n"))
-            .collect();
+        let text: String = (0..5000).map(|n| format!("let v{tree}x{n} = call(a{n}, {tree});\n")).collect();
         trail.note_change(&swap(tree, "", &text));
     }
     let stored = serde_json::to_string(&trail).unwrap();

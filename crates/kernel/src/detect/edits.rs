@@ -78,23 +78,12 @@ impl Edits {
     }
 
     fn edit(&self, attempt: u32, by: Hand, touched: &Touched) -> Edit {
-        let (removed, added) = (
-            Sample::of_lines(&touched.removed),
-            Sample::of_lines(&touched.added),
-        );
+        let (removed, added) = (Sample::of_lines(&touched.removed), Sample::of_lines(&touched.added));
         let out_again = removed.count_in(self.0.iter().map(|edit| &edit.added));
         let in_again = added.count_in(self.0.iter().map(|edit| &edit.removed));
         let again = Permille::share(out_again + in_again, removed.0.len() + added.0.len());
         let shingles = Sample::of_shingles(touched);
-        Edit {
-            attempt,
-            by,
-            removed,
-            added,
-            shingles,
-            again,
-            back: in_again > 0,
-        }
+        Edit { attempt, by, removed, added, shingles, again, back: in_again > 0 }
     }
 
     fn group(&self, edit: &Edit, failed: impl Fn(u32) -> bool) -> Option<Group> {
@@ -105,10 +94,7 @@ impl Edits {
             if members.last().is_some_and(|last| last.again < AGAIN) {
                 break;
             }
-            let least = members
-                .iter()
-                .map(|member| member.shingles.likeness(&earlier.shingles))
-                .min();
+            let least = members.iter().map(|member| member.shingles.likeness(&earlier.shingles)).min();
             if let Some(least) = least.filter(|least| *least >= ALIKE) {
                 share = share.min(least);
                 members.push(earlier);
@@ -117,10 +103,7 @@ impl Edits {
         if members.len() < GROUP || !has_weight(&members, failed) {
             return None;
         }
-        Some(Group {
-            attempts: members.iter().rev().map(|member| member.attempt).collect(),
-            share,
-        })
+        Some(Group { attempts: members.iter().rev().map(|member| member.attempt).collect(), share })
     }
 }
 
@@ -153,11 +136,7 @@ impl Sample {
 
     /// The largest hash up to which the sample is the whole set.
     fn reach(&self) -> u32 {
-        self.0
-            .last()
-            .copied()
-            .filter(|_| self.0.len() == MOST_HASHES)
-            .unwrap_or(u32::MAX)
+        self.0.last().copied().filter(|_| self.0.len() == MOST_HASHES).unwrap_or(u32::MAX)
     }
 
     fn has(&self, hash: u32) -> bool {
@@ -166,10 +145,7 @@ impl Sample {
 
     /// How many of these hashes are in one of the others.
     fn count_in<'a>(&self, others: impl Iterator<Item = &'a Self> + Clone) -> usize {
-        self.0
-            .iter()
-            .filter(|hash| others.clone().any(|other| other.has(**hash)))
-            .count()
+        self.0.iter().filter(|hash| others.clone().any(|other| other.has(**hash))).count()
     }
 
     /// Jaccard's likeness, over the hashes up to which both samples are whole.

@@ -105,15 +105,9 @@ fn assert_scores(detector: &str, scores: &Scores, known_misses: &[&str]) {
 }
 
 fn load<T: DeserializeOwned>(name: &str) -> Vec<T> {
-    let path = format!(
-        "{}/../../fixtures/detectors/{name}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/../../fixtures/detectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    assert!(
-        text.trim_start_matches(['{', '\n', ' '])
-            .starts_with("\"proves\"")
-    );
+    assert!(text.trim_start_matches(['{', '\n', ' ']).starts_with("\"proves\""));
     let set: Set<T> = serde_json::from_str(&text).unwrap();
     assert!(!set.proves.is_empty());
     set.cases
@@ -153,12 +147,7 @@ fn reports_are_one_finding_exactly_when_they_claim_the_same_of_one_place() {
     for case in load::<FindingCase>("findings") {
         let found = same_finding(&case.a, &case.b);
         let turned = same_finding(&case.b, &case.a);
-        assert_eq!(
-            found.as_ref().map(|same| same.by),
-            turned.map(|same| same.by),
-            "{}",
-            case.name
-        );
+        assert_eq!(found.as_ref().map(|same| same.by), turned.map(|same| same.by), "{}", case.name);
         note(&mut scores, case.split, &case.name, case.same, found.is_some());
     }
     assert_scores("same finding", &scores, &["effect-first", "quite-other-words"]);
@@ -197,13 +186,7 @@ fn a_circle_is_seen_at_the_step_that_closes_it_and_healthy_work_closes_none() {
             assert_eq!(kind(circle), expected, "{}", case.name);
         }
         let early = circles.iter().any(Option::is_some);
-        note(
-            &mut scores,
-            case.split,
-            &case.name,
-            case.fires.is_some(),
-            last.is_some(),
-        );
+        note(&mut scores, case.split, &case.name, case.fires.is_some(), last.is_some());
         note(&mut scores, case.split, &case.name, false, early);
     }
     assert_scores("circle", &scores, &[]);

@@ -58,11 +58,7 @@ impl Touched {
         if is_reformatting(hunk) {
             return;
         }
-        let removed = hunk
-            .removed
-            .iter()
-            .filter(|line| put(&mut self.removed, line))
-            .count();
+        let removed = hunk.removed.iter().filter(|line| put(&mut self.removed, line)).count();
         for line in &hunk.added {
             put(&mut self.added, line);
             if removed > 0 {
@@ -102,22 +98,14 @@ pub(super) fn total(lines: &Lines) -> usize {
 
 /// How many lines two bags have in common.
 pub(super) fn overlap(mine: &Lines, theirs: &Lines) -> usize {
-    mine.iter()
-        .map(|(hash, line)| line.count.min(count(theirs, *hash)) as usize)
-        .sum()
+    mine.iter().map(|(hash, line)| line.count.min(count(theirs, *hash)) as usize).sum()
 }
 
 fn take_moves_between(files: &mut BTreeMap<&str, Touched>) {
     let (mut gone, mut come) = (Lines::new(), Lines::new());
     for touched in files.values() {
-        touched
-            .removed
-            .iter()
-            .for_each(|(hash, line)| gone.entry(*hash).or_default().count += line.count);
-        touched
-            .added
-            .iter()
-            .for_each(|(hash, line)| come.entry(*hash).or_default().count += line.count);
+        touched.removed.iter().for_each(|(hash, line)| gone.entry(*hash).or_default().count += line.count);
+        touched.added.iter().for_each(|(hash, line)| come.entry(*hash).or_default().count += line.count);
     }
     for hash in common(&gone, &come) {
         let moved = count(&gone, hash).min(count(&come, hash));
@@ -132,10 +120,7 @@ fn take_moves_between(files: &mut BTreeMap<&str, Touched>) {
 }
 
 fn common(mine: &Lines, theirs: &Lines) -> Vec<u32> {
-    mine.keys()
-        .filter(|hash| theirs.contains_key(hash))
-        .copied()
-        .collect()
+    mine.keys().filter(|hash| theirs.contains_key(hash)).copied().collect()
 }
 
 fn count(lines: &Lines, hash: u32) -> u32 {
@@ -159,9 +144,7 @@ fn put(lines: &mut Lines, text: &str) -> bool {
     if !is_substantial(text) {
         return false;
     }
-    let line = lines
-        .entry(hash(text.chars().filter(|sign| !sign.is_whitespace())))
-        .or_default();
+    let line = lines.entry(hash(text.chars().filter(|sign| !sign.is_whitespace()))).or_default();
     line.count = line.count.saturating_add(1);
     if line.shingles.is_empty() {
         line.shingles = shingles(text);
@@ -192,19 +175,11 @@ fn shingles(text: &str) -> Vec<u32> {
     let words: Vec<u32> = text
         .split(|sign: char| !(sign.is_alphanumeric() || sign == '_'))
         .filter(|word| !word.is_empty())
-        .map(|word| {
-            hash(
-                word.chars()
-                    .map(|sign| if sign.is_ascii_digit() { '#' } else { sign }),
-            )
-        })
+        .map(|word| hash(word.chars().map(|sign| if sign.is_ascii_digit() { '#' } else { sign })))
         .collect();
     match words.as_slice() {
         [only] => Vec::from([*only]),
-        several => several
-            .windows(2)
-            .map(|pair| pair[0].rotate_left(7) ^ pair[1])
-            .collect(),
+        several => several.windows(2).map(|pair| pair[0].rotate_left(7) ^ pair[1]).collect(),
     }
 }
 

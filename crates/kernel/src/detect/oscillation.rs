@@ -33,11 +33,7 @@ pub struct Oscillation {
 impl Oscillation {
     /// Explains the match in one sentence.
     pub fn sentence(&self) -> String {
-        let Self {
-            approach,
-            share,
-            shared,
-        } = self;
+        let Self { approach, share, shared } = self;
         if shared.is_empty() {
             return format!(
                 "The proposed approach is {share} alike in words to previous approach {approach}."
@@ -79,11 +75,7 @@ fn matched(
         ALIKE_WITH_OTHERS
     };
     let share = words.plan_likeness(&Words::of(&earlier.text));
-    (share >= needed).then_some(Oscillation {
-        approach,
-        share,
-        shared,
-    })
+    (share >= needed).then_some(Oscillation { approach, share, shared })
 }
 
 fn decisions(approach: &Approach) -> BTreeSet<String> {

@@ -4,10 +4,7 @@ use super::*;
 use alloc::borrow::ToOwned;
 
 fn approach(text: &str, decisions: &[&str]) -> Approach {
-    Approach {
-        text: text.to_owned(),
-        decisions: decisions.iter().map(|id| (*id).to_owned()).collect(),
-    }
+    Approach { text: text.to_owned(), decisions: decisions.iter().map(|id| (*id).to_owned()).collect() }
 }
 
 const LEASE: &str = "The scheduler takes a lease in the database and renews the lease every few seconds.";
@@ -16,10 +13,7 @@ const QUEUE: &str = "Serialise all writes through one queue with a single consum
 // DR-12
 #[test]
 fn the_closest_previous_approach_is_named_with_its_evidence() {
-    let previous = [
-        approach(QUEUE, &[]),
-        approach(LEASE, &["DD-0075-001", "DD-0075-002"]),
-    ];
+    let previous = [approach(QUEUE, &[]), approach(LEASE, &["DD-0075-001", "DD-0075-002"])];
     let again = approach(
         "Every few seconds the scheduler renews a lease that it takes in the database.",
         &["dd-0075-002"],
@@ -42,22 +36,13 @@ fn the_closest_previous_approach_is_named_with_its_evidence() {
 #[test]
 fn shared_decisions_alone_never_block() {
     let decisions = ["DD-0075-001", "DD-0075-002", "DD-0075-003"];
-    assert_eq!(
-        oscillation(&approach(QUEUE, &decisions), &[approach(LEASE, &decisions)]),
-        None
-    );
-    assert_eq!(
-        oscillation(&approach("", &decisions), &[approach("", &decisions)]),
-        None
-    );
+    assert_eq!(oscillation(&approach(QUEUE, &decisions), &[approach(LEASE, &decisions)]), None);
+    assert_eq!(oscillation(&approach("", &decisions), &[approach("", &decisions)]), None);
 }
 
 #[test]
 fn the_earliest_of_equals_is_named() {
     let previous = [approach(LEASE, &[]), approach(LEASE, &[])];
-    assert_eq!(
-        oscillation(&approach(LEASE, &[]), &previous).map(|found| found.approach),
-        Some(1)
-    );
+    assert_eq!(oscillation(&approach(LEASE, &[]), &previous).map(|found| found.approach), Some(1));
     assert_eq!(oscillation(&approach(LEASE, &[]), &[]), None);
 }

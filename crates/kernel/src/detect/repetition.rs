@@ -41,12 +41,7 @@ pub enum SamenessBy {
 impl Sameness {
     /// Explains the match in one sentence.
     pub fn sentence(&self) -> String {
-        let Self {
-            first,
-            second,
-            file,
-            by,
-        } = self;
+        let Self { first, second, file, by } = self;
         match by {
             SamenessBy::NamedByReviewer => {
                 format!("The reviewer says that {first} and {second} are one finding.")
@@ -64,12 +59,7 @@ impl Sameness {
 /// Tells whether two reports are one finding, and by what. The order of the two does not matter for that.
 pub fn same_finding(a: &Finding, b: &Finding) -> Option<Sameness> {
     let by = named(a, b).or_else(|| alike(a, b))?;
-    Some(Sameness {
-        first: a.id.clone(),
-        second: b.id.clone(),
-        file: a.place.file.clone(),
-        by,
-    })
+    Some(Sameness { first: a.id.clone(), second: b.id.clone(), file: a.place.file.clone(), by })
 }
 
 fn named(a: &Finding, b: &Finding) -> Option<SamenessBy> {
@@ -94,9 +84,7 @@ fn alike(a: &Finding, b: &Finding) -> Option<SamenessBy> {
 }
 
 fn claim(finding: &Finding) -> Words {
-    Words::of(&finding.claim)
-        .about(&finding.place.symbol)
-        .about(&finding.place.file)
+    Words::of(&finding.claim).about(&finding.place.symbol).about(&finding.place.file)
 }
 
 /// How closely two places meet.
@@ -130,9 +118,7 @@ fn symbol(name: &str) -> &str {
 
 /// Tells whether a bare name is the end of a qualified one: `run` of `Retry::run`.
 fn ends_path(name: &str, qualified: &str) -> bool {
-    qualified
-        .strip_suffix(name)
-        .is_some_and(|front| front.ends_with("::") || front.ends_with(['.', '#']))
+    qualified.strip_suffix(name).is_some_and(|front| front.ends_with("::") || front.ends_with(['.', '#']))
 }
 
 #[cfg(test)]

@@ -14,11 +14,7 @@ fn finding(id: &str, file: &str, symbol: &str, claim: &str) -> Finding {
         kind: None,
         injected_by: Default::default(),
         task: None,
-        place: Place {
-            file: file.to_owned(),
-            symbol: symbol.to_owned(),
-            line: 1,
-        },
+        place: Place { file: file.to_owned(), symbol: symbol.to_owned(), line: 1 },
         claim: claim.to_owned(),
         evidence: String::new(),
         impact: String::new(),
@@ -35,10 +31,7 @@ fn line_numbers_and_severities_are_never_compared() {
     let mut second = finding("F-2", "./src/retry.rs", "Retry::run()", CLAIM);
     second.place.line = 900;
     second.severity = Severity::Minor;
-    assert_eq!(
-        same_finding(&first, &second).map(|same| same.by),
-        Some(SamenessBy::EqualWords)
-    );
+    assert_eq!(same_finding(&first, &second).map(|same| same.by), Some(SamenessBy::EqualWords));
 }
 
 // CORE-12
@@ -47,10 +40,7 @@ fn a_reviewers_word_needs_no_other_agreement_and_an_empty_id_is_no_word() {
     let first = finding("F-1", "src/retry.rs", "run", CLAIM);
     let mut second = finding("F-2", "docs/retry.md", "", "Still open.");
     second.repeats = Some("F-1".to_owned());
-    assert_eq!(
-        same_finding(&second, &first).map(|same| same.by),
-        Some(SamenessBy::NamedByReviewer)
-    );
+    assert_eq!(same_finding(&second, &first).map(|same| same.by), Some(SamenessBy::NamedByReviewer));
     let nameless = finding("", "src/retry.rs", "run", CLAIM);
     second.repeats = Some(String::new());
     assert_eq!(same_finding(&second, &nameless), None);
@@ -64,28 +54,16 @@ fn an_unknown_symbol_asks_for_closer_words() {
         "After a successful request, the next delay is long since no reset of the backoff counter is done.";
     assert!(same_finding(&known, &finding("F-2", "src/retry.rs", "", close)).is_some());
     assert!(same_finding(&known, &finding("F-2", "src/retry.rs", "run", free)).is_some());
-    assert_eq!(
-        same_finding(&known, &finding("F-2", "src/retry.rs", "", free)),
-        None
-    );
+    assert_eq!(same_finding(&known, &finding("F-2", "src/retry.rs", "", free)), None);
 }
 
 #[test]
 fn each_sameness_explains_itself() {
     let sentence = |by| {
         let (first, second, file) = ("F-1".to_owned(), "G-4".to_owned(), "src/retry.rs".to_owned());
-        Sameness {
-            first,
-            second,
-            file,
-            by,
-        }
-        .sentence()
+        Sameness { first, second, file, by }.sentence()
     };
-    assert_eq!(
-        sentence(SamenessBy::NamedByReviewer),
-        "The reviewer says that F-1 and G-4 are one finding."
-    );
+    assert_eq!(sentence(SamenessBy::NamedByReviewer), "The reviewer says that F-1 and G-4 are one finding.");
     assert_eq!(
         sentence(SamenessBy::EqualWords),
         "F-1 and G-4 make the same claim on src/retry.rs in equal words."

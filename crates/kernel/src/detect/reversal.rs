@@ -26,12 +26,7 @@ pub struct Reversal {
 impl Reversal {
     /// Explains the reversal in one sentence.
     pub fn sentence(&self) -> String {
-        let Self {
-            file,
-            undone,
-            touched,
-            share,
-        } = self;
+        let Self { file, undone, touched, share } = self;
         format!(
             "This change undoes {undone} of the {touched} lines ({share}) that the previous one changed in {file}."
         )
@@ -62,12 +57,7 @@ fn undone(path: &str, before: &Touched, after: &Touched) -> Option<Reversal> {
     if touched < FEWEST_LINES || share < UNDONE || is_rewrite(before, after, taken_out, put_back) {
         return None;
     }
-    Some(Reversal {
-        file: path.to_string(),
-        undone: count(undone),
-        touched: count(touched),
-        share,
-    })
+    Some(Reversal { file: path.to_string(), undone: count(undone), touched: count(touched), share })
 }
 
 /// Lines that went for other lines, with nothing put back, were rewritten: the work goes on.

@@ -6,21 +6,12 @@ use alloc::vec::Vec;
 
 fn change(path: &str, removed: Vec<String>, added: Vec<String>) -> Change {
     let hunks = Vec::from([Hunk { removed, added }]);
-    let file = FileChange {
-        path: path.to_string(),
-        hunks,
-        generated: false,
-    };
-    Change {
-        files: Vec::from([file]),
-        ..Change::default()
-    }
+    let file = FileChange { path: path.to_string(), hunks, generated: false };
+    Change { files: Vec::from([file]), ..Change::default() }
 }
 
 fn lines(from: usize, to: usize) -> Vec<String> {
-    (from..to)
-        .map(|n| format!("let value_{n} = read({n});"))
-        .collect()
+    (from..to).map(|n| format!("let value_{n} = read({n});")).collect()
 }
 
 // CORE-22
@@ -28,14 +19,8 @@ fn lines(from: usize, to: usize) -> Vec<String> {
 fn four_fifths_are_enough_and_less_is_not() {
     let previous = change("a.rs", Vec::new(), lines(0, 100));
     let found = reversal(&previous, &change("a.rs", lines(0, 80), Vec::new()));
-    assert_eq!(
-        found.map(|reversal| (reversal.undone, reversal.touched)),
-        Some((80, 100))
-    );
-    assert_eq!(
-        reversal(&previous, &change("a.rs", lines(0, 79), Vec::new())),
-        None
-    );
+    assert_eq!(found.map(|reversal| (reversal.undone, reversal.touched)), Some((80, 100)));
+    assert_eq!(reversal(&previous, &change("a.rs", lines(0, 79), Vec::new())), None);
 }
 
 // CORE-22
@@ -54,20 +39,14 @@ fn a_reversal_names_the_file_and_the_share() {
 #[test]
 fn a_single_line_is_no_change_to_speak_of() {
     let previous = change("a.rs", Vec::new(), lines(0, 1));
-    assert_eq!(
-        reversal(&previous, &change("a.rs", lines(0, 1), Vec::new())),
-        None
-    );
+    assert_eq!(reversal(&previous, &change("a.rs", lines(0, 1), Vec::new())), None);
 }
 
 #[test]
 fn equal_lines_are_counted_one_by_one() {
     let repeated: Vec<String> = (0..10).map(|_| "push(item);".to_string()).collect();
     let previous = change("a.rs", Vec::new(), repeated.clone());
-    assert_eq!(
-        reversal(&previous, &change("a.rs", repeated[..5].to_vec(), Vec::new())),
-        None
-    );
+    assert_eq!(reversal(&previous, &change("a.rs", repeated[..5].to_vec(), Vec::new())), None);
     assert!(reversal(&previous, &change("a.rs", repeated, Vec::new())).is_some());
 }
 
@@ -75,8 +54,5 @@ fn equal_lines_are_counted_one_by_one() {
 fn a_large_change_is_judged_in_one_pass() {
     let previous = change("a.rs", lines(0, 100_000), lines(100_000, 200_000));
     let current = change("a.rs", lines(100_000, 200_000), lines(0, 100_000));
-    assert_eq!(
-        reversal(&previous, &current).map(|reversal| reversal.share),
-        Some(Permille::WHOLE)
-    );
+    assert_eq!(reversal(&previous, &current).map(|reversal| reversal.share), Some(Permille::WHOLE));
 }

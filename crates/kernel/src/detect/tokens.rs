@@ -24,8 +24,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
         if index % 2 == 1 && index <= closed {
             tokens.push(Token::Name(span));
         } else {
-            span.split_whitespace()
-                .for_each(|chunk| chunk_tokens(chunk, &mut tokens));
+            span.split_whitespace().for_each(|chunk| chunk_tokens(chunk, &mut tokens));
         }
     }
     tokens
@@ -38,10 +37,9 @@ fn chunk_tokens<'a>(chunk: &'a str, tokens: &mut Vec<Token<'a>>) {
     if is_name(core, tail) {
         tokens.push(Token::Name(core));
     } else {
-        core.split(['-', '–', '/', '(', ')', ',', ';', ':', '=', '"'])
-            .for_each(|part| {
-                tokens.extend(part_token(part));
-            });
+        core.split(['-', '–', '/', '(', ')', ',', ';', ':', '=', '"']).for_each(|part| {
+            tokens.extend(part_token(part));
+        });
     }
     let is_dash = core.is_empty() && tail.contains(['–', '—']);
     if is_dash || tail.contains([';', '.', ':', '!', '?', ')']) {
@@ -83,18 +81,13 @@ fn is_name(core: &str, tail: &str) -> bool {
 }
 
 fn has_inner_dot(core: &str) -> bool {
-    core.split('.').count() > 1
-        && core
-            .split('.')
-            .all(|part| part.starts_with(char::is_alphanumeric))
+    core.split('.').count() > 1 && core.split('.').all(|part| part.starts_with(char::is_alphanumeric))
 }
 
 /// A capital after a small letter: `camelCase`.
 fn has_hump(core: &str) -> bool {
     let small_first = core.chars().zip(core.chars().skip(1));
-    small_first
-        .into_iter()
-        .any(|(one, two)| one.is_lowercase() && two.is_uppercase())
+    small_first.into_iter().any(|(one, two)| one.is_lowercase() && two.is_uppercase())
 }
 
 /// The stems of an identifier's parts: `maxLen`, `max_len` and "max len" are one.

@@ -204,10 +204,7 @@ pub(super) fn is_reference(word: &str) -> bool {
 }
 
 pub(super) fn number_word(word: &str) -> Option<&'static str> {
-    NUMBER_WORDS
-        .iter()
-        .find(|(name, _)| *name == word)
-        .map(|(_, digits)| *digits)
+    NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, digits)| *digits)
 }
 
 /// The stem that an `un-` word denies: `check` for `unchecked`.
@@ -219,13 +216,11 @@ pub(super) fn denied_by_prefix(word: &str) -> Option<String> {
 
 /// The stems whose presence on the other side would make it an opposite.
 pub(super) fn opposites(stem: &str) -> impl Iterator<Item = &'static str> {
-    OPPOSITES
-        .iter()
-        .filter_map(move |(left, right)| match (*left == stem, *right == stem) {
-            (true, _) => Some(*right),
-            (false, true) => Some(*left),
-            (false, false) => None,
-        })
+    OPPOSITES.iter().filter_map(move |(left, right)| match (*left == stem, *right == stem) {
+        (true, _) => Some(*right),
+        (false, true) => Some(*left),
+        (false, false) => None,
+    })
 }
 
 /// The light stem of a folded word, with synonyms made one. Words of other scripts stay as they are.
@@ -241,10 +236,7 @@ pub(super) fn stem(word: &str) -> String {
 }
 
 fn synonym(stem: &str) -> &str {
-    SYNONYMS
-        .iter()
-        .find(|(from, _)| *from == stem)
-        .map_or(stem, |(_, to)| to)
+    SYNONYMS.iter().find(|(from, _)| *from == stem).map_or(stem, |(_, to)| to)
 }
 
 fn without_plural(word: &str) -> String {
@@ -255,20 +247,16 @@ fn without_plural(word: &str) -> String {
         return word[..word.len() - 2].to_owned();
     }
     let keeps = ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
-    word.strip_suffix('s')
-        .filter(|_| !keeps)
-        .unwrap_or(word)
-        .to_owned()
+    word.strip_suffix('s').filter(|_| !keeps).unwrap_or(word).to_owned()
 }
 
 fn without_inflection(word: &str) -> String {
     if let Some(rest) = word.strip_suffix("ied").filter(|rest| rest.len() > 1) {
         return [rest, "y"].concat();
     }
-    let rest = ["ingly", "edly", "ing", "ed", "ly"].iter().find_map(|end| {
-        word.strip_suffix(end)
-            .filter(|rest| rest.len() > 2 && rest.contains(is_vowel))
-    });
+    let rest = ["ingly", "edly", "ing", "ed", "ly"]
+        .iter()
+        .find_map(|end| word.strip_suffix(end).filter(|rest| rest.len() > 2 && rest.contains(is_vowel)));
     rest.unwrap_or(word).to_owned()
 }
 
@@ -287,9 +275,7 @@ fn finish(mut rest: String) -> String {
         rest.pop();
     }
     let mut back = rest.chars().rev();
-    let doubled = back
-        .next()
-        .is_some_and(|last| !is_vowel(last) && back.next() == Some(last));
+    let doubled = back.next().is_some_and(|last| !is_vowel(last) && back.next() == Some(last));
     if doubled && rest.len() > 4 {
         rest.pop();
     }
@@ -316,15 +302,7 @@ mod tests {
 
     #[test]
     fn forms_of_one_word_share_a_stem() {
-        stems_are_one(&[
-            "check",
-            "checks",
-            "checked",
-            "checking",
-            "validated",
-            "validation",
-            "verifies",
-        ]);
+        stems_are_one(&["check", "checks", "checked", "checking", "validated", "validation", "verifies"]);
         stems_are_one(&["expiry", "expired", "expires", "expiring"]);
         stems_are_one(&["retry", "retries", "retried", "retrying"]);
         stems_are_one(&["concatenate", "concatenated", "concatenating", "concatenation"]);
@@ -358,10 +336,7 @@ mod tests {
             let (left, right) = pair.split_once(' ').unwrap();
             opposites(&stem(left)).all(|other| other != stem(right))
         };
-        assert_eq!(
-            text.split(", ").filter(is_lost).collect::<Vec<_>>(),
-            Vec::<&str>::new()
-        );
+        assert_eq!(text.split(", ").filter(is_lost).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 
     #[test]

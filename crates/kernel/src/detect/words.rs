@@ -48,20 +48,14 @@ impl Order {
     fn is_turned(&self, other: &Self) -> bool {
         let both = |one: &BTreeSet<String>, two: &BTreeSet<String>| one.intersection(two).count();
         let straight = both(&self.earlier, &other.earlier) + both(&self.later, &other.later);
-        let (forth, back) = (
-            both(&self.earlier, &other.later),
-            both(&self.later, &other.earlier),
-        );
+        let (forth, back) = (both(&self.earlier, &other.later), both(&self.later, &other.earlier));
         forth > 0 && back > 0 && forth + back >= straight
     }
 }
 
 impl Words {
     pub(super) fn of(text: &str) -> Self {
-        let mut words = Self {
-            normal: normal(text),
-            ..Self::default()
-        };
+        let mut words = Self { normal: normal(text), ..Self::default() };
         let mut clause = Clause::default();
         for token in tokens(text) {
             match token {
@@ -112,18 +106,10 @@ impl Words {
             return Permille::default();
         }
         let weigh = |stem: &String| {
-            if self.topic.contains(stem) || other.topic.contains(stem) {
-                1
-            } else {
-                2
-            }
+            if self.topic.contains(stem) || other.topic.contains(stem) { 1 } else { 2 }
         };
         let shared = mine.intersection(theirs).map(weigh).sum();
-        cosine(
-            shared,
-            mine.iter().map(weigh).sum(),
-            theirs.iter().map(weigh).sum(),
-        )
+        cosine(shared, mine.iter().map(weigh).sum(), theirs.iter().map(weigh).sum())
     }
 
     fn kept(&self) -> BTreeSet<String> {
@@ -141,9 +127,7 @@ impl Words {
 
     /// Only a plain affirmation contradicts a denial: "missing check" and "should check" agree with it.
     fn denies(&self, other: &Self) -> bool {
-        self.denied
-            .iter()
-            .any(|stem| other.said.contains(stem) && !other.doubted.contains(stem))
+        self.denied.iter().any(|stem| other.said.contains(stem) && !other.doubted.contains(stem))
     }
 
     /// A denied opposite agrees: "not allowed" and "denied".
@@ -159,11 +143,8 @@ impl Words {
 
     /// Tells whether the two put the same things in the other order, or one chooses what the other replaces.
     fn turns(&self, other: &Self) -> bool {
-        let turned = self
-            .order
-            .as_ref()
-            .zip(other.order.as_ref())
-            .is_some_and(|(one, two)| one.is_turned(two));
+        let turned =
+            self.order.as_ref().zip(other.order.as_ref()).is_some_and(|(one, two)| one.is_turned(two));
         turned || self.is_chosen_by(other) || other.is_chosen_by(self)
     }
 
@@ -182,10 +163,7 @@ impl Words {
     }
 
     fn note_number(&mut self, digits: String, clause: &Clause) {
-        let is_reference = clause
-            .words
-            .last()
-            .is_some_and(|word| vocabulary::is_reference(word));
+        let is_reference = clause.words.last().is_some_and(|word| vocabulary::is_reference(word));
         if !is_reference {
             self.numbers.insert(digits);
         }
@@ -242,28 +220,18 @@ impl Words {
                 .collect()
         };
         if let Some(order) = self.order.as_mut() {
-            let open = [&mut order.earlier, &mut order.later]
-                .into_iter()
-                .find(|side| side.is_empty());
+            let open = [&mut order.earlier, &mut order.later].into_iter().find(|side| side.is_empty());
             open.into_iter().for_each(|side| *side = stems(0, usize::MAX));
             return;
         }
-        let Some(at) = clause
-            .words
-            .iter()
-            .position(|word| word == "before" || word == "after")
-        else {
+        let Some(at) = clause.words.iter().position(|word| word == "before" || word == "after") else {
             return;
         };
         let (left, right) = (stems(0, at), stems(at, usize::MAX));
         if left.is_empty() && !clause.goes_on {
             return;
         }
-        let (earlier, later) = if clause.words[at] == "before" {
-            (left, right)
-        } else {
-            (right, left)
-        };
+        let (earlier, later) = if clause.words[at] == "before" { (left, right) } else { (right, left) };
         self.order = Some(Order { earlier, later });
     }
 
@@ -290,20 +258,11 @@ struct Clause {
 impl Clause {
     /// Where the words about a replaced thing begin; they reach to the end of the clause.
     fn replaced_from(&self) -> Option<usize> {
-        let pairs = [
-            ("instead", "of"),
-            ("rather", "than"),
-            ("no", "longer"),
-            ("place", "of"),
-            ("opposed", "to"),
-        ];
+        let pairs =
+            [("instead", "of"), ("rather", "than"), ("no", "longer"), ("place", "of"), ("opposed", "to")];
         let follows = |pair: &[String]| pairs.iter().any(|(one, two)| pair[0] == *one && pair[1] == *two);
         let pair = self.words.windows(2).position(follows).map(|at| at + 2);
-        let unlike = self
-            .words
-            .iter()
-            .position(|word| word == "unlike")
-            .map(|at| at + 1);
+        let unlike = self.words.iter().position(|word| word == "unlike").map(|at| at + 1);
         pair.into_iter().chain(unlike).min()
     }
 }

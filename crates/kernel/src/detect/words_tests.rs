@@ -18,46 +18,22 @@ fn alike(one: &str, two: &str) {
 
 #[test]
 fn a_denial_is_not_the_claim_that_it_denies() {
-    apart(
-        "The header length is checked by the parser",
-        "The header length is not checked by the parser",
-    );
-    apart(
-        "The parser checks the header length",
-        "The parser doesn’t check the header length",
-    );
-    apart(
-        "The cache evicts old entries on insert",
-        "The cache never evicts old entries on insert",
-    );
+    apart("The header length is checked by the parser", "The header length is not checked by the parser");
+    apart("The parser checks the header length", "The parser doesn’t check the header length");
+    apart("The cache evicts old entries on insert", "The cache never evicts old entries on insert");
 }
 
 #[test]
 fn denials_in_different_words_agree() {
-    alike(
-        "The header length is not checked by the parser",
-        "The parser lacks a check of the header length",
-    );
-    alike(
-        "The header length is unchecked in the parser",
-        "The parser never checks the header length",
-    );
-    alike(
-        "The parser should check the header length",
-        "The parser does not check the header length",
-    );
+    alike("The header length is not checked by the parser", "The parser lacks a check of the header length");
+    alike("The header length is unchecked in the parser", "The parser never checks the header length");
+    alike("The parser should check the header length", "The parser does not check the header length");
 }
 
 #[test]
 fn opposites_numbers_names_and_turned_orders_tell_texts_apart() {
-    apart(
-        "The first row of the sheet is skipped",
-        "The last row of the sheet is skipped",
-    );
-    apart(
-        "The server waits 30 seconds for the reply",
-        "The server waits 60 s for the reply",
-    );
+    apart("The first row of the sheet is skipped", "The last row of the sheet is skipped");
+    apart("The server waits 30 seconds for the reply", "The server waits 60 s for the reply");
     apart(
         "The width `max_cols` is never bounded by the sheet",
         "The width `min_rows` is never bounded by the sheet",
@@ -74,10 +50,7 @@ fn opposites_numbers_names_and_turned_orders_tell_texts_apart() {
 
 #[test]
 fn spelling_of_numbers_names_and_orders_does_not_matter() {
-    alike(
-        "The job is started three times by the server",
-        "The server starts the job 3 times",
-    );
+    alike("The job is started three times by the server", "The server starts the job 3 times");
     alike(
         "`maxCols` is never bounded by the width of the whole sheet",
         "max_cols isn't bounded by the whole sheet's width",
@@ -111,16 +84,8 @@ fn short_texts_are_alike_only_when_equal() {
 
 #[test]
 fn a_shared_topic_is_not_a_claim() {
-    apart(
-        "The cache of parsed schemas leaks memory",
-        "The cache of parsed schemas",
-    );
-    assert!(
-        likeness(
-            "The retry loop sleeps under the lock",
-            "The retry loop drops the last error"
-        ) < 560
-    );
+    apart("The cache of parsed schemas leaks memory", "The cache of parsed schemas");
+    assert!(likeness("The retry loop sleeps under the lock", "The retry loop drops the last error") < 560);
 }
 
 #[test]
@@ -145,10 +110,7 @@ fn any_text_in_any_script_is_taken() {
         let words = Words::of(text).about(text);
         assert_eq!(words.likeness(&words), words.plan_likeness(&words));
     }
-    alike(
-        "Größe des Puffers wird nirgends geprüft",
-        "größe des puffers wird NIRGENDS geprüft.",
-    );
+    alike("Größe des Puffers wird nirgends geprüft", "größe des puffers wird NIRGENDS geprüft.");
 }
 
 #[test]

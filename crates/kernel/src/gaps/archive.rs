@@ -107,17 +107,10 @@ impl Rounds {
     /// are archived as one rollback. Ids given meanwhile stay given.
     pub fn restore(&mut self, board: &Board, request: RollbackRequest) -> Result<Board, RollbackError> {
         let (round, mode) = (request.round, request.mode);
-        let start = self
-            .starts
-            .get(&round)
-            .ok_or(RollbackError::NotBegun { round })?
-            .clone();
+        let start = self.starts.get(&round).ok_or(RollbackError::NotBegun { round })?.clone();
         self.check_limits(board, round)?;
         self.archive(board, round, RollbackCause::Requested(request));
-        let mut restored = Board {
-            issued: board.issued.clone(),
-            ..start
-        };
+        let mut restored = Board { issued: board.issued.clone(), ..start };
         match mode {
             RetryMode::SamePrompt | RetryMode::Narrowed | RetryMode::ExtraContext => {}
             RetryMode::Skip => restored.skip_round(),
@@ -128,9 +121,7 @@ impl Rounds {
     /// The best try at a round, archived ones included: the highest weighted net, the latest on a tie. Tries
     /// that began from other earlier rounds than the present ones are left out.
     pub fn best(&self, board: &Board, round: u32) -> Option<Attempt> {
-        self.attempts(board, round)
-            .into_iter()
-            .max_by_key(|attempt| attempt.weighted_net)
+        self.attempts(board, round).into_iter().max_by_key(|attempt| attempt.weighted_net)
     }
 
     /// Goes on with the best try at a round once no rollback is left for it.
@@ -138,18 +129,13 @@ impl Rounds {
         if self.check_limits(board, round).is_ok() {
             return Err(RollbackError::StillAllowed { round });
         }
-        let best = self
-            .best(board, round)
-            .ok_or(RollbackError::NoAttempt { round })?;
+        let best = self.best(board, round).ok_or(RollbackError::NoAttempt { round })?;
         let Some(archived) = self.archived(best).cloned() else {
             return Ok(board.clone());
         };
         self.archive(board, round, RollbackCause::BestAdopted);
         self.starts.insert(round, archived.start);
-        Ok(Board {
-            issued: board.issued.clone(),
-            ..archived.end
-        })
+        Ok(Board { issued: board.issued.clone(), ..archived.end })
     }
 
     /// Every rollback so far, oldest first; the newest requested one holds what the retry is told.
@@ -159,47 +145,27 @@ impl Rounds {
 
     fn check_limits(&self, board: &Board, round: u32) -> Result<(), RollbackError> {
         let (per_round, per_run) = (board.rules.rollbacks_per_round, board.rules.rollbacks_per_run);
-        let requested: Vec<u32> = self
-            .rollbacks
-            .iter()
-            .filter_map(Rollback::requested_round)
-            .collect();
+        let requested: Vec<u32> = self.rollbacks.iter().filter_map(Rollback::requested_round).collect();
         if at_least(requested.len(), per_run) {
-            return Err(RollbackError::RunLimit {
-                round,
-                limit: per_run,
-            });
+            return Err(RollbackError::RunLimit { round, limit: per_run });
         }
         if at_least(requested.iter().filter(|to| **to == round).count(), per_round) {
-            return Err(RollbackError::RoundLimit {
-                round,
-                limit: per_round,
-            });
+            return Err(RollbackError::RoundLimit { round, limit: per_round });
         }
         Ok(())
     }
 
     fn archive(&mut self, board: &Board, round: u32, cause: RollbackCause) {
-        let number = u32::try_from(self.rollbacks.len())
-            .unwrap_or(u32::MAX)
-            .saturating_add(1);
+        let number = u32::try_from(self.rollbacks.len()).unwrap_or(u32::MAX).saturating_add(1);
         let starts = self.starts.split_off(&round);
         let ends = starts.values().skip(1).cloned().chain([board.clone()]);
-        let rounds = starts
-            .iter()
-            .zip(ends)
-            .map(|((round, start), end)| ArchivedRound {
-                round: *round,
-                start: start.clone(),
-                end,
-            });
-        let rounds = rounds.collect();
-        self.rollbacks.push(Rollback {
-            number,
-            cause,
-            to: round,
-            rounds,
+        let rounds = starts.iter().zip(ends).map(|((round, start), end)| ArchivedRound {
+            round: *round,
+            start: start.clone(),
+            end,
         });
+        let rounds = rounds.collect();
+        self.rollbacks.push(Rollback { number, cause, to: round, rounds });
     }
 
     fn attempts(&self, board: &Board, round: u32) -> Vec<Attempt> {
@@ -211,11 +177,7 @@ impl Rounds {
             .chain([(None, board)])
             .filter_map(|(rollback, end)| {
                 let row = counted_row(end, round)?;
-                Some(Attempt {
-                    round,
-                    rollback,
-                    weighted_net: row.weighted_net,
-                })
+                Some(Attempt { round, rollback, weighted_net: row.weighted_net })
             })
             .collect()
     }
@@ -224,21 +186,12 @@ impl Rounds {
     fn rollbacks_of(&self, round: u32) -> impl Iterator<Item = &Rollback> {
         let past = self.rollbacks.iter().rposition(|rollback| rollback.to < round);
         let first = past.map_or(0, |at| at.saturating_add(1));
-        self.rollbacks
-            .iter()
-            .skip(first)
-            .filter(move |rollback| rollback.to == round)
+        self.rollbacks.iter().skip(first).filter(move |rollback| rollback.to == round)
     }
 
     fn archived(&self, attempt: Attempt) -> Option<&ArchivedRound> {
-        let rollback = self
-            .rollbacks
-            .iter()
-            .find(|rollback| Some(rollback.number) == attempt.rollback)?;
-        rollback
-            .rounds
-            .iter()
-            .find(|archived| archived.round == attempt.round)
+        let rollback = self.rollbacks.iter().find(|rollback| Some(rollback.number) == attempt.rollback)?;
+        rollback.rounds.iter().find(|archived| archived.round == attempt.round)
     }
 }
 
@@ -259,19 +212,13 @@ impl Rollback {
 impl Board {
     fn skip_round(&mut self) {
         let row = self.count_round(Counting::Failed);
-        self.rows.push(RoundRow {
-            state: RoundState::Skipped,
-            ..row
-        });
+        self.rows.push(RoundRow { state: RoundState::Skipped, ..row });
         self.round = self.round.saturating_add(1);
     }
 }
 
 fn counted_row(board: &Board, round: u32) -> Option<&RoundRow> {
-    board
-        .rows
-        .iter()
-        .find(|row| row.round == round && row.state.counts())
+    board.rows.iter().find(|row| row.round == round && row.state.counts())
 }
 
 fn at_least(count: usize, limit: u32) -> bool {

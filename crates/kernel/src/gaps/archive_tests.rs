@@ -23,18 +23,11 @@ fn request(round: u32) -> RollbackRequest {
 /// Plays a round with nothing new: the low bits say which of the first four workable gaps are proposed, the
 /// high ones which of them are approved.
 fn play_bits(board: &Board, bits: u8) -> Board {
-    let workable: Vec<String> = board
-        .unsettled()
-        .filter(|gap| gap.status.is_workable())
-        .map(|gap| gap.id.to_string())
-        .collect();
+    let workable: Vec<String> =
+        board.unsettled().filter(|gap| gap.status.is_workable()).map(|gap| gap.id.to_string()).collect();
     let first: Vec<(usize, &str)> = workable.iter().map(String::as_str).take(4).enumerate().collect();
     let chosen = |wanted: &dyn Fn(usize) -> bool| -> Vec<&str> {
-        first
-            .iter()
-            .filter(|(n, _)| wanted(*n))
-            .map(|(_, gap)| *gap)
-            .collect()
+        first.iter().filter(|(n, _)| wanted(*n)).map(|(_, gap)| *gap).collect()
     };
     let bit = |n: usize| bits >> n & 1 == 1;
     let proposed = chosen(&bit);
@@ -53,33 +46,20 @@ fn restoring_a_round_brings_back_statuses_and_decisions() {
     let mut rounds = Rounds::default();
     let start = four_gaps();
     rounds.start(&start);
-    let review = ReviewerOutput {
-        issues: vec![raises("GAP-A-001", High)],
-        ..reviews(&[], &["GAP-A-001"])
-    };
+    let review = ReviewerOutput { issues: vec![raises("GAP-A-001", High)], ..reviews(&[], &["GAP-A-001"]) };
     let one = play(&start, proposes(&["GAP-A-001"]), review).board;
     rounds.start(&one);
-    let engineer = EngineerOutput {
-        answers: vec![disagrees("ISSUE-R1-001")],
-        ..EngineerOutput::default()
-    };
+    let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..EngineerOutput::default() };
     let mut two = play(&one, engineer, ReviewerOutput::default()).board;
-    two.decide(&QuestionId("ISSUE-R1-001".into()), Choice::Stated(0), grounds())
-        .unwrap();
+    two.decide(&QuestionId("ISSUE-R1-001".into()), Choice::Stated(0), grounds()).unwrap();
     rounds.start(&two);
 
     let restored = rounds.restore(&two, request(2)).unwrap();
     assert_eq!(restored, one);
     assert_eq!((restored.round(), restored.decisions().len()), (2, 0));
-    assert_eq!(
-        restored.gap(&id("GAP-A-001")).unwrap().status,
-        GapStatus::NeedsRevision
-    );
+    assert_eq!(restored.gap(&id("GAP-A-001")).unwrap().status, GapStatus::NeedsRevision);
     let archived = &rounds.rollbacks()[0];
-    assert_eq!(
-        archived.rounds.iter().map(|r| r.round).collect::<Vec<_>>(),
-        [2, 3]
-    );
+    assert_eq!(archived.rounds.iter().map(|r| r.round).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(archived.rounds[1].end.decisions().len(), 1);
     assert_eq!(archived.cause, RollbackCause::Requested(request(2)));
 }
@@ -114,9 +94,7 @@ fn two_rollbacks_per_round_and_five_per_run_are_the_limits() {
             rounds.start(&board);
             board = play_bits(&board, 0b0001);
         }
-        rounds
-            .restore(&board, request(to))
-            .map(|restored| board = restored)
+        rounds.restore(&board, request(to)).map(|restored| board = restored)
     };
     for to in [3, 3] {
         back(&mut rounds, to).unwrap();
@@ -126,10 +104,7 @@ fn two_rollbacks_per_round_and_five_per_run_are_the_limits() {
     for to in [2, 2, 1] {
         back(&mut rounds, to).unwrap();
     }
-    assert_eq!(
-        back(&mut rounds, 1),
-        Err(RollbackError::RunLimit { round: 1, limit: 5 })
-    );
+    assert_eq!(back(&mut rounds, 1), Err(RollbackError::RunLimit { round: 1, limit: 5 }));
     assert_eq!(rounds.rollbacks().len(), 5);
 }
 
@@ -148,14 +123,7 @@ fn the_best_attempt_has_the_highest_weighted_net_and_is_the_latest_on_a_tie() {
             Err(other) => panic!("{other}"),
         };
     }
-    assert_eq!(
-        rounds.best(&board, 1),
-        Some(Attempt {
-            round: 1,
-            rollback: None,
-            weighted_net: 4
-        })
-    );
+    assert_eq!(rounds.best(&board, 1), Some(Attempt { round: 1, rollback: None, weighted_net: 4 }));
     assert_eq!(rounds.proceed_with_best(&board, 1).unwrap(), board);
 }
 
@@ -167,30 +135,17 @@ fn without_rollbacks_left_the_run_goes_on_with_the_best_attempt() {
     let [poor, good, mut none] = [0b0010_0010, 0b0011_0011, 0b0000_0001].map(|bits| play_bits(&start, bits));
     for played in [&poor, &good] {
         rounds.start(&start);
-        assert_eq!(
-            rounds.proceed_with_best(played, 1),
-            Err(RollbackError::StillAllowed { round: 1 })
-        );
+        assert_eq!(rounds.proceed_with_best(played, 1), Err(RollbackError::StillAllowed { round: 1 }));
         assert_eq!(rounds.restore(played, request(1)).unwrap(), start);
     }
     rounds.start(&start);
-    assert_eq!(
-        rounds.best(&none, 1),
-        Some(Attempt {
-            round: 1,
-            rollback: Some(2),
-            weighted_net: 6
-        })
-    );
+    assert_eq!(rounds.best(&none, 1), Some(Attempt { round: 1, rollback: Some(2), weighted_net: 6 }));
     none.add(new_gap("A", Low)).unwrap();
     let mut adopted = rounds.proceed_with_best(&none, 1).unwrap();
     assert!(adopted.gaps().eq(good.gaps()) && adopted.rows() == good.rows());
     assert_eq!(adopted.add(new_gap("A", Low)).unwrap(), id("GAP-A-006"));
     let last = rounds.rollbacks().last().unwrap();
-    assert_eq!(
-        (&last.cause, &last.rounds[0].end),
-        (&RollbackCause::BestAdopted, &none)
-    );
+    assert_eq!((&last.cause, &last.rounds[0].end), (&RollbackCause::BestAdopted, &none));
 }
 
 // SR-11
@@ -210,14 +165,7 @@ fn an_attempt_on_other_earlier_rounds_is_never_the_best() {
     let other = play_bits(&start, 0b0000_0010);
     rounds.start(&other);
     let poor = play_bits(&other, 0b0000_0001);
-    assert_eq!(
-        rounds.best(&poor, 2),
-        Some(Attempt {
-            round: 2,
-            rollback: None,
-            weighted_net: 0
-        })
-    );
+    assert_eq!(rounds.best(&poor, 2), Some(Attempt { round: 2, rollback: None, weighted_net: 0 }));
 }
 
 // SR-11
@@ -227,19 +175,8 @@ fn a_skipped_round_is_recorded_and_not_counted() {
     let start = four_gaps();
     rounds.start(&start);
     let one = play_bits(&start, 0b0001);
-    let restored = rounds
-        .restore(
-            &one,
-            RollbackRequest {
-                mode: RetryMode::Skip,
-                ..request(1)
-            },
-        )
-        .unwrap();
-    assert_eq!(
-        (restored.round(), restored.rows()[0].state),
-        (2, RoundState::Skipped)
-    );
+    let restored = rounds.restore(&one, RollbackRequest { mode: RetryMode::Skip, ..request(1) }).unwrap();
+    assert_eq!((restored.round(), restored.rows()[0].state), (2, RoundState::Skipped));
     assert_eq!(restored.rounds_left(), 10);
 }
 
@@ -248,10 +185,7 @@ fn a_round_that_has_not_begun_cannot_be_restored() {
     let mut rounds = Rounds::default();
     let start = four_gaps();
     rounds.start(&start);
-    assert_eq!(
-        rounds.restore(&start, request(2)),
-        Err(RollbackError::NotBegun { round: 2 })
-    );
+    assert_eq!(rounds.restore(&start, request(2)), Err(RollbackError::NotBegun { round: 2 }));
     assert!(rounds.rollbacks().is_empty());
 }
 

@@ -67,12 +67,7 @@ pub fn assign(board: &Board) -> Assignment {
 fn waits(board: &Board) -> Vec<Wait> {
     board
         .unsettled()
-        .filter_map(|gap| {
-            gap.waits_for.clone().map(|on| Wait {
-                gap: gap.id.clone(),
-                on,
-            })
-        })
+        .filter_map(|gap| gap.waits_for.clone().map(|on| Wait { gap: gap.id.clone(), on }))
         .collect()
 }
 
@@ -80,11 +75,7 @@ fn urgency(
     gap: &Gap,
     blocking: &BTreeSet<GapId>,
 ) -> (Reverse<bool>, Reverse<super::gap::GapSeverity>, GapId) {
-    (
-        Reverse(blocking.contains(&gap.id)),
-        Reverse(gap.severity),
-        gap.id.clone(),
-    )
+    (Reverse(blocking.contains(&gap.id)), Reverse(gap.severity), gap.id.clone())
 }
 
 fn ids(gaps: &[&Gap]) -> Vec<GapId> {
@@ -152,30 +143,16 @@ mod tests {
     // SR-16
     #[test]
     fn blocking_gaps_come_first_then_the_worst_then_the_oldest() {
-        let mut board = board(&[
-            ("A", Medium),
-            ("A", Critical),
-            ("A", Low),
-            ("A", High),
-            ("A", Medium),
-        ]);
+        let mut board = board(&[("A", Medium), ("A", Critical), ("A", Low), ("A", High), ("A", Medium)]);
         block_on_gap(&mut board, "GAP-A-004", "GAP-A-003");
-        assert_eq!(
-            names(&work(&board).propose),
-            ["GAP-A-003", "GAP-A-002", "GAP-A-001", "GAP-A-005"]
-        );
+        assert_eq!(names(&work(&board).propose), ["GAP-A-003", "GAP-A-002", "GAP-A-001", "GAP-A-005"]);
     }
 
     // SR-16
     #[test]
     fn no_more_than_the_configured_number_is_assigned() {
-        let board = board_with(
-            &[("A", Low), ("A", High), ("A", Low)],
-            Rules {
-                assigned: 2,
-                ..Rules::default()
-            },
-        );
+        let board =
+            board_with(&[("A", Low), ("A", High), ("A", Low)], Rules { assigned: 2, ..Rules::default() });
         assert_eq!(names(&work(&board).propose), ["GAP-A-002", "GAP-A-001"]);
     }
 
@@ -184,9 +161,7 @@ mod tests {
     fn unreviewed_proposals_are_reviewed_first_and_not_proposed_again() {
         let mut board = board(&[("A", Low), ("A", High)]);
         let wanted = Move::Propose(proposal("GAP-A-001", "S", "text"));
-        board
-            .move_gap(&id("GAP-A-001"), wanted, Actor::Engineer, "")
-            .unwrap();
+        board.move_gap(&id("GAP-A-001"), wanted, Actor::Engineer, "").unwrap();
         let work = work(&board);
         assert_eq!(
             (names(&work.review_first), names(&work.propose)),
@@ -199,17 +174,10 @@ mod tests {
     fn all_blocked_names_what_each_gap_waits_for() {
         let mut board = board(&[("A", Low)]);
         let on = BlockedOn::External("legal review".into());
-        board
-            .move_gap(&id("GAP-A-001"), Move::Block(on.clone()), Actor::Engine, "")
-            .unwrap();
+        board.move_gap(&id("GAP-A-001"), Move::Block(on.clone()), Actor::Engine, "").unwrap();
         assert_eq!(
             assign(&board),
-            Assignment::AllBlocked {
-                waits: std::vec![Wait {
-                    gap: id("GAP-A-001"),
-                    on
-                }]
-            }
+            Assignment::AllBlocked { waits: std::vec![Wait { gap: id("GAP-A-001"), on }] }
         );
     }
 
@@ -217,30 +185,18 @@ mod tests {
     #[test]
     fn no_gap_left_is_said() {
         let mut board = board(&[("A", Low)]);
-        board
-            .move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "")
-            .unwrap();
+        board.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "").unwrap();
         assert_eq!(assign(&board), Assignment::NoneOpen);
     }
 
     fn touching(sections: &[&str]) -> NewGap {
-        NewGap {
-            sections: sections.iter().map(|s| (*s).into()).collect(),
-            ..new_gap("A", Low)
-        }
+        NewGap { sections: sections.iter().map(|s| (*s).into()).collect(), ..new_gap("A", Low) }
     }
 
     // SR-13
     #[test]
     fn gaps_that_share_a_section_through_others_are_one_batch() {
-        let gaps = [
-            &["Errors"][..],
-            &["Paths"],
-            &["Retries", "# errors"],
-            &["retries"],
-            &[],
-            &[],
-        ];
+        let gaps = [&["Errors"][..], &["Paths"], &["Retries", "# errors"], &["retries"], &[], &[]];
         let board = Board::open(gaps.iter().map(|s| touching(s)).collect(), Rules::default()).unwrap();
         let batches: Vec<_> = work(&board).batches.iter().map(|batch| names(batch)).collect();
         assert_eq!(

@@ -104,15 +104,8 @@ impl Board {
 
     /// Puts a gap found in the round under way on the board and gives it its id.
     pub fn add(&mut self, new: NewGap) -> Result<GapId, AddError> {
-        if let Some(parent) = new
-            .split_from
-            .as_ref()
-            .filter(|parent| !self.gaps.contains_key(parent))
-        {
-            return Err(AddError::UnknownParent {
-                category: new.category,
-                parent: parent.clone(),
-            });
+        if let Some(parent) = new.split_from.as_ref().filter(|parent| !self.gaps.contains_key(parent)) {
+            return Err(AddError::UnknownParent { category: new.category, parent: parent.clone() });
         }
         let id = self.issued.next_gap(&new.category)?;
         let gap = Gap {
@@ -204,19 +197,14 @@ impl Board {
     }
 
     pub(super) fn ids_of(&self, severity: GapSeverity) -> Vec<GapId> {
-        self.unsettled()
-            .filter(|gap| gap.severity == severity)
-            .map(|gap| gap.id.clone())
-            .collect()
+        self.unsettled().filter(|gap| gap.severity == severity).map(|gap| gap.id.clone()).collect()
     }
 }
 
 impl Issued {
     fn next_gap(&mut self, category: &str) -> Result<GapId, IdError> {
         let last = self.gaps.get(category).copied().unwrap_or(0);
-        let next = last.checked_add(1).ok_or_else(|| IdError::Exhausted {
-            category: category.into(),
-        })?;
+        let next = last.checked_add(1).ok_or_else(|| IdError::Exhausted { category: category.into() })?;
         let id = GapId::new(category, next)?;
         self.gaps.insert(category.into(), next);
         Ok(id)
@@ -224,9 +212,7 @@ impl Issued {
 }
 
 fn max_rounds(inventory: usize, least: u32) -> u32 {
-    u32::try_from(inventory.div_ceil(2))
-        .unwrap_or(u32::MAX)
-        .max(least)
+    u32::try_from(inventory.div_ceil(2)).unwrap_or(u32::MAX).max(least)
 }
 
 #[cfg(test)]
@@ -254,10 +240,7 @@ mod tests {
     #[test]
     fn a_split_from_an_unknown_gap_is_refused() {
         let mut board = board(&[("FLOW", High)]);
-        let new = NewGap {
-            split_from: Some(id("GAP-UX-009")),
-            ..new_gap("FLOW", Low)
-        };
+        let new = NewGap { split_from: Some(id("GAP-UX-009")), ..new_gap("FLOW", Low) };
         assert!(board.add(new).unwrap_err().to_string().contains("GAP-UX-009"));
     }
 

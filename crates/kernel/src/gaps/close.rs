@@ -107,10 +107,7 @@ pub enum CloseError {
 /// Closes the round under way. On an error nothing has happened: the given board still holds.
 pub fn close_round(board: &Board, input: &RoundInput) -> Result<ClosedRound, CloseError> {
     if input.round != board.round {
-        return Err(CloseError::OtherRound {
-            given: input.round,
-            expected: board.round,
-        });
+        return Err(CloseError::OtherRound { given: input.round, expected: board.round });
     }
     match (&input.engineer, &input.reviewer) {
         (EngineerTurn::Failed { .. }, ReviewerTurn::Failed { .. } | ReviewerTurn::Delivered(_)) => {
@@ -128,27 +125,18 @@ fn close_failed(mut board: Board, why: &str) -> ClosedRound {
     board.failed_in_a_row = board.failed_in_a_row.saturating_add(1);
     let in_a_row = board.failed_in_a_row;
     let row = board.count_round(Counting::Failed);
-    let explanation = format!(
-        "{}; failed {in_a_row} in a row: {why}",
-        row.explanation(&board.rules.thresholds)
-    );
+    let explanation =
+        format!("{}; failed {in_a_row} in a row: {why}", row.explanation(&board.rules.thresholds));
     board.finish(row.clone());
     ClosedRound {
-        end: if in_a_row < 2 {
-            RoundEnd::Stalled
-        } else {
-            RoundEnd::Empty
-        },
+        end: if in_a_row < 2 { RoundEnd::Stalled } else { RoundEnd::Empty },
         must_answer: board.must_answer(),
         board,
         row,
         placements: Vec::new(),
         overlaps: Vec::new(),
         conflicts: Vec::new(),
-        notices: alloc::vec![Notice::EngineerFailed {
-            why: why.into(),
-            in_a_row
-        }],
+        notices: alloc::vec![Notice::EngineerFailed { why: why.into(), in_a_row }],
         explanation,
     }
 }
@@ -171,22 +159,10 @@ fn close_delivered(
     let explanation = explanation(&board, end, &row);
     board.finish(row.clone());
     if board.rounds_left() == 0 {
-        notices.push(Notice::RoundsSpent {
-            max: board.max_rounds,
-        });
+        notices.push(Notice::RoundsSpent { max: board.max_rounds });
     }
     let must_answer = board.must_answer();
-    Ok(ClosedRound {
-        end,
-        board,
-        row,
-        placements,
-        overlaps,
-        conflicts,
-        must_answer,
-        notices,
-        explanation,
-    })
+    Ok(ClosedRound { end, board, row, placements, overlaps, conflicts, must_answer, notices, explanation })
 }
 
 fn end_of(board: &Board, input: &RoundInput, row: &RoundRow) -> RoundEnd {
@@ -225,16 +201,11 @@ fn explanation(board: &Board, end: RoundEnd, row: &RoundRow) -> String {
         }
         RoundEnd::Conflict => format!(
             "round {round} needs a decision about {}",
-            join(
-                board
-                    .undecided()
-                    .map(|conflict| format!("{} ({})", conflict.issue, conflict.gap))
-            )
+            join(board.undecided().map(|conflict| format!("{} ({})", conflict.issue, conflict.gap)))
         ),
-        RoundEnd::Waiting => format!(
-            "round {round} waits: every gap that is left is blocked: {}",
-            unsettled()
-        ),
+        RoundEnd::Waiting => {
+            format!("round {round} waits: every gap that is left is blocked: {}", unsettled())
+        }
         RoundEnd::Empty if board.unsettled().next().is_none() => {
             format!("round {round} is empty: no gap is open, but a clean review is owed and nobody reviewed")
         }
@@ -274,10 +245,7 @@ impl Board {
             disagreed += usize::from(disagrees && pending.contains(&answer.issue));
         }
         if disagreed.saturating_mul(2) > pending.len() {
-            notices.push(Notice::MostDisagreed {
-                disagreed,
-                of: pending.len(),
-            });
+            notices.push(Notice::MostDisagreed { disagreed, of: pending.len() });
         }
         Ok(notices)
     }
@@ -298,10 +266,7 @@ impl Board {
             ReviewerTurn::Skipped => {}
             ReviewerTurn::Failed { why } => {
                 let unreviewed = self.unreviewed().map(|gap| gap.id.clone()).collect();
-                notices.push(Notice::ReviewerFailed {
-                    why: why.clone(),
-                    unreviewed,
-                });
+                notices.push(Notice::ReviewerFailed { why: why.clone(), unreviewed });
             }
             ReviewerTurn::Delivered(output) => self.take_output(output)?,
         }
@@ -319,10 +284,7 @@ impl Board {
         }
         for issue in &output.issues {
             if !self.gaps.contains_key(&issue.gap) {
-                return Err(MoveError::UnknownGap {
-                    gap: issue.gap.clone(),
-                }
-                .into());
+                return Err(MoveError::UnknownGap { gap: issue.gap.clone() }.into());
             }
             self.raise(issue.clone());
         }
@@ -338,9 +300,7 @@ impl Board {
         for unplaced in &input.unplaced {
             let why = format!("the text could not be placed: {}", unplaced.why);
             self.move_gap(&unplaced.gap, Move::Revise, Actor::Engine, &why)
-                .map_err(|_| CloseError::NotPlaceable {
-                    gap: unplaced.gap.clone(),
-                })?;
+                .map_err(|_| CloseError::NotPlaceable { gap: unplaced.gap.clone() })?;
         }
         let (placements, overlaps) = placements(self);
         for overlap in &overlaps {
@@ -357,14 +317,8 @@ impl Board {
 
     fn count_silences(&mut self, pending: &[IssueId]) {
         for id in pending {
-            let contested = self
-                .issues
-                .get(id)
-                .is_some_and(|issue| self.is_contested(&issue.gap));
-            if let Some(issue) = self
-                .issues
-                .get_mut(id)
-                .filter(|issue| contested && issue.is_weighty())
+            let contested = self.issues.get(id).is_some_and(|issue| self.is_contested(&issue.gap));
+            if let Some(issue) = self.issues.get_mut(id).filter(|issue| contested && issue.is_weighty())
                 && let Standing::Unanswered { silences } = &mut issue.standing
             {
                 *silences = silences.saturating_add(1);

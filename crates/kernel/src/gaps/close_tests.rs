@@ -10,11 +10,8 @@ use std::vec;
 #[test]
 fn all_settled_and_a_clean_review_is_complete() {
     let start = board(&[("A", High), ("A", Low)]);
-    let closed = play(
-        &start,
-        proposes(&["GAP-A-001", "GAP-A-002"]),
-        reviews(&["GAP-A-001", "GAP-A-002"], &[]),
-    );
+    let closed =
+        play(&start, proposes(&["GAP-A-001", "GAP-A-002"]), reviews(&["GAP-A-001", "GAP-A-002"], &[]));
     assert_eq!((closed.end, closed.placements.len()), (RoundEnd::Complete, 2));
     assert_snapshot!(closed.explanation, @"round 1 completes: all 2 gaps are settled and the last review is clean");
 }
@@ -23,10 +20,7 @@ fn all_settled_and_a_clean_review_is_complete() {
 #[test]
 fn a_review_without_checks_is_never_clean() {
     let start = board(&[("A", High)]);
-    let silent = ReviewerOutput {
-        checks: vec![],
-        ..reviews(&["GAP-A-001"], &[])
-    };
+    let silent = ReviewerOutput { checks: vec![], ..reviews(&["GAP-A-001"], &[]) };
     let closed = play(&start, proposes(&["GAP-A-001"]), silent);
     assert_eq!(closed.end, RoundEnd::Converging);
     let final_review = play(&closed.board, EngineerOutput::default(), reviews(&[], &[]));
@@ -44,13 +38,7 @@ fn a_failed_engineer_is_recorded_not_counted_and_twice_in_a_row_reported() {
     );
     let two = close_round(&one.board, &failed_round(&one.board)).unwrap();
     assert_eq!(two.end, RoundEnd::Empty);
-    assert_eq!(
-        two.notices,
-        [Notice::EngineerFailed {
-            why: "no file".into(),
-            in_a_row: 2
-        }]
-    );
+    assert_eq!(two.notices, [Notice::EngineerFailed { why: "no file".into(), in_a_row: 2 }]);
     let three = play(&two.board, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
     assert_eq!(
         (three.end, three.board.failed_in_a_row, three.board.rounds_left()),
@@ -63,42 +51,21 @@ fn a_failed_engineer_is_recorded_not_counted_and_twice_in_a_row_reported() {
 fn a_failed_reviewer_leaves_proposals_unreviewed_and_the_round_counts() {
     let start = board(&[("A", High)]);
     let mut input = round(&start, proposes(&["GAP-A-001"]), ReviewerOutput::default());
-    input.reviewer = ReviewerTurn::Failed {
-        why: "no answer".into(),
-    };
+    input.reviewer = ReviewerTurn::Failed { why: "no answer".into() };
     let closed = close_round(&start, &input).unwrap();
-    assert_eq!(
-        closed.board.gap(&id("GAP-A-001")).unwrap().status,
-        GapStatus::Proposed
-    );
+    assert_eq!(closed.board.gap(&id("GAP-A-001")).unwrap().status, GapStatus::Proposed);
     assert_eq!((closed.end, closed.board.rounds_left()), (RoundEnd::Stalled, 9));
     let unreviewed = vec![id("GAP-A-001")];
-    assert_eq!(
-        closed.notices,
-        [Notice::ReviewerFailed {
-            why: "no answer".into(),
-            unreviewed
-        }]
-    );
-    let next = play(
-        &closed.board,
-        EngineerOutput::default(),
-        reviews(&["GAP-A-001"], &[]),
-    );
+    assert_eq!(closed.notices, [Notice::ReviewerFailed { why: "no answer".into(), unreviewed }]);
+    let next = play(&closed.board, EngineerOutput::default(), reviews(&["GAP-A-001"], &[]));
     assert_eq!(next.end, RoundEnd::Complete);
 }
 
 #[test]
 fn a_review_of_a_failed_engineer_is_refused() {
     let start = board(&[("A", High)]);
-    let input = RoundInput {
-        reviewer: ReviewerTurn::Delivered(reviews(&[], &[])),
-        ..failed_round(&start)
-    };
-    assert_eq!(
-        close_round(&start, &input),
-        Err(CloseError::ReviewOfFailure { round: 1 })
-    );
+    let input = RoundInput { reviewer: ReviewerTurn::Delivered(reviews(&[], &[])), ..failed_round(&start) };
+    assert_eq!(close_round(&start, &input), Err(CloseError::ReviewOfFailure { round: 1 }));
 }
 
 // SR-06
@@ -108,13 +75,9 @@ fn both_empty_is_complete_waiting_or_empty_by_the_gaps() {
     let mut start = board(&[("A", High)]);
     assert_eq!(nothing(&start), RoundEnd::Empty);
     let on = BlockedOn::External("the vendor".into());
-    start
-        .move_gap(&id("GAP-A-001"), Move::Block(on), Actor::Engine, "")
-        .unwrap();
+    start.move_gap(&id("GAP-A-001"), Move::Block(on), Actor::Engine, "").unwrap();
     assert_eq!(nothing(&start), RoundEnd::Waiting);
-    start
-        .move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "")
-        .unwrap();
+    start.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "").unwrap();
     assert_eq!(nothing(&start), RoundEnd::Complete);
 }
 
@@ -133,33 +96,12 @@ fn nobody_reviewing_at_the_end_is_a_process_failure() {
 #[test]
 fn of_two_overlapping_texts_the_worse_gap_is_merged_and_the_other_revised() {
     let start = board(&[("A", Low), ("A", High)]);
-    let proposals = vec![
-        proposal("GAP-A-001", "Retries", "none"),
-        proposal("GAP-A-002", "retries", "three"),
-    ];
-    let engineer = EngineerOutput {
-        proposals,
-        ..EngineerOutput::default()
-    };
+    let proposals = vec![proposal("GAP-A-001", "Retries", "none"), proposal("GAP-A-002", "retries", "three")];
+    let engineer = EngineerOutput { proposals, ..EngineerOutput::default() };
     let closed = play(&start, engineer, reviews(&["GAP-A-001", "GAP-A-002"], &[]));
-    assert_eq!(
-        closed
-            .placements
-            .iter()
-            .map(|p| p.text.as_str())
-            .collect::<Vec<_>>(),
-        ["three"]
-    );
-    assert_eq!(
-        closed.board.gap(&id("GAP-A-001")).unwrap().status,
-        GapStatus::NeedsRevision
-    );
-    let last = closed
-        .board
-        .transitions()
-        .iter()
-        .find(|t| t.to == GapStatus::NeedsRevision)
-        .unwrap();
+    assert_eq!(closed.placements.iter().map(|p| p.text.as_str()).collect::<Vec<_>>(), ["three"]);
+    assert_eq!(closed.board.gap(&id("GAP-A-001")).unwrap().status, GapStatus::NeedsRevision);
+    let last = closed.board.transitions().iter().find(|t| t.to == GapStatus::NeedsRevision).unwrap();
     assert_snapshot!(last.why, @"GAP-A-002 and GAP-A-001 both write section `Retries`");
 }
 
@@ -167,19 +109,11 @@ fn of_two_overlapping_texts_the_worse_gap_is_merged_and_the_other_revised() {
 #[test]
 fn one_text_for_two_gaps_is_placed_once_and_resolves_both() {
     let start = board(&[("A", Low), ("A", High)]);
-    let proposals = vec![
-        proposal("GAP-A-001", "Retries", "three"),
-        proposal("GAP-A-002", "Retries", "three"),
-    ];
-    let engineer = EngineerOutput {
-        proposals,
-        ..EngineerOutput::default()
-    };
+    let proposals =
+        vec![proposal("GAP-A-001", "Retries", "three"), proposal("GAP-A-002", "Retries", "three")];
+    let engineer = EngineerOutput { proposals, ..EngineerOutput::default() };
     let closed = play(&start, engineer, reviews(&["GAP-A-001", "GAP-A-002"], &[]));
-    assert_eq!(
-        (closed.end, closed.placements.len(), closed.row.resolved.len()),
-        (RoundEnd::Complete, 1, 2)
-    );
+    assert_eq!((closed.end, closed.placements.len(), closed.row.resolved.len()), (RoundEnd::Complete, 1, 2));
 }
 
 // SR-17
@@ -187,21 +121,12 @@ fn one_text_for_two_gaps_is_placed_once_and_resolves_both() {
 fn a_text_that_cannot_be_placed_goes_back_to_the_engineer() {
     let start = board(&[("A", Low)]);
     let mut input = round(&start, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[]));
-    input.unplaced = vec![Unplaced {
-        gap: id("GAP-A-001"),
-        why: "no such section".into(),
-    }];
+    input.unplaced = vec![Unplaced { gap: id("GAP-A-001"), why: "no such section".into() }];
     let closed = close_round(&start, &input).unwrap();
     assert!(closed.placements.is_empty());
-    assert_eq!(
-        closed.board.gap(&id("GAP-A-001")).unwrap().status,
-        GapStatus::NeedsRevision
-    );
+    assert_eq!(closed.board.gap(&id("GAP-A-001")).unwrap().status, GapStatus::NeedsRevision);
     input.unplaced[0].gap = id("GAP-A-009");
-    assert_eq!(
-        close_round(&start, &input),
-        Err(CloseError::NotPlaceable { gap: id("GAP-A-009") })
-    );
+    assert_eq!(close_round(&start, &input), Err(CloseError::NotPlaceable { gap: id("GAP-A-009") }));
 }
 
 // SR-02
@@ -210,10 +135,7 @@ fn a_resolved_gap_lifts_those_that_waited_for_it() {
     let mut start = board(&[("A", Low), ("A", Low)]);
     super::super::sample::block_on_gap(&mut start, "GAP-A-002", "GAP-A-001");
     let closed = play(&start, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[]));
-    assert_eq!(
-        closed.board.gap(&id("GAP-A-002")).unwrap().status,
-        GapStatus::Open
-    );
+    assert_eq!(closed.board.gap(&id("GAP-A-002")).unwrap().status, GapStatus::Open);
 }
 
 #[test]
@@ -221,28 +143,16 @@ fn a_doubled_or_late_round_is_refused() {
     let start = board(&[("A", High)]);
     let input = round(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
     let closed = close_round(&start, &input).unwrap();
-    assert_eq!(
-        close_round(&closed.board, &input),
-        Err(CloseError::OtherRound {
-            given: 1,
-            expected: 2
-        })
-    );
+    assert_eq!(close_round(&closed.board, &input), Err(CloseError::OtherRound { given: 1, expected: 2 }));
 }
 
 #[test]
 fn an_unknown_gap_or_issue_is_refused_by_name() {
     let start = board(&[("A", High)]);
-    let error = close_round(
-        &start,
-        &round(&start, proposes(&["GAP-B-001"]), reviews(&[], &[])),
-    )
-    .unwrap_err();
+    let error = close_round(&start, &round(&start, proposes(&["GAP-B-001"]), reviews(&[], &[]))).unwrap_err();
     assert_snapshot!(error, @"GAP-B-001 is not on the board: use the id the engine gave");
-    let engineer = EngineerOutput {
-        answers: vec![super::super::sample::disagrees("ISSUE-R7-001")],
-        ..proposes(&[])
-    };
+    let engineer =
+        EngineerOutput { answers: vec![super::super::sample::disagrees("ISSUE-R7-001")], ..proposes(&[]) };
     let error = close_round(&start, &round(&start, engineer, reviews(&[], &[]))).unwrap_err();
     assert_snapshot!(error, @"ISSUE-R7-001 was never raised: answer by the ids in the review");
 }
@@ -288,13 +198,7 @@ fn stalled_warning_and_diverging_are_told_apart() {
     let start = board(&[("A", High)]);
     let one = play(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
     let two = play(&one.board, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
-    let review = ReviewerOutput {
-        new_gaps: vec![new_gap("A", Low); 3],
-        ..reviews(&[], &[])
-    };
+    let review = ReviewerOutput { new_gaps: vec![new_gap("A", Low); 3], ..reviews(&[], &[]) };
     let three = play(&two.board, EngineerOutput::default(), review);
-    assert_eq!(
-        [one.end, two.end, three.end],
-        [RoundEnd::Stalled, RoundEnd::Warning, RoundEnd::Diverging]
-    );
+    assert_eq!([one.end, two.end, three.end], [RoundEnd::Stalled, RoundEnd::Warning, RoundEnd::Diverging]);
 }

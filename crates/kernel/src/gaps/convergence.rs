@@ -68,23 +68,13 @@ pub struct Weights {
 
 impl Default for Thresholds {
     fn default() -> Thresholds {
-        Thresholds {
-            weights: Weights::default(),
-            stall_at: 0,
-            warn_at: 2,
-            diverge_below: -2,
-        }
+        Thresholds { weights: Weights::default(), stall_at: 0, warn_at: 2, diverge_below: -2 }
     }
 }
 
 impl Default for Weights {
     fn default() -> Weights {
-        Weights {
-            critical: 8,
-            high: 4,
-            medium: 2,
-            low: 1,
-        }
+        Weights { critical: 8, high: 4, medium: 2, low: 1 }
     }
 }
 
@@ -141,21 +131,12 @@ impl RoundRow {
                 thresholds.stall_at
             ),
             RoundState::Diverging => {
-                format!(
-                    "diverges: net {} is below {}",
-                    signed(self.net),
-                    thresholds.diverge_below
-                )
+                format!("diverges: net {} is below {}", signed(self.net), thresholds.diverge_below)
             }
             RoundState::Failed => "does not count because the engineer failed".to_string(),
             RoundState::Skipped => "does not count because it was skipped".to_string(),
         };
-        format!(
-            "round {} {judged}; resolved {}, new {}",
-            self.round,
-            list(&self.resolved),
-            list(&self.new)
-        )
+        format!("round {} {judged}; resolved {}, new {}", self.round, list(&self.resolved), list(&self.new))
     }
 }
 
@@ -163,11 +144,8 @@ impl Board {
     /// Counts the round under way and judges it; the caller appends the row.
     pub(super) fn count_round(&mut self, counting: Counting) -> RoundRow {
         let round = self.round;
-        let new: Vec<GapId> = self
-            .gaps()
-            .filter(|gap| gap.found_in == round)
-            .map(|gap| gap.id.clone())
-            .collect();
+        let new: Vec<GapId> =
+            self.gaps().filter(|gap| gap.found_in == round).map(|gap| gap.id.clone()).collect();
         let resolved = self.moved_to(&[GapStatus::Resolved]);
         let set_aside = self.moved_to(&[GapStatus::Deferred, GapStatus::Waived]);
         let end = self.unsettled().count();
@@ -177,10 +155,8 @@ impl Board {
             Counting::Failed => RoundState::Failed,
             Counting::Counted => self.judge(net, weighted_net),
         };
-        let start = end
-            .saturating_add(resolved.len())
-            .saturating_add(set_aside.len())
-            .saturating_sub(new.len());
+        let start =
+            end.saturating_add(resolved.len()).saturating_add(set_aside.len()).saturating_sub(new.len());
         let row = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         RoundRow {
             round,
@@ -197,11 +173,7 @@ impl Board {
 
     fn judge(&mut self, net: i64, weighted_net: i64) -> RoundState {
         let thresholds = self.rules.thresholds;
-        self.stalled = if weighted_net > thresholds.stall_at {
-            0
-        } else {
-            self.stalled.saturating_add(1)
-        };
+        self.stalled = if weighted_net > thresholds.stall_at { 0 } else { self.stalled.saturating_add(1) };
         if net < thresholds.diverge_below {
             RoundState::Diverging
         } else if self.stalled == 0 {
@@ -222,10 +194,7 @@ impl Board {
     }
 
     fn weight(&self, ids: &[GapId]) -> i64 {
-        ids.iter()
-            .filter_map(|id| self.gaps.get(id))
-            .map(|gap| self.rules.thresholds.weights.of(gap))
-            .sum()
+        ids.iter().filter_map(|id| self.gaps.get(id)).map(|gap| self.rules.thresholds.weights.of(gap)).sum()
     }
 }
 

@@ -7,10 +7,7 @@ use proptest::prelude::*;
 
 fn finds(gaps: &[GapSeverity]) -> EngineerOutput {
     let new_gaps = gaps.iter().map(|severity| new_gap("N", *severity)).collect();
-    EngineerOutput {
-        new_gaps,
-        ..EngineerOutput::default()
-    }
+    EngineerOutput { new_gaps, ..EngineerOutput::default() }
 }
 
 // SR-07
@@ -18,17 +15,10 @@ fn finds(gaps: &[GapSeverity]) -> EngineerOutput {
 fn the_table_shows_every_round_and_skips_what_did_not_count() {
     let start = board(&[("A", High), ("A", High), ("A", Low), ("A", Low)]);
     let one = play(&start, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[]));
-    let engineer = EngineerOutput {
-        new_gaps: std::vec![new_gap("N", Low)],
-        ..proposes(&["GAP-A-003"])
-    };
+    let engineer = EngineerOutput { new_gaps: std::vec![new_gap("N", Low)], ..proposes(&["GAP-A-003"]) };
     let two = play(&one.board, engineer, reviews(&["GAP-A-003"], &[]));
     let three = close_round(&two.board, &failed_round(&two.board)).unwrap();
-    let four = play(
-        &three.board,
-        proposes(&["GAP-A-004"]),
-        reviews(&[], &["GAP-A-004"]),
-    );
+    let four = play(&three.board, proposes(&["GAP-A-004"]), reviews(&[], &["GAP-A-004"]));
     let five = play(&four.board, finds(&[Low, Low, Low]), ReviewerOutput::default());
     assert_snapshot!(table(five.board.rows()), @"
     | Round | Start | Resolved | New | Set aside | End | Net | Weighted | State |
@@ -47,20 +37,12 @@ fn the_table_shows_every_round_and_skips_what_did_not_count() {
 #[test]
 fn weights_decide_the_stall_and_counts_the_divergence() {
     let start = board(&[("A", Low), ("A", Low), ("A", Low)]);
-    let engineer = EngineerOutput {
-        new_gaps: std::vec![new_gap("N", High)],
-        ..proposes(&["GAP-A-001", "GAP-A-002"])
-    };
+    let engineer =
+        EngineerOutput { new_gaps: std::vec![new_gap("N", High)], ..proposes(&["GAP-A-001", "GAP-A-002"]) };
     let row = play(&start, engineer, reviews(&["GAP-A-001", "GAP-A-002"], &[])).row;
-    assert_eq!(
-        (row.net, row.weighted_net, row.state),
-        (1, -2, RoundState::Stalled(1))
-    );
+    assert_eq!((row.net, row.weighted_net, row.state), (1, -2, RoundState::Stalled(1)));
     let row = play(&start, finds(&[Critical, Critical]), ReviewerOutput::default()).row;
-    assert_eq!(
-        (row.net, row.weighted_net, row.state),
-        (-2, -16, RoundState::Stalled(1))
-    );
+    assert_eq!((row.net, row.weighted_net, row.state), (-2, -16, RoundState::Stalled(1)));
 }
 
 // SR-07
@@ -68,53 +50,27 @@ fn weights_decide_the_stall_and_counts_the_divergence() {
 fn progress_starts_the_count_of_stalls_anew() {
     let start = board(&[("A", Medium), ("A", Low)]);
     let stalled = play(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
-    let progress = play(
-        &stalled.board,
-        proposes(&["GAP-A-001"]),
-        reviews(&["GAP-A-001"], &[]),
-    );
-    let again = play(
-        &progress.board,
-        proposes(&["GAP-A-002"]),
-        reviews(&[], &["GAP-A-002"]),
-    );
+    let progress = play(&stalled.board, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[]));
+    let again = play(&progress.board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
     let states: Vec<_> = again.board.rows().iter().map(|row| row.state).collect();
-    assert_eq!(
-        states,
-        [
-            RoundState::Stalled(1),
-            RoundState::Converging,
-            RoundState::Stalled(1)
-        ]
-    );
+    assert_eq!(states, [RoundState::Stalled(1), RoundState::Converging, RoundState::Stalled(1)]);
 }
 
 // SR-07
 #[test]
 fn a_gap_split_off_another_counts_as_new() {
     let start = board(&[("A", High)]);
-    let split = NewGap {
-        split_from: Some(id("GAP-A-001")),
-        ..new_gap("A", High)
-    };
-    let engineer = EngineerOutput {
-        new_gaps: std::vec![split],
-        ..proposes(&["GAP-A-001"])
-    };
+    let split = NewGap { split_from: Some(id("GAP-A-001")), ..new_gap("A", High) };
+    let engineer = EngineerOutput { new_gaps: std::vec![split], ..proposes(&["GAP-A-001"]) };
     let row = play(&start, engineer, reviews(&["GAP-A-001"], &[])).row;
-    assert_eq!(
-        (names(&row.new), row.weighted_net),
-        (std::vec!["GAP-A-002".into()], 0)
-    );
+    assert_eq!((names(&row.new), row.weighted_net), (std::vec!["GAP-A-002".into()], 0));
 }
 
 // SR-07
 #[test]
 fn what_the_user_sets_aside_is_no_progress() {
     let mut start = board(&[("A", High), ("A", Low)]);
-    start
-        .move_gap(&id("GAP-A-002"), Move::Defer, Actor::User, "later")
-        .unwrap();
+    start.move_gap(&id("GAP-A-002"), Move::Defer, Actor::User, "later").unwrap();
     let row = play(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"])).row;
     assert_eq!((row.start, row.set_aside.len(), row.end, row.net), (2, 1, 1, 0));
 }
@@ -123,21 +79,12 @@ fn what_the_user_sets_aside_is_no_progress() {
 #[test]
 fn thresholds_are_configurable() {
     let thresholds = Thresholds {
-        weights: Weights {
-            low: 3,
-            ..Weights::default()
-        },
+        weights: Weights { low: 3, ..Weights::default() },
         stall_at: 3,
         warn_at: 1,
         diverge_below: -5,
     };
-    let start = board_with(
-        &[("A", Low), ("A", Low)],
-        Rules {
-            thresholds,
-            ..Rules::default()
-        },
-    );
+    let start = board_with(&[("A", Low), ("A", Low)], Rules { thresholds, ..Rules::default() });
     let row = play(&start, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[])).row;
     assert_eq!((row.weighted_net, row.state), (3, RoundState::Warning(1)));
     let row = play(&start, finds(&[Low, Low, Low]), ReviewerOutput::default()).row;

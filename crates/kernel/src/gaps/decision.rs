@@ -80,11 +80,7 @@ pub enum DecisionError {
     #[error("{about} is decided already: the first decision binds, roll the round back to take it anew")]
     Taken { about: QuestionId },
     #[error("{about} has no position {number}: choose below {stated}, or write one")]
-    NoSuchPosition {
-        about: QuestionId,
-        number: usize,
-        stated: usize,
-    },
+    NoSuchPosition { about: QuestionId, number: usize, stated: usize },
     #[error("the position written for {about} is empty: say what is to hold")]
     Empty { about: QuestionId },
     #[error(transparent)]
@@ -102,11 +98,7 @@ impl Board {
         if self.decisions.iter().any(|decision| decision.about == *about) {
             return Err(DecisionError::Taken { about: about.clone() });
         }
-        let conflict = self
-            .conflicts
-            .values()
-            .find(|conflict| conflict.question() == *about)
-            .cloned();
+        let conflict = self.conflicts.values().find(|conflict| conflict.question() == *about).cloned();
         let mut gaps = self.waiting_for(about);
         if conflict.is_none() && gaps.is_empty() {
             return Err(DecisionError::Unasked { about: about.clone() });
@@ -114,12 +106,7 @@ impl Board {
         let choice = chosen(about, conflict.as_ref(), choice)?;
         let mut next = self.clone();
         for gap in &gaps {
-            next.move_gap(
-                gap,
-                Move::Lift,
-                Actor::Engine,
-                &alloc::format!("{about} is decided: {choice}"),
-            )?;
+            next.move_gap(gap, Move::Lift, Actor::Engine, &alloc::format!("{about} is decided: {choice}"))?;
         }
         if let Some(conflict) = &conflict {
             if let Some(issue) = next.issues.get_mut(&conflict.issue) {
@@ -129,13 +116,7 @@ impl Board {
                 gaps.push(conflict.gap.clone());
             }
         }
-        next.decisions.push(Decision {
-            about: about.clone(),
-            gaps,
-            choice,
-            grounds,
-            round: self.round,
-        });
+        next.decisions.push(Decision { about: about.clone(), gaps, choice, grounds, round: self.round });
         next.block_undecided()?;
         *self = next;
         Ok(())
@@ -144,21 +125,14 @@ impl Board {
     /// The conflicts without a decision.
     pub fn undecided(&self) -> impl Iterator<Item = &Conflict> {
         self.conflicts.values().filter(|conflict| {
-            self.issues
-                .get(&conflict.issue)
-                .is_some_and(|issue| issue.standing != Standing::Decided)
-                && self
-                    .gaps
-                    .get(&conflict.gap)
-                    .is_some_and(|gap| !gap.status.is_settled())
+            self.issues.get(&conflict.issue).is_some_and(|issue| issue.standing != Standing::Decided)
+                && self.gaps.get(&conflict.gap).is_some_and(|gap| !gap.status.is_settled())
         })
     }
 
     /// The decisions that bind whoever works on a gap.
     pub fn binding(&self, gap: &GapId) -> impl Iterator<Item = &Decision> {
-        self.decisions
-            .iter()
-            .filter(move |decision| decision.gaps.contains(gap))
+        self.decisions.iter().filter(move |decision| decision.gaps.contains(gap))
     }
 
     /// Finds the new conflicts among the weighty issues and blocks their gaps on the decision.
@@ -171,27 +145,19 @@ impl Board {
             .filter_map(|issue| conflict(issue, self.round))
             .collect();
         let ids = found.iter().map(|conflict| conflict.issue).collect();
-        self.conflicts
-            .extend(found.into_iter().map(|conflict| (conflict.issue, conflict)));
+        self.conflicts.extend(found.into_iter().map(|conflict| (conflict.issue, conflict)));
         self.block_undecided()?;
         Ok(ids)
     }
 
     fn block_undecided(&mut self) -> Result<(), MoveError> {
-        let undecided: Vec<(GapId, QuestionId)> = self
-            .undecided()
-            .map(|conflict| (conflict.gap.clone(), conflict.question()))
-            .collect();
+        let undecided: Vec<(GapId, QuestionId)> =
+            self.undecided().map(|conflict| (conflict.gap.clone(), conflict.question())).collect();
         for (gap, question) in undecided {
             // A gap waits for one thing at a time; its further conflicts follow when that one is lifted.
             if self.is_contested(&gap) {
                 let why = alloc::format!("engineer and reviewer differ about {question}");
-                self.move_gap(
-                    &gap,
-                    Move::Block(BlockedOn::Decision(question)),
-                    Actor::Engine,
-                    &why,
-                )?;
+                self.move_gap(&gap, Move::Block(BlockedOn::Decision(question)), Actor::Engine, &why)?;
             }
         }
         Ok(())
@@ -219,26 +185,14 @@ impl fmt::Display for QuestionId {
 }
 
 fn conflict(issue: &Issue, round: u32) -> Option<Conflict> {
-    let mut positions = alloc::vec![Position {
-        by: Actor::Reviewer,
-        text: issue.concern.clone()
-    }];
-    let mut engineer = |text: String| {
-        positions.push(Position {
-            by: Actor::Engineer,
-            text,
-        })
-    };
+    let mut positions = alloc::vec![Position { by: Actor::Reviewer, text: issue.concern.clone() }];
+    let mut engineer = |text: String| positions.push(Position { by: Actor::Engineer, text });
     let cause = match &issue.standing {
         Standing::Unanswered { silences } if *silences >= 2 => {
             engineer("the proposal as it stands (no answer was given)".to_string());
             ConflictCause::Silence
         }
-        Standing::Answered(Stance::Disagree {
-            position,
-            rationale,
-            alternative,
-        }) => {
+        Standing::Answered(Stance::Disagree { position, rationale, alternative }) => {
             engineer(alloc::format!("{position}: {rationale}"));
             if !alternative.is_empty() {
                 engineer(alternative.clone());
@@ -247,27 +201,15 @@ fn conflict(issue: &Issue, round: u32) -> Option<Conflict> {
         }
         Standing::Unanswered { .. } | Standing::Answered(Stance::Agree) | Standing::Decided => return None,
     };
-    Some(Conflict {
-        issue: issue.id,
-        gap: issue.gap.clone(),
-        cause,
-        positions,
-        round,
-    })
+    Some(Conflict { issue: issue.id, gap: issue.gap.clone(), cause, positions, round })
 }
 
 fn chosen(about: &QuestionId, conflict: Option<&Conflict>, choice: Choice) -> Result<String, DecisionError> {
-    let stated = conflict
-        .map(|conflict| conflict.positions.as_slice())
-        .unwrap_or_default();
+    let stated = conflict.map(|conflict| conflict.positions.as_slice()).unwrap_or_default();
     match choice {
         Choice::Stated(number) => match stated.get(number) {
             Some(position) => Ok(position.text.clone()),
-            None => Err(DecisionError::NoSuchPosition {
-                about: about.clone(),
-                number,
-                stated: stated.len(),
-            }),
+            None => Err(DecisionError::NoSuchPosition { about: about.clone(), number, stated: stated.len() }),
         },
         Choice::Written(text) if text.trim().is_empty() => Err(DecisionError::Empty { about: about.clone() }),
         Choice::Written(text) => Ok(text),

@@ -9,22 +9,13 @@ use std::vec;
 
 /// Round 1 proposes GAP-A-001 and raises one issue of the severity against it.
 fn disputed(severity: GapSeverity) -> ClosedRound {
-    let review = ReviewerOutput {
-        issues: vec![raises("GAP-A-001", severity)],
-        ..reviews(&[], &["GAP-A-001"])
-    };
-    play(
-        &board(&[("A", High), ("A", Low)]),
-        proposes(&["GAP-A-001"]),
-        review,
-    )
+    let review =
+        ReviewerOutput { issues: vec![raises("GAP-A-001", severity)], ..reviews(&[], &["GAP-A-001"]) };
+    play(&board(&[("A", High), ("A", Low)]), proposes(&["GAP-A-001"]), review)
 }
 
 fn answers(answers: Vec<Answer>) -> EngineerOutput {
-    EngineerOutput {
-        answers,
-        ..EngineerOutput::default()
-    }
+    EngineerOutput { answers, ..EngineerOutput::default() }
 }
 
 // SR-10
@@ -33,43 +24,29 @@ fn disagreement_with_a_weighty_issue_whose_gap_stays_open_is_a_conflict() {
     for severity in [High, Critical] {
         let first = disputed(severity);
         assert_eq!(first.end, RoundEnd::Stalled);
-        let second = play(
-            &first.board,
-            answers(vec![disagrees("ISSUE-R1-001")]),
-            ReviewerOutput::default(),
-        );
+        let second = play(&first.board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
         assert_eq!(
             (second.end, second.conflicts.as_slice()),
             (RoundEnd::Conflict, &[issue_id("ISSUE-R1-001")][..])
         );
         let conflict = second.board.undecided().next().unwrap();
         assert_eq!(
-            conflict
-                .positions
-                .iter()
-                .map(|p| (p.by, p.text.as_str()))
-                .collect::<Vec<_>>(),
+            conflict.positions.iter().map(|p| (p.by, p.text.as_str())).collect::<Vec<_>>(),
             [
                 (Actor::Reviewer, "too vague"),
                 (Actor::Engineer, "it is enough: the caller knows"),
                 (Actor::Engineer, "make it configurable"),
             ]
         );
-        assert_eq!(
-            second.explanation,
-            "round 2 needs a decision about ISSUE-R1-001 (GAP-A-001)"
-        );
+        assert_eq!(second.explanation, "round 2 needs a decision about ISSUE-R1-001 (GAP-A-001)");
     }
 }
 
 // SR-10
 #[test]
 fn disagreement_with_a_lower_issue_is_recorded_only() {
-    let second = play(
-        &disputed(Medium).board,
-        answers(vec![disagrees("ISSUE-R1-001")]),
-        ReviewerOutput::default(),
-    );
+    let second =
+        play(&disputed(Medium).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     assert!(second.conflicts.is_empty());
     assert!(matches!(
         second.board.issues().next().unwrap().standing,
@@ -80,10 +57,7 @@ fn disagreement_with_a_lower_issue_is_recorded_only() {
 // SR-10
 #[test]
 fn disagreement_about_a_gap_that_is_then_accepted_is_no_conflict() {
-    let engineer = EngineerOutput {
-        answers: vec![disagrees("ISSUE-R1-001")],
-        ..proposes(&["GAP-A-001"])
-    };
+    let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-001"]) };
     let second = play(&disputed(High).board, engineer, reviews(&["GAP-A-001"], &[]));
     assert_eq!((second.end, second.conflicts.len()), (RoundEnd::Converging, 0));
 }
@@ -91,17 +65,10 @@ fn disagreement_about_a_gap_that_is_then_accepted_is_no_conflict() {
 // SR-10
 #[test]
 fn disagreement_waits_for_the_review_of_what_was_proposed_with_it() {
-    let engineer = EngineerOutput {
-        answers: vec![disagrees("ISSUE-R1-001")],
-        ..proposes(&["GAP-A-001"])
-    };
+    let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-001"]) };
     let unreviewed = play(&disputed(High).board, engineer, ReviewerOutput::default());
     assert!(unreviewed.conflicts.is_empty());
-    let refused = play(
-        &unreviewed.board,
-        proposes(&["GAP-A-002"]),
-        reviews(&["GAP-A-002"], &["GAP-A-001"]),
-    );
+    let refused = play(&unreviewed.board, proposes(&["GAP-A-002"]), reviews(&["GAP-A-002"], &["GAP-A-001"]));
     assert_eq!(refused.end, RoundEnd::Conflict);
 }
 
@@ -110,25 +77,11 @@ fn disagreement_waits_for_the_review_of_what_was_proposed_with_it() {
 fn one_silence_must_be_answered_and_a_second_is_a_conflict() {
     let first = disputed(High);
     assert!(first.must_answer.is_empty());
-    let second = play(
-        &first.board,
-        proposes(&["GAP-A-002"]),
-        reviews(&[], &["GAP-A-002"]),
-    );
-    assert_eq!(
-        (second.must_answer.as_slice(), second.conflicts.len()),
-        (&[issue_id("ISSUE-R1-001")][..], 0)
-    );
-    let third = play(
-        &second.board,
-        proposes(&["GAP-A-002"]),
-        reviews(&[], &["GAP-A-002"]),
-    );
+    let second = play(&first.board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
+    assert_eq!((second.must_answer.as_slice(), second.conflicts.len()), (&[issue_id("ISSUE-R1-001")][..], 0));
+    let third = play(&second.board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
     assert_eq!((third.end, third.must_answer.len()), (RoundEnd::Conflict, 0));
-    assert_eq!(
-        third.board.undecided().next().unwrap().cause,
-        ConflictCause::Silence
-    );
+    assert_eq!(third.board.undecided().next().unwrap().cause, ConflictCause::Silence);
     assert_eq!(third.board.undecided().next().unwrap().positions.len(), 2);
 }
 
@@ -147,11 +100,7 @@ fn silence_on_a_lower_issue_is_nothing() {
 #[test]
 fn more_than_half_disagreed_is_told() {
     let review = ReviewerOutput {
-        issues: vec![
-            raises("GAP-A-001", Low),
-            raises("GAP-A-001", Low),
-            raises("GAP-A-001", Low),
-        ],
+        issues: vec![raises("GAP-A-001", Low), raises("GAP-A-001", Low), raises("GAP-A-001", Low)],
         ..reviews(&[], &["GAP-A-001"])
     };
     let first = play(&board(&[("A", High)]), proposes(&["GAP-A-001"]), review);
@@ -160,75 +109,45 @@ fn more_than_half_disagreed_is_told() {
         play(&first.board, engineer, ReviewerOutput::default()).notices
     };
     assert_eq!(told(&["ISSUE-R1-001"]), []);
-    assert_eq!(
-        told(&["ISSUE-R1-001", "ISSUE-R1-003"]),
-        [Notice::MostDisagreed { disagreed: 2, of: 3 }]
-    );
+    assert_eq!(told(&["ISSUE-R1-001", "ISSUE-R1-003"]), [Notice::MostDisagreed { disagreed: 2, of: 3 }]);
 }
 
 // SR-10
 #[test]
 fn without_a_user_the_gap_is_blocked_on_the_decision_and_others_go_on() {
     let first = disputed(High);
-    let engineer = EngineerOutput {
-        answers: vec![disagrees("ISSUE-R1-001")],
-        ..proposes(&["GAP-A-002"])
-    };
+    let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-002"]) };
     let mut input = round(&first.board, engineer, reviews(&["GAP-A-002"], &[]));
     input.autonomy = Autonomy::Autonomous;
     let second = close_round(&first.board, &input).unwrap();
     // Nothing else is left here, so going on is waiting.
     assert_eq!(second.end, RoundEnd::Waiting);
     let gap = second.board.gap(&id("GAP-A-001")).unwrap();
-    assert_eq!(
-        gap.waits_for,
-        Some(BlockedOn::Decision(QuestionId("ISSUE-R1-001".into())))
-    );
+    assert_eq!(gap.waits_for, Some(BlockedOn::Decision(QuestionId("ISSUE-R1-001".into()))));
 }
 
 // SR-10
 #[test]
 fn a_decision_lifts_the_gap_and_binds_the_next_engineer() {
-    let second = play(
-        &disputed(High).board,
-        answers(vec![disagrees("ISSUE-R1-001")]),
-        ReviewerOutput::default(),
-    );
+    let second =
+        play(&disputed(High).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     let mut board = second.board;
     let about = QuestionId("ISSUE-R1-001".into());
     board.decide(&about, Choice::Stated(2), grounds()).unwrap();
     assert_eq!(board.gap(&id("GAP-A-001")).unwrap().status, GapStatus::Open);
-    let binding: Vec<_> = board
-        .binding(&id("GAP-A-001"))
-        .map(|d| d.choice.as_str())
-        .collect();
+    let binding: Vec<_> = board.binding(&id("GAP-A-001")).map(|d| d.choice.as_str()).collect();
     assert_eq!(binding, ["make it configurable"]);
-    assert!(matches!(
-        board.decide(&about, Choice::Stated(0), grounds()),
-        Err(DecisionError::Taken { .. })
-    ));
+    assert!(matches!(board.decide(&about, Choice::Stated(0), grounds()), Err(DecisionError::Taken { .. })));
 
-    let third = play(
-        &board,
-        answers(vec![disagrees("ISSUE-R1-001")]),
-        ReviewerOutput::default(),
-    );
+    let third = play(&board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     assert!(third.conflicts.is_empty());
-    assert_eq!(
-        third.notices,
-        [Notice::DecisionStands {
-            issue: issue_id("ISSUE-R1-001")
-        }]
-    );
+    assert_eq!(third.notices, [Notice::DecisionStands { issue: issue_id("ISSUE-R1-001") }]);
 }
 
 #[test]
 fn a_decision_names_a_stated_position_or_writes_one() {
-    let second = play(
-        &disputed(High).board,
-        answers(vec![disagrees("ISSUE-R1-001")]),
-        ReviewerOutput::default(),
-    );
+    let second =
+        play(&disputed(High).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     let about = QuestionId("ISSUE-R1-001".into());
     let mut board = second.board.clone();
     assert!(matches!(
@@ -240,17 +159,11 @@ fn a_decision_names_a_stated_position_or_writes_one() {
         Err(DecisionError::Empty { .. })
     ));
     assert!(matches!(
-        board.decide(
-            &QuestionId("colour".into()),
-            Choice::Written("red".into()),
-            grounds()
-        ),
+        board.decide(&QuestionId("colour".into()), Choice::Written("red".into()), grounds()),
         Err(DecisionError::Unasked { .. })
     ));
     assert_eq!(board, second.board);
-    board
-        .decide(&about, Choice::Written("both".into()), grounds())
-        .unwrap();
+    board.decide(&about, Choice::Written("both".into()), grounds()).unwrap();
     assert_eq!(board.decisions()[0].choice, "both");
 }
 
@@ -263,13 +176,8 @@ fn a_gap_with_two_conflicts_stays_blocked_until_both_are_decided() {
     let first = play(&board(&[("A", High)]), proposes(&["GAP-A-001"]), review);
     let engineer = answers(vec![disagrees("ISSUE-R1-001"), disagrees("ISSUE-R1-002")]);
     let mut board = play(&first.board, engineer, ReviewerOutput::default()).board;
-    for (issue, status) in [
-        ("ISSUE-R1-001", GapStatus::Blocked),
-        ("ISSUE-R1-002", GapStatus::Open),
-    ] {
-        board
-            .decide(&QuestionId(issue.into()), Choice::Stated(0), grounds())
-            .unwrap();
+    for (issue, status) in [("ISSUE-R1-001", GapStatus::Blocked), ("ISSUE-R1-002", GapStatus::Open)] {
+        board.decide(&QuestionId(issue.into()), Choice::Stated(0), grounds()).unwrap();
         assert_eq!(board.gap(&id("GAP-A-001")).unwrap().status, status);
     }
 }
@@ -280,15 +188,8 @@ fn a_gap_blocked_on_a_question_of_its_own_is_lifted_by_its_decision() {
     let mut board = board(&[("A", Low)]);
     let about = QuestionId("licence".into());
     board
-        .move_gap(
-            &id("GAP-A-001"),
-            Move::Block(BlockedOn::Decision(about.clone())),
-            Actor::Engine,
-            "",
-        )
+        .move_gap(&id("GAP-A-001"), Move::Block(BlockedOn::Decision(about.clone())), Actor::Engine, "")
         .unwrap();
-    board
-        .decide(&about, Choice::Written("MIT".into()), grounds())
-        .unwrap();
+    board.decide(&about, Choice::Written("MIT".into()), grounds()).unwrap();
     assert_eq!(board.gap(&id("GAP-A-001")).unwrap().status, GapStatus::Open);
 }

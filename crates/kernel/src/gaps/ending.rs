@@ -15,10 +15,7 @@ pub enum Acceptable {
     /// Allowed; the high gaps are to be named to the user one by one.
     Yes { high: Vec<GapId>, lower: Vec<GapId> },
     /// Not allowed while these are open; only a forced completion passes them.
-    No {
-        critical: Vec<GapId>,
-        blocking: Vec<GapId>,
-    },
+    No { critical: Vec<GapId>, blocking: Vec<GapId> },
 }
 
 impl Board {
@@ -36,10 +33,7 @@ impl Board {
         }
         let mut lower = self.ids_of(GapSeverity::Medium);
         lower.extend(self.ids_of(GapSeverity::Low));
-        Acceptable::Yes {
-            high: self.ids_of(GapSeverity::High),
-            lower,
-        }
+        Acceptable::Yes { high: self.ids_of(GapSeverity::High), lower }
     }
 
     /// The highest number of rounds, fixed by the first inventory.
@@ -50,19 +44,15 @@ impl Board {
     /// How many more rounds may count.
     pub fn rounds_left(&self) -> u32 {
         let counted = self.rows.iter().filter(|row| row.state.counts()).count();
-        self.max_rounds
-            .saturating_sub(u32::try_from(counted).unwrap_or(u32::MAX))
+        self.max_rounds.saturating_sub(u32::try_from(counted).unwrap_or(u32::MAX))
     }
 
     /// Defers the medium and low gaps that no remaining gap waits for, by the user's word, and forgets the
     /// stalls; says which. Accepted gaps stay: their text is about to be merged.
     pub fn narrow(&mut self, why: &str) -> Vec<GapId> {
         let kept = self.kept_when_narrowed();
-        let deferred: Vec<GapId> = self
-            .unsettled()
-            .map(|gap| gap.id.clone())
-            .filter(|id| !kept.contains(id))
-            .collect();
+        let deferred: Vec<GapId> =
+            self.unsettled().map(|gap| gap.id.clone()).filter(|id| !kept.contains(id)).collect();
         let deferred = deferred
             .into_iter()
             .filter(|id| self.move_gap(id, Move::Defer, Actor::User, why).is_ok())
@@ -122,10 +112,7 @@ mod tests {
         block_on_gap(&mut board, "GAP-A-003", "GAP-A-002");
         assert_eq!(
             board.acceptable(),
-            Acceptable::No {
-                critical: vec![id("GAP-A-001")],
-                blocking: vec![id("GAP-A-002")]
-            }
+            Acceptable::No { critical: vec![id("GAP-A-001")], blocking: vec![id("GAP-A-002")] }
         );
     }
 
@@ -141,28 +128,17 @@ mod tests {
     #[test]
     fn early_approval_names_the_high_gaps() {
         let mut board = board(&[("A", Critical), ("A", High), ("A", Low)]);
-        board
-            .move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "out of scope")
-            .unwrap();
+        board.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "out of scope").unwrap();
         assert_eq!(
             board.acceptable(),
-            Acceptable::Yes {
-                high: vec![id("GAP-A-002")],
-                lower: vec![id("GAP-A-003")]
-            }
+            Acceptable::Yes { high: vec![id("GAP-A-002")], lower: vec![id("GAP-A-003")] }
         );
     }
 
     // SR-08
     #[test]
     fn narrowing_defers_what_no_remaining_gap_waits_for() {
-        let mut board = board(&[
-            ("A", High),
-            ("A", Medium),
-            ("A", Low),
-            ("A", Low),
-            ("A", Critical),
-        ]);
+        let mut board = board(&[("A", High), ("A", Medium), ("A", Low), ("A", Low), ("A", Critical)]);
         block_on_gap(&mut board, "GAP-A-001", "GAP-A-002");
         block_on_gap(&mut board, "GAP-A-003", "GAP-A-004");
         board.stalled = 2;

@@ -152,19 +152,12 @@ impl GapId {
     /// Builds an id from its parts; the category is one word of capitals and digits.
     pub fn new(category: &str, number: u32) -> Result<GapId, IdError> {
         if !is_category(category) {
-            return Err(IdError::Category {
-                category: category.into(),
-            });
+            return Err(IdError::Category { category: category.into() });
         }
         if number == 0 {
-            return Err(IdError::Shape {
-                text: alloc::format!("GAP-{category}-000"),
-            });
+            return Err(IdError::Shape { text: alloc::format!("GAP-{category}-000") });
         }
-        Ok(GapId {
-            category: category.into(),
-            number,
-        })
+        Ok(GapId { category: category.into(), number })
     }
 
     pub fn category(&self) -> &str {
@@ -183,17 +176,11 @@ impl FromStr for GapId {
 
     fn from_str(text: &str) -> Result<GapId, IdError> {
         let shape = || IdError::Shape { text: text.into() };
-        let (category, digits) = text
-            .strip_prefix("GAP-")
-            .and_then(|rest| rest.split_once('-'))
-            .ok_or_else(shape)?;
+        let (category, digits) =
+            text.strip_prefix("GAP-").and_then(|rest| rest.split_once('-')).ok_or_else(shape)?;
         let id = GapId::new(category, digits.parse().map_err(|_| shape())?)?;
         // Two spellings of one id would be two gaps to a text search.
-        if alloc::format!("{id}") == text {
-            Ok(id)
-        } else {
-            Err(shape())
-        }
+        if alloc::format!("{id}") == text { Ok(id) } else { Err(shape()) }
     }
 }
 
@@ -237,10 +224,7 @@ mod tests {
     // SR-02
     #[test]
     fn an_id_has_one_spelling() {
-        assert_eq!(
-            "GAP-FLOW-001".parse::<GapId>().unwrap().to_string(),
-            "GAP-FLOW-001"
-        );
+        assert_eq!("GAP-FLOW-001".parse::<GapId>().unwrap().to_string(), "GAP-FLOW-001");
         for wrong in [
             "GAP-FLOW-1",
             "GAP-FLOW-0001",

@@ -96,10 +96,7 @@ impl FromStr for IssueId {
         let parts = text.strip_prefix("ISSUE-R").and_then(|rest| rest.split_once('-'));
         parts
             .and_then(|(round, number)| {
-                Some(IssueId {
-                    round: round.parse().ok()?,
-                    number: number.parse().ok()?,
-                })
+                Some(IssueId { round: round.parse().ok()?, number: number.parse().ok()? })
             })
             .filter(|id| alloc::format!("{id}") == text)
             .ok_or_else(|| IssueIdError { text: text.into() })
@@ -180,10 +177,7 @@ mod tests {
     #[test]
     fn an_issue_id_names_its_round_and_has_one_spelling() {
         let id: IssueId = "ISSUE-R12-003".parse().unwrap();
-        assert_eq!(
-            (id.round, id.number, id.to_string().as_str()),
-            (12, 3, "ISSUE-R12-003")
-        );
+        assert_eq!((id.round, id.number, id.to_string().as_str()), (12, 3, "ISSUE-R12-003"));
         for wrong in ["ISSUE-R1-1", "ISSUE-R01-001", "ISSUE-1-001", "ISSUE-R1-0001", ""] {
             assert!(wrong.parse::<IssueId>().is_err(), "{wrong}");
         }

@@ -54,13 +54,7 @@ pub enum MoveError {
     #[error("{gap} is not on the board: use the id the engine gave")]
     UnknownGap { gap: GapId },
     #[error("{gap} cannot go from {from} to {to} by the {actor}: legal from {from} is {legal}")]
-    Illegal {
-        gap: GapId,
-        from: GapStatus,
-        to: GapStatus,
-        actor: Actor,
-        legal: String,
-    },
+    Illegal { gap: GapId, from: GapStatus, to: GapStatus, actor: Actor, legal: String },
     #[error("the proposal for {named} is offered for {gap}: propose each gap under its own id")]
     OtherGap { gap: GapId, named: GapId },
     #[error("{gap} cannot wait for {on}, which is settled: leave {gap} as it is")]
@@ -74,12 +68,7 @@ pub fn legal_moves(from: GapStatus) -> &'static [(GapStatus, Actor)] {
     use Actor::{Engine, Engineer, Reviewer, User};
     use GapStatus::{Accepted, Blocked, Closed, Deferred, NeedsRevision, Open, Proposed, Resolved, Waived};
     match from {
-        Open | NeedsRevision => &[
-            (Proposed, Engineer),
-            (Blocked, Engine),
-            (Deferred, User),
-            (Waived, User),
-        ],
+        Open | NeedsRevision => &[(Proposed, Engineer), (Blocked, Engine), (Deferred, User), (Waived, User)],
         Proposed => &[
             (Accepted, Reviewer),
             (NeedsRevision, Reviewer),
@@ -125,10 +114,7 @@ impl Board {
         self.check_move(id, &wanted, actor)?;
         let round = self.round;
         let to = wanted.target();
-        let gap = self
-            .gaps
-            .get_mut(id)
-            .ok_or_else(|| MoveError::UnknownGap { gap: id.clone() })?;
+        let gap = self.gaps.get_mut(id).ok_or_else(|| MoveError::UnknownGap { gap: id.clone() })?;
         let from = core::mem::replace(&mut gap.status, to);
         gap.waits_for = None;
         match wanted {
@@ -142,14 +128,7 @@ impl Board {
             | Move::Defer
             | Move::Waive => {}
         }
-        self.transitions.push(Transition {
-            gap: id.clone(),
-            from,
-            to,
-            actor,
-            round,
-            why: why.into(),
-        });
+        self.transitions.push(Transition { gap: id.clone(), from, to, actor, round, why: why.into() });
         if to.is_settled() {
             self.lift_waiting(id);
         }
@@ -166,19 +145,13 @@ impl Board {
             .collect();
         resolved
             .into_iter()
-            .filter(|id| {
-                self.move_gap(id, Move::Close, Actor::Engine, "the refinement has ended")
-                    .is_ok()
-            })
+            .filter(|id| self.move_gap(id, Move::Close, Actor::Engine, "the refinement has ended").is_ok())
             .collect()
     }
 
     fn lift_waiting(&mut self, settled: &GapId) {
         let round = self.round;
-        for gap in self
-            .gaps
-            .values_mut()
-            .filter(|gap| gap.waits_for == Some(BlockedOn::Gap(settled.clone())))
+        for gap in self.gaps.values_mut().filter(|gap| gap.waits_for == Some(BlockedOn::Gap(settled.clone())))
         {
             let from = core::mem::replace(&mut gap.status, GapStatus::Open);
             gap.waits_for = None;
@@ -194,25 +167,15 @@ impl Board {
     }
 
     fn check_move(&self, id: &GapId, wanted: &Move, actor: Actor) -> Result<(), MoveError> {
-        let gap = self
-            .gaps
-            .get(id)
-            .ok_or_else(|| MoveError::UnknownGap { gap: id.clone() })?;
+        let gap = self.gaps.get(id).ok_or_else(|| MoveError::UnknownGap { gap: id.clone() })?;
         let (from, to) = (gap.status, wanted.target());
         if !legal_moves(from).contains(&(to, actor)) {
-            return Err(MoveError::Illegal {
-                gap: id.clone(),
-                from,
-                to,
-                actor,
-                legal: legal_in_words(from),
-            });
+            return Err(MoveError::Illegal { gap: id.clone(), from, to, actor, legal: legal_in_words(from) });
         }
         match wanted {
-            Move::Propose(proposal) if proposal.gap != *id => Err(MoveError::OtherGap {
-                gap: id.clone(),
-                named: proposal.gap.clone(),
-            }),
+            Move::Propose(proposal) if proposal.gap != *id => {
+                Err(MoveError::OtherGap { gap: id.clone(), named: proposal.gap.clone() })
+            }
             Move::Block(BlockedOn::Gap(on)) => self.check_wait(id, on),
             Move::Propose(_)
             | Move::Block(BlockedOn::Decision(_) | BlockedOn::External(_))
@@ -227,23 +190,14 @@ impl Board {
     }
 
     fn check_wait(&self, id: &GapId, on: &GapId) -> Result<(), MoveError> {
-        let blocker = self
-            .gaps
-            .get(on)
-            .ok_or_else(|| MoveError::UnknownGap { gap: on.clone() })?;
+        let blocker = self.gaps.get(on).ok_or_else(|| MoveError::UnknownGap { gap: on.clone() })?;
         if blocker.status.is_settled() {
-            return Err(MoveError::WaitsForSettled {
-                gap: id.clone(),
-                on: on.clone(),
-            });
+            return Err(MoveError::WaitsForSettled { gap: id.clone(), on: on.clone() });
         }
         let mut next = Some(on);
         while let Some(current) = next {
             if current == id {
-                return Err(MoveError::Circle {
-                    gap: id.clone(),
-                    on: on.clone(),
-                });
+                return Err(MoveError::Circle { gap: id.clone(), on: on.clone() });
             }
             next = match self.gaps.get(current).and_then(|gap| gap.waits_for.as_ref()) {
                 Some(BlockedOn::Gap(further)) => Some(further),
@@ -266,15 +220,9 @@ impl fmt::Display for Actor {
 }
 
 fn legal_in_words(from: GapStatus) -> String {
-    let moves: Vec<String> = legal_moves(from)
-        .iter()
-        .map(|(to, actor)| alloc::format!("{to} by the {actor}"))
-        .collect();
-    if moves.is_empty() {
-        "nothing: the status is final".to_string()
-    } else {
-        moves.join(", ")
-    }
+    let moves: Vec<String> =
+        legal_moves(from).iter().map(|(to, actor)| alloc::format!("{to} by the {actor}")).collect();
+    if moves.is_empty() { "nothing: the status is final".to_string() } else { moves.join(", ") }
 }
 
 #[cfg(test)]

@@ -9,10 +9,8 @@ use std::vec;
 // SR-02
 #[test]
 fn every_transition_has_one_actor() {
-    let table: String = GapStatus::ALL
-        .iter()
-        .map(|from| std::format!("{from}: {}\n", legal_in_words(*from)))
-        .collect();
+    let table: String =
+        GapStatus::ALL.iter().map(|from| std::format!("{from}: {}\n", legal_in_words(*from))).collect();
     assert_snapshot!(table, @"
     open: proposed by the engineer, blocked by the engine, deferred by the user, waived by the user
     proposed: accepted by the reviewer, needs-revision by the reviewer, blocked by the engine, deferred by the user, waived by the user
@@ -26,13 +24,7 @@ fn every_transition_has_one_actor() {
     ");
     for from in GapStatus::ALL {
         for to in GapStatus::ALL {
-            assert!(
-                legal_moves(from)
-                    .iter()
-                    .filter(|(target, _)| *target == to)
-                    .count()
-                    <= 1
-            );
+            assert!(legal_moves(from).iter().filter(|(target, _)| *target == to).count() <= 1);
         }
     }
 }
@@ -43,45 +35,19 @@ fn the_whole_life_is_recorded_with_actor_round_and_reason() {
     let mut board = board(&[("FLOW", High)]);
     let gap = id("GAP-FLOW-001");
     board
-        .move_gap(
-            &gap,
-            Move::Propose(proposal("GAP-FLOW-001", "S", "t")),
-            Actor::Engineer,
-            "say it",
-        )
+        .move_gap(&gap, Move::Propose(proposal("GAP-FLOW-001", "S", "t")), Actor::Engineer, "say it")
         .unwrap();
+    board.move_gap(&gap, Move::Revise, Actor::Reviewer, "vague").unwrap();
     board
-        .move_gap(&gap, Move::Revise, Actor::Reviewer, "vague")
+        .move_gap(&gap, Move::Propose(proposal("GAP-FLOW-001", "S", "t")), Actor::Engineer, "say more")
         .unwrap();
-    board
-        .move_gap(
-            &gap,
-            Move::Propose(proposal("GAP-FLOW-001", "S", "t")),
-            Actor::Engineer,
-            "say more",
-        )
-        .unwrap();
-    board
-        .move_gap(&gap, Move::Accept, Actor::Reviewer, "clear")
-        .unwrap();
-    board
-        .move_gap(&gap, Move::Resolve, Actor::Engine, "in S")
-        .unwrap();
+    board.move_gap(&gap, Move::Accept, Actor::Reviewer, "clear").unwrap();
+    board.move_gap(&gap, Move::Resolve, Actor::Engine, "in S").unwrap();
     assert_eq!(board.close_resolved(), [gap]);
     let trace: String = board
         .transitions()
         .iter()
-        .map(|t| {
-            std::format!(
-                "{} r{} {} -> {} {}: {}\n",
-                t.gap,
-                t.round,
-                t.from,
-                t.to,
-                t.actor,
-                t.why
-            )
-        })
+        .map(|t| std::format!("{} r{} {} -> {} {}: {}\n", t.gap, t.round, t.from, t.to, t.actor, t.why))
         .collect();
     assert_snapshot!(trace, @"
     GAP-FLOW-001 r1 open -> proposed engineer: say it
@@ -97,9 +63,7 @@ fn the_whole_life_is_recorded_with_actor_round_and_reason() {
 #[test]
 fn a_step_by_another_actor_is_refused_and_says_what_is_legal() {
     let mut board = board(&[("FLOW", High)]);
-    let error = board
-        .move_gap(&id("GAP-FLOW-001"), Move::Waive, Actor::Engineer, "too hard")
-        .unwrap_err();
+    let error = board.move_gap(&id("GAP-FLOW-001"), Move::Waive, Actor::Engineer, "too hard").unwrap_err();
     assert_snapshot!(error, @"GAP-FLOW-001 cannot go from open to waived by the engineer: legal from open is proposed by the engineer, blocked by the engine, deferred by the user, waived by the user");
     assert!(board.transitions().is_empty());
 }
@@ -119,9 +83,7 @@ fn a_proposal_for_another_gap_is_refused() {
 fn a_blocked_gap_is_lifted_when_the_gap_it_waits_for_is_settled() {
     let mut board = board(&[("A", Low), ("A", Low)]);
     block_on_gap(&mut board, "GAP-A-002", "GAP-A-001");
-    board
-        .move_gap(&id("GAP-A-001"), Move::Defer, Actor::User, "later")
-        .unwrap();
+    board.move_gap(&id("GAP-A-001"), Move::Defer, Actor::User, "later").unwrap();
     let gap = board.gap(&id("GAP-A-002")).unwrap();
     assert_eq!((gap.status, &gap.waits_for), (GapStatus::Open, &None));
     assert_snapshot!(board.transitions().last().unwrap().why, @"GAP-A-001 is settled");
@@ -134,9 +96,7 @@ fn gaps_cannot_wait_for_each_other_in_a_circle() {
     block_on_gap(&mut board, "GAP-A-002", "GAP-A-003");
     for on in ["GAP-A-001", "GAP-A-003"] {
         let wanted = Move::Block(BlockedOn::Gap(id(on)));
-        let error = board
-            .move_gap(&id("GAP-A-003"), wanted, Actor::Engine, "")
-            .unwrap_err();
+        let error = board.move_gap(&id("GAP-A-003"), wanted, Actor::Engine, "").unwrap_err();
         assert!(matches!(error, MoveError::Circle { .. }), "{error}");
     }
 }
@@ -144,17 +104,10 @@ fn gaps_cannot_wait_for_each_other_in_a_circle() {
 #[test]
 fn nothing_waits_for_a_settled_or_unknown_gap() {
     let mut board = board(&[("A", Low), ("A", Low)]);
-    board
-        .move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "")
-        .unwrap();
+    board.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "").unwrap();
     let mut wait = |on: &str| {
         board
-            .move_gap(
-                &id("GAP-A-002"),
-                Move::Block(BlockedOn::Gap(id(on))),
-                Actor::Engine,
-                "",
-            )
+            .move_gap(&id("GAP-A-002"), Move::Block(BlockedOn::Gap(id(on))), Actor::Engine, "")
             .unwrap_err()
             .to_string()
     };

@@ -98,11 +98,7 @@ impl fmt::Display for Overlap {
             OverlapKind::Section => "section",
             OverlapKind::Passage => "passage",
         };
-        write!(
-            f,
-            "{} and {} both write {what} `{}`",
-            self.first, self.second, self.place
-        )
+        write!(f, "{} and {} both write {what} `{}`", self.first, self.second, self.place)
     }
 }
 
@@ -129,12 +125,7 @@ fn overlap(first: &Proposal, second: &Proposal) -> Option<Overlap> {
     } else {
         return None;
     };
-    Some(Overlap {
-        first: first.gap.clone(),
-        second: second.gap.clone(),
-        kind,
-        place,
-    })
+    Some(Overlap { first: first.gap.clone(), second: second.gap.clone(), kind, place })
 }
 
 fn share_passage(first: &str, second: &str) -> bool {
@@ -158,10 +149,7 @@ mod tests {
     use std::string::ToString;
 
     fn replacing(gap: &str, section: &str, replaces: &str) -> Proposal {
-        Proposal {
-            replaces: replaces.into(),
-            ..proposal(gap, section, gap)
-        }
+        Proposal { replaces: replaces.into(), ..proposal(gap, section, gap) }
     }
 
     // SR-13
@@ -173,10 +161,7 @@ mod tests {
             proposal("GAP-UX-001", "## Retry  Policy", "never"),
         ]);
         assert_eq!(found.len(), 1);
-        assert_eq!(
-            found[0].to_string(),
-            "GAP-FLOW-001 and GAP-UX-001 both write section `## Retry  Policy`"
-        );
+        assert_eq!(found[0].to_string(), "GAP-FLOW-001 and GAP-UX-001 both write section `## Retry  Policy`");
     }
 
     // SR-13
@@ -188,31 +173,21 @@ mod tests {
             replacing("GAP-FLOW-003", "Retries of errors", "a retry is made once"),
         ]);
         assert_eq!(found.len(), 1);
-        assert_eq!(
-            (&found[0].first, found[0].kind),
-            (&id("GAP-FLOW-001"), OverlapKind::Passage)
-        );
+        assert_eq!((&found[0].first, found[0].kind), (&id("GAP-FLOW-001"), OverlapKind::Passage));
     }
 
     #[test]
     fn one_text_for_two_gaps_is_no_overlap() {
         assert!(
-            overlaps(&[
-                proposal("GAP-FLOW-001", "A", "x  y"),
-                proposal("GAP-FLOW-002", "a", "x y")
-            ])
-            .is_empty()
+            overlaps(&[proposal("GAP-FLOW-001", "A", "x  y"), proposal("GAP-FLOW-002", "a", "x y")])
+                .is_empty()
         );
     }
 
     #[test]
     fn new_sections_without_a_passage_do_not_overlap() {
         assert!(
-            overlaps(&[
-                proposal("GAP-FLOW-001", "A", "x"),
-                proposal("GAP-FLOW-002", "B", "x")
-            ])
-            .is_empty()
+            overlaps(&[proposal("GAP-FLOW-001", "A", "x"), proposal("GAP-FLOW-002", "B", "x")]).is_empty()
         );
     }
 

@@ -15,13 +15,7 @@ pub fn issue_id(text: &str) -> IssueId {
 }
 
 pub fn new_gap(category: &str, severity: GapSeverity) -> NewGap {
-    NewGap {
-        category: category.into(),
-        severity,
-        claim: "unsaid".into(),
-        sections: vec![],
-        split_from: None,
-    }
+    NewGap { category: category.into(), severity, claim: "unsaid".into(), sections: vec![], split_from: None }
 }
 
 pub fn board(gaps: &[(&str, GapSeverity)]) -> Board {
@@ -29,13 +23,8 @@ pub fn board(gaps: &[(&str, GapSeverity)]) -> Board {
 }
 
 pub fn board_with(gaps: &[(&str, GapSeverity)], rules: Rules) -> Board {
-    Board::open(
-        gaps.iter()
-            .map(|(category, severity)| new_gap(category, *severity))
-            .collect(),
-        rules,
-    )
-    .unwrap()
+    Board::open(gaps.iter().map(|(category, severity)| new_gap(category, *severity)).collect(), rules)
+        .unwrap()
 }
 
 pub fn proposal(gap: &str, section: &str, text: &str) -> Proposal {
@@ -49,35 +38,21 @@ pub fn proposal(gap: &str, section: &str, text: &str) -> Proposal {
 }
 
 pub fn block_on_gap(board: &mut Board, gap: &str, on: &str) {
-    board
-        .move_gap(
-            &id(gap),
-            Move::Block(BlockedOn::Gap(id(on))),
-            Actor::Engine,
-            "waits",
-        )
-        .unwrap();
+    board.move_gap(&id(gap), Move::Block(BlockedOn::Gap(id(on))), Actor::Engine, "waits").unwrap();
 }
 
 /// Proposals for gaps, each with a section of its own.
 pub fn proposes(gaps: &[&str]) -> EngineerOutput {
     let proposals = gaps.iter().map(|gap| proposal(gap, gap, gap)).collect();
-    EngineerOutput {
-        proposals,
-        ..EngineerOutput::default()
-    }
+    EngineerOutput { proposals, ..EngineerOutput::default() }
 }
 
 /// A review with one check that approves some proposals and sends others back.
 pub fn reviews(approved: &[&str], revised: &[&str]) -> ReviewerOutput {
-    let yes = approved.iter().map(|gap| Verdict {
-        gap: id(gap),
-        judgement: Judgement::Approved,
-    });
-    let no = revised.iter().map(|gap| Verdict {
-        gap: id(gap),
-        judgement: Judgement::NeedsRevision("vague".into()),
-    });
+    let yes = approved.iter().map(|gap| Verdict { gap: id(gap), judgement: Judgement::Approved });
+    let no = revised
+        .iter()
+        .map(|gap| Verdict { gap: id(gap), judgement: Judgement::NeedsRevision("vague".into()) });
     ReviewerOutput {
         verdicts: yes.chain(no).collect(),
         checks: vec!["examples".into()],
@@ -102,9 +77,7 @@ pub fn play(board: &Board, engineer: EngineerOutput, reviewer: ReviewerOutput) -
 pub fn failed_round(board: &Board) -> RoundInput {
     RoundInput {
         round: board.round(),
-        engineer: EngineerTurn::Failed {
-            why: "no file".into(),
-        },
+        engineer: EngineerTurn::Failed { why: "no file".into() },
         reviewer: ReviewerTurn::Skipped,
         autonomy: Autonomy::Interactive,
         unplaced: vec![],
@@ -112,11 +85,7 @@ pub fn failed_round(board: &Board) -> RoundInput {
 }
 
 pub fn raises(gap: &str, severity: GapSeverity) -> NewIssue {
-    NewIssue {
-        gap: id(gap),
-        severity,
-        concern: "too vague".into(),
-    }
+    NewIssue { gap: id(gap), severity, concern: "too vague".into() }
 }
 
 pub fn disagrees(issue: &str) -> Answer {
@@ -125,18 +94,11 @@ pub fn disagrees(issue: &str) -> Answer {
         rationale: "the caller knows".into(),
         alternative: "make it configurable".into(),
     };
-    Answer {
-        issue: issue_id(issue),
-        stance,
-    }
+    Answer { issue: issue_id(issue), stance }
 }
 
 pub fn grounds() -> Grounds {
-    Grounds {
-        reason: "simpler".into(),
-        by: "user".into(),
-        at: "2026-01-09".into(),
-    }
+    Grounds { reason: "simpler".into(), by: "user".into(), at: "2026-01-09".into() }
 }
 
 pub fn names(ids: &[GapId]) -> Vec<std::string::String> {

@@ -12,11 +12,7 @@ impl Stepper<'_> {
     /// The findings that a ruling is about: the phase's own, and those that came along to an aside.
     pub(super) fn gathered(&self, lane: Lane, own: &[u32]) -> Vec<u32> {
         let mut all = self.desk(lane).carried.clone();
-        all.extend(
-            own.iter()
-                .copied()
-                .filter(|at| !self.desk(lane).carried.contains(at)),
-        );
+        all.extend(own.iter().copied().filter(|at| !self.desk(lane).carried.contains(at)));
         all
     }
 
@@ -32,22 +28,10 @@ impl Stepper<'_> {
         phases.sort_unstable();
         phases.dedup();
         match phases.first() {
-            Some(first) => (
-                *first,
-                Why::Injected {
-                    phases: phases.clone(),
-                    assumed: false,
-                },
-            ),
+            Some(first) => (*first, Why::Injected { phases: phases.clone(), assumed: false }),
             None => {
                 let last = self.last_injecting(lane);
-                (
-                    last,
-                    Why::Injected {
-                        phases: vec![last],
-                        assumed: true,
-                    },
-                )
+                (last, Why::Injected { phases: vec![last], assumed: true })
             }
         }
     }
@@ -55,16 +39,8 @@ impl Stepper<'_> {
     fn last_injecting(&self, lane: Lane) -> PhaseId {
         let desk = self.desk(lane);
         let latest = desk.caller.unwrap_or(desk.phase);
-        let before = self
-            .program
-            .injects
-            .iter()
-            .copied()
-            .filter(|id| *id <= latest)
-            .max();
-        before
-            .or(self.program.injects.first().copied())
-            .unwrap_or(desk.phase)
+        let before = self.program.injects.iter().copied().filter(|id| *id <= latest).max();
+        before.or(self.program.injects.first().copied()).unwrap_or(desk.phase)
     }
 
     /// Puts findings where they will be read: those that name phases into the inboxes of these phases, the
@@ -144,11 +120,7 @@ impl Stepper<'_> {
         let items = &self.state.lists[list.index()];
         let named = filed.finding.task.as_ref().or(filed.task.as_ref());
         if let Some(task) = named {
-            return items
-                .iter()
-                .filter(|item| item.id == *task)
-                .map(|item| item.id.clone())
-                .collect();
+            return items.iter().filter(|item| item.id == *task).map(|item| item.id.clone()).collect();
         }
         let file = &filed.finding.place.file;
         let by_file: Vec<String> = items

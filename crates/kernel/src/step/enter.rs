@@ -35,14 +35,7 @@ impl Stepper<'_> {
             self.set_checkpoint(target);
         }
         if let Some(signal) = self.standing(lane, target) {
-            self.settle_as(
-                lane,
-                Ruled {
-                    signal,
-                    rule: Rule::Stands,
-                    why: Why::SameInputs,
-                },
-            );
+            self.settle_as(lane, Ruled { signal, rule: Rule::Stands, why: Why::SameInputs });
             return;
         }
         match &phase.work {
@@ -60,11 +53,7 @@ impl Stepper<'_> {
             Work::Flow { .. } => self.start_batch(target),
             Work::Ask { default, .. } => match (default, self.state.mode) {
                 (Some(default), Mode::Autonomous) => {
-                    let ruled = Ruled {
-                        signal: *default,
-                        rule: Rule::Default,
-                        why: Why::Autonomous,
-                    };
+                    let ruled = Ruled { signal: *default, rule: Rule::Default, why: Why::Autonomous };
                     self.settle_as(lane, ruled);
                 }
                 (Some(_) | None, Mode::Autonomous | Mode::Interactive) => self.open_seats(lane, 1, 0),
@@ -124,12 +113,7 @@ impl Stepper<'_> {
     }
 
     fn open_seats(&mut self, lane: Lane, members: usize, advisors: usize) {
-        let seat = Seat {
-            attempt: 0,
-            retries: 0,
-            advisory: false,
-            progress: Progress::Held,
-        };
+        let seat = Seat { attempt: 0, retries: 0, advisory: false, progress: Progress::Held };
         let mut seats = vec![seat; members + advisors];
         for seat in &mut seats[members..] {
             seat.advisory = true;
@@ -159,13 +143,8 @@ impl Stepper<'_> {
         seat.attempt = seat.attempt.saturating_add(1);
         seat.progress = Progress::Open;
         let (attempt, advisory) = (seat.attempt, seat.advisory);
-        let id = CommandId {
-            phase: phase_id,
-            lane,
-            visit,
-            seat: u16::try_from(at).unwrap_or(u16::MAX),
-            attempt,
-        };
+        let id =
+            CommandId { phase: phase_id, lane, visit, seat: u16::try_from(at).unwrap_or(u16::MAX), attempt };
         let command = match &phase.work {
             Work::Role { nearest, .. } => {
                 let nearest = match nearest {
@@ -196,16 +175,10 @@ impl Stepper<'_> {
         let desk = self.desk(id.lane);
         let seat = usize::from(id.seat);
         let item = match &phase.work {
-            Work::Each {
-                items: Items::Fixed(names),
-                ..
-            } => names.get(seat).cloned(),
-            Work::Each {
-                items: Items::Listed { list, .. },
-                ..
-            } => self.state.lists[list.index()]
-                .get(seat)
-                .map(|item| item.id.clone()),
+            Work::Each { items: Items::Fixed(names), .. } => names.get(seat).cloned(),
+            Work::Each { items: Items::Listed { list, .. }, .. } => {
+                self.state.lists[list.index()].get(seat).map(|item| item.id.clone())
+            }
             Work::Role { .. }
             | Work::Panel { .. }
             | Work::Flow { .. }
@@ -263,11 +236,7 @@ impl Stepper<'_> {
         };
         for option in options {
             let left = |budget| self.left(lane, budget);
-            if option
-                .offered
-                .as_ref()
-                .is_some_and(|condition| !self.holds(condition))
-            {
+            if option.offered.as_ref().is_some_and(|condition| !self.holds(condition)) {
                 withheld.push((option.signal, None));
             } else if resolve::can_follow(self.program, phase, option.signal, left) {
                 offered.push(option.signal);

@@ -27,11 +27,7 @@ impl Stepper<'_> {
         let resolution = resolve::resolve(program, phase, ruled.signal, |budget| self.left(lane, budget));
         // The checker excludes a signal without a route; a program that was never checked fails here.
         let Some(resolution) = resolution else {
-            let end = End::Failed {
-                phase,
-                signal: ruled.signal,
-                exhausted: None,
-            };
+            let end = End::Failed { phase, signal: ruled.signal, exhausted: None };
             self.push_ruling(lane, &ruled, Followed::failing(), None);
             self.end(end);
             return;
@@ -67,10 +63,7 @@ impl Stepper<'_> {
             lane,
             signal: ruled.signal,
             rule: ruled.rule,
-            verdict: Verdict::Follow {
-                action: followed.action,
-                target: followed.target,
-            },
+            verdict: Verdict::Follow { action: followed.action, target: followed.target },
             exhausted: followed.exhausted,
             charges: followed.charges,
             effect,
@@ -103,11 +96,7 @@ impl Stepper<'_> {
                 let left = self.left_mut(lane, *budget);
                 let before = *left;
                 *left = left.saturating_sub(1);
-                Charge {
-                    budget: *budget,
-                    before,
-                    after: before.saturating_sub(1),
-                }
+                Charge { budget: *budget, before, after: before.saturating_sub(1) }
             })
             .collect()
     }
@@ -174,11 +163,7 @@ impl Stepper<'_> {
                 | Action::Remand(_)
                 | Action::RemandInjector,
                 _,
-            ) => self.end(End::Failed {
-                phase,
-                signal,
-                exhausted,
-            }),
+            ) => self.end(End::Failed { phase, signal, exhausted }),
         }
     }
 
@@ -200,16 +185,11 @@ impl Stepper<'_> {
                 self.state.changes += 1;
             }
             self.state.finished.clear();
-            self.emit(Command::Discard {
-                artifacts: discards.clone(),
-            });
+            self.emit(Command::Discard { artifacts: discards.clone() });
         }
         // An aside deals with what came along and passes it on; a phase of the flow proper finds it in its inbox.
-        self.desk_mut(lane).carried = if self.program.phase(target).aside {
-            findings.to_vec()
-        } else {
-            Vec::new()
-        };
+        self.desk_mut(lane).carried =
+            if self.program.phase(target).aside { findings.to_vec() } else { Vec::new() };
         self.note_caller(lane, from);
         self.enter(lane, target);
     }
@@ -261,12 +241,7 @@ impl Stepper<'_> {
             attempt: 1,
         };
         let operation = self.program.failure[usize::from(at)];
-        self.emit(Command::Operate {
-            id,
-            operation,
-            task: None,
-            findings: Vec::new(),
-        });
+        self.emit(Command::Operate { id, operation, task: None, findings: Vec::new() });
     }
 
     /// An operation of the failure handler ended; however it ended, the next one follows.
@@ -321,9 +296,7 @@ impl Stepper<'_> {
         self.state.main.seats.clear();
         self.state.tasks.clear();
         let deferred = core::mem::take(&mut self.state.deferred);
-        let started = open
-            .into_iter()
-            .filter(|id| !deferred.iter().any(|kept| kept.id() == Some(*id)));
+        let started = open.into_iter().filter(|id| !deferred.iter().any(|kept| kept.id() == Some(*id)));
         let commands: Vec<Command> = started.map(|id| Command::Cancel { id }).collect();
         self.out.commands.extend(commands);
     }
@@ -339,11 +312,6 @@ struct Followed {
 
 impl Followed {
     fn failing() -> Followed {
-        Followed {
-            action: Action::Fail,
-            target: None,
-            charges: Vec::new(),
-            exhausted: Vec::new(),
-        }
+        Followed { action: Action::Fail, target: None, charges: Vec::new(), exhausted: Vec::new() }
     }
 }

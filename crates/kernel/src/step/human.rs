@@ -40,20 +40,14 @@ impl Stepper<'_> {
             return Err(Refusal::NotAQuestion(id));
         };
         let (offered, _) = self.offered(id.lane, id.phase);
-        let chosen = offered
-            .iter()
-            .copied()
-            .find(|signal| self.program.signal(*signal) == option);
+        let chosen = offered.iter().copied().find(|signal| self.program.signal(*signal) == option);
         let Some(signal) = chosen else {
             return Err(self.not_offered(option, &offered));
         };
         let flags = self.read_flags(flags)?;
         if let Some((flag, _)) = flags.iter().find(|(flag, _)| !phase.sets.contains(flag)) {
             let name = self.program.flags[flag.index()].clone();
-            return Err(Refusal::UnknownName {
-                what: "flag of this question",
-                name,
-            });
+            return Err(Refusal::UnknownName { what: "flag of this question", name });
         }
 
         for (flag, value) in flags {
@@ -68,60 +62,32 @@ impl Stepper<'_> {
         });
         self.remember(id.lane, signal);
         let line = phase.route(signal).map_or(0, |route| route.line);
-        let why = Why::Human {
-            by: by.to_string(),
-            note: note.to_string(),
-        };
-        self.settle_as(
-            id.lane,
-            Ruled {
-                signal,
-                rule: Rule::Route { line },
-                why,
-            },
-        );
+        let why = Why::Human { by: by.to_string(), note: note.to_string() };
+        self.settle_as(id.lane, Ruled { signal, rule: Rule::Route { line }, why });
         Ok(())
     }
 
     fn not_offered(&self, option: &str, offered: &[SignalId]) -> Refusal {
-        let names: Vec<&str> = offered
-            .iter()
-            .map(|signal| self.program.signal(*signal))
-            .collect();
-        Refusal::NotOffered {
-            option: option.to_string(),
-            offered: names.join(", "),
-        }
+        let names: Vec<&str> = offered.iter().map(|signal| self.program.signal(*signal)).collect();
+        Refusal::NotOffered { option: option.to_string(), offered: names.join(", ") }
     }
 
     fn answered_hold(&mut self, option: &str, by: &str, note: &str) -> Result<(), Refusal> {
-        let signal = [GO_ON, STOP]
-            .into_iter()
-            .find(|signal| self.program.signal(*signal) == option);
+        let signal = [GO_ON, STOP].into_iter().find(|signal| self.program.signal(*signal) == option);
         let Some(signal) = signal else {
             return Err(self.not_offered(option, &[GO_ON, STOP]));
         };
         let Some(hold) = self.state.hold.take() else {
             return Ok(());
         };
-        let why = Why::Human {
-            by: by.to_string(),
-            note: note.to_string(),
-        };
+        let why = Why::Human { by: by.to_string(), note: note.to_string() };
         if signal == STOP {
             let cause = match &hold.cause {
                 HoldCause::Environment { detail } => format!("environment: {detail}"),
                 HoldCause::Limit { limit } => format!("limit reached: {limit}"),
                 HoldCause::Route => String::from("stopped by a human"),
             };
-            self.rule(
-                signal,
-                Verdict::Follow {
-                    action: Action::Stop(cause.clone()),
-                    target: None,
-                },
-                why,
-            );
+            self.rule(signal, Verdict::Follow { action: Action::Stop(cause.clone()), target: None }, why);
             self.end(End::Stopped { why: cause });
             return Ok(());
         }
@@ -146,10 +112,7 @@ impl Stepper<'_> {
         let mut lanes = alloc::vec![Lane::Main];
         for (index, run) in self.state.tasks.iter().enumerate() {
             if run.progress == TaskProgress::Running {
-                lanes.push(Lane::Task {
-                    batch,
-                    index: u16::try_from(index).unwrap_or(u16::MAX),
-                });
+                lanes.push(Lane::Task { batch, index: u16::try_from(index).unwrap_or(u16::MAX) });
             }
         }
         for lane in lanes {
@@ -170,10 +133,7 @@ impl Stepper<'_> {
                 return Ok(());
             }
         }
-        let why = Why::Human {
-            by: by.to_string(),
-            note: String::new(),
-        };
+        let why = Why::Human { by: by.to_string(), note: String::new() };
         self.rule(STOP, Verdict::Cancel, why);
         self.end(End::Cancelled { by: by.to_string() });
         Ok(())
@@ -186,14 +146,7 @@ impl Stepper<'_> {
             return Ok(());
         }
         self.state.paused = true;
-        self.rule(
-            STOP,
-            Verdict::Pause,
-            Why::Human {
-                by: by.to_string(),
-                note: String::new(),
-            },
-        );
+        self.rule(STOP, Verdict::Pause, Why::Human { by: by.to_string(), note: String::new() });
         Ok(())
     }
 
@@ -204,14 +157,7 @@ impl Stepper<'_> {
             return Ok(());
         }
         self.state.paused = false;
-        self.rule(
-            GO_ON,
-            Verdict::GoOn,
-            Why::Human {
-                by: by.to_string(),
-                note: String::new(),
-            },
-        );
+        self.rule(GO_ON, Verdict::GoOn, Why::Human { by: by.to_string(), note: String::new() });
         let deferred = core::mem::take(&mut self.state.deferred);
         self.out.commands.extend(deferred);
         Ok(())
@@ -225,11 +171,7 @@ impl Stepper<'_> {
             return Err(Refusal::NotAtGate);
         }
         let (target, spends) = self.restoring_route().ok_or(Refusal::NoRounds)?;
-        let known = self
-            .state
-            .checkpoints
-            .iter()
-            .any(|point| point.round == to && point.phase == target);
+        let known = self.state.checkpoints.iter().any(|point| point.round == to && point.phase == target);
         if !known {
             return Err(Refusal::NoSuchRound(to));
         }
@@ -243,17 +185,10 @@ impl Stepper<'_> {
         for budget in spends {
             let before = self.left(Lane::Main, budget);
             *self.left_mut(Lane::Main, budget) = before - 1;
-            charges.push(Charge {
-                budget,
-                before,
-                after: before - 1,
-            });
+            charges.push(Charge { budget, before, after: before - 1 });
         }
         let artifacts = self.restore_round(target, Some(to));
-        let why = Why::Human {
-            by: by.to_string(),
-            note: reason.to_string(),
-        };
+        let why = Why::Human { by: by.to_string(), note: reason.to_string() };
         self.rule(STOP, Verdict::RollBack { round: to, artifacts }, why);
         if let Some(ruling) = self.out.rulings.last_mut() {
             ruling.charges = charges;
@@ -264,24 +199,20 @@ impl Stepper<'_> {
 
     /// The checkpoint phase and the budgets of the workflow's own way to roll back.
     fn restoring_route(&self) -> Option<(PhaseId, Vec<BudgetId>)> {
-        self.program
-            .phases
-            .iter()
-            .flat_map(|phase| &phase.routes)
-            .find_map(|(_, route)| match route.action {
-                Action::Restore(target) => Some((target, route.spends.clone())),
-                Action::Next
-                | Action::To(_)
-                | Action::Remand(_)
-                | Action::RemandInjector
-                | Action::Return
-                | Action::Raise(_)
-                | Action::Done
-                | Action::Fail
-                | Action::Stop(_)
-                | Action::Hold
-                | Action::Ignore => None,
-            })
+        self.program.phases.iter().flat_map(|phase| &phase.routes).find_map(|(_, route)| match route.action {
+            Action::Restore(target) => Some((target, route.spends.clone())),
+            Action::Next
+            | Action::To(_)
+            | Action::Remand(_)
+            | Action::RemandInjector
+            | Action::Return
+            | Action::Raise(_)
+            | Action::Done
+            | Action::Fail
+            | Action::Stop(_)
+            | Action::Hold
+            | Action::Ignore => None,
+        })
     }
 
     /// Puts artifacts and flags back as they were when the round began; no budget is given back.
@@ -305,10 +236,7 @@ impl Stepper<'_> {
         self.state.versions = point.versions;
         self.state.flags = point.flags;
         let artifacts = changed.iter().map(|(artifact, _)| *artifact).collect();
-        self.emit(Command::Restore {
-            round: point.round,
-            versions: changed,
-        });
+        self.emit(Command::Restore { round: point.round, versions: changed });
         artifacts
     }
 
@@ -318,10 +246,7 @@ impl Stepper<'_> {
             return Err(Refusal::NoSuchApproach(at));
         }
         self.state.approaches.remove(usize::from(at));
-        let why = Why::Human {
-            by: by.to_string(),
-            note: String::new(),
-        };
+        let why = Why::Human { by: by.to_string(), note: String::new() };
         self.rule(GO_ON, Verdict::RemoveApproach { at }, why);
         Ok(())
     }

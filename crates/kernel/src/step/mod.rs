@@ -67,11 +67,7 @@ pub enum Refusal {
     #[error("the list `{list}` cannot be worked through: {problem}")]
     BadList { list: String, problem: String },
     #[error("says `{says}`, but the evidence says `{evidence}`: {reasons}")]
-    Contradicted {
-        says: String,
-        evidence: &'static str,
-        reasons: String,
-    },
+    Contradicted { says: String, evidence: &'static str, reasons: String },
     #[error("a run is rolled back only at a gate or while it is paused")]
     NotAtGate,
     #[error("the workflow has no rounds that can be rolled back")]
@@ -88,21 +84,11 @@ pub enum Refusal {
 
 /// Takes one event. On refusal the state is unchanged.
 pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step, Refusal> {
-    let mut stepper = Stepper {
-        program,
-        state,
-        out: Step::default(),
-    };
+    let mut stepper = Stepper { program, state, out: Step::default() };
     match event {
         Event::Started(start) => stepper.start(start)?,
         Event::Ended { id, outcome, usage } => stepper.ended(*id, outcome, usage)?,
-        Event::Answered {
-            id,
-            option,
-            by,
-            note,
-            flags,
-        } => {
+        Event::Answered { id, option, by, note, flags } => {
             stepper.answered(*id, option, by, note, flags)?;
         }
         Event::Cancelled { by } => stepper.cancelled(by)?,

@@ -40,10 +40,7 @@ impl Stepper<'_> {
         let phase = self.desk(lane).phase;
         self.desk_mut(lane).writer = Some(phase);
         let memory = self.memory(lane, phase);
-        let reversal = memory
-            .last
-            .as_ref()
-            .and_then(|last| detect::reversal(last, change));
+        let reversal = memory.last.as_ref().and_then(|last| detect::reversal(last, change));
         let circle = memory.trail.note_change(change);
         memory.last = Some(change.clone());
         if let Some(reversal) = reversal {
@@ -107,9 +104,7 @@ impl Stepper<'_> {
             .map(|artifact| (*artifact, self.state.digest(*artifact)))
             .collect();
         let memories = &mut self.state.memories;
-        let known = memories
-            .iter()
-            .position(|memory| memory.phase == phase && memory.task == task);
+        let known = memories.iter().position(|memory| memory.phase == phase && memory.task == task);
         let at = known.unwrap_or_else(|| {
             memories.push(Memory {
                 phase,

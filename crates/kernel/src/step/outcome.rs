@@ -20,11 +20,7 @@ use alloc::vec::Vec;
 /// An outcome that was found valid, or the failure that it amounts to.
 pub(super) enum Reading {
     Valid(Box<Valid>),
-    Failed {
-        failure: Failure,
-        detail: String,
-        in_a_row: u16,
-    },
+    Failed { failure: Failure, detail: String, in_a_row: u16 },
 }
 
 /// A valid result with names resolved.
@@ -47,15 +43,9 @@ impl Stepper<'_> {
     /// Reads an outcome; nothing has changed when this refuses.
     pub(super) fn read(&self, id: CommandId, outcome: &Outcome) -> Result<Reading, Refusal> {
         match outcome {
-            Outcome::Failed {
-                failure,
-                detail,
-                in_a_row,
-            } => Ok(Reading::Failed {
-                failure: *failure,
-                detail: detail.clone(),
-                in_a_row: *in_a_row,
-            }),
+            Outcome::Failed { failure, detail, in_a_row } => {
+                Ok(Reading::Failed { failure: *failure, detail: detail.clone(), in_a_row: *in_a_row })
+            }
             Outcome::Supposed(signal) => self.read_supposed(id, *signal),
             Outcome::Said(report) => self.read_report(id, report),
         }
@@ -64,11 +54,7 @@ impl Stepper<'_> {
     fn read_supposed(&self, id: CommandId, signal: SignalId) -> Result<Reading, Refusal> {
         if signal == NO_RESULT {
             let detail = String::from("supposed");
-            return Ok(Reading::Failed {
-                failure: Failure::Denied,
-                detail,
-                in_a_row: 0,
-            });
+            return Ok(Reading::Failed { failure: Failure::Denied, detail, in_a_row: 0 });
         }
         let phase = self.program.phase(id.phase);
         let sayable = self.sayable(id);
@@ -80,11 +66,7 @@ impl Stepper<'_> {
         Ok(Reading::Valid(Box::new(Valid {
             signal,
             verdict: signal,
-            derived: if sayable.contains(&signal) {
-                Derived::Plainly
-            } else {
-                Derived::Supposed
-            },
+            derived: if sayable.contains(&signal) { Derived::Plainly } else { Derived::Supposed },
             findings: Vec::new(),
             wrote,
             change: None,
@@ -99,19 +81,12 @@ impl Stepper<'_> {
 
     fn read_report(&self, id: CommandId, report: &Report) -> Result<Reading, Refusal> {
         let sayable = self.sayable(id);
-        let said = sayable
-            .iter()
-            .copied()
-            .find(|signal| self.program.signal(*signal) == report.says);
+        let said = sayable.iter().copied().find(|signal| self.program.signal(*signal) == report.says);
         let Some(verdict) = said else {
             return Err(self.not_sayable(&report.says, &sayable));
         };
         if let Some(detail) = self.misattributed(id, &report.findings) {
-            return Ok(Reading::Failed {
-                failure: Failure::Malformed,
-                detail,
-                in_a_row: 0,
-            });
+            return Ok(Reading::Failed { failure: Failure::Malformed, detail, in_a_row: 0 });
         }
         if matches!(self.program.phase(id.phase).work, Work::Operation { .. }) {
             self.check_evidence(verdict, report)?;
@@ -121,11 +96,7 @@ impl Stepper<'_> {
         let flags = self.read_flags(&report.flags)?;
         if !report.disputes && self.changed_nothing(id, &wrote) {
             let detail = String::from("findings were addressed to it, and it changed nothing");
-            return Ok(Reading::Failed {
-                failure: Failure::Unchanged,
-                detail,
-                in_a_row: 0,
-            });
+            return Ok(Reading::Failed { failure: Failure::Unchanged, detail, in_a_row: 0 });
         }
         let contract = seat_contract(self.program, id.phase, usize::from(id.seat));
         let (signal, derived) = match contract {
@@ -161,14 +132,8 @@ impl Stepper<'_> {
     }
 
     fn not_sayable(&self, says: &str, sayable: &[SignalId]) -> Refusal {
-        let names: Vec<&str> = sayable
-            .iter()
-            .map(|signal| self.program.signal(*signal))
-            .collect();
-        Refusal::NotSayable {
-            says: says.to_string(),
-            possible: names.join(", "),
-        }
+        let names: Vec<&str> = sayable.iter().map(|signal| self.program.signal(*signal)).collect();
+        Refusal::NotSayable { says: says.to_string(), possible: names.join(", ") }
     }
 
     /// A finding may name as its origin only phases that can inject, none later than the one that found it.
@@ -181,25 +146,17 @@ impl Stepper<'_> {
             .iter()
             .flat_map(|finding| finding.injected_by.iter().map(move |name| (finding, name)))
             .find_map(|(finding, name)| match self.injecting(name) {
-                None => Some(format!(
-                    "finding {}: `{name}` is no phase that injects defects",
-                    finding.id
-                )),
-                Some(phase) if phase > latest => Some(format!(
-                    "finding {}: `{name}` comes later than the phase that found it",
-                    finding.id
-                )),
+                None => Some(format!("finding {}: `{name}` is no phase that injects defects", finding.id)),
+                Some(phase) if phase > latest => {
+                    Some(format!("finding {}: `{name}` comes later than the phase that found it", finding.id))
+                }
                 Some(_) => None,
             })
     }
 
     /// The injecting phase of this name.
     pub(super) fn injecting(&self, name: &str) -> Option<PhaseId> {
-        self.program
-            .injects
-            .iter()
-            .copied()
-            .find(|id| self.program.phase(*id).name == name)
+        self.program.injects.iter().copied().find(|id| self.program.phase(*id).name == name)
     }
 
     /// The gate over the evidence is recomputed; a result that contradicts its own rows is refused.
@@ -216,11 +173,7 @@ impl Stepper<'_> {
         if said == evidence {
             return Ok(());
         }
-        Err(Refusal::Contradicted {
-            says: said.to_string(),
-            evidence,
-            reasons: reasons.join("; "),
-        })
+        Err(Refusal::Contradicted { says: said.to_string(), evidence, reasons: reasons.join("; ") })
     }
 
     fn read_artifacts(&self, wrote: &[(String, Digest)]) -> Result<Vec<(ArtifactId, Digest)>, Refusal> {
@@ -230,10 +183,7 @@ impl Stepper<'_> {
                 let artifact = self.program.artifact_named(name);
                 artifact
                     .map(|artifact| (artifact, *digest))
-                    .ok_or_else(|| Refusal::UnknownName {
-                        what: "artifact",
-                        name: name.clone(),
-                    })
+                    .ok_or_else(|| Refusal::UnknownName { what: "artifact", name: name.clone() })
             })
             .collect()
     }
@@ -244,10 +194,7 @@ impl Stepper<'_> {
             .map(|(name, value)| {
                 let flag = self.program.flag_named(name);
                 flag.map(|flag| (flag, *value))
-                    .ok_or_else(|| Refusal::UnknownName {
-                        what: "flag",
-                        name: name.clone(),
-                    })
+                    .ok_or_else(|| Refusal::UnknownName { what: "flag", name: name.clone() })
             })
             .collect()
     }
@@ -256,15 +203,13 @@ impl Stepper<'_> {
     fn changed_nothing(&self, id: CommandId, wrote: &[(ArtifactId, Digest)]) -> bool {
         let addressed = match id.lane {
             Lane::Main => !self.state.inbox[id.phase.index()].is_empty(),
-            Lane::Task { .. } => self
-                .task_id(id.lane)
-                .is_some_and(|task| self.state.task_inbox.contains_key(&task)),
+            Lane::Task { .. } => {
+                self.task_id(id.lane).is_some_and(|task| self.state.task_inbox.contains_key(&task))
+            }
         };
         addressed
             && !wrote.is_empty()
-            && wrote
-                .iter()
-                .all(|(artifact, digest)| self.before(id.lane, *artifact) == *digest)
+            && wrote.iter().all(|(artifact, digest)| self.before(id.lane, *artifact) == *digest)
     }
 
     /// The content of an artifact before this dispatch; for a task, the change it was sent back with.
@@ -355,21 +300,13 @@ fn derive(contract: &Contract, verdict: SignalId, findings: &[Finding]) -> (Sign
     if !contract.by_kind {
         return (verdict, Derived::Plainly);
     }
-    let kind = findings
-        .iter()
-        .filter(|finding| !finding.is_follow_up())
-        .filter_map(|finding| finding.kind)
-        .min();
+    let kind =
+        findings.iter().filter(|finding| !finding.is_follow_up()).filter_map(|finding| finding.kind).min();
     let signal = match kind.unwrap_or(FindingKind::Production) {
         FindingKind::Plan => PLAN_FINDING,
         FindingKind::Test => TEST_FINDING,
         FindingKind::Production => PRODUCTION_FINDING,
         FindingKind::Cosmetic => COSMETIC_FINDING,
     };
-    (
-        signal,
-        Derived::ByKind {
-            assumed: kind.is_none(),
-        },
-    )
+    (signal, Derived::ByKind { assumed: kind.is_none() })
 }

@@ -37,11 +37,7 @@ impl Stepper<'_> {
         self.use_up(usage, self.is_dispatch(id));
         match reading {
             Reading::Valid(valid) => self.take(id.lane, at, *valid),
-            Reading::Failed {
-                failure,
-                detail,
-                in_a_row,
-            } => {
+            Reading::Failed { failure, detail, in_a_row } => {
                 self.failed(id.lane, at, failure, detail, in_a_row);
             }
         }
@@ -105,10 +101,7 @@ impl Stepper<'_> {
             lane,
             signal: NO_RESULT,
             rule: Rule::Retry,
-            verdict: Verdict::Again {
-                failure,
-                attempt: attempt.saturating_add(1),
-            },
+            verdict: Verdict::Again { failure, attempt: attempt.saturating_add(1) },
             exhausted: Vec::new(),
             charges: Vec::new(),
             effect: None,
@@ -163,13 +156,9 @@ impl Stepper<'_> {
             attempt: self.state.holds,
         };
         let (reason, why) = match &cause {
-            HoldCause::Environment { detail } => (
-                detail.clone(),
-                Why::Failed {
-                    failure: Failure::Environment,
-                    detail: detail.clone(),
-                },
-            ),
+            HoldCause::Environment { detail } => {
+                (detail.clone(), Why::Failed { failure: Failure::Environment, detail: detail.clone() })
+            }
             HoldCause::Limit { limit } => (limit.clone(), Why::Limit { limit: limit.clone() }),
             HoldCause::Route => (String::from("paused by the workflow"), Why::Said),
         };

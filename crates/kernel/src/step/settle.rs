@@ -33,19 +33,8 @@ impl Stepper<'_> {
         if sum.signal != NO_RESULT {
             self.remember(lane, sum.signal);
         }
-        let line = self
-            .program
-            .phase(phase)
-            .route(sum.signal)
-            .map_or(0, |route| route.line);
-        self.settle_as(
-            lane,
-            Ruled {
-                signal: sum.signal,
-                rule: Rule::Route { line },
-                why: sum.why,
-            },
-        );
+        let line = self.program.phase(phase).route(sum.signal).map_or(0, |route| route.line);
+        self.settle_as(lane, Ruled { signal: sum.signal, rule: Rule::Route { line }, why: sum.why });
     }
 
     /// The findings of the members that have a say, as positions.
@@ -74,10 +63,7 @@ impl Stepper<'_> {
         };
         let mut models: Vec<&str> = Vec::new();
         for seat in &desk.seats {
-            if let Progress::Said(Answer {
-                model: Some(model), ..
-            }) = &seat.progress
-            {
+            if let Progress::Said(Answer { model: Some(model), .. }) = &seat.progress {
                 if models.contains(&model.as_str()) {
                     return Some(Effect::Degradation);
                 }
@@ -89,12 +75,8 @@ impl Stepper<'_> {
 
     fn sum_up(&self, lane: Lane) -> Sum {
         let desk = self.desk(lane);
-        let members: Vec<&Progress> = desk
-            .seats
-            .iter()
-            .filter(|seat| !seat.advisory)
-            .map(|seat| &seat.progress)
-            .collect();
+        let members: Vec<&Progress> =
+            desk.seats.iter().filter(|seat| !seat.advisory).map(|seat| &seat.progress).collect();
         match &self.program.phase(desk.phase).work {
             Work::Each { tally, quorum, .. } => self.sum_up_tally(&members, tally, *quorum),
             Work::Role { .. }
@@ -111,15 +93,8 @@ impl Stepper<'_> {
         for member in members {
             match member {
                 Progress::Failed { failure, detail } => {
-                    let why = Why::Failed {
-                        failure: *failure,
-                        detail: detail.clone(),
-                    };
-                    return Sum {
-                        signal: NO_RESULT,
-                        verdict: NO_RESULT,
-                        why,
-                    };
+                    let why = Why::Failed { failure: *failure, detail: detail.clone() };
+                    return Sum { signal: NO_RESULT, verdict: NO_RESULT, why };
                 }
                 Progress::Said(answer) => {
                     let graver = gravest.is_none_or(|known| {
@@ -133,16 +108,8 @@ impl Stepper<'_> {
             }
         }
         match gravest {
-            Some(answer) => Sum {
-                signal: answer.signal,
-                verdict: answer.verdict,
-                why: self.why(answer),
-            },
-            None => Sum {
-                signal: NO_RESULT,
-                verdict: NO_RESULT,
-                why: Why::BelowQuorum { have: 0, need: 1 },
-            },
+            Some(answer) => Sum { signal: answer.signal, verdict: answer.verdict, why: self.why(answer) },
+            None => Sum { signal: NO_RESULT, verdict: NO_RESULT, why: Why::BelowQuorum { have: 0, need: 1 } },
         }
     }
 
@@ -161,13 +128,7 @@ impl Stepper<'_> {
             .phase(phase)
             .contracts()
             .iter()
-            .filter_map(|id| {
-                self.program
-                    .contract(*id)
-                    .says
-                    .iter()
-                    .position(|said| *said == signal)
-            })
+            .filter_map(|id| self.program.contract(*id).says.iter().position(|said| *said == signal))
             .max()
             .unwrap_or(0)
     }
@@ -187,45 +148,26 @@ impl Stepper<'_> {
                 have: u16::try_from(have.len()).unwrap_or(u16::MAX),
                 need: u16::try_from(need).unwrap_or(u16::MAX),
             };
-            return Sum {
-                signal: NO_RESULT,
-                verdict: NO_RESULT,
-                why,
-            };
+            return Sum { signal: NO_RESULT, verdict: NO_RESULT, why };
         }
-        let supposed = have
-            .iter()
-            .copied()
-            .find(|signal| *signal == SECURITY_BLOCKER || DETECTORS.contains(signal));
+        let supposed =
+            have.iter().copied().find(|signal| *signal == SECURITY_BLOCKER || DETECTORS.contains(signal));
         if let Some(signal) = supposed {
             let blocker = members.iter().find_map(|member| match member {
                 Progress::Said(answer) if answer.signal == signal => Some(self.why(answer)),
                 Progress::Said(_) | Progress::Failed { .. } | Progress::Open | Progress::Held => None,
             });
-            return Sum {
-                signal,
-                verdict: signal,
-                why: blocker.unwrap_or(Why::Supposed),
-            };
+            return Sum { signal, verdict: signal, why: blocker.unwrap_or(Why::Supposed) };
         }
         let signal = tally_of(tally, &have, members.len());
-        Sum {
-            signal,
-            verdict: signal,
-            why: Why::Tally { members: signals },
-        }
+        Sum { signal, verdict: signal, why: Why::Tally { members: signals } }
     }
 
     fn why(&self, answer: &Answer) -> Why {
         match answer.derived {
             Derived::Plainly => Why::Said,
-            Derived::OnlyMinor => Why::OnlyMinor {
-                verdict: answer.verdict,
-            },
-            Derived::ByKind { assumed } => Why::ByKind {
-                verdict: answer.verdict,
-                assumed,
-            },
+            Derived::OnlyMinor => Why::OnlyMinor { verdict: answer.verdict },
+            Derived::ByKind { assumed } => Why::ByKind { verdict: answer.verdict, assumed },
             Derived::Supposed => Why::Supposed,
             Derived::SecurityBlocker => Why::SecurityBlocker {
                 finding: answer
@@ -297,20 +239,16 @@ impl Stepper<'_> {
     fn earlier_report(&self, phase: PhaseId, at: usize) -> Option<(usize, String)> {
         let finding = &self.state.findings[at].finding;
         let task = &self.state.findings[at].task;
-        self.state.findings[..at]
-            .iter()
-            .enumerate()
-            .rev()
-            .find_map(|(earlier, filed)| {
-                let comparable = filed.phase == phase
-                    && filed.task == *task
-                    && filed.sent_at.is_some()
-                    && filed.status == FiledStatus::Open;
-                if !comparable {
-                    return None;
-                }
-                detect::same_finding(&filed.finding, finding).map(|sameness| (earlier, sameness.sentence()))
-            })
+        self.state.findings[..at].iter().enumerate().rev().find_map(|(earlier, filed)| {
+            let comparable = filed.phase == phase
+                && filed.task == *task
+                && filed.sent_at.is_some()
+                && filed.status == FiledStatus::Open;
+            if !comparable {
+                return None;
+            }
+            detect::same_finding(&filed.finding, finding).map(|sameness| (earlier, sameness.sentence()))
+        })
     }
 }
 

@@ -51,18 +51,9 @@ impl Stepper<'_> {
         let left = |budget| self.left(lane, budget);
         let accepted = resolve::resolve(self.program, id, signal, left)
             .is_some_and(|resolution| resolve::accepts(resolution.route));
-        let wrote = phase
-            .writes
-            .iter()
-            .map(|artifact| (*artifact, self.state.digest(*artifact)))
-            .collect();
+        let wrote = phase.writes.iter().map(|artifact| (*artifact, self.state.digest(*artifact))).collect();
         let reads = self.state.main.reads.clone();
-        self.state.results[id.index()] = Some(LastResult {
-            signal,
-            accepted,
-            reads,
-            wrote,
-        });
+        self.state.results[id.index()] = Some(LastResult { signal, accepted, reads, wrote });
         self.state.inbox[id.index()].clear();
     }
 
@@ -83,12 +74,7 @@ impl Stepper<'_> {
         needs
             .iter()
             .map(|need| {
-                let patch = self
-                    .state
-                    .finished
-                    .get(need)
-                    .map(|finished| finished.patch)
-                    .unwrap_or_default();
+                let patch = self.state.finished.get(need).map(|finished| finished.patch).unwrap_or_default();
                 (need.clone(), patch)
             })
             .collect()
@@ -106,33 +92,20 @@ impl Stepper<'_> {
             .collect();
         reads.sort_unstable();
         reads.dedup();
-        reads
-            .into_iter()
-            .map(|artifact| (artifact, self.state.digest(artifact)))
-            .collect()
+        reads.into_iter().map(|artifact| (artifact, self.state.digest(artifact))).collect()
     }
 
     /// Tells whether some sub-flow writes the artifact.
     pub(super) fn written_in_flow(&self, artifact: ArtifactId) -> bool {
-        self.program
-            .phases
-            .iter()
-            .any(|phase| phase.owner.is_some() && phase.writes.contains(&artifact))
+        self.program.phases.iter().any(|phase| phase.owner.is_some() && phase.writes.contains(&artifact))
     }
 
     fn brings_list(&self, flow: PhaseId, artifact: ArtifactId) -> bool {
         let Work::Flow { list, .. } = &self.program.phase(flow).work else {
             return false;
         };
-        self.program
-            .phases
-            .iter()
-            .filter(|phase| phase.writes.contains(&artifact))
-            .any(|phase| {
-                phase
-                    .contracts()
-                    .iter()
-                    .any(|contract| self.program.contract(*contract).lists.contains(list))
-            })
+        self.program.phases.iter().filter(|phase| phase.writes.contains(&artifact)).any(|phase| {
+            phase.contracts().iter().any(|contract| self.program.contract(*contract).lists.contains(list))
+        })
     }
 }

@@ -21,10 +21,7 @@ impl Stepper<'_> {
         let lists = self.read_lists(&start.lists)?;
         for (name, _) in &start.spent {
             if self.program.budget_named(name).is_none() {
-                return Err(Refusal::UnknownName {
-                    what: "budget",
-                    name: name.clone(),
-                });
+                return Err(Refusal::UnknownName { what: "budget", name: name.clone() });
             }
         }
 
@@ -33,11 +30,8 @@ impl Stepper<'_> {
         self.state.limits = start.limits;
         self.state.approaches = start.approaches.clone();
         if let Some(subject) = self.program.artifact_named(&self.program.subject) {
-            self.state.versions[subject.index()] = if start.subject == Digest::default() {
-                Digest(1)
-            } else {
-                start.subject
-            };
+            self.state.versions[subject.index()] =
+                if start.subject == Digest::default() { Digest(1) } else { start.subject };
         }
         for (flag, value) in flags {
             self.state.flags[flag.index()] = value;
@@ -52,9 +46,7 @@ impl Stepper<'_> {
     }
 
     fn fill_budgets(&mut self, start: &Start) {
-        let all = (0..self.program.budgets.len())
-            .filter_map(|at| u16::try_from(at).ok())
-            .map(BudgetId);
+        let all = (0..self.program.budgets.len()).filter_map(|at| u16::try_from(at).ok()).map(BudgetId);
         self.state.left = all
             .map(|id| {
                 let full = self.program.capacity(id, |list| self.state.count(list));
@@ -81,14 +73,9 @@ impl Stepper<'_> {
                 let list = self
                     .program
                     .list_named(name)
-                    .ok_or_else(|| Refusal::UnknownName {
-                        what: "list",
-                        name: name.clone(),
-                    })?;
-                let ordered = in_order(items).map_err(|problem| Refusal::BadList {
-                    list: name.clone(),
-                    problem,
-                })?;
+                    .ok_or_else(|| Refusal::UnknownName { what: "list", name: name.clone() })?;
+                let ordered =
+                    in_order(items).map_err(|problem| Refusal::BadList { list: name.clone(), problem })?;
                 Ok((list, ordered))
             })
             .collect()
@@ -141,10 +128,7 @@ fn in_order(items: &[Item]) -> Result<Vec<Item>, String> {
         });
         let Some(item) = ready else {
             let stuck = items.iter().find(|item| !done.contains(item.id.as_str()));
-            return Err(format!(
-                "`{}` needs itself by a detour",
-                stuck.map_or("", |item| &item.id)
-            ));
+            return Err(format!("`{}` needs itself by a detour", stuck.map_or("", |item| &item.id)));
         };
         done.insert(item.id.as_str());
         ordered.push(item.clone());

@@ -30,13 +30,8 @@ impl Stepper<'_> {
         let rounds = self.rounds_inside(flow);
         let items = self.flow_items();
         let known: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
-        let gone: Vec<alloc::string::String> = self
-            .state
-            .finished
-            .keys()
-            .filter(|id| !known.contains(&id.as_str()))
-            .cloned()
-            .collect();
+        let gone: Vec<alloc::string::String> =
+            self.state.finished.keys().filter(|id| !known.contains(&id.as_str())).cloned().collect();
         let runs = items
             .iter()
             .map(|_| TaskRun {
@@ -92,12 +87,7 @@ impl Stepper<'_> {
                 return;
             }
         }
-        if self
-            .state
-            .tasks
-            .iter()
-            .all(|run| run.progress != TaskProgress::Running)
-        {
+        if self.state.tasks.iter().all(|run| run.progress != TaskProgress::Running) {
             self.drain();
         }
     }
@@ -125,12 +115,7 @@ impl Stepper<'_> {
         if self.task_stands(item) {
             return Some(TaskProgress::Stands);
         }
-        let running = self
-            .state
-            .tasks
-            .iter()
-            .filter(|run| run.progress == TaskProgress::Running)
-            .count();
+        let running = self.state.tasks.iter().filter(|run| run.progress == TaskProgress::Running).count();
         (running < at_once).then_some(TaskProgress::Running)
     }
 
@@ -187,29 +172,13 @@ impl Stepper<'_> {
             .collect();
         let have: Vec<SignalId> = exits.iter().flatten().copied().collect();
         let signal = tally_of(tally, &have, exits.len());
-        let findings: Vec<u32> = self
-            .state
-            .tasks
-            .iter()
-            .flat_map(|run| run.raised.iter().copied())
-            .collect();
+        let findings: Vec<u32> = self.state.tasks.iter().flat_map(|run| run.raised.iter().copied()).collect();
         self.merge_patches(flow);
         self.state.tasks.clear();
         self.state.main.carried = findings;
-        let line = self
-            .program
-            .phase(flow)
-            .route(signal)
-            .map_or(0, |route| route.line);
+        let line = self.program.phase(flow).route(signal).map_or(0, |route| route.line);
         let why = Why::Tally { members: exits };
-        self.settle_as(
-            Lane::Main,
-            Ruled {
-                signal,
-                rule: Rule::Route { line },
-                why,
-            },
-        );
+        self.settle_as(Lane::Main, Ruled { signal, rule: Rule::Route { line }, why });
     }
 
     /// The tree after the batch: the patches of the finished tasks, in the order of the list.

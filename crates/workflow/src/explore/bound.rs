@@ -57,10 +57,7 @@ struct Explored {
 
 impl<'p> Bounds<'p> {
     pub fn new(program: &'p Program) -> Bounds<'p> {
-        Bounds {
-            program,
-            explored: Vec::new(),
-        }
+        Bounds { program, explored: Vec::new() }
     }
 
     pub fn of(&mut self, counts: &[(&str, u16)]) -> Result<Bound, TooMany> {
@@ -73,11 +70,7 @@ impl<'p> Bounds<'p> {
     }
 
     fn worst(&mut self, world: World) -> Result<Worst, TooMany> {
-        let at = match self
-            .explored
-            .iter()
-            .position(|(known, _)| alike(self.program, known, &world))
-        {
+        let at = match self.explored.iter().position(|(known, _)| alike(self.program, known, &world)) {
             Some(at) => at,
             None => {
                 let explored = explore(self.program, world.clone())?;
@@ -113,22 +106,16 @@ fn explore(program: &Program, world: World) -> Result<Explored, TooMany> {
             retried.insert(id, task_costs(&machine, id, true)?);
         }
     }
-    Ok(Explored {
-        graph,
-        order,
-        plain,
-        retried,
-    })
+    Ok(Explored { graph, order, plain, retried })
 }
 
 /// Tells whether two worlds have the same transition system: no condition and no budget tells them apart.
 fn alike(program: &Program, a: &World, b: &World) -> bool {
     let conditions = program.phases.iter().flat_map(|phase| {
         let options = match &phase.work {
-            Work::Ask { options, .. } => options
-                .iter()
-                .filter_map(|option| option.offered.as_ref())
-                .collect(),
+            Work::Ask { options, .. } => {
+                options.iter().filter_map(|option| option.offered.as_ref()).collect()
+            }
             Work::Role { .. }
             | Work::Each { .. }
             | Work::Panel { .. }
@@ -138,24 +125,20 @@ fn alike(program: &Program, a: &World, b: &World) -> bool {
         phase.when.iter().chain(options)
     });
     let same_truth =
-        conditions
-            .flat_map(|condition| &condition.all)
-            .all(|comparison| match comparison.fact {
-                remand_kernel::program::Fact::Count(list) => {
-                    comparison.holds(a.count(list)) == comparison.holds(b.count(list))
-                }
-                remand_kernel::program::Fact::Confidence
-                | remand_kernel::program::Fact::Mode
-                | remand_kernel::program::Fact::Risk
-                | remand_kernel::program::Fact::Flag(_)
-                | remand_kernel::program::Fact::Left(_) => true,
-            });
-    let same_budgets = (0..program.budgets.len())
-        .filter_map(|at| u16::try_from(at).ok())
-        .all(|at| {
-            let id = remand_kernel::ids::BudgetId(at);
-            program.capacity(id, |list| a.count(list)) == program.capacity(id, |list| b.count(list))
+        conditions.flat_map(|condition| &condition.all).all(|comparison| match comparison.fact {
+            remand_kernel::program::Fact::Count(list) => {
+                comparison.holds(a.count(list)) == comparison.holds(b.count(list))
+            }
+            remand_kernel::program::Fact::Confidence
+            | remand_kernel::program::Fact::Mode
+            | remand_kernel::program::Fact::Risk
+            | remand_kernel::program::Fact::Flag(_)
+            | remand_kernel::program::Fact::Left(_) => true,
         });
+    let same_budgets = (0..program.budgets.len()).filter_map(|at| u16::try_from(at).ok()).all(|at| {
+        let id = remand_kernel::ids::BudgetId(at);
+        program.capacity(id, |list| a.count(list)) == program.capacity(id, |list| b.count(list))
+    });
     a.mode == b.mode && same_truth && same_budgets
 }
 
@@ -173,9 +156,8 @@ fn longest(
             let tasks = flow_count(machine, *flow);
             let rows = batch_costs(machine.program, *flow, costs, tasks);
             let dearest = costs.exits.values().copied().max().unwrap_or(0);
-            let failing = costs.fail.map_or(0, |fail| {
-                fail + u64::from(tasks.saturating_sub(1)) * dearest.max(fail)
-            });
+            let failing =
+                costs.fail.map_or(0, |fail| fail + u64::from(tasks.saturating_sub(1)) * dearest.max(fail));
             (*flow, (rows, failing))
         })
         .collect();
@@ -250,15 +232,9 @@ fn happy_cost(machine: &Machine<'_>, world: &World, phase: PhaseId) -> u64 {
             u64::from(world.count(*list)) * per_task
         }
         // A list is worked on in one piece unless it has to be cut.
-        Work::Each {
-            items: Items::Listed { .. },
-            ..
-        } => 1,
+        Work::Each { items: Items::Listed { .. }, .. } => 1,
         Work::Role { .. }
-        | Work::Each {
-            items: Items::Fixed(_),
-            ..
-        }
+        | Work::Each { items: Items::Fixed(_), .. }
         | Work::Panel { .. }
         | Work::Operation { .. }
         | Work::Ask { .. } => machine.dispatches(phase).0,
@@ -293,16 +269,8 @@ fn happy_next(machine: &Machine<'_>, node: &Node) -> Option<Node> {
         | Action::Hold
         | Action::Ignore => None,
     };
-    let caller = if phase.aside {
-        node.caller
-    } else {
-        Some(node.phase)
-    };
-    target.map(|phase| Node {
-        phase,
-        caller,
-        ..node.clone()
-    })
+    let caller = if phase.aside { node.caller } else { Some(node.phase) };
+    target.map(|phase| Node { phase, caller, ..node.clone() })
 }
 
 /// The signal with which a phase ends when all goes well.
@@ -313,12 +281,7 @@ pub fn happy_signal(program: &Program, id: PhaseId) -> Option<SignalId> {
         Work::Panel { members, .. } => program.contract(*members.first()?).says.first().copied(),
         Work::Operation { operation } => program.operation(*operation).results.first().copied(),
         Work::Ask { default, options, .. } => default.or_else(|| options.first().map(|option| option.signal)),
-        Work::Each {
-            contract,
-            items,
-            tally,
-            ..
-        } => {
+        Work::Each { contract, items, tally, .. } => {
             let happy = *program.contract(*contract).says.first()?;
             let seats = match items {
                 Items::Fixed(names) => names.len(),
@@ -326,10 +289,8 @@ pub fn happy_signal(program: &Program, id: PhaseId) -> Option<SignalId> {
             };
             Some(remand_kernel::step::tally_of(tally, &vec![happy; seats], seats))
         }
-        Work::Flow { tally, .. } => Some(remand_kernel::step::tally_of(
-            tally,
-            &[remand_kernel::signal::COMPLETED],
-            1,
-        )),
+        Work::Flow { tally, .. } => {
+            Some(remand_kernel::step::tally_of(tally, &[remand_kernel::signal::COMPLETED], 1))
+        }
     }
 }

@@ -80,16 +80,9 @@ impl Graph {
                     edge.route.action,
                     Action::Remand(_) | Action::RemandInjector | Action::Restore(_)
                 );
-                graph.edges.push(Arc {
-                    signal: edge.signal,
-                    to,
-                    effect: edge.route.effect,
-                    back,
-                });
+                graph.edges.push(Arc { signal: edge.signal, to, effect: edge.route.effect, back });
             }
-            graph
-                .first
-                .push(u32::try_from(graph.edges.len()).unwrap_or(u32::MAX));
+            graph.first.push(u32::try_from(graph.edges.len()).unwrap_or(u32::MAX));
             at += 1;
         }
         Ok(graph)
@@ -130,10 +123,8 @@ impl Graph {
             }
         }
         let mut order: Vec<u32> = Vec::with_capacity(self.len());
-        let mut ready: Vec<u32> = (0..self.len())
-            .filter(|at| waiting[*at] == 0)
-            .filter_map(|at| u32::try_from(at).ok())
-            .collect();
+        let mut ready: Vec<u32> =
+            (0..self.len()).filter(|at| waiting[*at] == 0).filter_map(|at| u32::try_from(at).ok()).collect();
         while let Some(at) = ready.pop() {
             order.push(at);
             for arc in self.edges_of(at) {
@@ -198,12 +189,7 @@ impl Packing {
         };
         let caller = take(self.phase_bits).checked_sub(1).map(PhaseId);
         let phase = PhaseId(take(self.phase_bits));
-        Node {
-            phase,
-            caller,
-            confidence,
-            left,
-        }
+        Node { phase, caller, confidence, left }
     }
 }
 

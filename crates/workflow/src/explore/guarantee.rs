@@ -33,17 +33,9 @@ pub enum Ending {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// Whenever A happens, B has happened, and no C since.
-    Unless {
-        never: Vec<Atom>,
-        unless: Vec<Atom>,
-        since: Vec<Atom>,
-    },
+    Unless { never: Vec<Atom>, unless: Vec<Atom>, since: Vec<Atom> },
     /// A does not happen once B has, until C does.
-    After {
-        never: Vec<Atom>,
-        after: Vec<Atom>,
-        unless: Vec<Atom>,
-    },
+    After { never: Vec<Atom>, after: Vec<Atom>, unless: Vec<Atom> },
     /// Once A has happened, B happens before the run ends.
     Leads { from: Vec<Atom>, to: Vec<Atom> },
 }
@@ -120,6 +112,11 @@ impl<'c> Monitor<'c> {
         }
     }
 
+    /// Tells whether the phase must not run at all, however it ends.
+    fn forbids(&self, phase: PhaseId) -> bool {
+        self.forbidden.is_some_and(|(atoms, _)| atoms.contains(&Atom::Phase(phase)))
+    }
+
     /// The bit after a phase, or `None` when the claim is broken.
     fn after(&self, program: &Program, bit: bool, visit: &Visit<'_>) -> Option<bool> {
         if let Some((atoms, bad)) = self.forbidden
@@ -156,9 +153,7 @@ impl Visit<'_> {
             Atom::Signal(signal) => signal == self.arc.signal,
             Atom::Change(artifact) => {
                 let discarded = self.arc.back
-                    && self
-                        .target
-                        .is_some_and(|target| program.phase(target).discards.contains(&artifact));
+                    && self.target.is_some_and(|target| program.phase(target).discards.contains(&artifact));
                 discarded || program.phase(self.phase).writes.contains(&artifact)
             }
             Atom::Effect(effect) => self.arc.effect == Some(effect),
@@ -201,12 +196,7 @@ impl<'a> Search<'a> {
                 flows.insert(id, Graph::build(&machine, Some(id))?);
             }
         }
-        Ok(Search {
-            program,
-            monitor,
-            graph,
-            flows,
-        })
+        Ok(Search { program, monitor, graph, flows })
     }
 
     /// The shortest path that breaks the claim.
@@ -233,7 +223,8 @@ impl<'a> Search<'a> {
             }
             for arc in self.graph.edges_of(at) {
                 if !self.follow(&mut walk, at, bit, bit, arc) {
-                    return Some(walk.path(&self.graph, at, bit, Some(arc.signal)));
+                    let shown = (!self.monitor.forbids(phase)).then_some(arc.signal);
+                    return Some(walk.path(&self.graph, at, bit, shown));
                 }
             }
         }
@@ -246,11 +237,7 @@ impl<'a> Search<'a> {
             Head::Node(to) => Some(self.graph.phases[to as usize]),
             Head::Done | Head::Fail | Head::Stop | Head::Hold | Head::Exit(_) => None,
         };
-        let visit = Visit {
-            phase: self.graph.phases[at as usize],
-            arc,
-            target,
-        };
+        let visit = Visit { phase: self.graph.phases[at as usize], arc, target };
         match self.monitor.after(self.program, bit, &visit) {
             None => false,
             Some(after) => {
@@ -275,10 +262,7 @@ impl<'a> Search<'a> {
                     Head::Node(to) => Some(graph.phases[to as usize]),
                     Head::Done | Head::Fail | Head::Stop | Head::Hold | Head::Exit(_) => None,
                 };
-                match self
-                    .monitor
-                    .after(self.program, bit, &Visit { phase, arc, target })
-                {
+                match self.monitor.after(self.program, bit, &Visit { phase, arc, target }) {
                     None => {
                         bits.broken = Some(walk.path(graph, at, bit, Some(arc.signal)));
                         return bits;
@@ -327,11 +311,14 @@ impl<'a> Search<'a> {
     }
 }
 
+/// The node, the bit and the signal that a node was reached from.
+type Origin = (u32, bool, SignalId);
+
 /// Breadth first, so that the first path found is a shortest one.
 struct Walk {
     queue: VecDeque<(u32, bool)>,
     /// Where each node with each value of the bit was reached from.
-    from: BTreeMap<(u32, bool), Option<(u32, bool, SignalId)>>,
+    from: BTreeMap<(u32, bool), Option<Origin>>,
 }
 
 impl Walk {
@@ -340,10 +327,7 @@ impl Walk {
     }
 
     fn starting(graph: &Graph, bit: bool) -> Walk {
-        let mut walk = Walk {
-            queue: VecDeque::new(),
-            from: BTreeMap::new(),
-        };
+        let mut walk = Walk { queue: VecDeque::new(), from: BTreeMap::new() };
         for start in &graph.starts {
             walk.from.insert((*start, bit), None);
             walk.queue.push_back((*start, bit));
@@ -355,7 +339,7 @@ impl Walk {
         self.queue.pop_front()
     }
 
-    fn reach(&mut self, to: u32, bit: bool, from: (u32, bool, SignalId)) {
+    fn reach(&mut self, to: u32, bit: bool, from: Origin) {
         if let std::collections::btree_map::Entry::Vacant(entry) = self.from.entry((to, bit)) {
             entry.insert(Some(from));
             self.queue.push_back((to, bit));

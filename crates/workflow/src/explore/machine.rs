@@ -23,26 +23,15 @@ pub struct World {
 impl World {
     /// A world with so many items in each named list, and one in every other.
     pub fn new(program: &Program, mode: Mode, known: &[(&str, u16)]) -> World {
-        let count = |name: &String| {
-            known
-                .iter()
-                .find(|(list, _)| list == name)
-                .map_or(1, |(_, count)| *count)
-        };
-        World {
-            mode,
-            counts: program.lists.iter().map(count).collect(),
-        }
+        let count =
+            |name: &String| known.iter().find(|(list, _)| list == name).map_or(1, |(_, count)| *count);
+        World { mode, counts: program.lists.iter().map(count).collect() }
     }
 
     /// Worlds that between them make every comparison of a count true and false, in both modes.
     pub fn all(program: &Program) -> Vec<World> {
         let mut counts: BTreeSet<u16> = BTreeSet::from([0, 1, 2, 8]);
-        for comparison in program
-            .phases
-            .iter()
-            .flat_map(|phase| phase.when.iter())
-            .flat_map(|when| &when.all)
+        for comparison in program.phases.iter().flat_map(|phase| phase.when.iter()).flat_map(|when| &when.all)
         {
             if let Fact::Count(_) = comparison.fact {
                 let value = comparison.value;
@@ -52,10 +41,7 @@ impl World {
         [Mode::Autonomous, Mode::Interactive]
             .into_iter()
             .flat_map(|mode| {
-                counts.iter().map(move |count| World {
-                    mode,
-                    counts: vec![*count; program.lists.len()],
-                })
+                counts.iter().map(move |count| World { mode, counts: vec![*count; program.lists.len()] })
             })
             .collect()
     }
@@ -122,14 +108,8 @@ impl<'p> Machine<'p> {
             Counting::Exact => Some(Liveness::new(program)),
             Counting::Free => None,
         };
-        let mut machine = Machine {
-            program,
-            world,
-            counting,
-            signals: Vec::new(),
-            liveness,
-            full: Vec::new(),
-        };
+        let mut machine =
+            Machine { program, world, counting, signals: Vec::new(), liveness, full: Vec::new() };
         machine.signals = program.phase_ids().map(|id| machine.signals_of(id)).collect();
         machine.full = machine.capacities();
         machine
@@ -141,21 +121,11 @@ impl<'p> Machine<'p> {
             Counting::Exact => self.full.clone(),
             Counting::Free => Vec::new(),
         };
-        let blank = Node {
-            phase: PhaseId(0),
-            caller: None,
-            confidence,
-            left,
-        };
+        let blank = Node { phase: PhaseId(0), caller: None, confidence, left };
         self.candidates(owner, None, &blank)
             .into_iter()
             .flatten()
-            .map(|phase| {
-                self.canonical(Node {
-                    phase,
-                    ..blank.clone()
-                })
-            })
+            .map(|phase| self.canonical(Node { phase, ..blank.clone() }))
             .collect()
     }
 
@@ -175,11 +145,7 @@ impl<'p> Machine<'p> {
                     continue;
                 }
                 for target in self.targets(node, route) {
-                    edges.push(Edge {
-                        signal,
-                        route,
-                        target,
-                    });
+                    edges.push(Edge { signal, route, target });
                 }
             }
         }
@@ -191,14 +157,8 @@ impl<'p> Machine<'p> {
         let phase = self.program.phase(phase);
         let seats = match &phase.work {
             Work::Role { .. } => 1,
-            Work::Each {
-                items: Items::Fixed(names),
-                ..
-            } => names.len(),
-            Work::Each {
-                items: Items::Listed { up_to, .. },
-                ..
-            } => usize::from(*up_to),
+            Work::Each { items: Items::Fixed(names), .. } => names.len(),
+            Work::Each { items: Items::Listed { up_to, .. }, .. } => usize::from(*up_to),
             Work::Panel { members, advisors } => members.len() + advisors.len(),
             Work::Flow { .. } | Work::Operation { .. } | Work::Ask { .. } => 0,
         };
@@ -215,10 +175,7 @@ impl<'p> Machine<'p> {
             (Some(_) | None, Mode::Autonomous | Mode::Interactive) => options
                 .iter()
                 .filter(|option| {
-                    option
-                        .offered
-                        .as_ref()
-                        .is_none_or(|offered| self.truth(offered, node) != Some(false))
+                    option.offered.as_ref().is_none_or(|offered| self.truth(offered, node) != Some(false))
                 })
                 .map(|option| option.signal)
                 .collect(),
@@ -228,13 +185,7 @@ impl<'p> Machine<'p> {
     fn signals_of(&self, id: PhaseId) -> Vec<SignalId> {
         let phase = self.program.phase(id);
         match &phase.work {
-            Work::Each {
-                contract,
-                items,
-                tally,
-                quorum,
-                ..
-            } => {
+            Work::Each { contract, items, tally, quorum, .. } => {
                 let seats = match items {
                     Items::Fixed(names) => names.len(),
                     Items::Listed { up_to, .. } => usize::from(*up_to),
@@ -254,12 +205,9 @@ impl<'p> Machine<'p> {
             | Work::Panel { .. }
             | Work::Operation { .. }
             | Work::Flow { .. }
-            | Work::Ask { .. } => phase
-                .routes
-                .iter()
-                .map(|(signal, _)| *signal)
-                .filter(|signal| *signal != SPENT)
-                .collect(),
+            | Work::Ask { .. } => {
+                phase.routes.iter().map(|(signal, _)| *signal).filter(|signal| *signal != SPENT).collect()
+            }
         }
     }
 
@@ -283,18 +231,11 @@ impl<'p> Machine<'p> {
     }
 
     fn targets(&self, node: &Node, route: &'p Route) -> Vec<Target> {
-        let confidence = route
-            .effect
-            .map_or(node.confidence, |effect| node.confidence.min(effect.ceiling()));
-        let here = Node {
-            confidence,
-            ..node.clone()
-        };
+        let confidence = route.effect.map_or(node.confidence, |effect| node.confidence.min(effect.ceiling()));
+        let here = Node { confidence, ..node.clone() };
         match &route.action {
             Action::Next => self.on_from(node.phase, &here),
-            Action::Return => node
-                .caller
-                .map_or_else(Vec::new, |caller| self.on_from(caller, &here)),
+            Action::Return => node.caller.map_or_else(Vec::new, |caller| self.on_from(caller, &here)),
             Action::To(target) => vec![self.moved(&here, *target)],
             Action::Remand(target) | Action::Restore(target) => {
                 vec![self.sent_back(&here, *target, &route.spends)]
@@ -316,18 +257,8 @@ impl<'p> Machine<'p> {
     /// The phases to which `remand injector` can lead from a node.
     pub fn injectors(&self, node: &Node) -> Vec<PhaseId> {
         let latest = node.caller.unwrap_or(node.phase);
-        let all: Vec<PhaseId> = self
-            .program
-            .injects
-            .iter()
-            .copied()
-            .filter(|id| *id <= latest)
-            .collect();
-        if all.is_empty() {
-            self.program.injects.first().copied().into_iter().collect()
-        } else {
-            all
-        }
+        let all: Vec<PhaseId> = self.program.injects.iter().copied().filter(|id| *id <= latest).collect();
+        if all.is_empty() { self.program.injects.first().copied().into_iter().collect() } else { all }
     }
 
     fn on_from(&self, from: PhaseId, here: &Node) -> Vec<Target> {
@@ -351,11 +282,7 @@ impl<'p> Machine<'p> {
             if phase.aside || from.is_some_and(|from| id <= from) {
                 continue;
             }
-            match phase
-                .when
-                .as_ref()
-                .map_or(Some(true), |when| self.truth(when, here))
-            {
+            match phase.when.as_ref().map_or(Some(true), |when| self.truth(when, here)) {
                 Some(true) => {
                     found.push(Some(id));
                     return found;
@@ -395,11 +322,7 @@ impl<'p> Machine<'p> {
             (true, true) => here.caller,
             (true, false) => Some(here.phase),
         };
-        Target::Node(self.canonical(Node {
-            phase: target,
-            caller,
-            ..here.clone()
-        }))
+        Target::Node(self.canonical(Node { phase: target, caller, ..here.clone() }))
     }
 
     fn canonical(&self, node: Node) -> Node {

@@ -29,10 +29,7 @@ pub fn task_costs(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> Result
     for start in &graph.starts {
         reached[*start as usize] = Some(0);
     }
-    let mut costs = TaskCosts {
-        happy: happy(machine, flow, retries),
-        ..TaskCosts::default()
-    };
+    let mut costs = TaskCosts { happy: happy(machine, flow, retries), ..TaskCosts::default() };
     for at in order {
         let Some(before) = reached[at as usize] else {
             continue;
@@ -80,33 +77,22 @@ pub fn batch_costs(
     let Work::Flow { tally, .. } = &program.phase(flow).work else {
         return BTreeMap::new();
     };
-    let exits: Vec<(SignalId, u64)> = costs
-        .exits
-        .iter()
-        .map(|(signal, cost)| (*signal, *cost))
-        .collect();
+    let exits: Vec<(SignalId, u64)> = costs.exits.iter().map(|(signal, cost)| (*signal, *cost)).collect();
     let mut rows: BTreeMap<SignalId, u64> = BTreeMap::new();
     if tasks == 0 {
         rows.insert(tally_of(tally, &[], 0), 0);
         return rows;
     }
     for set in subsets(exits.len()) {
-        let chosen: Vec<(SignalId, u64)> = exits
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| set & (1 << at) != 0)
-            .map(|(_, exit)| *exit)
-            .collect();
+        let chosen: Vec<(SignalId, u64)> =
+            exits.iter().enumerate().filter(|(at, _)| set & (1 << at) != 0).map(|(_, exit)| *exit).collect();
         if chosen.is_empty() || chosen.len() > usize::from(tasks) {
             continue;
         }
         let dearest = chosen.iter().map(|(_, cost)| *cost).max().unwrap_or(0);
         let once: u64 = chosen.iter().map(|(_, cost)| cost).sum();
         let cost = once + (u64::from(tasks) - chosen.len() as u64) * dearest;
-        let row = row_of(
-            tally,
-            &chosen.iter().map(|(signal, _)| *signal).collect::<Vec<_>>(),
-        );
+        let row = row_of(tally, &chosen.iter().map(|(signal, _)| *signal).collect::<Vec<_>>());
         let known = rows.entry(row).or_insert(0);
         *known = (*known).max(cost);
     }

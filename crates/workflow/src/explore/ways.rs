@@ -51,14 +51,7 @@ impl Atlas {
             let from = self.place(&node);
             // The confidence only falls, so it plays no part in cycles; but it decides which phases are passed by.
             for confidence in [Confidence::High, Confidence::Low] {
-                for Edge {
-                    signal,
-                    route,
-                    target,
-                } in machine.edges(&Node {
-                    confidence,
-                    ..node.clone()
-                }) {
+                for Edge { signal, route, target } in machine.edges(&Node { confidence, ..node.clone() }) {
                     let Target::Node(next) = target else {
                         continue;
                     };
@@ -173,10 +166,7 @@ fn conditions(program: &Program) -> impl Iterator<Item = Fact> + '_ {
                 remand_kernel::program::Work::Ask { options, .. } => options.as_slice(),
                 _ => &[],
             };
-            phase
-                .when
-                .iter()
-                .chain(options.iter().filter_map(|option| option.offered.as_ref()))
+            phase.when.iter().chain(options.iter().filter_map(|option| option.offered.as_ref()))
         })
         .flat_map(|condition| condition.all.iter().map(|comparison| comparison.fact))
 }

@@ -23,9 +23,7 @@ pub fn check(compiled: &Compiled, bounds: &mut Bounds<'_>, problems: &mut Vec<Di
         for guarantee in &compiled.file.guarantees {
             if guarantee.above.is_none_or(|above| tasks > above)
                 && let Some(problem) = compare(guarantee, tasks, &bound)
-                && !problems
-                    .iter()
-                    .any(|known| known.code == Code::Bound && known.span == guarantee.span)
+                && !problems.iter().any(|known| known.code == Code::Bound && known.span == guarantee.span)
             {
                 problems.push(problem);
             }

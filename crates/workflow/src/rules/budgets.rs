@@ -32,12 +32,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 Scope::Phase(_) | Scope::Run | Scope::Subject => format!("no route spends `{}`", budget.name),
             };
             let remedy = "spend it on a way back, or remove it";
-            problems.push(Diagnostic::error(
-                Code::Unspent,
-                compiled.places.budgets[at],
-                message,
-                remedy,
-            ));
+            problems.push(Diagnostic::error(Code::Unspent, compiled.places.budgets[at], message, remedy));
         }
         if let Size0::Empty = size0(program, id) {
             let message = format!("`{}` is empty from the start", budget.name);
@@ -57,11 +52,7 @@ enum Size0 {
 }
 
 fn size0(program: &Program, id: BudgetId) -> Size0 {
-    if program.capacity(id, |_| 0) == 0 {
-        Size0::Empty
-    } else {
-        Size0::Holds
-    }
+    if program.capacity(id, |_| 0) == 0 { Size0::Empty } else { Size0::Holds }
 }
 
 /// A route that can run out must be replaced by something. An option of a question is simply not offered.
@@ -83,17 +74,10 @@ fn check_replacements(
             continue;
         }
         let name = &program.budget(*budget).name;
-        let message = format!(
-            "`{}` can find `{name}` empty, and nothing says what then",
-            program.phase(phase).name
-        );
+        let message =
+            format!("`{}` can find `{name}` empty, and nothing says what then", program.phase(phase).name);
         let remedy = format!("add `, then ROUTE` to the budget `{name}`, or `, else ROUTE` to this route");
-        problems.push(Diagnostic::error(
-            Code::NoThen,
-            compiled.places.route(phase, signal),
-            message,
-            remedy,
-        ));
+        problems.push(Diagnostic::error(Code::NoThen, compiled.places.route(phase, signal), message, remedy));
     }
 }
 
@@ -102,11 +86,7 @@ fn chain_cycle(program: &Program, phase: PhaseId, route: &Route) -> Option<Budge
     let mut met: Vec<BudgetId> = Vec::new();
     let mut route = route;
     loop {
-        let widest = route
-            .spends
-            .iter()
-            .copied()
-            .max_by_key(|budget| program.budget(*budget).scope)?;
+        let widest = route.spends.iter().copied().max_by_key(|budget| program.budget(*budget).scope)?;
         if met.contains(&widest) {
             return Some(widest);
         }

@@ -37,18 +37,10 @@ fn check_needs(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnostic>)
     };
     let needs = operation(&program.operation(*op).name).map_or(&[][..], |spec| spec.needs);
     for need in needs {
-        let read = phase
-            .reads
-            .iter()
-            .any(|artifact| program.artifacts[artifact.index()] == *need);
+        let read = phase.reads.iter().any(|artifact| program.artifacts[artifact.index()] == *need);
         if !read {
             let message = format!("`{}` looks at `{need}` and does not say so", phase.name);
-            problems.push(error(
-                compiled,
-                id,
-                message,
-                format!("add `{need}` to its `reads`"),
-            ));
+            problems.push(error(compiled, id, message, format!("add `{need}` to its `reads`")));
         }
     }
 }

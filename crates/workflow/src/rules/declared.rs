@@ -10,10 +10,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     check_exceptions(compiled, problems);
     for decl in all(&compiled.file.phases) {
         if decl.repeats.is_some() && !decl.on.iter().any(|(name, _)| name.it.starts_with("repeated")) {
-            let message = format!(
-                "`{}` counts repeated findings and has no route for them",
-                decl.name.it
-            );
+            let message = format!("`{}` counts repeated findings and has no route for them", decl.name.it);
             let remedy = "add `repeated: ROUTE`, or remove `repeats`";
             problems.push(Diagnostic::error(Code::Unused, decl.name.span, message, remedy));
         }
@@ -25,10 +22,9 @@ fn check_flags(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     for (flag, decl) in compiled.file.flags.iter().enumerate() {
         let conditions = program.phases.iter().flat_map(|phase| {
             let offered = match &phase.work {
-                Work::Ask { options, .. } => options
-                    .iter()
-                    .filter_map(|option| option.offered.as_ref())
-                    .collect(),
+                Work::Ask { options, .. } => {
+                    options.iter().filter_map(|option| option.offered.as_ref()).collect()
+                }
                 Work::Role { .. }
                 | Work::Each { .. }
                 | Work::Panel { .. }
@@ -69,10 +65,7 @@ fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         };
         let used = program.phase_ids().any(|id| {
             program.phase(id).route(signal).is_some()
-                && !default
-                    .except
-                    .iter()
-                    .any(|except| except.it == program.phase(id).name)
+                && !default.except.iter().any(|except| except.it == program.phase(id).name)
         });
         if !used {
             let message = format!("no phase takes the default for `{}`", default.signal.it);
@@ -84,10 +77,8 @@ fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             ));
         }
         for except in &default.except {
-            let own = all(&compiled.file.phases)
-                .into_iter()
-                .find(|decl| decl.name.it == except.it)
-                .map(|decl| {
+            let own =
+                all(&compiled.file.phases).into_iter().find(|decl| decl.name.it == except.it).map(|decl| {
                     let prefix = format!("{} ", default.signal.it);
                     decl.on
                         .iter()
@@ -95,16 +86,10 @@ fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 });
             let message = match own {
                 Some(true) => continue,
-                Some(false) => format!(
-                    "`{}` has no route of its own for `{}`",
-                    except.it, default.signal.it
-                ),
+                Some(false) => format!("`{}` has no route of its own for `{}`", except.it, default.signal.it),
                 None => format!("there is no phase `{}`", except.it),
             };
-            let remedy = format!(
-                "add `{}: ROUTE` to the phase, or remove the exception",
-                default.signal.it
-            );
+            let remedy = format!("add `{}: ROUTE` to the phase, or remove the exception", default.signal.it);
             problems.push(Diagnostic::error(Code::Exception, except.span, message, remedy));
         }
     }

@@ -31,12 +31,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
         } else if back && target > at.phase {
             let message = format!("`remand {to}` leads forward: `{to}` comes after `{from}`");
-            problems.push(Diagnostic::error(
-                Code::Backward,
-                span,
-                message,
-                format!("write `to {to}`"),
-            ));
+            problems.push(Diagnostic::error(Code::Backward, span, message, format!("write `to {to}`")));
         } else if !back && target <= at.phase {
             let message = format!("`to {to}` leads back: `{to}` does not come after `{from}`");
             let remedy = format!("write `remand {to} spending BUDGET`, or move `{to}` further down");
@@ -53,11 +48,6 @@ fn check_restore(compiled: &Compiled, from: PhaseId, target: PhaseId, problems: 
     if !phase.checkpoint {
         let message = format!("`{}` is restored, but no round begins there", phase.name);
         let remedy = format!("add `checkpoint: true` to `{}`", phase.name);
-        problems.push(Diagnostic::error(
-            Code::Backward,
-            compiled.places.phase(from),
-            message,
-            remedy,
-        ));
+        problems.push(Diagnostic::error(Code::Backward, compiled.places.phase(from), message, remedy));
     }
 }

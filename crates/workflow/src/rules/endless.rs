@@ -15,10 +15,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let mut flows: Vec<Option<PhaseId>> = vec![None];
     flows.extend(
-        program
-            .phase_ids()
-            .filter(|id| matches!(program.phase(*id).work, Work::Flow { .. }))
-            .map(Some),
+        program.phase_ids().filter(|id| matches!(program.phase(*id).work, Work::Flow { .. })).map(Some),
     );
     for flow in flows {
         let ways = ways(program, flow);
@@ -32,11 +29,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
 /// A cycle that no budget bounds.
 fn endless(program: &Program, places: usize, ways: Vec<Way>) -> Option<Vec<Way>> {
     for knot in knots(places, &ways) {
-        let inside: Vec<Way> = ways
-            .iter()
-            .filter(|way| knot.contains(&way.from) && knot.contains(&way.to))
-            .cloned()
-            .collect();
+        let inside: Vec<Way> =
+            ways.iter().filter(|way| knot.contains(&way.from) && knot.contains(&way.to)).cloned().collect();
         if inside.is_empty() {
             continue;
         }
@@ -51,7 +45,7 @@ fn endless(program: &Program, places: usize, ways: Vec<Way>) -> Option<Vec<Way>>
             })
             .collect();
         if bounding.is_empty() {
-            return shortest_cycle(&inside);
+            return witness(program, &inside).or(Some(inside));
         }
         let rest: Vec<Way> = inside
             .into_iter()
@@ -77,31 +71,51 @@ fn knots(places: usize, ways: &[Way]) -> Vec<BTreeSet<usize>> {
         .collect()
 }
 
-fn shortest_cycle(ways: &[Way]) -> Option<Vec<Way>> {
-    let starts: BTreeSet<usize> = ways.iter().map(|way| way.from).collect();
-    starts
-        .into_iter()
-        .filter_map(|start| cycle_from(ways, start))
-        .min_by_key(Vec::len)
+/// A closed walk inside a knot on which everything that is spent is filled again: the way that spends, then the ways
+/// that fill again what was spent so far, until nothing is owed.
+fn witness(program: &Program, ways: &[Way]) -> Option<Vec<Way>> {
+    let first = ways.iter().find(|way| !way.spends.is_empty()).or(ways.first())?;
+    let mut walk = vec![first.clone()];
+    loop {
+        let owed = walk
+            .iter()
+            .flat_map(|way| &way.spends)
+            .find(|budget| !walk.iter().any(|way| fills(program, way, **budget)));
+        let Some(owed) = owed.copied() else {
+            break;
+        };
+        let filling = ways.iter().find(|way| fills(program, way, owed))?;
+        walk.extend(path(ways, walk.last()?.to, filling.from)?);
+        walk.push(filling.clone());
+    }
+    walk.extend(path(ways, walk.last()?.to, first.from)?);
+    Some(walk)
 }
 
-fn cycle_from(ways: &[Way], start: usize) -> Option<Vec<Way>> {
+fn fills(program: &Program, way: &Way, budget: BudgetId) -> bool {
+    !way.spends.is_empty() && resolve::refills(program, budget, way.phase, way.target, &way.spends)
+}
+
+/// The shortest path between two places.
+fn path(ways: &[Way], from: usize, to: usize) -> Option<Vec<Way>> {
     let mut came: BTreeMap<usize, &Way> = BTreeMap::new();
-    let mut queue = VecDeque::from([start]);
+    let mut queue = VecDeque::from([from]);
     while let Some(at) = queue.pop_front() {
-        for way in ways.iter().filter(|way| way.from == at) {
-            if way.to == start {
-                let mut cycle = vec![way.clone()];
-                let mut here = at;
-                while here != start {
-                    let before = came.get(&here)?;
-                    cycle.push((*before).clone());
-                    here = before.from;
-                }
-                cycle.reverse();
-                return Some(cycle);
+        if at == to {
+            let mut path = Vec::new();
+            let mut here = to;
+            while here != from {
+                let before = came.get(&here)?;
+                path.push((*before).clone());
+                here = before.from;
             }
-            if let std::collections::btree_map::Entry::Vacant(entry) = came.entry(way.to) {
+            path.reverse();
+            return Some(path);
+        }
+        for way in ways.iter().filter(|way| way.from == at) {
+            if way.to != from
+                && let std::collections::btree_map::Entry::Vacant(entry) = came.entry(way.to)
+            {
                 entry.insert(way);
                 queue.push_back(way.to);
             }
@@ -118,21 +132,10 @@ fn report(compiled: &Compiled, cycle: &[Way], problems: &mut Vec<Diagnostic>) {
     let mut path: Vec<String> = cycle
         .iter()
         .map(|way| {
-            let spends: Vec<&str> = way
-                .spends
-                .iter()
-                .map(|id| program.budget(*id).name.as_str())
-                .collect();
-            let paid = if spends.is_empty() {
-                String::new()
-            } else {
-                format!(", spending {}", spends.join(", "))
-            };
-            format!(
-                "{}: {}{paid}",
-                program.phase(way.phase).name,
-                program.signal(way.signal)
-            )
+            let spends: Vec<&str> = way.spends.iter().map(|id| program.budget(*id).name.as_str()).collect();
+            let paid =
+                if spends.is_empty() { String::new() } else { format!(", spending {}", spends.join(", ")) };
+            format!("{}: {}{paid}", program.phase(way.phase).name, program.signal(way.signal))
         })
         .collect();
     path.push(format!("{} again", program.phase(cycle[0].phase).name));

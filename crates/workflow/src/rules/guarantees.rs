@@ -25,17 +25,9 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             Ok(None) => {}
             Ok(Some(path)) => problems.push(refuted(program, guarantee, &path)),
             Err(_) => {
-                let message = format!(
-                    "`{}` cannot be decided: there are too many states",
-                    guarantee.text
-                );
+                let message = format!("`{}` cannot be decided: there are too many states", guarantee.text);
                 let remedy = "make budgets smaller, or state something that holds whatever the budgets";
-                problems.push(Diagnostic::error(
-                    Code::TooManyStates,
-                    guarantee.span,
-                    message,
-                    remedy,
-                ));
+                problems.push(Diagnostic::error(Code::TooManyStates, guarantee.span, message, remedy));
             }
         }
     }
@@ -46,10 +38,7 @@ fn refuted(program: &Program, guarantee: &GuaranteeDecl, path: &Path) -> Diagnos
         .iter()
         .map(|(phase, signal)| {
             let name = &program.phase(*phase).name;
-            signal.map_or_else(
-                || name.clone(),
-                |signal| format!("{name}: {}", program.signal(signal)),
-            )
+            signal.map_or_else(|| name.clone(), |signal| format!("{name}: {}", program.signal(signal)))
         })
         .collect();
     let message = format!("`{}` does not hold", guarantee.text);
@@ -64,11 +53,7 @@ fn claim(program: &Program, guarantee: &GuaranteeDecl, problems: &mut Vec<Diagno
     match &guarantee.claim {
         ClaimDecl::Unless { never, unless, since } => {
             let (never, unless, since) = (atoms(never), atoms(unless), atoms(since));
-            Some(Claim::Unless {
-                never: never?,
-                unless: unless?,
-                since: since?,
-            })
+            Some(Claim::Unless { never: never?, unless: unless?, since: since? })
         }
         ClaimDecl::After { never, after, unless } => {
             let (never, after) = (atoms(never), atoms(after));
@@ -76,11 +61,7 @@ fn claim(program: &Program, guarantee: &GuaranteeDecl, problems: &mut Vec<Diagno
                 Some(unless) => atoms(unless)?,
                 None => Vec::new(),
             };
-            Some(Claim::After {
-                never: never?,
-                after: after?,
-                unless,
-            })
+            Some(Claim::After { never: never?, after: after?, unless })
         }
         ClaimDecl::Leads { from, to } => {
             let (from, to) = (atoms(from), atoms(to));
@@ -122,18 +103,11 @@ fn atom(program: &Program, decl: &AtomDecl, problems: &mut Vec<Diagnostic>) -> O
                 return None;
             };
             let routes = &program.phase(id).routes;
-            let found = routes
-                .iter()
-                .map(|(known, _)| *known)
-                .find(|known| program.signal(*known) == signal.it);
+            let found =
+                routes.iter().map(|(known, _)| *known).find(|known| program.signal(*known) == signal.it);
             if found.is_none() {
                 let known = routes.iter().map(|(known, _)| program.signal(*known));
-                vacuous(
-                    signal,
-                    "the phase never ends with",
-                    suggest(&signal.it, known),
-                    problems,
-                );
+                vacuous(signal, "the phase never ends with", suggest(&signal.it, known), problems);
             }
             found.map(|signal| Atom::PhaseSignal(id, signal))
         }
@@ -161,12 +135,7 @@ fn word(program: &Program, name: &str) -> Option<Atom> {
 }
 
 fn vacuous(name: &At<String>, what: &str, remedy: String, problems: &mut Vec<Diagnostic>) {
-    problems.push(Diagnostic::error(
-        Code::Vacuous,
-        name.span,
-        format!("{what} `{}`", name.it),
-        remedy,
-    ));
+    problems.push(Diagnostic::error(Code::Vacuous, name.span, format!("{what} `{}`", name.it), remedy));
 }
 
 /// `B since change of X` is worth something only if B looks at X: otherwise its old result could stand.
@@ -193,10 +162,8 @@ fn check_standing(
                 || matches!(phase.work, remand_kernel::program::Work::Ask { .. });
             if !looks {
                 let name = &program.artifacts[artifact.index()];
-                let message = format!(
-                    "`{}` does not read `{name}`, so its old result could stand",
-                    phase.name
-                );
+                let message =
+                    format!("`{}` does not read `{name}`, so its old result could stand", phase.name);
                 let remedy = format!("add `{name}` to its `reads`");
                 problems.push(Diagnostic::error(Code::Vacuous, guarantee.span, message, remedy));
             }

@@ -10,24 +10,15 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     for id in program.phase_ids() {
         let phase = program.phase(id);
         let worked = match &phase.work {
-            Work::Flow { list, .. }
-            | Work::Each {
-                items: Items::Listed { list, .. },
-                ..
-            } => Some(*list),
+            Work::Flow { list, .. } | Work::Each { items: Items::Listed { list, .. }, .. } => Some(*list),
             Work::Role { .. }
-            | Work::Each {
-                items: Items::Fixed(_),
-                ..
-            }
+            | Work::Each { items: Items::Fixed(_), .. }
             | Work::Panel { .. }
             | Work::Operation { .. }
             | Work::Ask { .. } => None,
         };
         if let Some(list) = worked
-            && !program
-                .phase_ids()
-                .any(|earlier| earlier < id && brings(program, earlier, list))
+            && !program.phase_ids().any(|earlier| earlier < id && brings(program, earlier, list))
         {
             report(compiled, compiled.places.phase(id), list, problems);
         }
@@ -57,11 +48,7 @@ fn brings(program: &Program, id: PhaseId, list: ListId) -> bool {
             false
         }
     };
-    by_operation
-        || phase
-            .contracts()
-            .iter()
-            .any(|contract| program.contract(*contract).lists.contains(&list))
+    by_operation || phase.contracts().iter().any(|contract| program.contract(*contract).lists.contains(&list))
 }
 
 fn report(compiled: &Compiled, span: crate::source::Span, list: ListId, problems: &mut Vec<Diagnostic>) {
@@ -72,16 +59,7 @@ fn report(compiled: &Compiled, span: crate::source::Span, list: ListId, problems
         let id = ListId(u16::try_from(*at).unwrap_or(u16::MAX));
         program.phase_ids().any(|any| brings(program, any, id))
     };
-    known.extend(
-        (0..program.lists.len())
-            .filter(brought)
-            .map(|at| program.lists[at].as_str()),
-    );
+    known.extend((0..program.lists.len()).filter(brought).map(|at| program.lists[at].as_str()));
     let message = format!("no phase before this one brings a list or fact `{name}`");
-    problems.push(Diagnostic::error(
-        Code::UnknownList,
-        span,
-        message,
-        suggest(name, known),
-    ));
+    problems.push(Diagnostic::error(Code::UnknownList, span, message, suggest(name, known)));
 }

@@ -67,11 +67,7 @@ pub(crate) fn written(program: &Program) -> Vec<Written<'_>> {
         for (signal, route) in &program.phase(phase).routes {
             let mut next = Some(route);
             while let Some(route) = next {
-                all.push(Written {
-                    phase,
-                    signal: *signal,
-                    route,
-                });
+                all.push(Written { phase, signal: *signal, route });
                 next = route.otherwise.as_deref();
             }
         }
@@ -91,11 +87,7 @@ pub(crate) fn followed(program: &Program) -> Vec<Written<'_>> {
                     continue;
                 }
                 seen.push(route);
-                all.push(Written {
-                    phase,
-                    signal: *signal,
-                    route,
-                });
+                all.push(Written { phase, signal: *signal, route });
                 open.extend(
                     route
                         .spends

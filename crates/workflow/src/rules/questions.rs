@@ -9,29 +9,15 @@ use remand_kernel::resolve;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     for decl in all(&compiled.file.phases) {
-        let KindDecl::Ask {
-            question,
-            interactive,
-            default,
-            options,
-        } = &decl.kind
-        else {
+        let KindDecl::Ask { question, interactive, default, options } = &decl.kind else {
             continue;
         };
-        let names = || {
-            options
-                .iter()
-                .map(|option| option.name.it.as_str())
-                .collect::<Vec<_>>()
-        };
+        let names = || options.iter().map(|option| option.name.it.as_str()).collect::<Vec<_>>();
         let always = options.iter().any(|option| {
             option.offered.is_none() && followable(&compiled.program, &decl.name.it, &option.name.it)
         });
         if !always {
-            let message = format!(
-                "`{}` may come to have no option that can be followed",
-                decl.name.it
-            );
+            let message = format!("`{}` may come to have no option that can be followed", decl.name.it);
             let remedy = "add an option without `if` whose route spends nothing, such as `stop`";
             problems.push(Diagnostic::error(Code::Question, decl.name.span, message, remedy));
         }
@@ -57,10 +43,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 problems.push(Diagnostic::error(Code::Default, question.span, message, remedy));
             }
             (Some(default), false) => {
-                let message = format!(
-                    "`{}` is asked in every mode, so its default is never taken",
-                    decl.name.it
-                );
+                let message =
+                    format!("`{}` is asked in every mode, so its default is never taken", decl.name.it);
                 let remedy = "add `mode: interactive`, or remove `default`";
                 problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
             }

@@ -25,16 +25,16 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             | Action::Hold
             | Action::Ignore => false,
         };
-        let own = phase
-            .route(at.signal)
-            .is_some_and(|route| std::ptr::eq(route, at.route));
+        let is_route_of = |signal| phase.route(signal).is_some_and(|route| std::ptr::eq(route, at.route));
+        let own = is_route_of(at.signal);
+        if !own && is_route_of(SPENT) {
+            // Reported once, where it is written.
+            continue;
+        }
         let silent = [NO_RESULT, SPENT, REPEATED].contains(&at.signal) || !own;
         if goes_on && silent && at.route.effect.is_none() {
-            let message = format!(
-                "`{}: {}` goes on as if nothing had happened",
-                phase.name,
-                program.signal(at.signal)
-            );
+            let message =
+                format!("`{}: {}` goes on as if nothing had happened", phase.name, program.signal(at.signal));
             let remedy = "add `with degradation`, `with dissent` or `with blockers`";
             let span = compiled.places.route(at.phase, at.signal);
             problems.push(Diagnostic::error(Code::Quiet, span, message, remedy));

@@ -14,10 +14,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let mut reached: BTreeSet<PhaseId> = BTreeSet::new();
     for world in World::all(program) {
         let machine = Machine::new(program, world, Counting::Free);
-        let flows = program
-            .phase_ids()
-            .filter(|id| matches!(program.phase(*id).work, Work::Flow { .. }))
-            .map(Some);
+        let flows =
+            program.phase_ids().filter(|id| matches!(program.phase(*id).work, Work::Flow { .. })).map(Some);
         for flow in flows.chain([None]) {
             if let Ok(graph) = Graph::build(&machine, flow) {
                 reached.extend(graph.phases);
@@ -33,12 +31,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             } else {
                 "let the phase before it go on, or remove this one".to_string()
             };
-            problems.push(Diagnostic::error(
-                Code::Unreachable,
-                compiled.places.phase(id),
-                message,
-                remedy,
-            ));
+            problems.push(Diagnostic::error(Code::Unreachable, compiled.places.phase(id), message, remedy));
         }
     }
 }

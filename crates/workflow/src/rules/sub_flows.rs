@@ -13,17 +13,13 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         let span = compiled.places.route(at.phase, at.signal);
         let inside = program.phase(at.phase).owner.is_some();
         let problem = match at.route.action {
-            Action::Raise(_) if !inside => Some((
-                "`raise` leaves a sub-flow, and this is none",
-                "say where it leads",
-            )),
+            Action::Raise(_) if !inside => {
+                Some(("`raise` leaves a sub-flow, and this is none", "say where it leads"))
+            }
             Action::Done | Action::Stop(_) | Action::Restore(_) | Action::RemandInjector | Action::Hold
                 if inside =>
             {
-                Some((
-                    "a task cannot do this for the whole run",
-                    "`raise` a signal and route it outside",
-                ))
+                Some(("a task cannot do this for the whole run", "`raise` a signal and route it outside"))
             }
             Action::Next
             | Action::To(_)
@@ -50,10 +46,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 Scope::Phase(_) | Scope::Run | Scope::Subject => false,
             };
             if !own {
-                let message = format!(
-                    "a task spends `{}`, which all tasks share",
-                    program.budget(*budget).name
-                );
+                let message =
+                    format!("a task spends `{}`, which all tasks share", program.budget(*budget).name);
                 let remedy =
                     "spend `round` inside, or `raise` a signal and spend outside, once for all tasks";
                 problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
@@ -107,16 +101,9 @@ fn check_exits(
         if *signal == remand_kernel::signal::COMPLETED {
             continue;
         }
-        let message = format!(
-            "the tally counts `{}`, which no phase of the sub-flow raises",
-            program.signal(*signal)
-        );
+        let message =
+            format!("the tally counts `{}`, which no phase of the sub-flow raises", program.signal(*signal));
         let remedy = "remove the row, or raise the signal";
-        problems.push(Diagnostic::error(
-            Code::Tally,
-            compiled.places.phase(flow),
-            message,
-            remedy,
-        ));
+        problems.push(Diagnostic::error(Code::Tally, compiled.places.phase(flow), message, remedy));
     }
 }

@@ -9,9 +9,7 @@ use remand_kernel::program::Program;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     for decl in &compiled.file.phases {
         match &decl.kind {
-            KindDecl::Each {
-                tally, items, quorum, ..
-            } => {
+            KindDecl::Each { tally, items, quorum, .. } => {
                 check_shape(decl, tally, problems);
                 check_verdicts(&compiled.program, decl, tally, problems);
                 if let ItemsDecl::Fixed(names) = items {
@@ -52,11 +50,7 @@ fn check_shape(decl: &PhaseDecl, tally: &[TallyDecl], problems: &mut Vec<Diagnos
     };
     if !matches!(last.test, TallyTestDecl::Otherwise) {
         let message = "the last row of a tally is `otherwise`".to_string();
-        problems.push(error(
-            last.span,
-            message,
-            "add a row `SIGNAL: otherwise` at the end",
-        ));
+        problems.push(error(last.span, message, "add a row `SIGNAL: otherwise` at the end"));
     }
     for row in before {
         if matches!(row.test, TallyTestDecl::Otherwise) {
@@ -84,11 +78,7 @@ fn check_verdicts(program: &Program, decl: &PhaseDecl, tally: &[TallyDecl], prob
         };
         if !says.contains(&verdict.it.as_str()) {
             let message = format!("the role never says `{}`", verdict.it);
-            problems.push(error(
-                verdict.span,
-                message,
-                suggest(&verdict.it, says.iter().copied()),
-            ));
+            problems.push(error(verdict.span, message, suggest(&verdict.it, says.iter().copied())));
         }
     }
 }
@@ -99,11 +89,7 @@ fn check_counts(members: usize, tally: &[TallyDecl], problems: &mut Vec<Diagnost
             && (usize::from(of) != members || least > of || least == 0)
         {
             let message = format!("`{least} of {of}`, but there are {members} members");
-            problems.push(error(
-                row.span,
-                message,
-                format!("write `N of {members} VERDICT`"),
-            ));
+            problems.push(error(row.span, message, format!("write `N of {members} VERDICT`")));
         }
     }
 }

@@ -10,11 +10,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for at in written(program) {
         let span = compiled.places.route(at.phase, at.signal);
-        let owner = format!(
-            "`{}: {}`",
-            program.phase(at.phase).name,
-            program.signal(at.signal)
-        );
+        let owner = format!("`{}: {}`", program.phase(at.phase).name, program.signal(at.signal));
         check_route(at.route, span, &owner, problems);
     }
     for (at, budget) in program.budgets.iter().enumerate() {

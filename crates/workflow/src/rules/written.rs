@@ -31,12 +31,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         let (name, artifact) = (&program.phase(phase).name, &program.artifacts[artifact.index()]);
         let message = format!("`{name}` reads `{artifact}`, which need not have been written when it runs");
         let remedy = format!("let a phase before it write `{artifact}`, or say `may-read: [{artifact}]`");
-        problems.push(Diagnostic::error(
-            Code::Unwritten,
-            compiled.places.phase(phase),
-            message,
-            remedy,
-        ));
+        problems.push(Diagnostic::error(Code::Unwritten, compiled.places.phase(phase), message, remedy));
     }
 }
 

@@ -18,10 +18,8 @@ pub fn verdicts_for(
             combinations(says, seats).find(|have| tally_of(tally, have, seats) == wanted)
         }
         Work::Panel { members, .. } => {
-            let mut verdicts: Vec<SignalId> = members
-                .iter()
-                .filter_map(|member| program.contract(*member).says.first().copied())
-                .collect();
+            let mut verdicts: Vec<SignalId> =
+                members.iter().filter_map(|member| program.contract(*member).says.first().copied()).collect();
             let first = members.first().map(|member| program.contract(*member))?;
             let known = first.says.contains(&wanted);
             if let Some(own) = verdicts.first_mut() {
@@ -36,10 +34,7 @@ pub fn verdicts_for(
 /// All ways to choose one of `says` for each seat, the happiest first.
 fn combinations(says: &[SignalId], seats: usize) -> impl Iterator<Item = Vec<SignalId>> + '_ {
     let base = says.len().max(1);
-    let all = base
-        .checked_pow(u32::try_from(seats).unwrap_or(u32::MAX))
-        .unwrap_or(0)
-        .min(1 << 16);
+    let all = base.checked_pow(u32::try_from(seats).unwrap_or(u32::MAX)).unwrap_or(0).min(1 << 16);
     (0..all).map(move |mut number| {
         let mut chosen = Vec::with_capacity(seats);
         for _ in 0..seats {

@@ -46,18 +46,11 @@ impl Entry {
             Entry::Resume => (Event::Resumed { by: by() }, "a human lets the run go on"),
             Entry::Cancel => (Event::Cancelled { by: by() }, "a human cancels the run"),
             Entry::RollBack(to) => {
-                let event = Event::RolledBack {
-                    to: *to,
-                    by: by(),
-                    reason: String::new(),
-                };
+                let event = Event::RolledBack { to: *to, by: by(), reason: String::new() };
                 (event, "a human rolls a round back")
             }
             Entry::RemoveApproach(number) => {
-                let event = Event::ApproachRemoved {
-                    at: number.saturating_sub(1),
-                    by: by(),
-                };
+                let event = Event::ApproachRemoved { at: number.saturating_sub(1), by: by() };
                 (event, "a human takes an approach off the list")
             }
         };
@@ -97,17 +90,11 @@ fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
     };
     let tasks = match fields.take("tasks") {
         Some((_, node)) => decode_items(node, fields.problems()),
-        None => vec![Item {
-            id: "t1".to_string(),
-            ..Item::default()
-        }],
+        None => vec![Item { id: "t1".to_string(), ..Item::default() }],
     };
     let gaps = match fields.take("gaps") {
         Some((_, node)) => decode_items(node, fields.problems()),
-        None => vec![Item {
-            id: "GAP-FLOW-001".to_string(),
-            ..Item::default()
-        }],
+        None => vec![Item { id: "GAP-FLOW-001".to_string(), ..Item::default() }],
     };
     let flags = decode_flags(&mut fields);
     let spent = fields
@@ -121,29 +108,17 @@ fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
     let approaches = fields
         .texts("approaches")
         .into_iter()
-        .map(|text| Approach {
-            text: text.it,
-            decisions: Vec::new(),
-        })
+        .map(|text| Approach { text: text.it, decisions: Vec::new() })
         .collect();
     let happens = match fields.take("happens") {
         Some((_, node)) => decode_happens(node, fields.problems()),
         None => Vec::new(),
     };
     fields.finish();
-    let batches = vec![Item {
-        id: "batch-1".to_string(),
-        ..Item::default()
-    }];
+    let batches = vec![Item { id: "batch-1".to_string(), ..Item::default() }];
     Some(Walk {
         workflow: workflow?,
-        start: Start {
-            mode,
-            flags,
-            spent,
-            approaches,
-            ..Start::default()
-        },
+        start: Start { mode, flags, spent, approaches, ..Start::default() },
         lists: vec![
             ("tasks".to_string(), tasks),
             ("gaps".to_string(), gaps),
@@ -169,12 +144,7 @@ fn number(node: &Node, what: &str, problems: &mut Vec<Diagnostic>) -> Option<u16
     let parsed = written.it.parse().ok();
     if parsed.is_none() {
         let message = format!("`{what}` takes a number, not `{}`", written.it);
-        problems.push(Diagnostic::error(
-            Code::Shape,
-            written.span,
-            message,
-            "write a whole number",
-        ));
+        problems.push(Diagnostic::error(Code::Shape, written.span, message, "write a whole number"));
     }
     parsed
 }
@@ -184,25 +154,12 @@ fn decode_items(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<Item> {
     match &node.value {
         Value::Text(_) => {
             let count = number(node, "tasks", problems).unwrap_or(0);
-            (1..=count)
-                .map(|at| Item {
-                    id: format!("t{at}"),
-                    ..Item::default()
-                })
-                .collect()
+            (1..=count).map(|at| Item { id: format!("t{at}"), ..Item::default() }).collect()
         }
-        Value::List(nodes) => nodes
-            .iter()
-            .filter_map(|node| decode_item(node, problems))
-            .collect(),
+        Value::List(nodes) => nodes.iter().filter_map(|node| decode_item(node, problems)).collect(),
         Value::Empty | Value::Map(_) => {
             let message = "items are a number or a list".to_string();
-            problems.push(Diagnostic::error(
-                Code::Shape,
-                node.span,
-                message,
-                "write `3` or `[t1, t2]`",
-            ));
+            problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `3` or `[t1, t2]`"));
             Vec::new()
         }
     }
@@ -210,25 +167,15 @@ fn decode_items(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<Item> {
 
 fn decode_item(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Item> {
     if let Value::Text(id) = &node.value {
-        return Some(Item {
-            id: id.clone(),
-            ..Item::default()
-        });
+        return Some(Item { id: id.clone(), ..Item::default() });
     }
     let mut fields = Fields::open(node, "an item", problems);
     let id = fields.required_text("id", "t1");
     let needs = fields.texts("needs").into_iter().map(|need| need.it).collect();
     let files = fields.texts("files").into_iter().map(|file| file.it).collect();
-    let spec = fields
-        .text("spec")
-        .map_or(Digest::default(), |spec| digest(&spec.it));
+    let spec = fields.text("spec").map_or(Digest::default(), |spec| digest(&spec.it));
     fields.finish();
-    Some(Item {
-        id: id?.it,
-        needs,
-        spec,
-        files,
-    })
+    Some(Item { id: id?.it, needs, spec, files })
 }
 
 /// A stand-in for a content hash, for texts of a walk.
@@ -242,12 +189,7 @@ fn digest(text: &str) -> Digest {
 fn decode_happens(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<At<Entry>> {
     let Value::List(entries) = &node.value else {
         let message = format!("`happens` is a list, but {} stands here", node.value.shape());
-        problems.push(Diagnostic::error(
-            Code::Shape,
-            node.span,
-            message,
-            "write `- PHASE: SIGNAL` lines",
-        ));
+        problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `- PHASE: SIGNAL` lines"));
         return Vec::new();
     };
     entries
@@ -297,19 +239,13 @@ fn decode_happening(
     };
     let says = match &value.value {
         Value::List(_) => Says::Members(
-            crate::fields::texts(value, "verdicts", problems)
-                .into_iter()
-                .map(|text| text.it)
-                .collect(),
+            crate::fields::texts(value, "verdicts", problems).into_iter().map(|text| text.it).collect(),
         ),
         Value::Empty | Value::Text(_) | Value::Map(_) => Says::Signal(text(value, &key.name, problems)?.it),
     };
     // The first key is the phase; the rest are details.
     let rest = match &node.value {
-        Value::Map(entries) => Node {
-            span: node.span,
-            value: Value::Map(entries[1..].to_vec()),
-        },
+        Value::Map(entries) => Node { span: node.span, value: Value::Map(entries[1..].to_vec()) },
         Value::Empty | Value::Text(_) | Value::List(_) => node.clone(),
     };
     let mut fields = Fields::open(&rest, "a happening", problems);
@@ -330,15 +266,8 @@ fn decode_happening(
         restored: false,
     });
     let tests = decode_tests(&mut fields);
-    let decisions = fields
-        .texts("decisions")
-        .into_iter()
-        .map(|decision| decision.it)
-        .collect();
-    let approach = fields.text("approach").map(|text| Approach {
-        text: text.it,
-        decisions,
-    });
+    let decisions = fields.texts("decisions").into_iter().map(|decision| decision.it).collect();
+    let approach = fields.text("approach").map(|text| Approach { text: text.it, decisions });
     let lists = match fields.take("tasks") {
         Some((_, node)) => vec![("tasks".to_string(), decode_items(node, fields.problems()))],
         None => Vec::new(),
@@ -367,18 +296,10 @@ fn decode_happening(
 fn decode_findings(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<Finding> {
     let Value::List(nodes) = &node.value else {
         let message = "`findings` is a list of mappings";
-        problems.push(Diagnostic::error(
-            Code::Shape,
-            node.span,
-            message,
-            "write `- {id: F1, claim: …}`",
-        ));
+        problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `- {id: F1, claim: …}`"));
         return Vec::new();
     };
-    nodes
-        .iter()
-        .filter_map(|node| decode_finding(node, problems))
-        .collect()
+    nodes.iter().filter_map(|node| decode_finding(node, problems)).collect()
 }
 
 fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding> {
@@ -421,11 +342,7 @@ fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding
         symbol: fields.text("symbol").map_or_else(String::new, |symbol| symbol.it),
         line: 0,
     };
-    let injected_by = fields
-        .texts("injected-by")
-        .into_iter()
-        .map(|phase| phase.it)
-        .collect();
+    let injected_by = fields.texts("injected-by").into_iter().map(|phase| phase.it).collect();
     let task = fields.text("task").map(|task| task.it);
     let patch = fields.text("patch").map(|patch| patch.it);
     let repeats = fields.text("repeats").map(|repeats| repeats.it);
@@ -449,16 +366,11 @@ fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding
 
 fn named<T: Copy>(fields: &mut Fields<'_, '_>, key: &'static str, known: &[(&str, T)]) -> Option<T> {
     let written = fields.text(key)?;
-    let found = known
-        .iter()
-        .find(|(name, _)| *name == written.it)
-        .map(|(_, value)| *value);
+    let found = known.iter().find(|(name, _)| *name == written.it).map(|(_, value)| *value);
     if found.is_none() {
         let message = format!("`{}` is no {key}", written.it);
-        let remedy = crate::diagnostic::suggest(
-            &written.it,
-            known.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
-        );
+        let remedy =
+            crate::diagnostic::suggest(&written.it, known.iter().map(|(name, _)| *name).collect::<Vec<_>>());
         fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
     }
     found
@@ -477,17 +389,10 @@ fn decode_changes(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<FileChange
         .map(|(path, node)| {
             let mut fields = Fields::open(node, format!("the change of `{}`", path.name), problems);
             let lines = |texts: Vec<At<String>>| texts.into_iter().map(|line| line.it).collect();
-            let hunk = Hunk {
-                removed: lines(fields.texts("removed")),
-                added: lines(fields.texts("added")),
-            };
+            let hunk = Hunk { removed: lines(fields.texts("removed")), added: lines(fields.texts("added")) };
             let generated = fields.flag("generated");
             fields.finish();
-            FileChange {
-                path: path.name.clone(),
-                hunks: vec![hunk],
-                generated,
-            }
+            FileChange { path: path.name.clone(), hunks: vec![hunk], generated }
         })
         .collect()
 }
@@ -511,10 +416,7 @@ fn decode_tests(fields: &mut Fields<'_, '_>) -> Vec<TestResult> {
                     return None;
                 }
             };
-            Some(TestResult {
-                name: key.name.clone(),
-                end,
-            })
+            Some(TestResult { name: key.name.clone(), end })
         })
         .collect()
 }

@@ -48,11 +48,7 @@ impl Default for Says {
 
 impl Happening {
     pub fn new(phase: &str, says: &str) -> Happening {
-        Happening {
-            phase: phase.to_string(),
-            says: Says::Signal(says.to_string()),
-            ..Happening::default()
-        }
+        Happening { phase: phase.to_string(), says: Says::Signal(says.to_string()), ..Happening::default() }
     }
 }
 
@@ -97,32 +93,17 @@ impl std::fmt::Display for WalkError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             WalkError::NotWaiting { phase, waiting } => {
-                write!(
-                    f,
-                    "the run does not wait for `{phase}`; it waits for {}",
-                    waiting.join(", ")
-                )
+                write!(f, "the run does not wait for `{phase}`; it waits for {}", waiting.join(", "))
             }
-            WalkError::NotPossible {
-                phase,
-                signal,
-                possible,
-            } => {
+            WalkError::NotPossible { phase, signal, possible } => {
                 write!(
                     f,
                     "`{phase}` cannot end with `{signal}` here; it can end with {}",
                     possible.join(", ")
                 )
             }
-            WalkError::WrongCount {
-                phase,
-                given,
-                members,
-            } => {
-                write!(
-                    f,
-                    "`{phase}` has {members} members, and {given} verdicts are given"
-                )
+            WalkError::WrongCount { phase, given, members } => {
+                write!(f, "`{phase}` has {members} members, and {given} verdicts are given")
             }
             WalkError::Refused(refusal) => write!(f, "the kernel refuses it: {refusal}"),
             WalkError::Over(end) => write!(f, "the run is over: {end}"),
@@ -176,8 +157,7 @@ impl<'p> Walker<'p> {
             Event::Ended { id, .. } | Event::Answered { id, .. } => Some(*id),
             _ => None,
         };
-        self.open
-            .retain(|command| command.id() != ended || ended.is_none());
+        self.open.retain(|command| command.id() != ended || ended.is_none());
         for command in &step.commands {
             match command {
                 Command::Cancel { id } => self.open.retain(|open| open.id() != Some(*id)),
@@ -195,11 +175,7 @@ impl<'p> Walker<'p> {
                 .iter()
                 .map(|ruling| view::ruling(self.program, &self.state, ruling))
                 .collect(),
-            commands: step
-                .commands
-                .iter()
-                .map(|command| view::command(self.program, command))
-                .collect(),
+            commands: step.commands.iter().map(|command| view::command(self.program, command)).collect(),
             event,
         });
         Ok(step)
@@ -230,14 +206,7 @@ impl<'p> Walker<'p> {
                 continue;
             }
             let happened = format!("{}: {words}", self.title(id));
-            self.feed(
-                Event::Ended {
-                    id,
-                    outcome,
-                    usage: Usage::default(),
-                },
-                happened,
-            )?;
+            self.feed(Event::Ended { id, outcome, usage: Usage::default() }, happened)?;
         }
         Ok(())
     }
@@ -251,9 +220,7 @@ impl<'p> Walker<'p> {
             let Some(command) = self.open.first() else {
                 return Err(WalkError::NotReached(phase.to_string()));
             };
-            let happening = self
-                .happy(command)
-                .ok_or_else(|| WalkError::NotReached(phase.to_string()))?;
+            let happening = self.happy(command).ok_or_else(|| WalkError::NotReached(phase.to_string()))?;
             self.happen(&happening)?;
         }
         Err(WalkError::NotReached(phase.to_string()))
@@ -332,9 +299,9 @@ impl<'p> Walker<'p> {
             Command::Operate { id, operation, .. } if id.visit == 0 => {
                 self.program.operation(*operation).name == phase
             }
-            Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => command
-                .id()
-                .is_some_and(|id| self.program.phase(id.phase).name == phase),
+            Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => {
+                command.id().is_some_and(|id| self.program.phase(id.phase).name == phase)
+            }
             Command::Cancel { .. }
             | Command::Discard { .. }
             | Command::Restore { .. }
@@ -347,20 +314,10 @@ impl<'p> Walker<'p> {
             Says::Signal(option) => option.clone(),
             Says::Members(options) => options.join(", "),
         };
-        let by = if happening.by.is_empty() {
-            "a human".to_string()
-        } else {
-            happening.by.clone()
-        };
+        let by = if happening.by.is_empty() { "a human".to_string() } else { happening.by.clone() };
         let happened = format!("{}: {by} answers {option}", self.phase_title(id));
         let flags = happening.flags.clone();
-        let event = Event::Answered {
-            id,
-            option,
-            by,
-            note: happening.note.clone(),
-            flags,
-        };
+        let event = Event::Answered { id, option, by, note: happening.note.clone(), flags };
         self.feed(event, happened).map(|_| ())
     }
 
@@ -375,11 +332,7 @@ impl<'p> Walker<'p> {
             Says::Members(verdicts) => {
                 if verdicts.len() != members {
                     let (phase, given) = (happening.phase.clone(), verdicts.len());
-                    return Err(WalkError::WrongCount {
-                        phase,
-                        given,
-                        members,
-                    });
+                    return Err(WalkError::WrongCount { phase, given, members });
                 }
                 verdicts.clone()
             }
@@ -413,18 +366,12 @@ impl<'p> Walker<'p> {
         seats: &[Command],
         members: usize,
     ) -> Result<Vec<String>, WalkError> {
-        let phase = seats
-            .first()
-            .and_then(Command::id)
-            .map_or(PhaseId(0), |id| id.phase);
+        let phase = seats.first().and_then(Command::id).map_or(PhaseId(0), |id| id.phase);
         let wanted = self.program.signal_named(signal);
         if let Some(wanted) = wanted
             && let Some(verdicts) = verdicts_for(self.program, phase, members, wanted)
         {
-            return Ok(verdicts
-                .iter()
-                .map(|verdict| self.program.signal(*verdict).to_string())
-                .collect());
+            return Ok(verdicts.iter().map(|verdict| self.program.signal(*verdict).to_string()).collect());
         }
         if failure(signal).is_some()
             || wanted.is_some_and(|wanted| self.program.phase(phase).route(wanted).is_some())
@@ -448,11 +395,7 @@ impl<'p> Walker<'p> {
         }
         if let Some(failure) = failure(says) {
             let detail = happening.note.clone();
-            return Ok(Outcome::Failed {
-                failure,
-                detail,
-                in_a_row: ENVIRONMENT_IN_A_ROW,
-            });
+            return Ok(Outcome::Failed { failure, detail, in_a_row: ENVIRONMENT_IN_A_ROW });
         }
         match signal.filter(|signal| self.program.phase(id.phase).route(*signal).is_some()) {
             Some(signal) => Ok(Outcome::Supposed(signal)),
@@ -466,11 +409,7 @@ impl<'p> Walker<'p> {
         let phase = self.program.phase(id.phase);
         let mut wrote = Vec::new();
         for artifact in &phase.writes {
-            let digest = if happening.unchanged {
-                self.state.digest(*artifact)
-            } else {
-                self.fresh()
-            };
+            let digest = if happening.unchanged { self.state.digest(*artifact) } else { self.fresh() };
             wrote.push((self.program.artifacts[artifact.index()].clone(), digest));
         }
         let brought: Vec<&String> = match &phase.work {
@@ -496,8 +435,7 @@ impl<'p> Walker<'p> {
             .into_iter()
             .filter_map(|name| {
                 let own = happening.lists.iter().find(|(list, _)| list == name);
-                own.or_else(|| self.lists.iter().find(|(list, _)| list == name))
-                    .cloned()
+                own.or_else(|| self.lists.iter().find(|(list, _)| list == name)).cloned()
             })
             .collect();
         Report {
@@ -541,10 +479,7 @@ impl<'p> Walker<'p> {
         WalkError::NotPossible {
             phase: phase.to_string(),
             signal: signal.to_string(),
-            possible: routes
-                .iter()
-                .map(|(signal, _)| self.program.signal(*signal).to_string())
-                .collect(),
+            possible: routes.iter().map(|(signal, _)| self.program.signal(*signal).to_string()).collect(),
         }
     }
 
@@ -556,17 +491,11 @@ impl<'p> Walker<'p> {
         let Work::Flow { list, .. } = &self.program.phase(owner).work else {
             return None;
         };
-        self.state.lists[list.index()]
-            .get(usize::from(index))
-            .map(|item| item.id.clone())
+        self.state.lists[list.index()].get(usize::from(index)).map(|item| item.id.clone())
     }
 
     fn phase_title(&self, id: CommandId) -> String {
-        let name = if id.seat == u16::MAX {
-            "hold"
-        } else {
-            &self.program.phase(id.phase).name
-        };
+        let name = if id.seat == u16::MAX { "hold" } else { &self.program.phase(id.phase).name };
         match self.task(id) {
             Some(task) => format!("{task}/{name}"),
             None => name.to_string(),
@@ -575,15 +504,11 @@ impl<'p> Walker<'p> {
 
     fn title(&self, id: CommandId) -> String {
         let name = self.phase_title(id);
-        let item = self
-            .open
-            .iter()
-            .find(|open| open.id() == Some(id))
-            .and_then(|command| match command {
-                Command::Dispatch(dispatch) if dispatch.advisory => Some("advisor".to_string()),
-                Command::Dispatch(dispatch) => dispatch.item.clone(),
-                _ => None,
-            });
+        let item = self.open.iter().find(|open| open.id() == Some(id)).and_then(|command| match command {
+            Command::Dispatch(dispatch) if dispatch.advisory => Some("advisor".to_string()),
+            Command::Dispatch(dispatch) => dispatch.item.clone(),
+            _ => None,
+        });
         item.map_or(name.clone(), |item| format!("{name} ({item})"))
     }
 }

@@ -26,23 +26,11 @@ struct Point {
 
 impl Point {
     fn start(program: &Program, mode: Mode, tasks: u16) -> Point {
-        let mut point = Point {
-            state: State::new(program),
-            open: Vec::new(),
-        };
-        let lists = program
-            .lists
-            .iter()
-            .map(|name| (name.clone(), items(name, tasks)))
-            .collect();
+        let mut point = Point { state: State::new(program), open: Vec::new() };
+        let lists = program.lists.iter().map(|name| (name.clone(), items(name, tasks))).collect();
         // Lists are known from the start, so that budgets sized by them do not depend on when.
         let flags = program.flags.iter().map(|flag| (flag.clone(), true)).collect();
-        let start = Start {
-            mode,
-            lists,
-            flags,
-            ..Start::default()
-        };
+        let start = Start { mode, lists, flags, ..Start::default() };
         point.take(program, &Event::Started(start)).expect("starts");
         point
     }
@@ -65,9 +53,7 @@ impl Point {
 
     /// The next command to end: tasks one after the other, so that orders are not tried that do not matter.
     fn next(&self) -> Option<&Command> {
-        self.open
-            .iter()
-            .min_by_key(|command| command.id().map(|id| (id.lane, id.seat)))
+        self.open.iter().min_by_key(|command| command.id().map(|id| (id.lane, id.seat)))
     }
 }
 
@@ -77,12 +63,7 @@ fn items(list: &str, tasks: u16) -> Vec<Item> {
         "batches" => 3,
         _ => 1,
     };
-    (1..=count)
-        .map(|at| Item {
-            id: format!("{list}-{at}"),
-            ..Item::default()
-        })
-        .collect()
+    (1..=count).map(|at| Item { id: format!("{list}-{at}"), ..Item::default() }).collect()
 }
 
 /// Every event that can answer a command.
@@ -104,10 +85,9 @@ fn answers(program: &Program, state: &State, command: &Command) -> Vec<Event> {
             })
             .collect(),
         Command::Operate { .. } if id.visit == 0 => vec![ended(id, Outcome::Said(Box::default()))],
-        Command::Operate { .. } | Command::Dispatch(_) => outcomes(program, state, command, id)
-            .into_iter()
-            .map(|outcome| ended(id, outcome))
-            .collect(),
+        Command::Operate { .. } | Command::Dispatch(_) => {
+            outcomes(program, state, command, id).into_iter().map(|outcome| ended(id, outcome)).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -141,10 +121,7 @@ fn outcomes(program: &Program, state: &State, command: &Command, id: CommandId) 
                 || is_detector(phase, *signal))
     });
     for signal in said.iter().copied().chain(extra) {
-        if phase
-            .route(signal)
-            .is_some_and(|route| route.action == Action::Ignore)
-        {
+        if phase.route(signal).is_some_and(|route| route.action == Action::Ignore) {
             continue;
         }
         let rejecting = contract.is_some_and(|contract| {
@@ -188,20 +165,12 @@ fn flags_set_by(program: &Program, id: CommandId) -> Vec<Vec<(String, bool)>> {
 fn fresh(program: &Program, state: &State, id: CommandId) -> Vec<(String, Digest)> {
     let digest = Digest(u64::from(state.changes) + 7);
     let writes = &program.phase(id.phase).writes;
-    writes
-        .iter()
-        .map(|artifact| (program.artifacts[artifact.index()].clone(), digest))
-        .collect()
+    writes.iter().map(|artifact| (program.artifacts[artifact.index()].clone(), digest)).collect()
 }
 
 /// A rejecting verdict, once for each phase that its finding can name.
 fn injections(program: &Program, state: &State, id: CommandId, signal: SignalId) -> Vec<Outcome> {
-    let contract = program
-        .phase(id.phase)
-        .contracts()
-        .first()
-        .map(|id| program.contract(*id))
-        .expect("role");
+    let contract = program.phase(id.phase).contracts().first().map(|id| program.contract(*id)).expect("role");
     let phases = program.injects.iter().filter(|origin| **origin <= id.phase);
     phases
         .map(|origin| {
@@ -223,21 +192,11 @@ fn injections(program: &Program, state: &State, id: CommandId, signal: SignalId)
 }
 
 fn answer(id: CommandId, option: &str, flags: Vec<(String, bool)>) -> Event {
-    Event::Answered {
-        id,
-        option: option.to_string(),
-        by: "a human".to_string(),
-        note: String::new(),
-        flags,
-    }
+    Event::Answered { id, option: option.to_string(), by: "a human".to_string(), note: String::new(), flags }
 }
 
 fn ended(id: CommandId, outcome: Outcome) -> Event {
-    Event::Ended {
-        id,
-        outcome,
-        usage: Usage::default(),
-    }
+    Event::Ended { id, outcome, usage: Usage::default() }
 }
 
 /// What decides how a run can go on: everything but what it remembers.
@@ -253,11 +212,7 @@ fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>
         Some((live, full)) => live.canonical(node, full),
         None => node,
     };
-    let mut key = vec![
-        node.phase.0,
-        node.caller.map_or(0, |caller| caller.0 + 1),
-        node.confidence as u16,
-    ];
+    let mut key = vec![node.phase.0, node.caller.map_or(0, |caller| caller.0 + 1), node.confidence as u16];
     key.extend(&node.left);
     key.extend(state.flags.iter().map(|flag| u16::from(*flag)));
     key.push(u16::from(state.hold.is_some()));
@@ -268,11 +223,7 @@ fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>
         remand_kernel::state::Stage::Ended(_) => 99,
     });
     // Where a carried finding would be sent decides what `remand injector` does.
-    let carried = state
-        .main
-        .carried
-        .iter()
-        .filter_map(|at| state.findings.get(*at as usize));
+    let carried = state.main.carried.iter().filter_map(|at| state.findings.get(*at as usize));
     key.extend(
         carried
             .flat_map(|filed| &filed.finding.injected_by)
@@ -334,11 +285,7 @@ fn most_from(
     point.state.finished.clear();
     point.state.task_inbox.clear();
     let Some(command) = point.next().cloned() else {
-        assert!(
-            point.state.end().is_some(),
-            "the run neither ends nor waits: {:?}",
-            point.state.main
-        );
+        assert!(point.state.end().is_some(), "the run neither ends nor waits: {:?}", point.state.main);
         return 0;
     };
     let key = key(program, &point, liveness);
@@ -349,8 +296,7 @@ fn most_from(
     for event in answers(program, &point.state, &command) {
         let mut next = point.clone();
         let before = next.state.used.dispatches;
-        next.take(program, &event)
-            .unwrap_or_else(|refusal| panic!("{refusal}: {event:?}"));
+        next.take(program, &event).unwrap_or_else(|refusal| panic!("{refusal}: {event:?}"));
         // A route that holds leads back to the same question: nothing is lost by not following it.
         if next.state.hold.is_some() {
             continue;
@@ -364,12 +310,7 @@ fn most_from(
 
 /// Runs with a stack that deep paths need.
 fn deep<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    std::thread::Builder::new()
-        .stack_size(1 << 30)
-        .spawn(work)
-        .expect("thread")
-        .join()
-        .expect("explored")
+    std::thread::Builder::new().stack_size(1 << 30).spawn(work).expect("thread").join().expect("explored")
 }
 
 fn assert_bound_is_exact(program: &'static Program, mode: Mode, tasks: u16) {
@@ -379,23 +320,15 @@ fn assert_bound_is_exact(program: &'static Program, mode: Mode, tasks: u16) {
         Mode::Interactive => stated.interactive.dispatches,
     };
     let (most, points) = deep(move || {
-        let full = Machine::new(
-            program,
-            World::new(program, mode, &[("gaps", 1)]),
-            Counting::Exact,
-        )
-        .starts(None, remand_kernel::program::Confidence::High)
-        .pop()
-        .map(|node| node.left)
-        .unwrap_or_default();
+        let full = Machine::new(program, World::new(program, mode, &[("gaps", 1)]), Counting::Exact)
+            .starts(None, remand_kernel::program::Confidence::High)
+            .pop()
+            .map(|node| node.left)
+            .unwrap_or_default();
         let liveness = (program.name == "issue").then(|| (Liveness::new(program), full));
         explore(program, mode, tasks, liveness.as_ref())
     });
-    println!(
-        "{} {} {tasks}: {most} dispatches at most, {points} points",
-        program.name,
-        mode.name()
-    );
+    println!("{} {} {tasks}: {most} dispatches at most, {points} points", program.name, mode.name());
     assert_eq!(most, worst, "{} {} with {tasks} tasks", program.name, mode.name());
 }
 

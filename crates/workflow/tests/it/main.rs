@@ -1,5 +1,7 @@
 //! The workflow crate as a whole: shipped workflows, checked, walked and explored.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
 mod support;
 
 mod core_scenarios;

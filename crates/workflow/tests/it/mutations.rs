@@ -141,7 +141,12 @@ fn assert_all_found(name: &str) {
             .diagnostics
             .iter()
             .map(|problem| {
-                format!("{} line {}: {}", problem.code.id(), checked.source.position(problem.span.start).0, problem.message)
+                format!(
+                    "{} line {}: {}",
+                    problem.code.id(),
+                    checked.source.position(problem.span.start).0,
+                    problem.message
+                )
             })
             .collect();
         assert!(

@@ -16,14 +16,8 @@ fn small_work_takes_two_dispatches_to_its_commit() {
 #[test]
 fn after_two_rounds_the_work_is_left_for_the_user() {
     let mut run = Setup::of(quick()).run();
-    run.until("review")
-        .says("review", "needs-revision")
-        .until("review")
-        .says("review", "needs-revision");
-    assert_eq!(
-        run.last(),
-        "review: needs-revision → next (hand-over), with blockers: confidence low"
-    );
+    run.until("review").says("review", "needs-revision").until("review").says("review", "needs-revision");
+    assert_eq!(run.last(), "review: needs-revision → next (hand-over), with blockers: confidence low");
     run.finish();
     assert!(!run.rulings().contains("commit:"), "{}", run.rulings());
 }
@@ -35,10 +29,7 @@ fn red_checks_go_back_twice_and_then_to_the_user() {
     for _ in 0..3 {
         run.until("verify").says("verify", "failed");
     }
-    assert_eq!(
-        run.last(),
-        "verify: failed → to hand-over, with blockers: confidence low"
-    );
+    assert_eq!(run.last(), "verify: failed → to hand-over, with blockers: confidence low");
 }
 
 // CORE-23

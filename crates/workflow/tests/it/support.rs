@@ -21,11 +21,7 @@ shipped!(feature, quick, issue, ticket, spec, tsp);
 
 fn program(name: &str) -> Program {
     let checked = remand_workflow::check_shipped(name).expect("shipped");
-    assert!(
-        checked.accepted(),
-        "{name} is refused: {:#?}",
-        checked.diagnostics
-    );
+    assert!(checked.accepted(), "{name} is refused: {:#?}", checked.diagnostics);
     checked.compiled.expect("compiled").program
 }
 
@@ -44,12 +40,7 @@ pub struct Setup {
 
 impl Setup {
     pub fn of(program: &'static Program) -> Setup {
-        Setup {
-            program,
-            start: Start::default(),
-            tasks: vec![task("t1", &[])],
-            gaps: 3,
-        }
+        Setup { program, start: Start::default(), tasks: vec![task("t1", &[])], gaps: 3 }
     }
 
     pub fn interactive(mut self) -> Setup {
@@ -73,17 +64,13 @@ impl Setup {
     }
 
     pub fn run(self) -> Run {
-        let gaps = (1..=self.gaps)
-            .map(|at| task(&format!("GAP-FLOW-{at:03}"), &[]))
-            .collect();
+        let gaps = (1..=self.gaps).map(|at| task(&format!("GAP-FLOW-{at:03}"), &[])).collect();
         let lists = vec![
             ("tasks".to_string(), self.tasks),
             ("gaps".to_string(), gaps),
             ("batches".to_string(), vec![task("batch-1", &[])]),
         ];
-        Run {
-            walker: Walker::start(self.program, self.start, lists).expect("starts"),
-        }
+        Run { walker: Walker::start(self.program, self.start, lists).expect("starts") }
     }
 }
 
@@ -106,17 +93,11 @@ impl Run {
     /// Each member of a phase says its own.
     pub fn say(&mut self, phase: &str, verdicts: &[&str]) -> &mut Run {
         let says = Says::Members(verdicts.iter().map(|verdict| (*verdict).to_string()).collect());
-        self.happens(Happening {
-            says,
-            ..happening(phase, "")
-        })
+        self.happens(Happening { says, ..happening(phase, "") })
     }
 
     pub fn finds(&mut self, phase: &str, signal: &str, findings: Vec<Finding>) -> &mut Run {
-        self.happens(Happening {
-            findings,
-            ..happening(phase, signal)
-        })
+        self.happens(Happening { findings, ..happening(phase, signal) })
     }
 
     pub fn happens(&mut self, happening: Happening) -> &mut Run {
@@ -157,9 +138,7 @@ impl Run {
     /// The reason of the last ruling.
     pub fn why(&self) -> String {
         let rulings = self.walker.taken.iter().flat_map(|taken| &taken.rulings);
-        rulings
-            .last()
-            .map_or_else(String::new, |ruling| ruling.why.clone())
+        rulings.last().map_or_else(String::new, |ruling| ruling.why.clone())
     }
 
     /// All rulings, one a line.
@@ -175,10 +154,7 @@ impl Run {
 
     /// The commands that the last event led to, one a line.
     pub fn commands(&self) -> String {
-        self.walker
-            .taken
-            .last()
-            .map_or_else(String::new, |taken| taken.commands.join("\n"))
+        self.walker.taken.last().map_or_else(String::new, |taken| taken.commands.join("\n"))
     }
 
     /// Events with rulings and commands.
@@ -214,10 +190,7 @@ impl Run {
 /// What happens at a phase; `t1/implement` names a task.
 pub fn happening(phase: &str, signal: &str) -> Happening {
     match phase.split_once('/') {
-        Some((task, phase)) => Happening {
-            task: Some(task.to_string()),
-            ..Happening::new(phase, signal)
-        },
+        Some((task, phase)) => Happening { task: Some(task.to_string()), ..Happening::new(phase, signal) },
         None => Happening::new(phase, signal),
     }
 }
@@ -231,11 +204,7 @@ pub fn finding(id: &str, claim: &str) -> Finding {
         kind: None,
         injected_by: Vec::new(),
         task: None,
-        place: Place {
-            file: "src/lib.rs".to_string(),
-            symbol: "run".to_string(),
-            line: 1,
-        },
+        place: Place { file: "src/lib.rs".to_string(), symbol: "run".to_string(), line: 1 },
         claim: claim.to_string(),
         evidence: String::new(),
         impact: String::new(),
@@ -246,37 +215,21 @@ pub fn finding(id: &str, claim: &str) -> Finding {
 }
 
 pub fn minor(finding: Finding) -> Finding {
-    Finding {
-        severity: Severity::Minor,
-        ..finding
-    }
+    Finding { severity: Severity::Minor, ..finding }
 }
 
 pub fn security_blocker(finding: Finding) -> Finding {
-    Finding {
-        severity: Severity::Blocker,
-        category: Category::Security,
-        ..finding
-    }
+    Finding { severity: Severity::Blocker, category: Category::Security, ..finding }
 }
 
 pub fn of_kind(kind: FindingKind, finding: Finding) -> Finding {
-    Finding {
-        kind: Some(kind),
-        ..finding
-    }
+    Finding { kind: Some(kind), ..finding }
 }
 
 pub fn injected_by(phases: &[&str], finding: Finding) -> Finding {
-    Finding {
-        injected_by: phases.iter().map(|phase| (*phase).to_string()).collect(),
-        ..finding
-    }
+    Finding { injected_by: phases.iter().map(|phase| (*phase).to_string()).collect(), ..finding }
 }
 
 pub fn approach(text: &str) -> Approach {
-    Approach {
-        text: text.to_string(),
-        decisions: Vec::new(),
-    }
+    Approach { text: text.to_string(), decisions: Vec::new() }
 }
