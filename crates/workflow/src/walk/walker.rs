@@ -8,7 +8,7 @@ use remand_kernel::event::{Event, Item, Outcome, Report, Start, Usage};
 use remand_kernel::finding::Finding;
 use remand_kernel::ids::{CommandId, Lane, PhaseId, SignalId};
 use remand_kernel::program::{Program, Work};
-use remand_kernel::signal::Failure;
+use remand_kernel::signal::{Failure, SPENT};
 use remand_kernel::view::{self, RulingView};
 use remand_kernel::{Refusal, State, Step, step};
 
@@ -397,7 +397,10 @@ impl<'p> Walker<'p> {
             let detail = happening.note.clone();
             return Ok(Outcome::Failed { failure, detail, in_a_row: ENVIRONMENT_IN_A_ROW });
         }
-        match signal.filter(|signal| self.program.phase(id.phase).route(*signal).is_some()) {
+        // `spent` follows from a budget; nobody says it.
+        let routed =
+            |signal: &SignalId| *signal != SPENT && self.program.phase(id.phase).route(*signal).is_some();
+        match signal.filter(routed) {
             Some(signal) => Ok(Outcome::Supposed(signal)),
             // A failure operation ends however it ends.
             None if id.visit == 0 => Ok(Outcome::Said(Box::new(Report::saying(says)))),
@@ -479,7 +482,12 @@ impl<'p> Walker<'p> {
         WalkError::NotPossible {
             phase: phase.to_string(),
             signal: signal.to_string(),
-            possible: routes.iter().map(|(signal, _)| self.program.signal(*signal).to_string()).collect(),
+            possible: routes
+                .iter()
+                .map(|(signal, _)| *signal)
+                .filter(|signal| *signal != SPENT)
+                .map(|signal| self.program.signal(signal).to_string())
+                .collect(),
         }
     }
 

@@ -1,0 +1,126 @@
+//! Every command: its help, its happy path and its main error.
+
+use crate::{root, run, shown};
+use serde_json::Value;
+
+fn json(arguments: &[&str]) -> Value {
+    let (code, out, err) = run(arguments);
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&out).expect("pure JSON")
+}
+
+#[test]
+fn help_says_what_each_command_does() {
+    insta::assert_snapshot!("help", shown(&["--help"]));
+    for command in ["check", "workflows", "matrix", "graph", "bound", "walk", "reference"] {
+        insta::assert_snapshot!(format!("help-{command}"), shown(&[command, "--help"]));
+    }
+}
+
+// BY-03 CORE-02
+#[test]
+fn the_shipped_workflows_are_proven() {
+    insta::assert_snapshot!("check", shown(&["check", "feature", "issue", "ticket", "spec", "tsp", "quick"]));
+    let all = json(&["check", "feature", "quick", "--json"]);
+    assert_eq!(all["accepted"], true);
+    assert_eq!(all["workflows"][0]["happy"], "14 + 2 per task");
+}
+
+// CORE-09
+#[test]
+fn a_refused_workflow_shows_the_place_the_path_and_the_remedy() {
+    insta::assert_snapshot!("check-refused", shown(&["check", "fixtures/workflows/bad/refuted.yaml"]));
+    let (code, out, _) = run(&["check", "--json", "fixtures/workflows/bad/refuted.yaml"]);
+    assert_eq!(code, 3);
+    let refused: Value = serde_json::from_str(&out).expect("pure JSON");
+    assert_eq!(refused["workflows"][0]["diagnostics"][0]["id"], "G601");
+    assert_eq!(refused["workflows"][0]["diagnostics"][0]["line"], 17);
+}
+
+#[test]
+fn a_misspelt_workflow_is_met_with_the_nearest_one() {
+    insta::assert_snapshot!("check-unknown", shown(&["check", "featur"]));
+}
+
+#[test]
+fn workflows_are_listed() {
+    insta::assert_snapshot!("workflows", shown(&["workflows"]));
+    assert_eq!(json(&["workflows", "--json"]).as_array().map(Vec::len), Some(6));
+}
+
+#[test]
+fn the_matrix_reads_like_the_file() {
+    insta::assert_snapshot!("matrix-quick", shown(&["matrix", "quick"]));
+    insta::assert_snapshot!("matrix-issue", shown(&["matrix", "issue"]));
+    let matrix = json(&["matrix", "issue", "--json"]).to_string();
+    assert!(matrix.contains("remand plan spending plan-rework"), "{matrix}");
+}
+
+#[test]
+fn graphs_come_in_four_formats() {
+    insta::assert_snapshot!("graph-quick-text", shown(&["graph", "quick"]));
+    insta::assert_snapshot!("graph-quick-mermaid", shown(&["graph", "quick", "--format", "mermaid"]));
+    insta::assert_snapshot!("graph-quick-dot", shown(&["graph", "quick", "--format", "dot"]));
+    for name in ["feature", "issue", "ticket", "spec", "tsp", "quick"] {
+        let (code, svg, err) = run(&["graph", name, "--format", "svg"]);
+        assert_eq!(code, 0, "{err}");
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
+        let (_, text, _) = run(&["graph", name]);
+        assert!(text.lines().all(|line| line.chars().count() <= 110), "{name} is too wide");
+    }
+}
+
+// EP-31
+#[test]
+fn the_bound_of_feature_is_that_of_its_source() {
+    insta::assert_snapshot!("bound", shown(&["bound", "feature", "--tasks", "6"]));
+    assert_eq!(json(&["bound", "feature", "--tasks", "6", "--json"])["happy"], 26);
+    let many = json(&["bound", "feature", "--tasks", "20", "--json"]);
+    assert_eq!(many["happy"], 54);
+    assert_eq!(many["worst"]["autonomous"]["retries"], 1);
+    assert!(
+        many["worst"]["interactive"]["dispatches"].as_u64()
+            > many["worst"]["autonomous"]["dispatches"].as_u64()
+    );
+}
+
+#[test]
+fn a_walk_that_cannot_go_on_says_where_and_what_is_possible() {
+    let folder = std::env::temp_dir().join(format!("remand-walk-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("folder");
+    let file = folder.join("walk.yaml");
+    std::fs::write(&file, "workflow: quick\nhappens:\n  - until: review\n  - review: aproved\n")
+        .expect("written");
+    let text = shown(&["walk", &file.display().to_string()]).replace(&folder.display().to_string(), "DIR");
+    std::fs::remove_dir_all(&folder).expect("removed");
+    insta::assert_snapshot!("walk-stuck", text);
+}
+
+#[test]
+fn a_missing_walk_file_is_named() {
+    insta::assert_snapshot!("walk-missing", shown(&["walk", "no-such-walk.yaml"]));
+}
+
+#[test]
+fn roles_of_the_user_are_added_to_the_shipped_ones() {
+    let folder = std::env::temp_dir().join(format!("remand-roles-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("folder");
+    let role = "---\nabout: Translates.\nsays: [done]\n---\n\n# translator\n";
+    std::fs::write(folder.join("translator.md"), role).expect("written");
+    let workflow = folder.join("translate.yaml");
+    let text = "name: translate\nabout: Translate.\nsubject: request\nphases:\n  translate: {role: translator, reads: \
+                [request], writes: text, on: {done: done, no-result: fail}}\n";
+    std::fs::write(&workflow, text).expect("written");
+    let (workflow, roles) = (workflow.display().to_string(), folder.display().to_string());
+    let (refused, ..) = run(&["check", &workflow]);
+    let (accepted, _, err) = run(&["check", &workflow, "--roles", &roles]);
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert_eq!((refused, accepted), (3, 0), "{err}");
+}
+
+#[test]
+fn the_committed_reference_is_what_the_code_says() {
+    let (_, reference, _) = run(&["reference"]);
+    let committed = std::fs::read_to_string(root().join("docs/guide/reference.md")).expect("committed");
+    assert!(committed == reference, "run `cargo run -q -p remand -- reference > docs/guide/reference.md`");
+}

@@ -1,0 +1,40 @@
+//! The binary as a user meets it: help, output and errors, word for word.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod commands;
+mod walks;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The root of the repository; the binary runs there, so that paths in its output are short.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs the binary and returns exit code, standard output and standard error.
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_remand"))
+        .args(arguments)
+        .current_dir(root())
+        .env_clear()
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100")
+        .output()
+        .expect("the binary runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().expect("exit code"), text(output.stdout), text(output.stderr))
+}
+
+/// A whole run in one text, for snapshots.
+fn shown(arguments: &[&str]) -> String {
+    let (code, out, err) = run(arguments);
+    let mut text = format!("$ remand {}\n", arguments.join(" "));
+    for (name, stream) in [("", out), ("stderr:\n", err)] {
+        if !stream.is_empty() {
+            text.push_str(&format!("{name}{stream}"));
+        }
+    }
+    text.push_str(&format!("exit code {code}\n"));
+    text
+}

@@ -1,0 +1,196 @@
+//! Incremental rework: what did not change is not done again (BY-04).
+
+use super::{about, ends, goes, ids, mark, review, ruled, since, with, with_tasks};
+use crate::support::{Run, finding, happening, task};
+use remand_kernel::change::Digest;
+use remand_kernel::event::{Item, Outcome, Report};
+use remand_workflow::walk::Happening;
+
+// BY-04
+#[test]
+fn a_task_with_a_new_specification_is_implemented_again() {
+    let mut run =
+        replanned(vec![with_spec("t1", 1), with_spec("t2", 1)], vec![with_spec("t1", 2), with_spec("t2", 1)]);
+    let expected = ["implement[t1]", "implement[t2] with 1 findings"];
+    assert_eq!(
+        run.until("implement").commands(),
+        expected.map(|at| format!("dispatch implementer for {at}")).join("\n")
+    );
+}
+
+// BY-04
+#[test]
+fn a_task_with_the_same_specification_stands() {
+    let same = || vec![with_spec("t1", 1), with_spec("t2", 1)];
+    let mut run = replanned(same(), same());
+    assert_eq!(run.until("implement").commands(), "dispatch implementer for implement[t2] with 1 findings");
+}
+
+// BY-04
+#[test]
+fn a_task_that_is_new_in_the_plan_is_implemented() {
+    let mut run =
+        replanned(vec![with_spec("t1", 1), with_spec("t2", 1)], vec![with_spec("t1", 1), with_spec("t3", 1)]);
+    assert_eq!(run.until("implement").commands(), "dispatch implementer for implement[t3]");
+}
+
+// BY-04
+#[test]
+fn the_change_of_a_task_that_left_the_plan_is_left_out() {
+    let mut run = replanned(vec![with_spec("t1", 1), with_spec("t2", 1)], vec![with_spec("t3", 1)]);
+    run.until("integrate");
+    let finished: Vec<&String> = run.walker.state.finished.keys().collect();
+    assert_eq!(finished, ["t3"]);
+}
+
+// BY-04
+#[test]
+fn the_baseline_stands_after_a_replan() {
+    let same = || vec![with_spec("t1", 1), with_spec("t2", 1)];
+    let mut run = replanned(same(), same());
+    run.until("implement");
+    let taken = run.walker.taken.last().expect("taken");
+    let baseline = taken.rulings.iter().find(|ruling| ruling.phase == "baseline").expect("ruled");
+    assert_eq!(baseline.rule, "stands");
+    assert_eq!(baseline.why, "nothing that it read has changed, and nothing is addressed to it");
+    assert!(!run.commands().contains("baseline"), "{}", run.commands());
+}
+
+// BY-04
+#[test]
+fn what_needs_a_task_that_changed_is_implemented_again() {
+    let mut run = reviewed(&["t1"]);
+    rewrite(&mut run, "t1", Digest(7), false);
+    goes_on(&mut run, "t1");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2]");
+}
+
+// BY-04
+#[test]
+fn what_needs_a_task_that_came_out_the_same_stands() {
+    let mut run = reviewed(&["t1"]);
+    let same = run.walker.state.finished["t1"].patch;
+    rewrite(&mut run, "t1", same, true);
+    goes_on(&mut run, "t1");
+    ruled(&run, "tasks: verified → next (integrate)");
+}
+
+// BY-04
+#[test]
+fn a_tree_that_came_out_the_same_is_not_checked_again() {
+    let mut run = reviewed(&["t1"]);
+    let same = run.walker.state.finished["t1"].patch;
+    rewrite(&mut run, "t1", same, true);
+    goes_on(&mut run, "t1");
+    let integrate = run.walker.taken.last().expect("taken").rulings.last().expect("ruled").clone();
+    assert_eq!((integrate.phase.as_str(), integrate.rule.as_str()), ("integrate", "stands"));
+    assert_eq!(run.standing(), "waiting for code-review");
+}
+
+// BY-04
+#[test]
+fn a_tree_that_changed_is_checked_again() {
+    let mut run = reviewed(&["t2"]);
+    rewrite(&mut run, "t2", Digest(7), false);
+    goes_on(&mut run, "t2");
+    assert_eq!(run.commands(), "do integrate");
+}
+
+// BY-04
+#[test]
+fn what_a_changed_task_needs_is_not_implemented_again() {
+    let mut run = reviewed(&["t2"]);
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
+    rewrite(&mut run, "t2", Digest(7), false);
+    let from = mark(&run);
+    run.until("code-review");
+    assert!(since(&run, from).iter().all(|command| !command.contains("[t1]")), "{}", run.trace());
+}
+
+// BY-04
+#[test]
+fn a_design_that_answers_its_findings_without_a_change_is_not_reviewed_again() {
+    let mut run = with_tasks(1);
+    run.until("plan").finds("plan", "needs-revision", vec![finding("P1", "the cache has no owner")]);
+    run.happens(Happening { unchanged: true, disputes: true, ..happening("design", "done") });
+    ruled(&run, "design-review: approved → next (plan)");
+    let review = run.walker.taken.last().expect("taken").rulings.last().expect("ruled").clone();
+    assert_eq!((review.phase.as_str(), review.rule.as_str()), ("design-review", "stands"));
+}
+
+// BY-04
+#[test]
+fn a_design_that_changed_is_reviewed_again() {
+    let mut run = with_tasks(1);
+    run.until("plan").finds("plan", "needs-revision", vec![finding("P1", "the cache has no owner")]);
+    run.says("design", "done");
+    assert_eq!(run.commands().lines().count(), 3);
+    assert_eq!(run.standing(), "waiting for design-review");
+}
+
+// BY-04
+#[test]
+fn a_dissent_that_stands_is_followed_as_it_was() {
+    let mut run = with_tasks(1);
+    let dissent = vec![finding("D1", "the eviction order is not stated")];
+    review(
+        &mut run,
+        "design-review",
+        vec![("approve", vec![]), ("needs-revision", dissent), ("approve", vec![])],
+    );
+    run.finds("plan", "needs-revision", vec![finding("P1", "the cache has no owner")]);
+    run.happens(Happening { unchanged: true, disputes: true, ..happening("design", "done") });
+    ruled(&run, "design-review: dissent → next (plan), with dissent: confidence medium");
+}
+
+// BY-04, OT-09
+#[test]
+fn a_design_that_neither_changes_nor_disputes_is_asked_for_again() {
+    let mut run = with_tasks(1);
+    run.until("plan").finds("plan", "needs-revision", vec![finding("P1", "the cache has no owner")]);
+    run.happens(Happening { unchanged: true, ..happening("design", "done") });
+    assert_eq!(run.last(), "design: no-result → dispatch again after unchanged, attempt 2");
+    run.happens(Happening { unchanged: true, ..happening("design", "done") });
+    assert_eq!(run.standing(), "failed at design: no-result");
+}
+
+fn with_spec(id: &str, spec: u64) -> Item {
+    Item { spec: Digest(spec), ..task(id, &[]) }
+}
+
+/// The first task went through, the second did not, and the planner brings these tasks.
+fn replanned(first: Vec<Item>, second: Vec<Item>) -> Run {
+    let mut run = with(first);
+    run.until("implement");
+    goes(&mut run, "t1", "");
+    goes(&mut run, "t2", "verify");
+    run.finds("t2/verify", "unmet", vec![about("t2", "V1", "the second criterion is not met")]);
+    run.happens(Happening { lists: vec![("tasks".to_string(), second)], ..happening("plan", "done") });
+    run
+}
+
+/// t2 needs t1; both went through, and the code review has a finding about each of these.
+fn reviewed(tasks: &[&str]) -> Run {
+    let mut run = with(vec![task("t1", &[]), task("t2", &["t1"])]);
+    let findings = tasks.iter().map(|task| about(task, "C1", "the lock is held too long")).collect();
+    let blocker = ("blocker", findings);
+    review(&mut run, "code-review", vec![blocker, ("approve", vec![]), ("approve", vec![])]);
+    run
+}
+
+/// The task's implementer comes back with this change.
+fn rewrite(run: &mut Run, task: &str, patch: Digest, disputes: bool) {
+    let at = format!("implement[{task}]");
+    assert!(run.commands().contains(&at), "{}", run.commands());
+    let id = ids(run, "implement")[0];
+    let report = Report { wrote: vec![("code".to_string(), patch)], disputes, ..Report::saying("done") };
+    ends(run, id, Outcome::Said(Box::new(report))).expect("taken");
+}
+
+fn goes_on(run: &mut Run, task: &str) {
+    for (phase, signal) in
+        [("self-check", "passed"), ("cascade", "passed"), ("verify", "met"), ("merge", "merged")]
+    {
+        run.says(&format!("{task}/{phase}"), signal);
+    }
+}
