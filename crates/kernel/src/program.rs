@@ -236,12 +236,13 @@ pub struct Budget {
 #[serde(rename_all = "kebab-case")]
 pub enum Size {
     Fixed(u16),
-    /// The greater of `floor` and the length of the list divided by `divisor`, fixed when the list is first
+    /// The greater of `floor` and the length of the list divided by `divisor`, less what is free, fixed when the list is first
     /// known.
     Share {
         floor: u16,
         list: ListId,
         divisor: u16,
+        free: u16,
     },
 }
 
@@ -360,6 +361,8 @@ pub struct Operation {
     pub idempotent: bool,
     /// It puts the current approach on the list of those that failed.
     pub records_approach: bool,
+    /// It gives up the tasks that did not get through.
+    pub gives_up: bool,
     pub lists: Vec<ListId>,
 }
 
@@ -424,7 +427,9 @@ impl Program {
     pub fn capacity(&self, budget: BudgetId, count: impl Fn(ListId) -> u16) -> u16 {
         match self.budget(budget).size {
             Size::Fixed(size) => size,
-            Size::Share { floor, list, divisor } => floor.max(count(list).div_ceil(divisor.max(1))),
+            Size::Share { floor, list, divisor, free } => {
+                floor.max(count(list).div_ceil(divisor.max(1))).saturating_sub(free)
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ pub struct Ruling {
     pub exhausted: Vec<BudgetId>,
     /// Budgets that paid.
     pub charges: Vec<Charge>,
-    pub effect: Option<Effect>,
+    pub effects: Vec<Effect>,
     /// After the ruling.
     pub confidence: Confidence,
     pub why: Why,

@@ -42,6 +42,8 @@ pub struct State {
     pub findings: Vec<Filed>,
     /// Findings addressed to each phase and not yet worked on.
     pub inbox: Vec<Vec<u32>>,
+    /// What each task wrote last, finished or not.
+    pub attempts: BTreeMap<String, Digest>,
     /// Findings addressed to a task and not yet worked on.
     pub task_inbox: BTreeMap<String, Vec<u32>>,
     /// Open findings that the run goes on with.
@@ -236,6 +238,8 @@ pub struct Filed {
     pub count: u8,
     /// The number of changes when a remand was last addressed to it.
     pub sent_at: Option<u32>,
+    /// The phase to which it, or the report that it repeats, was sent.
+    pub sent_to: Option<PhaseId>,
     pub status: FiledStatus,
 }
 
@@ -249,6 +253,8 @@ pub enum FiledStatus {
     Advice,
     /// A later report of the same finding took its place.
     Superseded,
+    /// Sent further back than before; what is found in the new work is new.
+    PassedOn,
     /// The phase that reported it accepted the work since.
     Settled,
 }
@@ -323,6 +329,7 @@ impl State {
             finished: BTreeMap::new(),
             findings: Vec::new(),
             inbox: vec![Vec::new(); program.phases.len()],
+            attempts: BTreeMap::new(),
             task_inbox: BTreeMap::new(),
             known: Vec::new(),
             memories: Vec::new(),

@@ -28,8 +28,8 @@ pub struct RulingView {
     /// Budgets that were found empty on the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub effect: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<String>,
     pub confidence: String,
     pub why: String,
 }
@@ -82,7 +82,7 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
             })
             .collect(),
         exhausted: ruling.exhausted.iter().map(|id| program.budget(*id).name.clone()).collect(),
-        effect: ruling.effect.map(|effect| effect.name().to_string()),
+        effects: ruling.effects.iter().map(|effect| effect.name().to_string()).collect(),
         confidence: ruling.confidence.name().to_string(),
         why: why(program, &ruling.why),
     }
@@ -104,8 +104,8 @@ impl RulingView {
         for charge in &self.budgets {
             line.push_str(&format!(", {} {} → {}", charge.budget, charge.before, charge.after));
         }
-        if let Some(effect) = &self.effect {
-            line.push_str(&format!(", with {effect}: confidence {}", self.confidence));
+        if !self.effects.is_empty() {
+            line.push_str(&format!(", with {}: confidence {}", self.effects.join(" and "), self.confidence));
         }
         line
     }

@@ -216,10 +216,12 @@ impl<'a> Compiler<'a> {
     }
 
     fn size(&mut self, decl: &BudgetDecl) -> Size {
+        // N rounds are N − 1 ways back.
+        let free = u16::from(decl.rounds);
         match &decl.share {
-            None => Size::Fixed(decl.size),
+            None => Size::Fixed(decl.size.saturating_sub(free)),
             Some((list, divisor)) => {
-                Size::Share { floor: decl.size, list: self.list(&list.it), divisor: (*divisor).max(1) }
+                Size::Share { floor: decl.size, list: self.list(&list.it), divisor: (*divisor).max(1), free }
             }
         }
     }
@@ -652,6 +654,7 @@ impl<'a> Compiler<'a> {
                 .collect(),
             idempotent: spec.idempotent,
             records_approach: spec.records_approach,
+            gives_up: spec.gives_up,
             lists: spec.lists.iter().map(|name| self.list(name)).collect(),
         };
         self.program.operations.push(compiled);

@@ -25,6 +25,8 @@ pub struct BudgetDecl {
     pub size: u16,
     /// `or LIST / N`: the list and the divisor.
     pub share: Option<(At<String>, u16)>,
+    /// `rounds`: the first one costs nothing.
+    pub rounds: bool,
     pub scope: At<String>,
     pub then: Option<RouteDecl>,
 }

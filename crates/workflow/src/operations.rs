@@ -19,6 +19,8 @@ pub struct OperationSpec {
     pub idempotent: bool,
     /// It puts the design's approach on the list of those that failed.
     pub records_approach: bool,
+    /// It gives up the tasks that did not get through.
+    pub gives_up: bool,
 }
 
 const PLAIN: OperationSpec = OperationSpec {
@@ -31,6 +33,7 @@ const PLAIN: OperationSpec = OperationSpec {
     lists: &[],
     idempotent: false,
     records_approach: false,
+    gives_up: false,
 };
 
 const fn op(name: &'static str, about: &'static str, results: &'static [&'static str]) -> OperationSpec {
@@ -80,12 +83,15 @@ pub const OPERATIONS: &[OperationSpec] = &[
     judging("checks", "Runs the whole cascade and rules on the evidence."),
     judging("integrate", "Runs the whole cascade on the merged tree."),
     needing("merge", "Merges a task's change into the run's tree.", &["merged", "conflict"], &["code"]),
-    changing(
-        "take-back",
-        "Takes back the changes of failing tasks and of what cannot stand without them.",
-        &["reverted"],
-        &["code"],
-    ),
+    OperationSpec {
+        gives_up: true,
+        ..changing(
+            "take-back",
+            "Takes back the changes of tasks that did not get through, and of those that need them.",
+            &["reverted"],
+            &["code"],
+        )
+    },
     op("bundle", "Writes the evidence bundle from the ledger.", &["done"]),
     op("commit", "Commits the run's work on the run's branch.", &["committed", "hook-refused"]),
     op("hand-over", "Leaves the work to the user, with the commands to take or discard it.", &["done"]),
@@ -142,6 +148,12 @@ pub const OPERATIONS: &[OperationSpec] = &[
             &["gaps"],
         )
     },
+    changing(
+        "record-decision",
+        "Writes a human's decision down; it binds the next round.",
+        &["recorded"],
+        &["decisions"],
+    ),
     OperationSpec {
         lists: &["batches"],
         ..needing(

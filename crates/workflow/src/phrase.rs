@@ -211,7 +211,7 @@ pub fn default(signal: At<String>, text: &str, span: Span) -> Parsed<DefaultDecl
     Ok(DefaultDecl { signal, route, except })
 }
 
-/// A budget: `N [or LIST / N] per SCOPE [, then ROUTE]`.
+/// A budget: `N [or LIST / N] [rounds] per SCOPE [, then ROUTE]`.
 pub fn budget(name: At<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
     const FORM: &str = "a budget reads `3 per run, then fail`, `2 per subject` or `9 per PHASE, then ROUTE`";
     let mut words = Words::new(text, span);
@@ -225,6 +225,7 @@ pub fn budget(name: At<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
     } else {
         None
     };
+    let rounds = words.eat("rounds");
     if !words.eat("per") {
         return Err(Diagnostic::error(Code::Phrase, words.here(), "`per` is missing here", FORM));
     }
@@ -236,7 +237,7 @@ pub fn budget(name: At<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
         None
     };
     words.finish(FORM)?;
-    Ok(BudgetDecl { name, size, share, scope, then })
+    Ok(BudgetDecl { name, size, share, rounds, scope, then })
 }
 
 /// A row of a tally: `any V`, `all V`, `N of M V`, `otherwise`.

@@ -50,9 +50,10 @@ fn spent_name(program: &Program, phase: Option<PhaseId>, id: BudgetId) -> &str {
 pub fn size_phrase(program: &Program, size: Size) -> String {
     match size {
         Size::Fixed(size) => size.to_string(),
-        Size::Share { floor, list, divisor } => {
+        Size::Share { floor, list, divisor, free } => {
             let list = program.lists.get(list.index()).map_or("?", String::as_str);
-            format!("{floor} or {list} / {divisor}")
+            let rounds = if free > 0 { " rounds" } else { "" };
+            format!("{floor} or {list} / {divisor}{rounds}")
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Sending findings to the phases and tasks that must deal with them (PF-03, EP-21).
 
 use super::Stepper;
+use crate::event::Item;
 use crate::ids::{Lane, PhaseId};
 use crate::program::Work;
 use crate::ruling::Why;
@@ -52,6 +53,10 @@ impl Stepper<'_> {
                 continue;
             };
             filed.sent_at = Some(self.state.changes);
+            // An aside passes it on; where that leads is where it is sent.
+            if !self.program.phase(target).aside {
+                filed.sent_to = Some(target);
+            }
             let names = filed.finding.injected_by.clone();
             let mut named: Vec<PhaseId> = names.iter().filter_map(|name| self.injecting(name)).collect();
             named.retain(|id| *id >= target);
@@ -90,7 +95,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Findings for tasks, when a sub-flow lies on the stretch that is done again.
+    /// Findings for tasks, when a sub-flow lies on the stretch that is done again. A failure behind the sub-flow that
+    /// is about no task in particular is the last one's.
     fn address_tasks(&mut self, target: PhaseId, from: PhaseId, findings: &[u32]) {
         let flow = self.program.phase_ids().find(|id| {
             *id >= target && *id <= from && matches!(self.program.phase(*id).work, Work::Flow { .. })
@@ -98,39 +104,86 @@ impl Stepper<'_> {
         let Some(flow) = flow else {
             return;
         };
+        let mut reached = false;
         for at in findings {
-            for task in self.tasks_of(flow, *at, flow == target) {
+            for task in self.tasks_of(flow, *at) {
+                reached = true;
                 let inbox = self.state.task_inbox.entry(task).or_default();
                 if !inbox.contains(at) {
                     inbox.push(*at);
                 }
             }
         }
+        if reached || from == flow {
+            return;
+        }
+        let Some(last) = self.list_of(flow).last().map(|item| item.id.clone()) else {
+            return;
+        };
+        self.state.finished.remove(&last);
+        if !findings.is_empty() {
+            self.state.task_inbox.entry(last).or_default().extend(findings.iter().copied());
+        }
     }
 
-    /// The tasks that a finding is about: the one it names, else those with its file, else the last one if the
-    /// sub-flow itself is the target.
-    fn tasks_of(&self, flow: PhaseId, at: u32, is_target: bool) -> Vec<String> {
-        let Work::Flow { list, .. } = &self.program.phase(flow).work else {
-            return Vec::new();
-        };
+    fn list_of(&self, flow: PhaseId) -> &[Item] {
+        match &self.program.phase(flow).work {
+            Work::Flow { list, .. } => &self.state.lists[list.index()],
+            Work::Role { .. }
+            | Work::Each { .. }
+            | Work::Panel { .. }
+            | Work::Operation { .. }
+            | Work::Ask { .. } => &[],
+        }
+    }
+
+    /// The tasks that a finding is about: the one it names, if the list has it, else those with its file.
+    fn tasks_of(&self, flow: PhaseId, at: u32) -> Vec<String> {
         let Some(filed) = self.state.findings.get(at as usize) else {
             return Vec::new();
         };
-        let items = &self.state.lists[list.index()];
+        let items = self.list_of(flow);
         let named = filed.finding.task.as_ref().or(filed.task.as_ref());
-        if let Some(task) = named {
-            return items.iter().filter(|item| item.id == *task).map(|item| item.id.clone()).collect();
+        if let Some(item) = named.and_then(|task| items.iter().find(|item| item.id == *task)) {
+            return alloc::vec![item.id.clone()];
         }
         let file = &filed.finding.place.file;
-        let by_file: Vec<String> = items
+        items
             .iter()
             .filter(|item| !file.is_empty() && item.files.contains(file))
             .map(|item| item.id.clone())
-            .collect();
-        if by_file.is_empty() && is_target {
-            return items.last().map(|item| item.id.clone()).into_iter().collect();
+            .collect()
+    }
+
+    /// After an operation that gives tasks up: those that did not get through, those that the findings are about, and
+    /// all that need them are not worked on any more (EP-20).
+    pub(super) fn give_up(&mut self, lane: Lane) {
+        let gives_up = match &self.program.phase(self.desk(lane).phase).work {
+            Work::Operation { operation } => self.program.operation(*operation).gives_up,
+            Work::Role { .. }
+            | Work::Each { .. }
+            | Work::Panel { .. }
+            | Work::Flow { .. }
+            | Work::Ask { .. } => false,
+        };
+        let flow =
+            self.program.phase_ids().find(|id| matches!(self.program.phase(*id).work, Work::Flow { .. }));
+        let (true, Some(flow)) = (gives_up, flow) else {
+            return;
+        };
+        let blamed: Vec<String> =
+            self.state.main.carried.clone().into_iter().flat_map(|at| self.tasks_of(flow, at)).collect();
+        let mut kept: Vec<Item> = Vec::new();
+        for item in self.list_of(flow) {
+            let through = self.state.finished.contains_key(&item.id) && !blamed.contains(&item.id);
+            let needs = item.needs.iter().all(|need| kept.iter().any(|other| other.id == *need));
+            if through && needs {
+                kept.push(item.clone());
+            }
         }
-        by_file
+        self.state.finished.retain(|id, _| kept.iter().any(|item| item.id == *id));
+        if let Work::Flow { list, .. } = &self.program.phase(flow).work {
+            self.state.lists[list.index()] = kept;
+        }
     }
 }

@@ -61,6 +61,14 @@ impl Stepper<'_> {
         }
     }
 
+    /// Puts the question at a desk once more.
+    pub(super) fn ask_again(&mut self, lane: Lane) {
+        let phase = self.desk(lane).phase;
+        let visit = self.count_visit(lane, phase);
+        self.desk_mut(lane).visit = visit;
+        self.open_seats(lane, 1, 0);
+    }
+
     fn count_visit(&mut self, lane: Lane, phase: PhaseId) -> u16 {
         let visits = &mut self.state.visits[phase.index()];
         *visits = visits.saturating_add(1);

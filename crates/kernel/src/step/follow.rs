@@ -2,9 +2,10 @@
 
 use super::Stepper;
 use super::seats::FAILURE_VISIT;
+use crate::change::Digest;
 use crate::command::Command;
 use crate::event::Usage;
-use crate::ids::{BudgetId, CommandId, Lane, PhaseId, SignalId};
+use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
 use crate::program::{Action, Effect, Route};
 use crate::resolve;
 use crate::ruling::{Charge, Rule, Ruling, Verdict, Why};
@@ -28,17 +29,21 @@ impl Stepper<'_> {
         // The checker excludes a signal without a route; a program that was never checked fails here.
         let Some(resolution) = resolution else {
             let end = End::Failed { phase, signal: ruled.signal, exhausted: None };
-            self.push_ruling(lane, &ruled, Followed::failing(), None);
+            self.push_ruling(lane, &ruled, Followed::failing(), Vec::new());
             self.end(end);
             return;
         };
         let route = resolution.route;
         let own = self.findings_at(lane);
         let findings = self.gathered(lane, &own);
-        let effect = route.effect.max(self.lacks_diversity(lane));
-        if let Some(effect) = effect {
+        let mut effects: Vec<Effect> = route.effect.into_iter().chain(self.lacks_diversity(lane)).collect();
+        if route.effect.is_none() && resolve::accepts(route) && !own.is_empty() {
+            // Accepted with an open finding above minor: the run goes on with it, and not as if it were not there.
+            effects.push(Effect::Dissent);
+        }
+        for effect in &effects {
             self.cap(effect.ceiling());
-            self.note_known(effect, &findings);
+            self.note_known(*effect, &findings);
         }
         // After the effect: the confidence decides which phases `next` passes by.
         let (target, why) = self.target(lane, route, &findings, ruled.why.clone());
@@ -52,12 +57,12 @@ impl Stepper<'_> {
             charges,
             exhausted: resolution.exhausted.clone(),
         };
-        self.push_ruling(lane, &Ruled { why, ..ruled }, followed, effect);
+        self.push_ruling(lane, &Ruled { why, ..ruled }, followed, effects);
         let last = resolution.exhausted.last().copied();
         self.carry_out(lane, route, ruled.signal, target, findings, last);
     }
 
-    fn push_ruling(&mut self, lane: Lane, ruled: &Ruled, followed: Followed, effect: Option<Effect>) {
+    fn push_ruling(&mut self, lane: Lane, ruled: &Ruled, followed: Followed, effects: Vec<Effect>) {
         self.out.rulings.push(Ruling {
             phase: self.desk(lane).phase,
             lane,
@@ -66,7 +71,7 @@ impl Stepper<'_> {
             verdict: Verdict::Follow { action: followed.action, target: followed.target },
             exhausted: followed.exhausted,
             charges: followed.charges,
-            effect,
+            effects,
             confidence: self.state.confidence,
             why: ruled.why.clone(),
         });
@@ -114,16 +119,26 @@ impl Stepper<'_> {
         }
     }
 
-    /// What a phase accepted stays accepted: its open findings are settled, but for those the run goes on with.
+    /// What a phase accepted stays accepted: its open findings are settled, but for those the run goes on with, and
+    /// what is settled waits in no inbox and is no known issue any more.
     fn latch(&mut self, lane: Lane, phase: PhaseId, current: &[u32]) {
         let task = self.task_id(lane);
-        for (at, filed) in self.state.findings.iter_mut().enumerate() {
-            let open = filed.phase == phase && filed.task == task && filed.status == FiledStatus::Open;
-            let going_on = current.iter().any(|known| *known as usize == at);
-            if open && !going_on {
+        let mut settled = Vec::new();
+        for (at, filed) in (0_u32..).zip(&mut self.state.findings) {
+            let open = matches!(filed.status, FiledStatus::Open | FiledStatus::PassedOn);
+            if open && filed.phase == phase && filed.task == task && !current.contains(&at) {
                 filed.status = FiledStatus::Settled;
+                settled.push(at);
             }
         }
+        if settled.is_empty() {
+            return;
+        }
+        self.state.known.retain(|at| !settled.contains(at));
+        for inbox in self.state.inbox.iter_mut().chain(self.state.task_inbox.values_mut()) {
+            inbox.retain(|at| !settled.contains(at));
+        }
+        self.state.task_inbox.retain(|_, inbox| !inbox.is_empty());
     }
 
     fn carry_out(
@@ -141,6 +156,10 @@ impl Stepper<'_> {
             (Action::Next | Action::Return, None) => self.leave_flow(lane, COMPLETED, Vec::new()),
             (Action::To(_), Some(target)) => {
                 self.note_caller(lane, phase);
+                if self.program.phase(phase).aside && !self.program.phase(target).aside {
+                    // The aside is done with them; the flow proper finds them in its inbox.
+                    self.address(lane, target, &findings);
+                }
                 self.desk_mut(lane).carried = findings;
                 self.enter(lane, target);
             }
@@ -170,28 +189,56 @@ impl Stepper<'_> {
     /// Sends work back: budgets of the stretch are filled again, findings go to their phases, the target opens.
     fn remand(&mut self, lane: Lane, route: &Route, target: PhaseId, findings: &[u32]) {
         let from = self.desk(lane).phase;
-        for at in 0..self.program.budgets.len() {
-            let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
-            if resolve::refills(self.program, budget, from, target, &route.spends) {
-                let full = self.program.capacity(budget, |list| self.state.count(list));
-                *self.left_mut(lane, budget) = full;
-            }
-        }
+        self.refill(lane, from, target, &route.spends);
+        self.pass_on(lane, target);
         self.address(lane, target, findings);
-        let discards = &self.program.phase(target).discards;
-        if !discards.is_empty() {
-            for artifact in discards {
-                self.state.versions[artifact.index()] = crate::change::Digest::default();
-                self.state.changes += 1;
-            }
-            self.state.finished.clear();
-            self.emit(Command::Discard { artifacts: discards.clone() });
-        }
+        // Whoever sends work back wants it done again, with findings or without.
+        self.state.results[target.index()] = None;
+        self.discard(target);
         // An aside deals with what came along and passes it on; a phase of the flow proper finds it in its inbox.
         self.desk_mut(lane).carried =
             if self.program.phase(target).aside { findings.to_vec() } else { Vec::new() };
         self.note_caller(lane, from);
         self.enter(lane, target);
+    }
+
+    /// Fills the budgets again that a way back from `from` to `target` fills.
+    pub(super) fn refill(&mut self, lane: Lane, from: PhaseId, target: PhaseId, spends: &[BudgetId]) {
+        for at in 0..self.program.budgets.len() {
+            let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
+            if resolve::refills(self.program, budget, from, target, spends) {
+                let full = self.program.capacity(budget, |list| self.state.count(list));
+                *self.left_mut(lane, budget) = full;
+            }
+        }
+    }
+
+    /// Work that is sent back further than a finding was sent before starts afresh: what is found in it is no earlier
+    /// report of the same.
+    fn pass_on(&mut self, lane: Lane, target: PhaseId) {
+        if lane != Lane::Main {
+            return;
+        }
+        for filed in &mut self.state.findings {
+            let further = filed.sent_to.is_some_and(|before| target < before);
+            if filed.status == FiledStatus::Open && filed.phase >= target && further {
+                filed.status = FiledStatus::PassedOn;
+            }
+        }
+    }
+
+    fn discard(&mut self, target: PhaseId) {
+        let there = |artifact: &ArtifactId| self.state.digest(*artifact) != Digest::default();
+        let artifacts: Vec<ArtifactId> =
+            self.program.phase(target).discards.iter().copied().filter(there).collect();
+        if artifacts.is_empty() {
+            return;
+        }
+        for artifact in &artifacts {
+            self.state.versions[artifact.index()] = Digest::default();
+        }
+        self.state.finished.clear();
+        self.emit(Command::Discard { artifacts });
     }
 
     /// An aside knows the phase of the flow proper that led to it, however many asides lie between.
@@ -211,13 +258,14 @@ impl Stepper<'_> {
 
     /// Ends the run: what is open is cancelled, and after a failure its operations run first.
     pub(super) fn end(&mut self, end: End) {
+        let held = self.state.hold.is_some();
         self.cancel_open();
-        self.state.hold = None;
-        self.state.deferred.clear();
         self.state.paused = false;
         let failed = match &end {
             End::Failed { .. } | End::Cancelled { .. } => true,
-            End::Done | End::Stopped { .. } => false,
+            // A stop in the workflow is a decision; one at a hold breaks the run off.
+            End::Stopped { .. } => held,
+            End::Done => false,
         };
         if failed && !self.program.failure.is_empty() {
             self.state.stage = Stage::Ending { end, at: 0 };
@@ -293,6 +341,7 @@ impl Stepper<'_> {
                 collect(&run.desk, Lane::Task { batch, index });
             }
         }
+        open.extend(self.state.hold.take().filter(|hold| Some(hold.id) != self.answered).map(|hold| hold.id));
         self.state.main.seats.clear();
         self.state.tasks.clear();
         let deferred = core::mem::take(&mut self.state.deferred);

@@ -50,8 +50,9 @@ impl Stepper<'_> {
             return Err(Refusal::UnknownName { what: "flag of this question", name });
         }
 
-        for (flag, value) in flags {
-            self.state.flags[flag.index()] = value;
+        // What the human does not say anew does not hold any more.
+        for flag in &phase.sets {
+            self.state.flags[flag.index()] = flags.contains(&(*flag, true));
         }
         self.desk_mut(id.lane).seats[at].progress = Progress::Said(Answer {
             signal,
@@ -77,7 +78,7 @@ impl Stepper<'_> {
         let Some(signal) = signal else {
             return Err(self.not_offered(option, &[GO_ON, STOP]));
         };
-        let Some(hold) = self.state.hold.take() else {
+        let Some(hold) = self.state.hold.clone() else {
             return Ok(());
         };
         let why = Why::Human { by: by.to_string(), note: note.to_string() };
@@ -91,12 +92,11 @@ impl Stepper<'_> {
             self.end(End::Stopped { why: cause });
             return Ok(());
         }
+        self.state.hold = None;
         self.rule(signal, Verdict::GoOn, why);
         match hold.cause {
-            HoldCause::Route => {
-                let phase = self.desk(hold.id.lane).phase;
-                self.enter(hold.id.lane, phase);
-            }
+            // Somebody is there now, so the question itself is put, whatever the mode.
+            HoldCause::Route => self.ask_again(hold.id.lane),
             HoldCause::Limit { .. } => {
                 self.state.allowances = self.state.allowances.saturating_add(1);
                 self.issue_held();
@@ -180,14 +180,16 @@ impl Stepper<'_> {
         }
 
         self.cancel_open();
-        self.state.hold = None;
+        let from = self.state.main.phase;
         let mut charges = Vec::new();
-        for budget in spends {
+        for budget in spends.iter().copied() {
             let before = self.left(Lane::Main, budget);
             *self.left_mut(Lane::Main, budget) = before - 1;
             charges.push(Charge { budget, before, after: before - 1 });
         }
+        self.refill(Lane::Main, from, target, &spends);
         let artifacts = self.restore_round(target, Some(to));
+        self.state.results[target.index()] = None;
         let why = Why::Human { by: by.to_string(), note: reason.to_string() };
         self.rule(STOP, Verdict::RollBack { round: to, artifacts }, why);
         if let Some(ruling) = self.out.rulings.last_mut() {
@@ -261,7 +263,7 @@ impl Stepper<'_> {
             verdict,
             exhausted: Vec::new(),
             charges: Vec::new(),
-            effect: None,
+            effects: Vec::new(),
             confidence: self.state.confidence,
             why,
         });

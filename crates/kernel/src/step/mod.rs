@@ -84,7 +84,11 @@ pub enum Refusal {
 
 /// Takes one event. On refusal the state is unchanged.
 pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step, Refusal> {
-    let mut stepper = Stepper { program, state, out: Step::default() };
+    let answered = match event {
+        Event::Answered { id, .. } => Some(*id),
+        _ => None,
+    };
+    let mut stepper = Stepper { program, state, answered, out: Step::default() };
     match event {
         Event::Started(start) => stepper.start(start)?,
         Event::Ended { id, outcome, usage } => stepper.ended(*id, outcome, usage)?,
@@ -104,6 +108,8 @@ pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step,
 struct Stepper<'a> {
     program: &'a Program,
     state: &'a mut State,
+    /// The question that this event answers.
+    answered: Option<CommandId>,
     out: Step,
 }
 

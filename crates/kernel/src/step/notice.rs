@@ -73,7 +73,9 @@ impl Stepper<'_> {
                 failed.extend(self.state.approach.clone());
             }
             if let Some(oscillation) = detect::oscillation(&approach, &failed) {
+                // A design that is refused was not tried.
                 self.detected(lane, OSCILLATION, oscillation.sentence());
+                return;
             }
         }
         if contract.states_approach {

@@ -91,9 +91,18 @@ impl Stepper<'_> {
         if matches!(self.program.phase(id.phase).work, Work::Operation { .. }) {
             self.check_evidence(verdict, report)?;
         }
+        let phase = self.program.phase(id.phase);
         let wrote = self.read_artifacts(&report.wrote)?;
+        if let Some((artifact, _)) = wrote.iter().find(|(artifact, _)| !phase.writes.contains(artifact)) {
+            let name = self.program.artifacts[artifact.index()].clone();
+            return Err(Refusal::UnknownName { what: "artifact that this phase writes", name });
+        }
         let lists = self.read_lists(&report.lists)?;
         let flags = self.read_flags(&report.flags)?;
+        if let Some((flag, _)) = flags.iter().find(|(flag, _)| !phase.sets.contains(flag)) {
+            let name = self.program.flags[flag.index()].clone();
+            return Err(Refusal::UnknownName { what: "flag that this phase sets", name });
+        }
         if !report.disputes && self.changed_nothing(id, &wrote) {
             let detail = String::from("findings were addressed to it, and it changed nothing");
             return Ok(Reading::Failed { failure: Failure::Unchanged, detail, in_a_row: 0 });
@@ -161,9 +170,10 @@ impl Stepper<'_> {
 
     /// The gate over the evidence is recomputed; a result that contradicts its own rows is refused.
     fn check_evidence(&self, verdict: SignalId, report: &Report) -> Result<(), Refusal> {
-        let Some(size) = report.size else {
+        if report.rows.is_empty() && report.size.is_none() {
             return Ok(());
-        };
+        }
+        let size = report.size.unwrap_or(evidence::Size::Large);
         let ruled = evidence::rule(&report.rows, size);
         let said = self.program.signal(verdict);
         let (evidence, reasons) = match &ruled {
@@ -199,7 +209,8 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// A phase that was sent findings and wrote what was there already has not answered them (OT-09).
+    /// A phase that was sent findings, or whose work is to change what it reads, and that wrote what was there already
+    /// has done nothing (OT-09).
     fn changed_nothing(&self, id: CommandId, wrote: &[(ArtifactId, Digest)]) -> bool {
         let addressed = match id.lane {
             Lane::Main => !self.state.inbox[id.phase.index()].is_empty(),
@@ -207,17 +218,18 @@ impl Stepper<'_> {
                 self.task_id(id.lane).is_some_and(|task| self.state.task_inbox.contains_key(&task))
             }
         };
-        addressed
+        let amends = wrote.iter().any(|(artifact, _)| self.program.phase(id.phase).reads.contains(artifact));
+        (addressed || amends)
             && !wrote.is_empty()
             && wrote.iter().all(|(artifact, digest)| self.before(id.lane, *artifact) == *digest)
     }
 
-    /// The content of an artifact before this dispatch; for a task, the change it was sent back with.
+    /// The content of an artifact before this dispatch; for a task, the change that it was sent back with.
     fn before(&self, lane: Lane, artifact: ArtifactId) -> Digest {
-        let finished = self.task_id(lane).and_then(|task| self.state.finished.get(&task));
-        match (lane, finished) {
-            (Lane::Task { .. }, Some(finished)) if self.written_in_flow(artifact) => finished.patch,
-            (Lane::Main | Lane::Task { .. }, _) => self.current(lane, artifact),
+        let attempt = self.task_id(lane).and_then(|task| self.state.attempts.get(&task));
+        match attempt {
+            Some(attempt) if self.written_in_flow(artifact) => *attempt,
+            Some(_) | None => self.current(lane, artifact),
         }
     }
 
@@ -233,6 +245,7 @@ impl Stepper<'_> {
         }
         self.write(lane, &valid.wrote);
         self.notice(lane, at, valid.change.as_ref(), &valid.tests, valid.approach);
+        self.give_up(lane);
         let findings = self.file(lane, advisory, valid.findings);
         self.desk_mut(lane).seats[at].progress = Progress::Said(Answer {
             signal: valid.signal,
@@ -252,6 +265,9 @@ impl Stepper<'_> {
             match lane {
                 Lane::Task { index, .. } if self.written_in_flow(*artifact) => {
                     self.state.tasks[usize::from(index)].patch = *digest;
+                    if let Some(task) = self.task_id(lane) {
+                        self.state.attempts.insert(task, *digest);
+                    }
                 }
                 Lane::Main | Lane::Task { .. } => self.state.versions[artifact.index()] = *digest,
             }
@@ -276,6 +292,7 @@ impl Stepper<'_> {
                     task: task.clone(),
                     count: 1,
                     sent_at: None,
+                    sent_to: None,
                     status,
                 });
                 at

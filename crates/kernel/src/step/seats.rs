@@ -104,7 +104,7 @@ impl Stepper<'_> {
             verdict: Verdict::Again { failure, attempt: attempt.saturating_add(1) },
             exhausted: Vec::new(),
             charges: Vec::new(),
-            effect: None,
+            effects: Vec::new(),
             confidence: self.state.confidence,
             why: Why::Failed { failure, detail },
         };
@@ -170,7 +170,7 @@ impl Stepper<'_> {
             verdict: Verdict::Hold,
             exhausted: Vec::new(),
             charges: Vec::new(),
-            effect: None,
+            effects: Vec::new(),
             confidence: self.state.confidence,
             why,
         });

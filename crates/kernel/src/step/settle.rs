@@ -50,7 +50,7 @@ impl Stepper<'_> {
             .flat_map(|answer| answer.findings.iter().copied())
             .filter(|at| {
                 let status = self.state.findings.get(*at as usize).map(|filed| filed.status);
-                status == Some(FiledStatus::Open)
+                matches!(status, Some(FiledStatus::Open | FiledStatus::PassedOn))
             })
             .collect()
     }
@@ -159,7 +159,7 @@ impl Stepper<'_> {
             });
             return Sum { signal, verdict: signal, why: blocker.unwrap_or(Why::Supposed) };
         }
-        let signal = tally_of(tally, &have, members.len());
+        let signal = tally_of(tally, &have);
         Sum { signal, verdict: signal, why: Why::Tally { members: signals } }
     }
 
@@ -222,8 +222,10 @@ impl Stepper<'_> {
             let worked_on = before.sent_at.is_some_and(|sent| sent < self.state.changes);
             let count = before.count.saturating_add(u8::from(worked_on));
             let first = before.finding.id.clone();
+            let sent_to = before.sent_to;
             self.state.findings[earlier].status = FiledStatus::Superseded;
             self.state.findings[at].count = count;
+            self.state.findings[at].sent_to = sent_to;
             if worked_on && count >= needed && repeated.is_none() {
                 let finding = &self.state.findings[at].finding;
                 repeated = Some(format!(
@@ -252,14 +254,14 @@ impl Stepper<'_> {
     }
 }
 
-/// The first row of a tally that holds.
-pub fn tally_of(tally: &[TallyRow], have: &[SignalId], members: usize) -> SignalId {
+/// The first row of a tally that holds for the signals that came back.
+pub fn tally_of(tally: &[TallyRow], have: &[SignalId]) -> SignalId {
     let count = |signal: SignalId| have.iter().filter(|said| **said == signal).count();
     tally
         .iter()
         .find(|row| match row.test {
             TallyTest::Any(signal) => count(signal) > 0,
-            TallyTest::All(signal) => count(signal) == members,
+            TallyTest::All(signal) => !have.is_empty() && count(signal) == have.len(),
             TallyTest::AtLeast(least, signal) => count(signal) >= usize::from(least),
             TallyTest::Otherwise => true,
         })

@@ -90,14 +90,13 @@ impl Stepper<'_> {
                 continue;
             }
             for at in 0..self.program.budgets.len() {
-                let crate::program::Size::Share { floor, list: by, .. } = self.program.budgets[at].size
-                else {
+                let crate::program::Size::Share { list: by, .. } = self.program.budgets[at].size else {
                     continue;
                 };
                 if by == list {
                     let id = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
                     let full = self.program.capacity(id, |list| self.state.count(list));
-                    let spent = floor.saturating_sub(self.state.left[at]);
+                    let spent = self.program.capacity(id, |_| 0).saturating_sub(self.state.left[at]);
                     self.state.left[at] = full.saturating_sub(spent);
                 }
             }

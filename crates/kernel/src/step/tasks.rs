@@ -171,7 +171,7 @@ impl Stepper<'_> {
             })
             .collect();
         let have: Vec<SignalId> = exits.iter().flatten().copied().collect();
-        let signal = tally_of(tally, &have, exits.len());
+        let signal = tally_of(tally, &have);
         let findings: Vec<u32> = self.state.tasks.iter().flat_map(|run| run.raised.iter().copied()).collect();
         self.merge_patches(flow);
         self.state.tasks.clear();

@@ -287,10 +287,10 @@ pub fn happy_signal(program: &Program, id: PhaseId) -> Option<SignalId> {
                 Items::Fixed(names) => names.len(),
                 Items::Listed { .. } => 1,
             };
-            Some(remand_kernel::step::tally_of(tally, &vec![happy; seats], seats))
+            Some(remand_kernel::step::tally_of(tally, &vec![happy; seats]))
         }
         Work::Flow { tally, .. } => {
-            Some(remand_kernel::step::tally_of(tally, &[remand_kernel::signal::COMPLETED], 1))
+            Some(remand_kernel::step::tally_of(tally, &[remand_kernel::signal::COMPLETED]))
         }
     }
 }

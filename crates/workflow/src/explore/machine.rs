@@ -366,7 +366,7 @@ fn attainable(tally: &[TallyRow], says: &[SignalId], seats: usize, quorum: usize
         let mut chosen = vec![0_usize; present];
         loop {
             let have: Vec<SignalId> = chosen.iter().filter_map(|at| says.get(*at).copied()).collect();
-            rows.insert(tally_of(tally, &have, seats));
+            rows.insert(tally_of(tally, &have));
             // Next multiset in order: order of seats does not matter to a tally.
             let Some(last) = chosen.iter().rposition(|at| at + 1 < says.len()) else {
                 break;

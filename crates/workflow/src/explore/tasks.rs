@@ -80,7 +80,7 @@ pub fn batch_costs(
     let exits: Vec<(SignalId, u64)> = costs.exits.iter().map(|(signal, cost)| (*signal, *cost)).collect();
     let mut rows: BTreeMap<SignalId, u64> = BTreeMap::new();
     if tasks == 0 {
-        rows.insert(tally_of(tally, &[], 0), 0);
+        rows.insert(tally_of(tally, &[]), 0);
         return rows;
     }
     for set in subsets(exits.len()) {
@@ -102,7 +102,7 @@ pub fn batch_costs(
 /// The row that a batch gives in which exactly these exits occur.
 pub fn row_of(tally: &[TallyRow], exits: &[SignalId]) -> SignalId {
     // With one exit of each kind, `all` holds only where there is one kind.
-    tally_of(tally, exits, exits.len())
+    tally_of(tally, exits)
 }
 
 /// All sets of so many things, as bits. A sub-flow with more than sixteen exits is not told apart any further.

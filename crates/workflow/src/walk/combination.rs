@@ -15,7 +15,7 @@ pub fn verdicts_for(
     match &program.phase(phase).work {
         Work::Each { contract, tally, .. } => {
             let says = &program.contract(*contract).says;
-            combinations(says, seats).find(|have| tally_of(tally, have, seats) == wanted)
+            combinations(says, seats).find(|have| tally_of(tally, have) == wanted)
         }
         Work::Panel { members, .. } => {
             let mut verdicts: Vec<SignalId> =

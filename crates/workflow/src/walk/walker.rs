@@ -266,10 +266,12 @@ impl<'p> Walker<'p> {
             | Command::Restore { .. }
             | Command::Finish { .. } => return None,
         };
-        Some(Happening {
-            task: self.task(id),
-            ..Happening::new(&self.program.phase(id.phase).name, self.program.signal(signal))
-        })
+        let place = match command {
+            Command::Operate { operation, .. } if id.visit == 0 => &self.program.operation(*operation).name,
+            Command::Ask(question) if question.kind != QuestionKind::Phase => "hold",
+            _ => &self.program.phase(id.phase).name,
+        };
+        Some(Happening { task: self.task(id), ..Happening::new(place, self.program.signal(signal)) })
     }
 
     /// The commands that wait at a phase, advisors included.

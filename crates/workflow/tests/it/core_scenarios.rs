@@ -1,1 +1,6 @@
-//! To be written.
+//! What holds for every workflow.
+
+mod detection;
+mod interruption;
+mod limits;
+mod proofs;

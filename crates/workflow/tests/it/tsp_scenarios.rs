@@ -1,1 +1,479 @@
-//! To be written.
+//! `tsp`: each defect goes back to the phase that injected it.
+
+use crate::support::{Run, Setup, finding, happening, injected_by, minor, security_blocker, tsp};
+use remand_kernel::command::Command;
+use remand_kernel::finding::Finding;
+use remand_workflow::walk::Happening;
+
+// PF-01, EP-31
+#[test]
+fn seven_roles_work_in_order() {
+    let mut run = Setup::of(tsp()).run();
+    run.finish();
+    let commands: Vec<&str> =
+        run.walker.taken.iter().flat_map(|taken| &taken.commands).map(String::as_str).collect();
+    assert_eq!(
+        commands,
+        [
+            "dispatch tsp-planner for planning",
+            "dispatch tsp-designer for design",
+            "dispatch tsp-design-reviewer for design-review",
+            "dispatch tsp-coder for code",
+            "dispatch tsp-code-reviewer for code-review",
+            "dispatch tsp-tester for test",
+            "do checks",
+            "do commit",
+            "dispatch tsp-analyst for postmortem",
+            "finish: done",
+        ]
+    );
+}
+
+// PF-02
+#[test]
+fn a_finding_that_names_a_later_phase_is_malformed() {
+    let mut run = at("design-review");
+    run.finds("design-review", "fail", vec![of(&["code"], "F1")]);
+    assert_eq!(run.last(), "design-review: no-result → dispatch again after malformed, attempt 2");
+    assert_eq!(
+        run.why(),
+        "the result does not obey its contract: finding F1: `code` comes later than the phase that found it"
+    );
+}
+
+// PF-02
+#[test]
+fn a_finding_that_names_a_phase_that_does_not_inject_is_malformed() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["design-review"], "F1")]);
+    assert_eq!(
+        run.why(),
+        "the result does not obey its contract: finding F1: `design-review` is no phase that injects defects"
+    );
+}
+
+// PF-02
+#[test]
+fn one_bad_name_among_good_ones_makes_the_report_malformed() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["design"], "F1"), of(&["code", "test"], "F2")]);
+    assert_eq!(run.last(), "code-review: no-result → dispatch again after malformed, attempt 2");
+}
+
+// PF-02
+#[test]
+fn a_report_that_stays_malformed_ends_the_run_and_spends_no_remand() {
+    let mut run = at("design-review");
+    for _ in 0..2 {
+        run.finds("design-review", "fail", vec![of(&["test"], "F1")]);
+    }
+    assert_eq!(run.standing(), "failed at design-review: no-result");
+    assert_eq!((run.left("by-design-review"), run.left("corrections")), (3, 10));
+}
+
+// PF-02
+#[test]
+fn a_phase_may_name_itself() {
+    let mut run = at("test");
+    run.finds("test", "fail", vec![of(&["test"], "F1")]);
+    assert_eq!(run.last(), "test: fail → remand injector, by-test 2 → 1, corrections 10 → 9");
+    assert_eq!(run.commands(), "dispatch tsp-tester for test with 1 findings");
+}
+
+// PF-03
+#[test]
+fn a_defect_goes_to_the_phase_that_injected_it() {
+    for (named, dispatched) in [
+        ("planning", "dispatch tsp-planner for planning with 1 findings"),
+        ("design", "dispatch tsp-designer for design with 1 findings"),
+        ("code", "dispatch tsp-coder for code with 1 findings"),
+    ] {
+        let mut run = at("code-review");
+        run.finds("code-review", "fail", vec![of(&[named], "F1")]);
+        assert_eq!(run.commands(), dispatched);
+    }
+}
+
+// PF-03
+#[test]
+fn of_several_findings_the_earliest_phase_goes_first() {
+    let mut run = at("code-review");
+    run.finds(
+        "code-review",
+        "fail",
+        vec![of(&["code"], "F1"), of(&["planning"], "F2"), of(&["design"], "F3")],
+    );
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+    assert_eq!(run.why(), "the findings were injected by planning, design, code; the earliest goes first");
+}
+
+// PF-03
+#[test]
+fn a_finding_for_several_phases_is_given_to_each_on_the_way() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["planning", "code"], "F1")]);
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+    run.says("planning", "done");
+    assert_eq!(run.commands(), "dispatch tsp-designer for design");
+    run.until("code");
+    assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 findings");
+}
+
+// PF-03
+#[test]
+fn each_phase_on_the_way_gets_its_own_findings() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["design"], "F1"), of(&["code"], "F2"), of(&["code"], "F3")]);
+    assert_eq!(given(&run), ["F1"]);
+    run.until("code");
+    assert_eq!(given(&run), ["F2", "F3"]);
+}
+
+// PF-03
+#[test]
+fn only_the_way_that_is_taken_is_charged() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["planning"], "F1"), of(&["code"], "F2")]);
+    run.until("code-review");
+    let left = ["by-design-review", "by-code-review", "by-test", "corrections"];
+    assert_eq!(left.map(|budget| run.left(budget)), [3, 2, 2, 9]);
+}
+
+// PF-03
+#[test]
+fn without_a_name_a_review_sends_to_the_work_before_it_and_says_so() {
+    for (phase, dispatched, assumed) in [
+        ("design-review", "dispatch tsp-designer for design with 1 findings", "design"),
+        ("code-review", "dispatch tsp-coder for code with 1 findings", "code"),
+    ] {
+        let mut run = at(phase);
+        run.finds(phase, "fail", vec![finding("F1", "the retry loop never ends")]);
+        assert_eq!(run.commands(), dispatched);
+        assert_eq!(
+            run.why(),
+            format!("no finding names its origin, so the most recent work is assumed: {assumed}")
+        );
+    }
+}
+
+// BUG:
+// // PF-03
+// #[test]
+// fn without_a_name_a_failed_test_sends_to_the_code_that_it_tested() {
+//     let mut run = at("test");
+//     run.finds("test", "fail", vec![finding("F1", "the retry loop never ends")]);
+//     assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 findings");
+// }
+
+// BUG:
+// // PF-03, PF-06
+// #[test]
+// fn without_a_name_an_upstream_finding_goes_to_the_phase_before() {
+//     let mut run = at("code");
+//     run.finds("code", "finding", vec![finding("F1", "two units contradict each other")]);
+//     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 findings");
+// }
+
+// BUG:
+// // PF-03
+// #[test]
+// fn a_finding_is_not_lost_when_its_phase_sends_another_one_upstream_first() {
+//     let mut run = at("code-review");
+//     run.finds("code-review", "fail", vec![of(&["design", "code"], "F1")]);
+//     run.until("code").finds("code", "finding", vec![of(&["planning"], "F2")]);
+//     run.until("code");
+//     assert_eq!(given(&run), ["F1"]);
+// }
+
+// PF-04
+#[test]
+fn everything_downstream_of_a_change_runs_again() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["planning"], "F1")]);
+    let before = run.dispatches();
+    run.until("test");
+    assert_eq!(run.dispatches() - before, 5, "design, both reviews, code, and test itself");
+}
+
+// PF-04
+#[test]
+fn what_did_not_change_is_not_repeated() {
+    let mut run = at("test");
+    run.finds("test", "fail", vec![of(&["code"], "F1")]);
+    run.says("code", "done");
+    assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
+    assert!(!run.commands().contains("design"));
+}
+
+// PF-04
+#[test]
+fn where_planning_disputes_its_finding_design_and_its_review_stand() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["planning"], "F1")]);
+    run.happens(Happening { unchanged: true, disputes: true, ..happening("planning", "done") });
+    assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
+    let rulings = run.rulings();
+    assert!(rulings.ends_with(
+        "planning: done → next (design)\ndesign: done → next (design-review)\n\
+         design-review: pass → next (code)\ncode: done → next (code-review)"
+    ));
+}
+
+// PF-04
+#[test]
+fn a_design_that_comes_out_the_same_leaves_the_code_as_it_is() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
+    run.happens(Happening { unchanged: true, disputes: true, ..happening("design", "done") });
+    assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
+}
+
+// PF-04, OT-09
+#[test]
+fn a_phase_that_ignores_its_findings_is_asked_again() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
+    run.happens(Happening { unchanged: true, ..happening("design", "done") });
+    assert_eq!(run.last(), "design: no-result → dispatch again after unchanged, attempt 2");
+}
+
+// BUG:
+// // PF-04
+// #[test]
+// fn red_checks_send_the_coder_to_work_even_without_findings() {
+//     let mut run = at("verify");
+//     run.says("verify", "failed");
+//     assert_eq!(run.commands(), "dispatch tsp-coder for code");
+// }
+
+// PF-05
+#[test]
+fn the_design_review_sends_back_three_times_and_then_a_human_decides() {
+    limit_of("design-review", "design", 3);
+}
+
+// PF-05
+#[test]
+fn the_code_review_sends_back_three_times_and_then_a_human_decides() {
+    limit_of("code-review", "code", 3);
+}
+
+// PF-05
+#[test]
+fn the_test_sends_back_twice_and_then_a_human_decides() {
+    limit_of("test", "code", 2);
+}
+
+// PF-05
+#[test]
+fn ten_corrections_in_all_and_then_a_human_decides() {
+    let mut run = at("code");
+    for at in 0..10 {
+        run.until("code").finds("code", "finding", vec![of(&["design"], &format!("F{at}"))]);
+    }
+    assert_eq!(run.last(), "code: finding → remand injector, corrections 1 → 0");
+    run.until("code").finds("code", "finding", vec![of(&["design"], "F10")]);
+    assert_eq!(run.last(), "code: finding → to decide");
+    assert_eq!(run.commands(), "ask decide: override, try-again, stop");
+}
+
+// PF-05
+#[test]
+fn first_passes_are_not_counted() {
+    let mut run = Setup::of(tsp()).run();
+    run.finish();
+    let left = ["by-design-review", "by-code-review", "by-test", "corrections", "guided"];
+    assert_eq!(left.map(|budget| run.left(budget)), [3, 3, 2, 10, 3]);
+}
+
+// PF-05
+#[test]
+fn a_human_decides_in_every_mode() {
+    for setup in [Setup::of(tsp()), Setup::of(tsp()).interactive()] {
+        let mut run = setup.run();
+        exhaust(&mut run, "design-review", "design", 3);
+        assert_eq!(run.commands(), "ask decide: override, try-again, stop");
+    }
+}
+
+// PF-05
+#[test]
+fn override_goes_on_after_the_review_with_known_issues() {
+    let mut run = at("design-review");
+    exhaust(&mut run, "design-review", "design", 3);
+    run.says("decide", "override");
+    assert_eq!(run.last(), "decide: override → return, with blockers: confidence low");
+    assert_eq!(run.commands(), "dispatch tsp-coder for code");
+    let Some(Command::Dispatch(dispatch)) = run.walker.open.first() else {
+        panic!("no dispatch is open");
+    };
+    assert_eq!(dispatch.known.len(), 1);
+}
+
+// PF-05
+#[test]
+fn one_more_try_goes_to_the_injector_and_costs_guidance() {
+    let mut run = at("design-review");
+    exhaust(&mut run, "design-review", "planning", 3);
+    run.says("decide", "try-again");
+    assert_eq!(run.last(), "decide: try-again → remand injector, guided 3 → 2");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+}
+
+// PF-05
+#[test]
+fn three_more_tries_and_no_fourth() {
+    let mut run = at("design-review");
+    exhaust(&mut run, "design-review", "design", 3);
+    for at in 0..3 {
+        run.says("decide", "try-again").until("design-review");
+        run.finds("design-review", "fail", vec![of(&["design"], &format!("G{at}"))]);
+    }
+    assert_eq!(run.commands(), "ask decide: override, stop; not offered: try-again (guided is used up)");
+}
+
+// PF-05
+#[test]
+fn stop_ends_the_run() {
+    let mut run = at("design-review");
+    exhaust(&mut run, "design-review", "design", 3);
+    run.says("decide", "stop");
+    assert_eq!(run.standing(), "stopped");
+}
+
+// PF-05
+#[test]
+fn red_checks_share_the_limit_of_the_test_and_cannot_be_overridden() {
+    let mut run = at("verify");
+    for _ in 0..2 {
+        run.until("verify").finds("verify", "failed", vec![finding("C1", "two tests are red")]);
+    }
+    assert_eq!(run.last(), "verify: failed → remand code, by-test 1 → 0, corrections 9 → 8");
+    run.until("verify").finds("verify", "failed", vec![finding("C2", "two tests are red")]);
+    assert_eq!(run.last(), "verify: failed → to red");
+    assert_eq!(run.commands(), "ask red: try-again, stop");
+}
+
+// PF-05, EP-09
+#[test]
+fn a_security_blocker_cannot_be_overridden() {
+    let mut run = at("code-review");
+    exhaust(&mut run, "code-review", "code", 2);
+    run.until("code-review");
+    let blocker = security_blocker(of(&["code"], "F9"));
+    run.finds("code-review", "pass", vec![blocker]);
+    assert_eq!(run.standing(), "failed at code-review: security-blocker, with by-code-review exhausted");
+}
+
+// PF-06
+#[test]
+fn code_can_ask_for_replanning() {
+    let mut run = at("code");
+    run.finds("code", "finding", vec![of(&["planning"], "F1")]);
+    assert_eq!(run.last(), "code: finding → remand injector, corrections 10 → 9");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+}
+
+// PF-06
+#[test]
+fn design_can_ask_for_replanning() {
+    let mut run = at("design");
+    run.finds("design", "finding", vec![of(&["planning"], "F1")]);
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+}
+
+// PF-08
+#[test]
+fn several_findings_for_one_phase_are_one_dispatch() {
+    let mut run = at("code-review");
+    let before = run.dispatches();
+    run.finds("code-review", "fail", vec![of(&["code"], "F1"), of(&["code"], "F2"), of(&["code"], "F3")]);
+    assert_eq!(run.commands(), "dispatch tsp-coder for code with 3 findings");
+    assert_eq!(run.dispatches(), before + 1);
+}
+
+// PF-13
+#[test]
+fn pass_proceeds() {
+    let mut run = at("design-review");
+    run.says("design-review", "pass");
+    assert_eq!(run.last(), "design-review: pass → next (code)");
+}
+
+// PF-13, CORE-23
+#[test]
+fn needs_improvement_with_minor_findings_only_proceeds() {
+    let mut run = at("design-review");
+    run.finds("design-review", "needs-improvement", vec![minor(of(&["planning"], "F1"))]);
+    assert_eq!(run.last(), "design-review: pass → next (code)");
+    assert_eq!(run.confidence(), "high");
+}
+
+// PF-13
+#[test]
+fn needs_improvement_with_one_finding_above_minor_is_routed() {
+    let mut run = at("code-review");
+    let findings = vec![minor(of(&["planning"], "F1")), of(&["design"], "F2")];
+    run.finds("code-review", "needs-improvement", findings);
+    assert_eq!(
+        run.last(),
+        "code-review: needs-improvement → remand injector, by-code-review 3 → 2, corrections 10 → 9"
+    );
+    assert_eq!(given(&run), ["F2"]);
+}
+
+// PF-13
+#[test]
+fn fail_is_routed() {
+    let mut run = at("test");
+    run.finds("test", "fail", vec![of(&["design"], "F1")]);
+    assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 findings");
+}
+
+// BUG:
+// // PF-13, PF-03
+// #[test]
+// fn fail_with_minor_findings_only_still_goes_where_they_say() {
+//     let mut run = at("code-review");
+//     run.finds("code-review", "fail", vec![minor(of(&["planning"], "F1"))]);
+//     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+// }
+
+/// A run that waits for this phase.
+fn at(phase: &str) -> Run {
+    let mut run = Setup::of(tsp()).run();
+    run.until(phase);
+    run
+}
+
+/// A major finding that names its origin.
+fn of(phases: &[&str], id: &str) -> Finding {
+    let claim = format!("requirement {id} is not covered by any unit");
+    injected_by(phases, finding(id, &claim))
+}
+
+/// Lets a review send back until its limit, and once more.
+fn exhaust(run: &mut Run, phase: &str, injector: &str, limit: usize) {
+    for at in 0..=limit {
+        run.until(phase);
+        run.finds(phase, "fail", vec![of(&[injector], &format!("F{at}"))]);
+    }
+}
+
+fn limit_of(phase: &str, injector: &str, limit: usize) {
+    let mut run = at(phase);
+    exhaust(&mut run, phase, injector, limit);
+    let remands = run.rulings().matches(&format!("{phase}: fail → remand injector")).count();
+    assert_eq!(remands, limit);
+    assert_eq!(run.last(), format!("{phase}: fail → to decide"));
+    assert_eq!(run.commands(), "ask decide: override, try-again, stop");
+}
+
+/// The ids of the findings that the open dispatch is given.
+fn given(run: &Run) -> Vec<&str> {
+    let Some(Command::Dispatch(dispatch)) = run.walker.open.first() else {
+        panic!("no dispatch is open");
+    };
+    let filed = dispatch.findings.iter().map(|at| &run.walker.state.findings[*at as usize]);
+    filed.map(|filed| filed.finding.id.as_str()).collect()
+}

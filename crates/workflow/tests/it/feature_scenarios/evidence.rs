@@ -111,15 +111,14 @@ fn the_merged_tree_is_held_to_its_rows_too() {
 }
 
 // EP-18
-// BUG: the gate is recomputed only when the report gives a size; rows without one are taken on trust.
-// #[test]
-// fn failed_rows_without_a_size_are_no_pass() {
-//     let mut run = with_tasks(1);
-//     run.until("cascade");
-//     let rows = vec![baseline("build"), failed("build", Tier::Two)];
-//     let report = Report { rows, ..Report::saying("passed") };
-//     assert!(reports(&mut run, "cascade", report).is_err(), "{}", run.trace());
-// }
+#[test]
+fn failed_rows_without_a_size_are_no_pass() {
+    let mut run = with_tasks(1);
+    run.until("cascade");
+    let rows = vec![baseline("build"), failed("build", Tier::Two)];
+    let report = Report { rows, ..Report::saying("passed") };
+    assert!(reports(&mut run, "cascade", report).is_err(), "{}", run.trace());
+}
 
 /// How the kernel refuses a report of the cascade; the state is as it was.
 fn refusal(says: &str, rows: Vec<Row>, size: Size) -> String {

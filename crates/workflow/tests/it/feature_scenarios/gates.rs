@@ -28,15 +28,14 @@ fn research_is_approved_by_a_human() {
 }
 
 // EP-12
-// BUG: the human's `expand` leads nowhere: a remand without findings lets its target stand.
-// #[test]
-// fn expanding_the_research_sends_the_researchers_out_again() {
-//     let mut run = interactive();
-//     run.until("approve-research").says("approve-research", "expand");
-//     assert_eq!(run.last(), "approve-research: expand → remand research, expand 3 → 2");
-//     assert_eq!(run.commands().lines().count(), 4);
-//     assert_eq!(run.dispatches(), 8);
-// }
+#[test]
+fn expanding_the_research_sends_the_researchers_out_again() {
+    let mut run = interactive();
+    run.until("approve-research").says("approve-research", "expand");
+    assert_eq!(run.last(), "approve-research: expand → remand research, expand 3 → 2");
+    assert_eq!(run.commands().lines().count(), 4);
+    assert_eq!(run.dispatches(), 8);
+}
 
 // EP-12
 #[test]
@@ -71,14 +70,13 @@ fn a_plan_is_approved_by_a_human() {
 }
 
 // EP-12
-// BUG: the human's `revise` leads nowhere: a remand without findings lets its target stand.
-// #[test]
-// fn revising_the_plan_sends_the_planner_out_again() {
-//     let mut run = interactive();
-//     run.until("approve-plan").says("approve-plan", "revise");
-//     assert_eq!(run.last(), "approve-plan: revise → remand plan, revise 3 → 2");
-//     assert_eq!(run.commands(), "dispatch planner for plan");
-// }
+#[test]
+fn revising_the_plan_sends_the_planner_out_again() {
+    let mut run = interactive();
+    run.until("approve-plan").says("approve-plan", "revise");
+    assert_eq!(run.last(), "approve-plan: revise → remand plan, revise 3 → 2");
+    assert_eq!(run.commands(), "dispatch planner for plan");
+}
 
 // EP-12
 #[test]
@@ -173,14 +171,13 @@ fn the_planner_cannot_send_a_design_back_that_its_review_sent_back_already() {
 }
 
 // EP-05
-// BUG: without a finding in its report the planner's objection reaches nobody: the design stands.
-// #[test]
-// fn an_objection_of_the_planner_always_reaches_the_designer() {
-//     let mut run = with_tasks(1);
-//     run.until("plan").says("plan", "needs-revision");
-//     assert_eq!(run.last(), "plan: needs-revision → remand design, design-revision 1 → 0");
-//     assert_eq!(run.commands(), "dispatch designer for design");
-// }
+#[test]
+fn an_objection_of_the_planner_always_reaches_the_designer() {
+    let mut run = with_tasks(1);
+    run.until("plan").says("plan", "needs-revision");
+    assert_eq!(run.last(), "plan: needs-revision → remand design, design-revision 1 → 0");
+    assert_eq!(run.commands(), "dispatch designer for design");
+}
 
 // EP-05, CORE-09
 #[test]

@@ -1,9 +1,10 @@
 //! Implementation: waves, dependencies, self-fixes, merging, and the one ruling for all tasks.
 
 use super::{about, commands_like, ends, goes, ids, mark, open, ruled, since, times_ruled, with, with_tasks};
-use crate::support::{Run, task};
-use remand_kernel::change::Digest;
+use crate::support::{Run, happening, task};
+use remand_kernel::change::{Change, Digest, FileChange, Hunk};
 use remand_kernel::event::{Outcome, Report};
+use remand_workflow::walk::Happening;
 
 // EP-14
 #[test]
@@ -148,9 +149,10 @@ fn a_third_conflict_counts_as_failed_verification() {
         run.until("merge").says("merge", "conflict");
     }
     assert_eq!(run.last(), "merge[t1]: conflict → remand implement, merge.round 1 → 0");
-    run.until("merge").says("merge", "conflict");
+    run.until("merge");
+    assert_eq!(commands_like(&run, "dispatch implementer for implement[t1]").len(), 3);
+    run.says("merge", "conflict");
     ruled(&run, "merge[t1]: conflict → raise unverified");
-    assert_eq!(commands_like(&run, "dispatch implementer for implement[t1]").len(), 4);
 }
 
 // EP-14
@@ -185,6 +187,43 @@ fn an_implementer_that_goes_in_circles_or_back_counts_as_failed_verification() {
         ruled(&run, &format!("implement[t1]: {signal} → raise unverified"));
         ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
     }
+}
+
+// CORE-22
+#[test]
+fn a_change_that_undoes_the_change_before_is_a_reversal() {
+    let mut run = with_tasks(1);
+    let (old, new) = ("let limit = read_limit(&config)?;", "let limit = DEFAULT_LIMIT;");
+    run.until("implement").happens(changing(1, old, new));
+    run.finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
+    run.happens(changing(2, new, old));
+    ruled(&run, "implement[t1]: reversal → raise unverified");
+}
+
+// CORE-22
+#[test]
+fn a_change_that_goes_on_from_the_change_before_is_no_reversal() {
+    let mut run = with_tasks(1);
+    run.until("implement").happens(changing(
+        1,
+        "let limit = read_limit(&config)?;",
+        "let limit = DEFAULT_LIMIT;",
+    ));
+    run.finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
+    run.happens(changing(2, "fn parse(text: &str) -> u8 {", "fn parse(text: &str) -> Result<u8, Error> {"));
+    assert_eq!(run.last(), "implement[t1]: done → next (self-check)");
+}
+
+// CORE-24, DR-04
+#[test]
+fn a_tree_that_was_there_before_is_a_circle() {
+    let mut run = with_tasks(1);
+    for (tree, line) in [(1, "let first = 1;"), (2, "let second = compute(first);")] {
+        run.until("implement").happens(changing(tree, "todo!()", line));
+        run.finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
+    }
+    run.happens(changing(1, "todo!()", "return None;"));
+    ruled(&run, "implement[t1]: circle → raise unverified");
 }
 
 // EP-14
@@ -288,6 +327,14 @@ fn a_result_that_comes_twice_changes_nothing() {
     assert_eq!(run.walker.state, before);
     assert_eq!(times_ruled(&run, "implement[t1]: done → next (self-check)"), 1);
     assert_eq!(ids(&run, "self-check").len(), 1);
+}
+
+/// An implementer that leaves this tree, with one line changed.
+fn changing(tree: u64, removed: &str, added: &str) -> Happening {
+    let hunk = Hunk { removed: vec![removed.to_string()], added: vec![added.to_string()] };
+    let file = FileChange { path: "src/t1.rs".to_string(), hunks: vec![hunk], generated: false };
+    let change = Change { tree: Digest(tree), files: vec![file], ..Change::default() };
+    Happening { change: Some(change), ..happening("implement", "done") }
 }
 
 /// t1 and t3 do not meet their criteria; t2 goes through. Each writes what it always writes.

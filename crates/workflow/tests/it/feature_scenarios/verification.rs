@@ -40,7 +40,7 @@ fn a_security_blocker_beside_met_criteria_is_unsafe() {
     assert_eq!(run.standing(), "failed at tasks: unsafe");
 }
 
-// EP-20
+// EP-20, CORE-20
 #[test]
 fn failed_verification_goes_to_the_planner_with_its_findings() {
     let mut run = with_tasks(2);
@@ -89,7 +89,7 @@ fn only_failing_tasks_are_implemented_again() {
         "dispatch implementer for implement[t2] with 1 findings",
         "do quick-checks[t2]",
         "do checks[t2]",
-        "dispatch verifier for verify[t2] with 1 findings",
+        "dispatch verifier for verify[t2]",
         "do merge[t2]",
         "do integrate",
     ];
@@ -97,14 +97,13 @@ fn only_failing_tasks_are_implemented_again() {
 }
 
 // EP-20
-// BUG: a task that raised no finding leaves the planner standing; nobody plans it anew.
-// #[test]
-// fn a_task_that_got_stuck_is_planned_anew() {
-//     let mut run = with_tasks(1);
-//     run.until("implement").says("implement", "stuck");
-//     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
-//     assert_eq!(run.commands(), "dispatch planner for plan");
-// }
+#[test]
+fn a_task_that_got_stuck_is_planned_anew() {
+    let mut run = with_tasks(1);
+    run.until("implement").says("implement", "stuck");
+    ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
+    assert_eq!(run.commands(), "dispatch planner for plan");
+}
 
 // EP-20
 #[test]
@@ -151,28 +150,26 @@ fn a_run_whose_work_was_taken_back_is_left_to_the_user() {
 }
 
 // EP-14, EP-20
-// BUG: after take-back the code review follows at once, on a tree that no check has seen.
-// #[test]
-// fn the_tree_without_the_work_that_was_taken_back_passes_the_cascade_before_its_review() {
-//     let mut run = taken_back();
-//     run.says("take-back", "reverted");
-//     assert_eq!(run.commands(), "do integrate");
-// }
+#[test]
+fn the_tree_without_the_work_that_was_taken_back_passes_the_cascade_before_its_review() {
+    let mut run = taken_back();
+    run.says("take-back", "reverted");
+    assert_eq!(run.commands(), "do integrate");
+}
 
 // EP-20, EP-21
-// BUG: a round of code review implements the tasks again that were given up.
-// #[test]
-// fn what_was_taken_back_is_not_tried_a_fourth_time() {
-//     let mut run = with_tasks(2);
-//     run.until("implement");
-//     goes(&mut run, "t2", "");
-//     for _ in 0..3 {
-//         fail(&mut run, "t1");
-//     }
-//     run.says("take-back", "reverted");
-//     rejects(&mut run, "code-review", vec![about("t2", "C1", "the lock is held too long")]);
-//     assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
-// }
+#[test]
+fn what_was_taken_back_is_not_tried_a_fourth_time() {
+    let mut run = with_tasks(2);
+    run.until("implement");
+    goes(&mut run, "t2", "");
+    for _ in 0..3 {
+        fail(&mut run, "t1");
+    }
+    run.says("take-back", "reverted");
+    rejects(&mut run, "code-review", vec![about("t2", "C1", "the lock is held too long")]);
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
+}
 
 // EP-14
 #[test]
@@ -190,23 +187,21 @@ fn a_failure_of_the_merged_tree_goes_to_the_task_whose_file_it_names() {
 }
 
 // EP-14
-// BUG: a failure of the merged tree that names no task's file goes to no task at all.
-// #[test]
-// fn a_failure_of_the_merged_tree_is_the_later_tasks() {
-//     let mut run = with_tasks(2);
-//     run.until("integrate").finds("integrate", "failed", vec![finding("I1", "the build is red")]);
-//     run.says("plan", "done").until("implement");
-//     assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
-// }
+#[test]
+fn a_failure_of_the_merged_tree_is_the_later_tasks() {
+    let mut run = with_tasks(2);
+    run.until("integrate").finds("integrate", "failed", vec![finding("I1", "the build is red")]);
+    run.says("plan", "done").until("implement");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
+}
 
 // EP-14, EP-20
-// BUG: `integrate` that fails without a finding is run again on the same tree until replan is spent.
-// #[test]
-// fn a_merged_tree_that_failed_is_never_checked_again_unchanged() {
-//     let mut run = with_tasks(2);
-//     run.until("integrate").says("integrate", "failed");
-//     assert_eq!(run.standing(), "waiting for plan");
-// }
+#[test]
+fn a_merged_tree_that_failed_is_never_checked_again_unchanged() {
+    let mut run = with_tasks(2);
+    run.until("integrate").says("integrate", "failed");
+    assert_eq!(run.standing(), "waiting for plan");
+}
 
 // EP-14, EP-20
 #[test]
@@ -217,6 +212,17 @@ fn a_merged_tree_that_fails_three_times_is_taken_back() {
     }
     assert_eq!(run.last(), "integrate: failed → to take-back");
     assert_eq!(run.left("replan"), 0);
+}
+
+// EP-20, BY-04
+#[test]
+fn a_task_that_was_taken_back_does_not_stand() {
+    let mut run = with_tasks(2);
+    for _ in 0..3 {
+        run.until("integrate").finds("integrate", "failed", vec![about("t2", "I1", "a test is red")]);
+    }
+    run.says("take-back", "reverted");
+    assert!(!run.walker.state.finished.contains_key("t2"), "{}", run.trace());
 }
 
 // EP-20
@@ -241,15 +247,14 @@ fn findings_of_a_task_that_went_through_since_are_settled() {
 }
 
 // EP-14, BY-04
-// BUG: quick checks that passed since leave their findings in the task's inbox.
-// #[test]
-// fn findings_that_are_settled_are_not_sent_again() {
-//     let mut run = with_tasks(1);
-//     run.until("self-check").finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
-//     run.until("cascade").finds("cascade", "failed", vec![about("t1", "K1", "the build is red")]);
-//     run.says("plan", "done").until("implement");
-//     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 findings");
-// }
+#[test]
+fn findings_that_are_settled_are_not_sent_again() {
+    let mut run = with_tasks(1);
+    run.until("self-check").finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
+    run.until("cascade").finds("cascade", "failed", vec![about("t1", "K1", "the build is red")]);
+    run.says("plan", "done").until("implement");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 findings");
+}
 
 // EP-20
 #[test]
@@ -275,23 +280,22 @@ fn an_implementer_that_changes_nothing_about_its_findings_is_dispatched_again() 
 }
 
 // OT-09, EP-20
-// BUG: what a failed task had written is forgotten, so the same change again passes for a new one.
-// #[test]
-// fn an_implementer_that_repeats_the_change_that_failed_is_dispatched_again() {
-//     let mut run = with_tasks(1);
-//     let same = || Report {
-//         wrote: vec![("code".to_string(), remand_kernel::change::Digest(77))],
-//         ..Report::saying("done")
-//     };
-//     run.until("implement");
-//     let id = ids(&run, "implement")[0];
-//     ends(&mut run, id, Outcome::Said(Box::new(same()))).expect("taken");
-//     run.until("cascade").finds("cascade", "failed", vec![about("t1", "K1", "the build is red")]);
-//     run.until("implement");
-//     let id = ids(&run, "implement")[0];
-//     ends(&mut run, id, Outcome::Said(Box::new(same()))).expect("taken");
-//     assert_eq!(run.last(), "implement[t1]: no-result → dispatch again after unchanged, attempt 2");
-// }
+#[test]
+fn an_implementer_that_repeats_the_change_that_failed_is_dispatched_again() {
+    let mut run = with_tasks(1);
+    let same = || Report {
+        wrote: vec![("code".to_string(), remand_kernel::change::Digest(77))],
+        ..Report::saying("done")
+    };
+    run.until("implement");
+    let id = ids(&run, "implement")[0];
+    ends(&mut run, id, Outcome::Said(Box::new(same()))).expect("taken");
+    run.until("cascade").finds("cascade", "failed", vec![about("t1", "K1", "the build is red")]);
+    run.until("implement");
+    let id = ids(&run, "implement")[0];
+    ends(&mut run, id, Outcome::Said(Box::new(same()))).expect("taken");
+    assert_eq!(run.last(), "implement[t1]: no-result → dispatch again after unchanged, attempt 2");
+}
 
 /// The task is implemented and does not meet its criteria; the others are done.
 fn fail(run: &mut Run, task: &str) {

@@ -38,13 +38,12 @@ fn code_that_is_not_green_after_three_attempts_is_diagnosed() {
 }
 
 // OT-15
-// BUG: red checks without a finding do not reach make: `make` stands and the same tree is checked again.
-// #[test]
-// fn a_red_tree_is_never_checked_again_unchanged() {
-//     let mut run = one_task();
-//     run.until("green").says("green", "failed");
-//     assert_eq!(run.standing(), "waiting for make");
-// }
+#[test]
+fn a_red_tree_is_never_checked_again_unchanged() {
+    let mut run = one_task();
+    run.until("green").says("green", "failed");
+    assert_eq!(run.standing(), "waiting for make");
+}
 
 // OT-16
 #[test]
@@ -85,13 +84,12 @@ fn a_diagnosis_of_test_design_has_the_tests_redesigned_and_made_green_afresh() {
 }
 
 // OT-16
-// BUG: `check/diagnosis` reports no findings, so `test` stands and the same tests go to make again.
-// #[test]
-// fn a_diagnosis_of_test_design_always_reaches_the_test_role() {
-//     let mut run = one_task();
-//     run.until("make").says("make", "incomplete").says("diagnosis", "test-design");
-//     assert_eq!(run.standing(), "waiting for test");
-// }
+#[test]
+fn a_diagnosis_of_test_design_always_reaches_the_test_role() {
+    let mut run = one_task();
+    run.until("make").says("make", "incomplete").says("diagnosis", "test-design");
+    assert_eq!(run.standing(), "waiting for test");
+}
 
 // OT-16
 #[test]
@@ -197,6 +195,7 @@ fn nothing_made_for_the_old_plan_stands_after_its_rework() {
     run.until("final-review");
     let expected = [
         "dispatch plan/split for split",
+        "do file-sub-issues",
         "dispatch test for test",
         "do verify-red",
         "do entry-check",
@@ -209,16 +208,15 @@ fn nothing_made_for_the_old_plan_stands_after_its_rework() {
 }
 
 // OT-16
-// BUG: a diagnosis without notes after three red attempts lets make stand on the very code that is red.
-// #[test]
-// fn a_diagnosis_without_notes_still_sends_make_out() {
-//     let mut run = one_task();
-//     for _ in 0..3 {
-//         run.until("green").says("green", "failed");
-//     }
-//     run.says("diagnosis", "production-logic");
-//     assert_eq!(run.commands(), "dispatch make for make");
-// }
+#[test]
+fn a_diagnosis_without_notes_still_sends_make_out() {
+    let mut run = one_task();
+    for _ in 0..3 {
+        run.until("green").says("green", "failed");
+    }
+    run.says("diagnosis", "production-logic");
+    assert_eq!(run.commands(), "dispatch make for make");
+}
 
 // OT-21
 #[test]
@@ -269,13 +267,20 @@ fn a_failure_operation_that_fails_does_not_keep_the_next_one_back() {
 }
 
 // OT-21
-// BUG: `Walker::finish` and `until` name a failure operation by the phase it failed at, and do not find it.
-// #[test]
-// fn a_walk_finishes_through_the_failure_operations() {
-//     let mut run = one_task();
-//     run.until("make").says("make", "incomplete").says("diagnosis", "split-needed").finish();
-//     assert_eq!(run.standing(), "failed at diagnosis: split-needed");
-// }
+#[test]
+fn a_walk_finishes_through_the_failure_operations() {
+    let mut run = one_task();
+    run.until("make").says("make", "incomplete").says("diagnosis", "split-needed").finish();
+    assert_eq!(run.standing(), "failed at diagnosis: split-needed");
+}
+
+// OT-21, CORE-10
+#[test]
+fn a_human_who_stops_at_a_hold_has_the_failure_handled() {
+    let mut run = one_task();
+    run.until("make").says("make", "environment").says("hold", "stop");
+    assert_eq!(run.commands(), "do comment-issue");
+}
 
 // OT-21
 #[test]

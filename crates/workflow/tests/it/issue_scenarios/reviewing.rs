@@ -122,32 +122,30 @@ fn production_findings_are_written_down_by_the_engine_first() {
 }
 
 // OT-17
-// BUG: on the way over `fix` the findings are lost: `make` stands, nobody fixes anything, and the round is spent.
-// #[test]
-// fn production_findings_go_to_make() {
-//     let mut run = one_task();
-//     production(&mut run, "F1", "the loop never ends");
-//     run.says("fix", "written");
-//     assert_eq!(run.last(), "fix: written → to make");
-//     assert_eq!(run.commands(), "dispatch make for make with 1 findings");
-// }
+#[test]
+fn production_findings_go_to_make() {
+    let mut run = one_task();
+    production(&mut run, "F1", "the loop never ends");
+    run.says("fix", "written");
+    assert_eq!(run.last(), "fix: written → to make");
+    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+}
 
 // OT-17
-// BUG: see `production_findings_go_to_make`.
-// #[test]
-// fn a_fix_is_verified_before_the_next_round() {
-//     let mut run = one_task();
-//     production(&mut run, "F1", "the loop never ends");
-//     let from = mark(&run);
-//     run.until("final-review");
-//     let expected = [
-//         "dispatch make for make with 1 findings",
-//         "do checks",
-//         "dispatch check/code for final-review",
-//         "dispatch simplify for final-review as advisor",
-//     ];
-//     assert_eq!(since(&run, from), expected);
-// }
+#[test]
+fn a_fix_is_verified_before_the_next_round() {
+    let mut run = one_task();
+    production(&mut run, "F1", "the loop never ends");
+    let from = mark(&run);
+    run.until("final-review");
+    let expected = [
+        "dispatch make for make with 1 findings",
+        "do checks",
+        "dispatch check/code for final-review",
+        "dispatch simplify for final-review as advisor",
+    ];
+    assert_eq!(since(&run, from), expected);
+}
 
 // OT-17
 #[test]
@@ -220,15 +218,14 @@ fn a_cosmetic_patch_is_applied_by_the_engine_and_verified() {
 }
 
 // OT-17
-// BUG: on the way over `polish` the finding is lost, as over `fix`: `make` stands.
-// #[test]
-// fn a_patch_that_is_not_cosmetic_counts_as_production() {
-//     let mut run = one_task();
-//     cosmetic(&mut run);
-//     let id = ids(&run, "polish")[0];
-//     ends(&mut run, id, Report::saying("not-cosmetic")).expect("taken");
-//     assert_eq!(run.commands(), "dispatch make for make with 1 findings");
-// }
+#[test]
+fn a_patch_that_is_not_cosmetic_counts_as_production() {
+    let mut run = one_task();
+    cosmetic(&mut run);
+    let id = ids(&run, "polish")[0];
+    ends(&mut run, id, Report::saying("not-cosmetic")).expect("taken");
+    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+}
 
 // CORE-23, OT-17
 #[test]
@@ -254,6 +251,42 @@ fn the_same_finding_twice_ends_the_final_review() {
     assert_eq!(run.last(), "final-review: repeated → next (commit), with blockers: confidence low");
     run.finish();
     assert_eq!(run.standing(), "done");
+}
+
+// OT-17, CORE-12
+#[test]
+fn the_same_production_finding_twice_ends_the_final_review() {
+    let mut run = one_task();
+    for id in ["F1", "F2"] {
+        production(&mut run, id, "the loop over the lines never ends");
+    }
+    assert_eq!(run.last(), "final-review: repeated → next (commit), with blockers: confidence low");
+}
+
+// OT-16, OT-17
+#[test]
+fn a_test_finding_that_is_diagnosed_as_production_logic_goes_to_make() {
+    let mut run = one_task();
+    run.until("final-review").finds(
+        "final-review",
+        "block",
+        vec![a(FindingKind::Test, "F1", "asserts nothing")],
+    );
+    run.says("diagnosis", "production-logic");
+    assert_eq!(run.last(), "diagnosis: production-logic → remand make, cycles 2 → 1");
+    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+}
+
+// OT-16, OT-17
+#[test]
+fn the_rounds_of_the_final_review_are_not_given_back_by_a_diagnosis() {
+    let mut run = one_task();
+    for (id, left) in [("F1", 1), ("F2", 0)] {
+        let claim = format!("{id} asserts nothing of what it names");
+        run.until("final-review").finds("final-review", "block", vec![a(FindingKind::Test, id, &claim)]);
+        run.says("diagnosis", "test-design");
+        assert_eq!(run.left("final-review.round"), left);
+    }
 }
 
 // OT-17

@@ -230,6 +230,18 @@ fn a_round_that_never_was_cannot_be_gone_back_to() {
 
 // SR-11
 #[test]
+fn a_workflow_without_rounds_cannot_be_rolled_back() {
+    let mut run = Setup::of(crate::support::ticket()).interactive().run();
+    run.until("design-gate");
+    let refused = rolls_back(&mut run, 1).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the kernel refuses it: the workflow has no rounds that can be rolled back"
+    );
+}
+
+// SR-11
+#[test]
 fn a_third_rollback_of_one_round_is_refused_and_names_the_budget() {
     let mut run = at_end_of_round(1);
     for _ in 0..2 {

@@ -40,6 +40,17 @@ fn the_design_review_sends_back_once_by_itself() {
     assert_eq!(run.commands(), "ask design-dispute: approve, changes, close");
 }
 
+// BUG:
+// // DR-03, OT-09
+// #[test]
+// fn an_amended_design_that_did_not_change_is_asked_for_again() {
+//     let mut run = Setup::of(ticket()).run();
+//     let flaw = finding("F1", "the design does not say how friction is bounded");
+//     run.until("design-review").finds("design-review", "needs-revision", vec![flaw]);
+//     run.happens(Happening { unchanged: true, ..happening("amend", "done") });
+//     assert_eq!(run.last(), "amend: no-result → dispatch again after unchanged, attempt 2");
+// }
+
 // DR-03
 #[test]
 fn a_design_review_with_minor_findings_only_passes() {

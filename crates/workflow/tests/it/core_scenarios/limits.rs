@@ -1,0 +1,366 @@
+//! Ceilings of a run, costs that are unknown, and failures that are nobody's defect.
+
+use crate::support::{Run, Setup, feature, quick, task};
+use remand_kernel::change::Digest;
+use remand_kernel::command::{Command, QuestionKind};
+use remand_kernel::event::{Event, Limits, Outcome, Report, Usage};
+use remand_kernel::signal::Failure;
+
+// CORE-07
+#[test]
+fn a_limit_on_dispatches_holds_the_next_one() {
+    let mut run = limited(Limits { dispatches: Some(1), ..Limits::default() });
+    implements(&mut run, Usage::default());
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+    assert_eq!(run.why(), "the limit on dispatches is reached");
+}
+
+// CORE-07
+#[test]
+fn a_limit_on_tokens_holds_the_next_dispatch() {
+    let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
+    implements(&mut run, Usage { tokens: 1000, ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "ask whether to go on: tokens: go-on, stop");
+}
+
+// CORE-07
+#[test]
+fn a_limit_on_time_holds_the_next_dispatch() {
+    let mut run = limited(Limits { time: Some(60_000), ..Limits::default() });
+    implements(&mut run, Usage { time: 60_000, ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "ask whether to go on: time: go-on, stop");
+}
+
+// CORE-07
+#[test]
+fn a_limit_on_money_holds_the_next_dispatch() {
+    let mut run = limited(Limits { money: Some(500), ..Limits::default() });
+    implements(&mut run, Usage { money: Some(501), ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "ask whether to go on: money: go-on, stop");
+}
+
+// CORE-07
+#[test]
+fn below_the_limit_nothing_is_asked() {
+    let mut run =
+        limited(Limits { money: Some(500), tokens: Some(1000), time: Some(60_000), dispatches: Some(2) });
+    let usage = Usage { money: Some(499), tokens: 999, time: 59_999 };
+    implements(&mut run, usage);
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "dispatch reviewer for review");
+}
+
+// CORE-07
+#[test]
+fn a_limit_never_holds_back_checks_and_commits() {
+    let mut run = limited(Limits { dispatches: Some(2), ..Limits::default() });
+    run.finish();
+    assert_eq!(run.standing(), "done");
+}
+
+// CORE-07
+#[test]
+fn go_on_lets_the_run_have_as_much_again() {
+    let mut run = limited(Limits { dispatches: Some(1), ..Limits::default() });
+    implements(&mut run, Usage::default());
+    run.says("verify", "passed").says("hold", "go-on");
+    assert_eq!(run.commands(), "dispatch reviewer for review");
+    run.says("review", "needs-revision");
+    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+}
+
+// BUG:
+// // CORE-07
+// #[test]
+// fn go_on_goes_on_even_when_one_dispatch_used_many_times_the_limit() {
+//     let mut run = limited(Limits {
+//         tokens: Some(1000),
+//         ..Limits::default()
+//     });
+//     implements(&mut run, Usage { tokens: 10_000, ..Usage::default() });
+//     run.says("verify", "passed").says("hold", "go-on");
+//     assert_eq!(run.commands(), "dispatch reviewer for review");
+// }
+
+// CORE-07, CORE-11
+#[test]
+fn stop_at_a_limit_ends_the_run_and_names_the_limit() {
+    let mut run = limited(Limits { tokens: Some(10), ..Limits::default() });
+    implements(&mut run, Usage { tokens: 10, ..Usage::default() });
+    run.says("verify", "passed").says("hold", "stop");
+    assert_eq!(run.standing(), "stopped: limit reached: tokens");
+}
+
+// CORE-07
+#[test]
+fn of_parallel_dispatches_only_those_within_the_limit_start_and_one_question_is_asked() {
+    let mut run = Setup::of(feature()).start(|start| start.limits.dispatches = Some(3)).run();
+    run.until("research");
+    assert_eq!(
+        run.commands(),
+        "dispatch researcher for research (architecture)\n\
+         dispatch researcher for research (impact)\n\
+         dispatch researcher for research (dependencies)\n\
+         ask whether to go on: dispatches: go-on, stop"
+    );
+    run.says("hold", "go-on");
+    assert_eq!(run.commands(), "dispatch researcher for research (patterns)");
+}
+
+// CORE-07
+#[test]
+fn a_hold_takes_no_other_answer_than_go_on_and_stop() {
+    let mut run = limited(Limits { dispatches: Some(1), ..Limits::default() });
+    implements(&mut run, Usage::default());
+    run.says("verify", "passed");
+    let refused = run.walker.happen(&crate::support::happening("hold", "approve"));
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "the kernel refuses it: `approve` is not offered; the options are go-on, stop"
+    );
+}
+
+// CORE-11
+#[test]
+fn an_unknown_cost_is_not_zero_a_money_limit_alone_holds_and_says_why() {
+    let mut run = limited(Limits { money: Some(1_000_000), ..Limits::default() });
+    implements(&mut run, Usage { money: None, ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!(
+        run.commands(),
+        "ask whether to go on: money, which cannot be kept: costs are unknown and neither tokens nor dispatches are limited: go-on, stop"
+    );
+}
+
+// CORE-11
+#[test]
+fn with_unknown_costs_a_money_limit_falls_back_to_the_limit_on_tokens() {
+    let mut run = limited(Limits { money: Some(1_000_000), tokens: Some(100), ..Limits::default() });
+    implements(&mut run, Usage { tokens: 100, ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "ask whether to go on: tokens: go-on, stop");
+}
+
+// CORE-11
+#[test]
+fn dispatches_of_unknown_cost_are_counted_apart() {
+    let mut run = limited(Limits::default());
+    implements(&mut run, Usage { money: None, ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!((run.walker.state.used.unpriced, run.walker.state.used.money), (1, 0));
+}
+
+// CORE-11
+#[test]
+fn a_failed_dispatch_is_paid_for_too() {
+    let mut run = limited(Limits::default());
+    fails(&mut run, Failure::Crashed, 0, Usage { money: Some(70), tokens: 7, time: 1 });
+    let used = run.walker.state.used;
+    assert_eq!((used.money, used.tokens, used.time), (70, 7, 1));
+}
+
+// CORE-11
+#[test]
+fn what_earlier_runs_spent_counts_only_for_budgets_of_the_subject() {
+    let run = Setup::of(quick()).start(|start| start.spent = vec![("fixes".to_string(), 2)]).run();
+    assert_eq!(run.left("fixes"), 2);
+}
+
+// CORE-11, CORE-09
+#[test]
+fn a_spent_budget_that_the_workflow_does_not_have_is_refused() {
+    let start = remand_kernel::event::Start {
+        spent: vec![("fixs".to_string(), 2)],
+        ..remand_kernel::event::Start::default()
+    };
+    let refused = remand_workflow::walk::Walker::start(quick(), start, Vec::new());
+    assert_eq!(
+        refused.map(|_| ()).unwrap_err().to_string(),
+        "the kernel refuses it: there is no budget named `fixs` in the workflow"
+    );
+}
+
+// CORE-11
+#[test]
+fn budgets_survive_in_the_state_through_pause_and_resume() {
+    let mut run = limited(Limits::default());
+    run.until("verify").says("verify", "failed");
+    let left = run.walker.state.left.clone();
+    for event in [Event::Paused { by: "ada".to_string() }, Event::Resumed { by: "ada".to_string() }] {
+        run.walker.feed(event, "ada".to_string()).expect("taken");
+    }
+    assert_eq!(run.walker.state.left, left);
+}
+
+// CORE-10
+#[test]
+fn an_environment_failure_is_tried_again_without_a_charge() {
+    let mut run = limited(Limits::default());
+    let left = run.walker.state.left.clone();
+    fails(&mut run, Failure::Environment, 1, Usage::default());
+    assert_eq!(run.last(), "implement: no-result → dispatch again after environment, attempt 2");
+    assert_eq!(run.walker.state.left, left);
+    assert_eq!(run.walker.state.main.seats[0].retries, 0);
+}
+
+// CORE-10
+#[test]
+fn a_dispatch_after_environment_failures_says_how_long_to_back_off() {
+    let mut run = limited(Limits::default());
+    fails(&mut run, Failure::Environment, 1, Usage::default());
+    fails(&mut run, Failure::Environment, 2, Usage::default());
+    let Some(Command::Dispatch(dispatch)) = run.walker.open.first() else {
+        panic!("no dispatch is open");
+    };
+    assert_eq!(dispatch.failures, 2);
+}
+
+// CORE-10
+#[test]
+fn environment_failures_leave_the_retries_of_the_dispatch_alone() {
+    let mut run = limited(Limits::default());
+    fails(&mut run, Failure::Environment, 1, Usage::default());
+    fails(&mut run, Failure::Environment, 2, Usage::default());
+    fails(&mut run, Failure::Malformed, 0, Usage::default());
+    assert_eq!(run.last(), "implement: no-result → dispatch again after malformed, attempt 4");
+}
+
+// CORE-10
+#[test]
+fn the_third_environment_failure_in_a_row_asks_a_human_and_names_the_cause() {
+    let mut run = limited(Limits::default());
+    for in_a_row in 1..=3 {
+        fails(&mut run, Failure::Environment, in_a_row, Usage::default());
+    }
+    assert_eq!(run.last(), "implement: no-result → hold: a human is asked");
+    assert_eq!(run.why(), "the environment failed: 401 from the model's service");
+    let Some(Command::Ask(question)) = run.walker.open.first() else {
+        panic!("no question is open");
+    };
+    assert_eq!(question.kind, QuestionKind::Hold("401 from the model's service".to_string()));
+}
+
+// CORE-10
+#[test]
+fn failures_of_other_runs_count_for_the_row() {
+    let mut run = limited(Limits::default());
+    fails(&mut run, Failure::Environment, 3, Usage::default());
+    assert_eq!(run.standing(), "waiting for hold");
+}
+
+// CORE-10
+#[test]
+fn after_the_hold_the_same_seat_is_dispatched_again() {
+    let mut run = limited(Limits::default());
+    fails(&mut run, Failure::Environment, 3, Usage::default());
+    run.says("hold", "go-on");
+    assert_eq!(run.last(), "implement: go-on → go on");
+    assert_eq!(run.commands(), "dispatch implementer for implement");
+}
+
+// CORE-10
+#[test]
+fn stop_after_an_environment_failure_names_the_cause() {
+    let mut run = limited(Limits::default());
+    fails(&mut run, Failure::Environment, 3, Usage::default());
+    run.says("hold", "stop");
+    assert_eq!(run.standing(), "stopped: environment: 401 from the model's service");
+}
+
+// CORE-10
+#[test]
+fn an_environment_failure_of_the_checks_is_no_red_check() {
+    let mut run = limited(Limits::default());
+    run.until("verify");
+    fails(&mut run, Failure::Environment, 1, Usage::default());
+    assert_eq!(run.commands(), "do checks");
+    assert_eq!(run.left("fixes"), 2);
+}
+
+// BUG:
+// // CORE-10
+// #[test]
+// fn while_the_environment_is_held_no_other_task_is_dispatched_either() {
+//     let mut run = Setup::of(feature()).tasks(vec![task("t1", &[]), task("t2", &[])]).run();
+//     run.until("implement").says("t1/implement", "environment");
+//     let before = run.dispatches();
+//     run.says("t2/implement", "done").says("t2/self-check", "passed").says("t2/cascade", "passed");
+//     assert_eq!(run.dispatches(), before, "{}", run.trace());
+// }
+
+// CORE-10
+#[test]
+fn one_question_is_asked_however_many_seats_the_environment_fails() {
+    let mut run = Setup::of(feature()).tasks(vec![task("t1", &[]), task("t2", &[])]).run();
+    run.until("implement").says("t1/implement", "environment").says("t2/implement", "environment");
+    assert_eq!(run.commands(), "");
+    run.says("hold", "go-on");
+    assert_eq!(
+        run.commands(),
+        "dispatch implementer for implement[t1]\ndispatch implementer for implement[t2]"
+    );
+}
+
+// CORE-24, EP-25
+#[test]
+fn each_kind_of_failure_has_its_remedy() {
+    let again = [
+        Failure::Malformed,
+        Failure::Transient,
+        Failure::Environment,
+        Failure::Violation,
+        Failure::Timeout,
+        Failure::Crashed,
+        Failure::Conflict,
+        Failure::Unchanged,
+    ];
+    for failure in Failure::ALL {
+        let mut run = limited(Limits::default());
+        fails(&mut run, failure, 1, Usage::default());
+        let dispatched = run.commands() == "dispatch implementer for implement";
+        assert_eq!(dispatched, again.contains(&failure), "{}", failure.name());
+    }
+}
+
+// BUG:
+// // CORE-07
+// #[test]
+// fn a_dispatch_that_ran_into_a_limit_of_its_own_asks_a_human_and_does_not_fail_the_run() {
+//     let mut run = limited(Limits::default());
+//     fails(&mut run, Failure::OverBudget, 0, Usage::default());
+//     assert_eq!(run.last(), "implement: no-result → hold: a human is asked");
+// }
+
+// EP-25
+#[test]
+fn a_dispatch_is_retried_once_whatever_the_cause() {
+    let mut run = limited(Limits::default());
+    fails(&mut run, Failure::Timeout, 0, Usage::default());
+    fails(&mut run, Failure::Crashed, 0, Usage::default());
+    assert_eq!(run.standing(), "failed at implement: no-result");
+}
+
+/// A run of `quick` that waits for the implementer, under these limits.
+fn limited(limits: Limits) -> Run {
+    let mut run = Setup::of(quick()).start(|start| start.limits = limits).run();
+    run.until("implement");
+    run
+}
+
+fn implements(run: &mut Run, usage: Usage) {
+    let id = run.walker.open.first().and_then(Command::id).expect("open");
+    let report = Report { wrote: vec![("code".to_string(), Digest(7))], ..Report::saying("done") };
+    let event = Event::Ended { id, outcome: Outcome::Said(Box::new(report)), usage };
+    run.walker.feed(event, "the implementer ends".to_string()).expect("taken");
+}
+
+fn fails(run: &mut Run, failure: Failure, in_a_row: u16, usage: Usage) {
+    let id = run.walker.open.first().and_then(Command::id).expect("open");
+    let outcome = Outcome::Failed { failure, detail: "401 from the model's service".to_string(), in_a_row };
+    let event = Event::Ended { id, outcome, usage };
+    run.walker.feed(event, failure.name().to_string()).expect("taken");
+}
