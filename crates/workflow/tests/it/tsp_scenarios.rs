@@ -237,14 +237,13 @@ fn a_phase_that_ignores_its_findings_is_asked_again() {
     assert_eq!(run.last(), "design: no-result → dispatch again after unchanged, attempt 2");
 }
 
-// BUG:
-// // PF-04
-// #[test]
-// fn red_checks_send_the_coder_to_work_even_without_findings() {
-//     let mut run = at("verify");
-//     run.says("verify", "failed");
-//     assert_eq!(run.commands(), "dispatch tsp-coder for code");
-// }
+// PF-04
+#[test]
+fn red_checks_send_the_coder_to_work_even_without_findings() {
+    let mut run = at("verify");
+    run.says("verify", "failed");
+    assert_eq!(run.commands(), "dispatch tsp-coder for code");
+}
 
 // PF-05
 #[test]

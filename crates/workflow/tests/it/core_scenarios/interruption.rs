@@ -100,16 +100,15 @@ fn cancel_in_a_hold_ends_the_run() {
     assert_eq!((step.note, step.commands), (Note::Late, Vec::new()));
 }
 
-// BUG:
-// // CORE-17
-// #[test]
-// fn cancel_in_a_hold_withdraws_the_question_of_the_hold() {
-//     let mut run = Setup::of(issue()).run();
-//     run.until("plan").says("plan", "environment");
-//     let hold = open_ids(&run)[0];
-//     cancel(&mut run);
-//     assert!(!open_ids(&run).contains(&hold), "{}", run.standing());
-// }
+// CORE-17
+#[test]
+fn cancel_in_a_hold_withdraws_the_question_of_the_hold() {
+    let mut run = Setup::of(issue()).run();
+    run.until("plan").says("plan", "environment");
+    let hold = open_ids(&run)[0];
+    cancel(&mut run);
+    assert!(!open_ids(&run).contains(&hold), "{}", run.standing());
+}
 
 // CORE-17
 #[test]
@@ -376,21 +375,20 @@ fn an_answer_may_set_only_the_flags_of_its_question() {
     assert!(matches!(refused, Err(Refusal::UnknownName { what: "flag of this question", .. })));
 }
 
-// BUG:
-// // CORE-05, CORE-09
-// #[test]
-// fn a_result_may_write_only_what_its_phase_writes() {
-//     let mut run = Setup::of(quick()).run();
-//     run.until("review");
-//     let id = open_ids(&run)[0];
-//     let report = Report {
-//         wrote: vec![("code".to_string(), remand_kernel::change::Digest(99))],
-//         ..Report::saying("approve")
-//     };
-//     let outcome = Outcome::Said(Box::new(report));
-//     let taken = step(&mut run, Event::Ended { id, outcome, usage: Usage::default() });
-//     assert!(taken.is_err(), "a reviewer changed the code");
-// }
+// CORE-05, CORE-09
+#[test]
+fn a_result_may_write_only_what_its_phase_writes() {
+    let mut run = Setup::of(quick()).run();
+    run.until("review");
+    let id = open_ids(&run)[0];
+    let report = Report {
+        wrote: vec![("code".to_string(), remand_kernel::change::Digest(99))],
+        ..Report::saying("approve")
+    };
+    let outcome = Outcome::Said(Box::new(report));
+    let taken = step(&mut run, Event::Ended { id, outcome, usage: Usage::default() });
+    assert!(taken.is_err(), "a reviewer changed the code");
+}
 
 fn open_ids(run: &Run) -> Vec<CommandId> {
     run.walker.open.iter().filter_map(Command::id).collect()

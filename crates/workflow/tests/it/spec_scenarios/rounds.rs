@@ -112,14 +112,13 @@ fn a_batch_that_fails_does_not_fail_the_round() {
     assert_eq!(run.why(), "the members said nothing, proposed");
 }
 
-// BUG:
-// // SR-06, SR-13
-// #[test]
-// fn where_one_batch_fails_and_the_others_propose_nothing_there_is_nothing_to_review() {
-//     let mut run = with_batches(3);
-//     run.say("engineer", &["nothing", "denied", "nothing"]);
-//     assert_eq!(run.last(), "engineer: nothing → remand engineer, by-name 1 → 0");
-// }
+// SR-06, SR-13
+#[test]
+fn where_one_batch_fails_and_the_others_propose_nothing_there_is_nothing_to_review() {
+    let mut run = with_batches(3);
+    run.say("engineer", &["nothing", "denied", "nothing"]);
+    assert_eq!(run.last(), "engineer: nothing → remand engineer, by-name 1 → 0");
+}
 
 // SR-04
 #[test]
@@ -127,7 +126,7 @@ fn a_failed_engineer_is_no_round_and_skips_the_reviewer() {
     let mut run = in_round_one();
     run.says("engineer", "denied");
     assert_eq!(run.last(), "engineer: no-result → remand engineer, engineer.round 1 → 0");
-    assert_eq!(run.left("rounds"), 10);
+    assert_eq!(run.left("rounds"), 9);
     assert_eq!(run.commands(), "dispatch engineer for engineer (batch-1)");
 }
 
@@ -171,17 +170,13 @@ fn autonomously_two_failed_rounds_pause_the_run() {
     assert_eq!(run.commands(), "ask whether to go on: paused by the workflow: go-on, stop");
 }
 
-// BUG:
-// // SR-04, SR-08
-// #[test]
-// fn a_paused_autonomous_run_goes_on_when_a_human_says_so() {
-//     let mut run = in_round_one();
-//     run.says("engineer", "denied").says("engineer", "denied").says("hold", "go-on");
-//     assert_ne!(
-//         run.commands(),
-//         "ask whether to go on: paused by the workflow: go-on, stop"
-//     );
-// }
+// SR-04, SR-08
+#[test]
+fn a_paused_autonomous_run_goes_on_when_a_human_says_so() {
+    let mut run = in_round_one();
+    run.says("engineer", "denied").says("engineer", "denied").says("hold", "go-on");
+    assert_ne!(run.commands(), "ask whether to go on: paused by the workflow: go-on, stop");
+}
 
 // SR-04
 #[test]
@@ -201,7 +196,7 @@ fn a_failed_reviewer_leaves_the_proposals_unreviewed_and_the_round_counts() {
     assert_eq!(run.last(), "reviewer: no-result → next (close-round), with degradation: confidence medium");
     assert_eq!(run.commands(), "do close-round");
     run.says("close-round", "converging");
-    assert_eq!(run.left("rounds"), 9);
+    assert_eq!(run.left("rounds"), 8);
 }
 
 // SR-05
@@ -227,6 +222,8 @@ fn when_all_open_gaps_are_blocked_the_decisions_are_asked_for() {
 fn after_the_decision_gaps_are_assigned_again() {
     let mut run = Setup::of(spec()).run();
     run.until("assign").says("assign", "all-blocked").says("waiting", "decided");
+    assert_eq!(run.commands(), "do record-decision");
+    run.says("record-decision", "recorded");
     assert_eq!(run.commands(), "do assign-gaps");
 }
 
@@ -283,7 +280,7 @@ fn one_stalled_round_is_no_warning() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "stalled");
     assert!(run.rulings().contains("close-round: stalled → next (round-end)"), "{}", run.rulings());
-    assert_eq!(run.last(), "round-end: continue → remand assign, rounds 10 → 9");
+    assert_eq!(run.last(), "round-end: continue → remand assign, rounds 9 → 8");
 }
 
 // SR-07, SR-08
@@ -313,7 +310,7 @@ fn narrowing_defers_gaps_and_begins_a_new_round() {
     run.until("close-round").says("close-round", "warning").says("warned", "narrow");
     assert_eq!(run.commands(), "do narrow-gaps");
     run.says("narrow", "narrowed");
-    assert_eq!(run.last(), "narrow: narrowed → remand assign, rounds 10 → 9");
+    assert_eq!(run.last(), "narrow: narrowed → remand assign, rounds 9 → 8");
 }
 
 // SR-08
@@ -345,7 +342,9 @@ fn a_conflict_is_put_to_the_user() {
     run.until("close-round").says("close-round", "conflict");
     assert_eq!(run.commands(), "ask decide: decided, later");
     run.says("decide", "decided");
-    assert_eq!(run.last(), "decide: decided → remand assign, rounds 10 → 9");
+    assert_eq!(run.commands(), "do record-decision");
+    run.says("record-decision", "recorded");
+    assert_eq!(run.last(), "record-decision: recorded → remand assign, rounds 9 → 8");
 }
 
 // SR-10
@@ -353,21 +352,18 @@ fn a_conflict_is_put_to_the_user() {
 fn autonomously_a_conflict_waits_and_the_other_gaps_go_on() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "conflict");
-    assert_eq!(run.last(), "decide: later → remand assign, rounds 10 → 9");
+    assert_eq!(run.last(), "decide: later → remand assign, rounds 9 → 8");
     assert_eq!(run.commands(), "do assign-gaps");
 }
 
-// BUG:
-// // CORE-01, SR-09
-// #[test]
-// fn an_engineer_cannot_say_that_the_spec_is_acceptable() {
-//     let mut run = interactive_in_round_one();
-//     let claimed = Happening {
-//         flags: vec![("acceptable".to_string(), true)],
-//         ..happening("engineer", "proposed")
-//     };
-//     assert!(run.walker.happen(&claimed).is_err());
-// }
+// CORE-01, SR-09
+#[test]
+fn an_engineer_cannot_say_that_the_spec_is_acceptable() {
+    let mut run = interactive_in_round_one();
+    let claimed =
+        Happening { flags: vec![("acceptable".to_string(), true)], ..happening("engineer", "proposed") };
+    assert!(run.walker.happen(&claimed).is_err());
+}
 
 // SR-09
 #[test]

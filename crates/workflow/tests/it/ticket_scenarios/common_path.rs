@@ -40,16 +40,15 @@ fn the_design_review_sends_back_once_by_itself() {
     assert_eq!(run.commands(), "ask design-dispute: approve, changes, close");
 }
 
-// BUG:
-// // DR-03, OT-09
-// #[test]
-// fn an_amended_design_that_did_not_change_is_asked_for_again() {
-//     let mut run = Setup::of(ticket()).run();
-//     let flaw = finding("F1", "the design does not say how friction is bounded");
-//     run.until("design-review").finds("design-review", "needs-revision", vec![flaw]);
-//     run.happens(Happening { unchanged: true, ..happening("amend", "done") });
-//     assert_eq!(run.last(), "amend: no-result → dispatch again after unchanged, attempt 2");
-// }
+// DR-03, OT-09
+#[test]
+fn an_amended_design_that_did_not_change_is_asked_for_again() {
+    let mut run = Setup::of(ticket()).run();
+    let flaw = finding("F1", "the design does not say how friction is bounded");
+    run.until("design-review").finds("design-review", "needs-revision", vec![flaw]);
+    run.happens(Happening { unchanged: true, ..happening("amend", "done") });
+    assert_eq!(run.last(), "amend: no-result → dispatch again after unchanged, attempt 2");
+}
 
 // DR-03
 #[test]
@@ -115,22 +114,21 @@ fn attempts_and_rounds_start_afresh_after_a_revision() {
     assert_eq!(left.map(|budget| run.left(budget)), [9, 2, 6, 1]);
 }
 
-// BUG:
-// // DR-21, DR-06
-// #[test]
-// fn the_count_of_one_finding_starts_afresh_after_a_revision() {
-//     let mut run = at_implement();
-//     wants_changed(&mut run, on_solver("F1", ADDS_ENERGY));
-//     wants_changed(&mut run, on_solver("F2", ADDS_ENERGY));
-//     run.until("impl-review").finds("impl-review", "not-within-design", vec![on_solver("F3", ADDS_ENERGY)]);
-//     run.says("findings", "done");
-//     revise(&mut run);
-//     wants_changed(&mut run, on_solver("F4", ADDS_ENERGY));
-//     assert_eq!(
-//         run.last(),
-//         "impl-review: changes-requested → remand implement, impl-review.round 6 → 5, attempts 9 → 8"
-//     );
-// }
+// DR-21, DR-06
+#[test]
+fn the_count_of_one_finding_starts_afresh_after_a_revision() {
+    let mut run = at_implement();
+    wants_changed(&mut run, on_solver("F1", ADDS_ENERGY));
+    wants_changed(&mut run, on_solver("F2", ADDS_ENERGY));
+    run.until("impl-review").finds("impl-review", "not-within-design", vec![on_solver("F3", ADDS_ENERGY)]);
+    run.says("findings", "done");
+    revise(&mut run);
+    wants_changed(&mut run, on_solver("F4", ADDS_ENERGY));
+    assert_eq!(
+        run.last(),
+        "impl-review: changes-requested → remand implement, impl-review.round 6 → 5, attempts 9 → 8"
+    );
+}
 
 // DR-21
 #[test]

@@ -175,42 +175,39 @@ fn the_design_reviewer_may_say_that_a_revision_oscillates() {
     assert_eq!(run.left("revision"), before);
 }
 
-// BUG:
-// // DR-12
-// #[test]
-// fn findings_and_architect_can_say_themselves_that_a_proposal_oscillates() {
-//     let program = ticket();
-//     for title in ["findings", "architect/revise"] {
-//         let contract = program.contracts.iter().find(|contract| contract.title() == title).expect("contract");
-//         let says: Vec<&str> = contract.says.iter().map(|signal| program.signal(*signal)).collect();
-//         assert!(says.contains(&"oscillates"), "{title} can say {says:?}");
-//     }
-// }
+// DR-12
+#[test]
+fn findings_and_architect_can_say_themselves_that_a_proposal_oscillates() {
+    let program = ticket();
+    for title in ["findings", "architect/revise"] {
+        let contract = program.contracts.iter().find(|contract| contract.title() == title).expect("contract");
+        let says: Vec<&str> = contract.says.iter().map(|signal| program.signal(*signal)).collect();
+        assert!(says.contains(&"oscillates"), "{title} can say {says:?}");
+    }
+}
 
-// BUG:
-// // DR-12
-// #[test]
-// fn a_revision_amended_after_its_review_does_not_return_to_a_failed_approach_either() {
-//     let mut run = designed_as_block();
-//     finds_cause(&mut run, SPLIT);
-//     run.says("revision-gate", "approve").says("record", "recorded");
-//     run.happens(stating("revise", SPLIT)).says("design-review", "needs-revision");
-//     run.happens(stating("amend", BLOCK_AGAIN));
-//     assert_eq!(run.last(), "amend: oscillation → to findings");
-// }
+// DR-12
+#[test]
+fn a_revision_amended_after_its_review_does_not_return_to_a_failed_approach_either() {
+    let mut run = designed_as_block();
+    finds_cause(&mut run, SPLIT);
+    run.says("revision-gate", "approve").says("record", "recorded");
+    run.happens(stating("revise", SPLIT)).says("design-review", "needs-revision");
+    run.happens(stating("amend", BLOCK_AGAIN));
+    assert_eq!(run.last(), "amend: oscillation → to findings");
+}
 
-// BUG:
-// // DR-12, DR-10
-// #[test]
-// fn a_design_that_the_guard_refused_is_not_put_on_the_list_as_tried() {
-//     let mut run = designed_as_block();
-//     finds_cause(&mut run, SPLIT);
-//     run.says("revision-gate", "approve").says("record", "recorded");
-//     run.happens(stating("revise", BLOCK_AGAIN));
-//     finds_cause(&mut run, "Damp every contact by a spring whose stiffness follows the step.");
-//     run.says("revision-gate", "approve").says("record", "recorded");
-//     assert_eq!(run.walker.state.approaches, [approach(BLOCK)]);
-// }
+// DR-12, DR-10
+#[test]
+fn a_design_that_the_guard_refused_is_not_put_on_the_list_as_tried() {
+    let mut run = designed_as_block();
+    finds_cause(&mut run, SPLIT);
+    run.says("revision-gate", "approve").says("record", "recorded");
+    run.happens(stating("revise", BLOCK_AGAIN));
+    finds_cause(&mut run, "Damp every contact by a spring whose stiffness follows the step.");
+    run.says("revision-gate", "approve").says("record", "recorded");
+    assert_eq!(run.walker.state.approaches, [approach(BLOCK)]);
+}
 
 /// A run whose design takes the block approach and whose implementation goes in a circle.
 fn designed_as_block() -> Run {

@@ -302,17 +302,16 @@ fn the_human_may_refuse_a_prototype_that_the_ticket_wants() {
     assert_eq!(dispatched(&run, "prototype"), 1);
 }
 
-// BUG:
-// // DR-16
-// #[test]
-// fn a_ticket_that_wants_a_prototype_gets_none_after_a_revision_unless_the_human_says_so() {
-//     let mut run = wanting_a_prototype();
-//     run.until("implement");
-//     goes_in_a_circle(&mut run);
-//     run.says("findings", "done");
-//     revise(&mut run);
-//     assert_eq!(dispatched(&run, "prototype"), 1);
-// }
+// DR-16
+#[test]
+fn a_ticket_that_wants_a_prototype_gets_none_after_a_revision_unless_the_human_says_so() {
+    let mut run = wanting_a_prototype();
+    run.until("implement");
+    goes_in_a_circle(&mut run);
+    run.says("findings", "done");
+    revise(&mut run);
+    assert_eq!(dispatched(&run, "prototype"), 1);
+}
 
 // DR-16
 #[test]

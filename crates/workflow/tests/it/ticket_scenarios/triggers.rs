@@ -108,21 +108,17 @@ fn after_a_circle_no_implementation_is_dispatched_before_the_design_changed() {
     assert_eq!(dispatched(&run, "implement"), before + 1);
 }
 
-// BUG:
-// // DR-04
-// #[test]
-// fn a_revision_that_leaves_the_design_as_it_is_does_not_reopen_implementation() {
-//     let mut run = at_implement();
-//     goes_in_a_circle(&mut run);
-//     let before = dispatched(&run, "implement");
-//     run.says("findings", "done").says("revision-gate", "approve").until("revise");
-//     run.happens(Happening {
-//         unchanged: true,
-//         ..happening("revise", "done")
-//     });
-//     assert_eq!(run.last(), "revise: no-result → dispatch again after unchanged, attempt 2");
-//     assert_eq!(dispatched(&run, "implement"), before);
-// }
+// DR-04
+#[test]
+fn a_revision_that_leaves_the_design_as_it_is_does_not_reopen_implementation() {
+    let mut run = at_implement();
+    goes_in_a_circle(&mut run);
+    let before = dispatched(&run, "implement");
+    run.says("findings", "done").says("revision-gate", "approve").until("revise");
+    run.happens(Happening { unchanged: true, ..happening("revise", "done") });
+    assert_eq!(run.last(), "revise: no-result → dispatch again after unchanged, attempt 2");
+    assert_eq!(dispatched(&run, "implement"), before);
+}
 
 // BUG:
 // // DR-04
@@ -238,14 +234,13 @@ fn a_pass_between_failures_starts_the_row_afresh() {
     );
 }
 
-// BUG:
-// // DR-05, DR-21
-// #[test]
-// fn red_checks_without_findings_still_dispatch_the_implementer() {
-//     let mut run = at_implement();
-//     run.until("quality-gate").says("quality-gate", "failed");
-//     assert_eq!(run.commands(), "dispatch coder for implement");
-// }
+// DR-05, DR-21
+#[test]
+fn red_checks_without_findings_still_dispatch_the_implementer() {
+    let mut run = at_implement();
+    run.until("quality-gate").says("quality-gate", "failed");
+    assert_eq!(run.commands(), "dispatch coder for implement");
+}
 
 // DR-06
 #[test]
