@@ -27,13 +27,18 @@ implicit_signals! {
     COMPLETED = 11, "completed", "a task went through its sub-flow to the end";
     GO_ON = 12, "go-on", "the answer that ends a hold";
     STOP = 13, "stop", "the answer to a hold that ends the run";
+    CANCEL = 14, "cancel", "a human cancelled the run";
+    PAUSE = 15, "pause", "a human paused the run";
+    RESUME = 16, "resume", "a human let a paused run go on";
+    ROLL_BACK = 17, "roll-back", "a human took the run back to the start of a round";
+    REMOVE_APPROACH = 18, "remove-approach", "a human took an approach off the list of those that failed";
 }
 
 /// The signals that a role sorting its findings by kind gives instead of its rejecting verdicts.
 pub const KIND_FINDINGS: [SignalId; 4] = [PLAN_FINDING, TEST_FINDING, PRODUCTION_FINDING, COSMETIC_FINDING];
 
 /// The detectors, in order of precedence.
-pub const DETECTORS: [SignalId; 4] = [REVERSAL, CIRCLE, OSCILLATION, REPEATED];
+pub const DETECTORS: [SignalId; 4] = [CIRCLE, REVERSAL, OSCILLATION, REPEATED];
 
 /// Why a dispatch or an operation brought no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,6 +73,8 @@ pub enum Remedy {
     Retry,
     /// Dispatch again without a charge; after three in a row hold and ask a human.
     BackOff,
+    /// Ask a human whether to go on.
+    Hold,
     /// Deterministic: the same dispatch would fail the same way.
     GiveUp,
 }
@@ -99,7 +106,8 @@ impl Failure {
             | Failure::Conflict
             | Failure::Unchanged => Remedy::Retry,
             Failure::Environment => Remedy::BackOff,
-            Failure::Denied | Failure::OverBudget | Failure::Cancelled => Remedy::GiveUp,
+            Failure::OverBudget => Remedy::Hold,
+            Failure::Denied | Failure::Cancelled => Remedy::GiveUp,
         }
     }
 

@@ -62,8 +62,8 @@ pub struct State {
     /// Commands kept back while the run is paused.
     pub deferred: Vec<Command>,
     pub limits: Limits,
-    /// How often a human let the run go on past its limits; each time they hold once more.
-    pub allowances: u16,
+    /// What had been used when a human last let the run go on past its limits; they hold anew from there.
+    pub granted: Used,
     pub used: Used,
 }
 
@@ -114,8 +114,6 @@ pub struct Desk {
     pub reads: Vec<(ArtifactId, Digest)>,
     /// What detectors saw in the results of this visit, by precedence.
     pub detected: Option<(SignalId, String)>,
-    /// The phase that changed something last, for test results to be set against.
-    pub writer: Option<PhaseId>,
 }
 
 impl Desk {
@@ -129,7 +127,6 @@ impl Desk {
             carried: Vec::new(),
             reads: Vec::new(),
             detected: None,
-            writer: None,
         }
     }
 }
@@ -341,7 +338,7 @@ impl State {
             holds: 0,
             deferred: Vec::new(),
             limits: Limits::default(),
-            allowances: 0,
+            granted: Used::default(),
             used: Used::default(),
         }
     }

@@ -121,8 +121,8 @@ pub const PHRASES: &[(&str, &[(&str, &str)])] = &[
                 "full again whenever work is sent back to `design-review` or before it",
             ),
             (
-                "`10 or gaps / 2 per run, then to out-of-rounds`",
-                "the greater of 10 and half the list, fixed when the list is first known",
+                "`10 or gaps / 2 rounds per run, then to out-of-rounds`",
+                "the greater of 10 and half the list, fixed when the list is first known; of rounds the first costs nothing",
             ),
         ],
     ),

@@ -107,6 +107,7 @@ fn signals(out: &mut String) {
             Remedy::BackOff => {
                 "dispatches again later, uncharged; after three in a row it holds and asks a human"
             }
+            Remedy::Hold => "holds and asks a human",
             Remedy::GiveUp => "nothing: the same dispatch would fail the same way",
         };
         let _ = writeln!(out, "| `{}` | {remedy} |", failure.name());

@@ -164,6 +164,7 @@ fn operation() -> Operation {
         changes: Vec::new(),
         idempotent: false,
         records_approach: false,
+        gives_up: false,
         lists: Vec::new(),
     }
 }

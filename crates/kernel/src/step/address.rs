@@ -40,7 +40,7 @@ impl Stepper<'_> {
     fn last_injecting(&self, lane: Lane) -> PhaseId {
         let desk = self.desk(lane);
         let latest = desk.caller.unwrap_or(desk.phase);
-        let before = self.program.injects.iter().copied().filter(|id| *id <= latest).max();
+        let before = self.program.injects.iter().copied().filter(|id| *id < latest).max();
         before.or(self.program.injects.first().copied()).unwrap_or(desk.phase)
     }
 

@@ -9,7 +9,7 @@ use crate::ids::{ArtifactId, BudgetId, CommandId, ContractId, Lane, PhaseId, Sig
 use crate::program::{Items, Nearest, Program, Work};
 use crate::resolve;
 use crate::ruling::{Rule, Why};
-use crate::state::{Checkpoint, Progress, Seat};
+use crate::state::{Checkpoint, HoldCause, Progress, Seat};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -142,6 +142,12 @@ impl Stepper<'_> {
             Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => true,
             Work::Flow { .. } | Work::Operation { .. } | Work::Ask { .. } => false,
         };
+        let environment =
+            self.state.hold.as_ref().is_some_and(|hold| matches!(hold.cause, HoldCause::Environment { .. }));
+        if dispatches && environment {
+            // Nobody is sent out into an environment that does not work.
+            return;
+        }
         if dispatches && let Some(limit) = self.reached_limit() {
             self.hold_for_limit(lane, at, limit);
             return;

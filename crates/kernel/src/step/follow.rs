@@ -34,10 +34,11 @@ impl Stepper<'_> {
             return;
         };
         let route = resolution.route;
-        let own = self.findings_at(lane);
+        let accepted = resolve::accepts(route);
+        let own = if accepted { self.findings_at(lane) } else { self.findings_to_send(lane) };
         let findings = self.gathered(lane, &own);
         let mut effects: Vec<Effect> = route.effect.into_iter().chain(self.lacks_diversity(lane)).collect();
-        if route.effect.is_none() && resolve::accepts(route) && !own.is_empty() {
+        if route.effect.is_none() && accepted && !own.is_empty() {
             // Accepted with an open finding above minor: the run goes on with it, and not as if it were not there.
             effects.push(Effect::Dissent);
         }
@@ -47,7 +48,7 @@ impl Stepper<'_> {
         }
         // After the effect: the confidence decides which phases `next` passes by.
         let (target, why) = self.target(lane, route, &findings, ruled.why.clone());
-        if resolve::accepts(route) {
+        if accepted {
             self.latch(lane, phase, &findings);
         }
         let charges = self.charge(lane, route);
@@ -228,6 +229,13 @@ impl Stepper<'_> {
     }
 
     fn discard(&mut self, target: PhaseId) {
+        if self.program.phase(target).discards.is_empty() {
+            return;
+        }
+        // What was found in work that is thrown away is of no use to the new one.
+        for inbox in &mut self.state.inbox[target.index() + 1..] {
+            inbox.clear();
+        }
         let there = |artifact: &ArtifactId| self.state.digest(*artifact) != Digest::default();
         let artifacts: Vec<ArtifactId> =
             self.program.phase(target).discards.iter().copied().filter(there).collect();
@@ -298,11 +306,19 @@ impl Stepper<'_> {
         id: CommandId,
         usage: &Usage,
     ) -> Result<(), super::Refusal> {
+        let over = matches!(self.state.stage, Stage::Ended(_));
+        let known = id.phase == self.state.main.phase && usize::from(id.seat) < self.program.failure.len();
         let Stage::Ending { end, at } = self.state.stage.clone() else {
+            if !(over && known) {
+                return Err(super::Refusal::UnknownCommand(id));
+            }
             self.out.note = super::Note::Late;
             return Ok(());
         };
-        if id.seat != at || id.phase != self.state.main.phase {
+        if !known || id.seat > at {
+            return Err(super::Refusal::UnknownCommand(id));
+        }
+        if id.seat < at {
             self.out.note = super::Note::Late;
             return Ok(());
         }

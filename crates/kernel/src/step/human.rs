@@ -7,7 +7,7 @@ use crate::command::Command;
 use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
 use crate::program::{Action, Work};
 use crate::ruling::{Charge, Rule, Ruling, Verdict, Why};
-use crate::signal::{GO_ON, STOP};
+use crate::signal::{CANCEL, GO_ON, PAUSE, REMOVE_APPROACH, RESUME, ROLL_BACK, STOP};
 use crate::state::{Answer, Derived, End, HoldCause, Progress, Stage, TaskProgress};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -98,7 +98,7 @@ impl Stepper<'_> {
             // Somebody is there now, so the question itself is put, whatever the mode.
             HoldCause::Route => self.ask_again(hold.id.lane),
             HoldCause::Limit { .. } => {
-                self.state.allowances = self.state.allowances.saturating_add(1);
+                self.state.granted = self.state.used;
                 self.issue_held();
             }
             HoldCause::Environment { .. } => self.issue_held(),
@@ -134,7 +134,7 @@ impl Stepper<'_> {
             }
         }
         let why = Why::Human { by: by.to_string(), note: String::new() };
-        self.rule(STOP, Verdict::Cancel, why);
+        self.rule(CANCEL, Verdict::Cancel, why);
         self.end(End::Cancelled { by: by.to_string() });
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Stepper<'_> {
             return Ok(());
         }
         self.state.paused = true;
-        self.rule(STOP, Verdict::Pause, Why::Human { by: by.to_string(), note: String::new() });
+        self.rule(PAUSE, Verdict::Pause, Why::Human { by: by.to_string(), note: String::new() });
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl Stepper<'_> {
             return Ok(());
         }
         self.state.paused = false;
-        self.rule(GO_ON, Verdict::GoOn, Why::Human { by: by.to_string(), note: String::new() });
+        self.rule(RESUME, Verdict::GoOn, Why::Human { by: by.to_string(), note: String::new() });
         let deferred = core::mem::take(&mut self.state.deferred);
         self.out.commands.extend(deferred);
         Ok(())
@@ -191,7 +191,7 @@ impl Stepper<'_> {
         let artifacts = self.restore_round(target, Some(to));
         self.state.results[target.index()] = None;
         let why = Why::Human { by: by.to_string(), note: reason.to_string() };
-        self.rule(STOP, Verdict::RollBack { round: to, artifacts }, why);
+        self.rule(ROLL_BACK, Verdict::RollBack { round: to, artifacts }, why);
         if let Some(ruling) = self.out.rulings.last_mut() {
             ruling.charges = charges;
         }
@@ -249,7 +249,7 @@ impl Stepper<'_> {
         }
         self.state.approaches.remove(usize::from(at));
         let why = Why::Human { by: by.to_string(), note: String::new() };
-        self.rule(GO_ON, Verdict::RemoveApproach { at }, why);
+        self.rule(REMOVE_APPROACH, Verdict::RemoveApproach { at }, why);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::Stepper;
 use super::enter::seat_contract;
 use crate::change::{Approach, Change, TestResult};
-use crate::detect;
+use crate::detect::{self, Circle};
 use crate::ids::{Lane, PhaseId, SignalId};
 use crate::program::Work;
 use crate::signal::{CIRCLE, OSCILLATION, REVERSAL};
@@ -38,25 +38,30 @@ impl Stepper<'_> {
 
     fn notice_change(&mut self, lane: Lane, change: &Change) {
         let phase = self.desk(lane).phase;
-        self.desk_mut(lane).writer = Some(phase);
         let memory = self.memory(lane, phase);
         let reversal = memory.last.as_ref().and_then(|last| detect::reversal(last, change));
         let circle = memory.trail.note_change(change);
         memory.last = Some(change.clone());
-        if let Some(reversal) = reversal {
-            self.detected(lane, REVERSAL, reversal.sentence());
-        } else if let Some(circle) = circle {
-            self.detected(lane, CIRCLE, circle.sentence());
+        match (circle, reversal) {
+            // Back to where it began is one step undone; anything more is a circle.
+            (Some(Circle::Tree { earlier: 0, .. }) | None, Some(reversal)) => {
+                self.detected(lane, REVERSAL, reversal.sentence());
+            }
+            (Some(circle), _) => self.detected(lane, CIRCLE, circle.sentence()),
+            (None, None) => {}
         }
     }
 
+    /// Test results are set against the changes of every phase that has a hand in the tree.
     fn notice_tests(&mut self, lane: Lane, tests: &[TestResult]) {
-        let Some(writer) = self.desk(lane).writer else {
-            return;
-        };
-        let memory = self.memory(lane, writer);
-        let tree = memory.last.as_ref().map(|change| change.tree).unwrap_or_default();
-        if let Some(circle) = memory.trail.note_results(tree, tests) {
+        let task = self.task_id(lane);
+        let mut found = None;
+        for memory in self.state.memories.iter_mut().filter(|memory| memory.task == task) {
+            let tree = memory.last.as_ref().map(|change| change.tree).unwrap_or_default();
+            let circle = memory.trail.note_results(tree, tests);
+            found = found.or(circle);
+        }
+        if let Some(circle) = found {
             self.detected(lane, CIRCLE, circle.sentence());
         }
     }

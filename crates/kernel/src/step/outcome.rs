@@ -112,6 +112,9 @@ impl Stepper<'_> {
             Some(contract) => derive(self.program.contract(contract), verdict, &report.findings),
             None => (verdict, Derived::Plainly),
         };
+        // What a phase may set and does not say does not hold.
+        let unsaid = phase.sets.iter().filter(|flag| !flags.iter().any(|(said, _)| said == *flag));
+        let flags = flags.iter().copied().chain(unsaid.map(|flag| (*flag, false))).collect();
         Ok(Reading::Valid(Box::new(Valid {
             signal,
             verdict,

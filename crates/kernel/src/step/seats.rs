@@ -4,12 +4,12 @@ use super::outcome::Reading;
 use super::{Note, Refusal, Stepper};
 use crate::command::{Command, Question, QuestionKind};
 use crate::event::{Outcome, Usage};
-use crate::ids::{CommandId, Lane};
-use crate::program::{Confidence, Work};
+use crate::ids::{CommandId, Lane, PhaseId};
+use crate::program::{Confidence, Items, Phase, Work};
 use crate::ruling::{Rule, Ruling, Verdict, Why};
 use crate::signal::{Failure, GO_ON, NO_RESULT, Remedy, STOP};
 use crate::state::{HoldCause, HoldOpen, Progress, Stage, State};
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -47,13 +47,33 @@ impl Stepper<'_> {
 
     /// An event for a command that is no longer open is harmless; one for a command that never was is refused.
     pub(super) fn late(&mut self, id: CommandId) -> Result<(), Refusal> {
-        let entered = self.state.visits.get(id.phase.index()).copied().unwrap_or(0);
-        let known = id.visit >= 1 && id.visit <= entered && id.attempt >= 1;
-        if !known {
+        if !self.was_issued(id) {
             return Err(Refusal::UnknownCommand(id));
         }
         self.out.note = Note::Late;
         Ok(())
+    }
+
+    fn was_issued(&self, id: CommandId) -> bool {
+        let Some(phase) = self.program.phases.get(id.phase.index()) else {
+            return false;
+        };
+        let entered = |phase: PhaseId| self.state.visits[phase.index()];
+        let lane = match (id.lane, phase.owner) {
+            (Lane::Main, None) => true,
+            (Lane::Task { batch, .. }, Some(owner)) => batch >= 1 && batch <= entered(owner),
+            (Lane::Main, Some(_)) | (Lane::Task { .. }, None) => false,
+        };
+        let visited = id.visit >= 1 && id.visit <= entered(id.phase) && id.attempt >= 1;
+        if id.seat == u16::MAX {
+            return lane && visited && id.attempt <= self.state.holds;
+        }
+        let current =
+            self.state.desk(id.lane).filter(|desk| desk.phase == id.phase && desk.visit == id.visit);
+        let attempted = current
+            .and_then(|desk| desk.seats.get(usize::from(id.seat)))
+            .is_none_or(|seat| id.attempt <= seat.attempt);
+        lane && visited && attempted && usize::from(id.seat) < most_seats(phase)
     }
 
     fn is_dispatch(&self, id: CommandId) -> bool {
@@ -91,6 +111,11 @@ impl Stepper<'_> {
                 seat.progress = Progress::Held;
                 self.hold(lane, HoldCause::Environment { detail });
             }
+            Remedy::Hold => {
+                seat.progress = Progress::Held;
+                let limit = if detail.is_empty() { String::from("an agent's own budget") } else { detail };
+                self.hold(lane, HoldCause::Limit { limit });
+            }
             Remedy::Retry | Remedy::GiveUp => seat.progress = Progress::Failed { failure, detail },
         }
     }
@@ -112,33 +137,32 @@ impl Stepper<'_> {
     }
 
     /// The limit of the run that is reached, by name (CORE-07, CORE-11).
-    pub(super) fn reached_limit(&self) -> Option<String> {
-        let (limits, used) = (self.state.limits, self.state.used);
-        let times = u64::from(self.state.allowances) + 1;
-        let over =
-            |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit.saturating_mul(times));
-        if over(limits.dispatches, used.dispatches) {
-            Some("dispatches".to_string())
-        } else if over(limits.tokens, used.tokens) {
-            Some("tokens".to_string())
-        } else if over(limits.time, used.time) {
-            Some("time".to_string())
-        } else if over(limits.money, used.money) {
-            Some("money".to_string())
-        } else if limits.money.is_some()
-            && used.unpriced > u64::from(self.state.allowances)
-            && limits.tokens.is_none()
-            && limits.dispatches.is_none()
-        {
-            Some("money, which cannot be kept: costs are unknown and neither tokens nor dispatches are limited".to_string())
+    pub(super) fn reached_limit(&self) -> Option<&'static str> {
+        let (limits, used, granted) = (self.state.limits, self.state.used, self.state.granted);
+        let over = |limit: Option<u64>, used: u64, granted: u64| {
+            limit.is_some_and(|limit| used.saturating_sub(granted) >= limit)
+        };
+        let unkept = limits.money.is_some() && limits.tokens.is_none() && limits.dispatches.is_none();
+        if over(limits.dispatches, used.dispatches, granted.dispatches) {
+            Some("dispatches")
+        } else if over(limits.tokens, used.tokens, granted.tokens) {
+            Some("tokens")
+        } else if over(limits.time, used.time, granted.time) {
+            Some("time")
+        } else if over(limits.money, used.money, granted.money) {
+            Some("money")
+        } else if unkept && used.unpriced > granted.unpriced {
+            Some(
+                "money, which cannot be kept: costs are unknown and neither tokens nor dispatches are limited",
+            )
         } else {
             None
         }
     }
 
-    pub(super) fn hold_for_limit(&mut self, lane: Lane, at: usize, limit: String) {
+    pub(super) fn hold_for_limit(&mut self, lane: Lane, at: usize, limit: &str) {
         self.desk_mut(lane).seats[at].progress = Progress::Held;
-        self.hold(lane, HoldCause::Limit { limit });
+        self.hold(lane, HoldCause::Limit { limit: String::from(limit) });
     }
 
     /// Asks a human whether to go on; one question however many seats are held.
@@ -199,6 +223,17 @@ impl Stepper<'_> {
     /// Lowers the confidence to a ceiling; it never rises.
     pub(super) fn cap(&mut self, ceiling: Confidence) {
         self.state.confidence = self.state.confidence.min(ceiling);
+    }
+}
+
+/// The most seats that a phase can have.
+fn most_seats(phase: &Phase) -> usize {
+    match &phase.work {
+        Work::Role { .. } | Work::Operation { .. } | Work::Ask { .. } => 1,
+        Work::Each { items: Items::Fixed(names), .. } => names.len(),
+        Work::Each { items: Items::Listed { up_to, .. }, .. } => usize::from(*up_to),
+        Work::Panel { members, advisors } => members.len() + advisors.len(),
+        Work::Flow { .. } => 0,
     }
 }
 

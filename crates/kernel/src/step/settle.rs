@@ -37,8 +37,23 @@ impl Stepper<'_> {
         self.settle_as(lane, Ruled { signal: sum.signal, rule: Rule::Route { line }, why: sum.why });
     }
 
-    /// The findings of the members that have a say, as positions.
+    /// The open findings of the members that have a say, as positions.
     pub(super) fn findings_at(&self, lane: Lane) -> Vec<u32> {
+        let mut all = self.all_findings_at(lane);
+        all.retain(|at| {
+            let status = self.state.findings.get(*at as usize).map(|filed| filed.status);
+            matches!(status, Some(FiledStatus::Open | FiledStatus::PassedOn))
+        });
+        all
+    }
+
+    /// What goes back with rejected work: the open findings, or the minor ones when there are no others.
+    pub(super) fn findings_to_send(&self, lane: Lane) -> Vec<u32> {
+        let open = self.findings_at(lane);
+        if open.is_empty() { self.all_findings_at(lane) } else { open }
+    }
+
+    fn all_findings_at(&self, lane: Lane) -> Vec<u32> {
         self.desk(lane)
             .seats
             .iter()
@@ -48,10 +63,6 @@ impl Stepper<'_> {
                 Progress::Open | Progress::Held | Progress::Failed { .. } => None,
             })
             .flat_map(|answer| answer.findings.iter().copied())
-            .filter(|at| {
-                let status = self.state.findings.get(*at as usize).map(|filed| filed.status);
-                matches!(status, Some(FiledStatus::Open | FiledStatus::PassedOn))
-            })
             .collect()
     }
 

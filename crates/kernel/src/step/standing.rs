@@ -54,7 +54,10 @@ impl Stepper<'_> {
         let wrote = phase.writes.iter().map(|artifact| (*artifact, self.state.digest(*artifact))).collect();
         let reads = self.state.main.reads.clone();
         self.state.results[id.index()] = Some(LastResult { signal, accepted, reads, wrote });
-        self.state.inbox[id.index()].clear();
+        // Work that is not accepted still has its findings before it.
+        if accepted {
+            self.state.inbox[id.index()].clear();
+        }
     }
 
     /// Tells whether a finished task still stands: same specification, same needs, same inputs, nothing

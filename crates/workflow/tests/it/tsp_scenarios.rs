@@ -156,34 +156,31 @@ fn without_a_name_a_review_sends_to_the_work_before_it_and_says_so() {
     }
 }
 
-// BUG:
-// // PF-03
-// #[test]
-// fn without_a_name_a_failed_test_sends_to_the_code_that_it_tested() {
-//     let mut run = at("test");
-//     run.finds("test", "fail", vec![finding("F1", "the retry loop never ends")]);
-//     assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 findings");
-// }
+// PF-03
+#[test]
+fn without_a_name_a_failed_test_sends_to_the_code_that_it_tested() {
+    let mut run = at("test");
+    run.finds("test", "fail", vec![finding("F1", "the retry loop never ends")]);
+    assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 findings");
+}
 
-// BUG:
-// // PF-03, PF-06
-// #[test]
-// fn without_a_name_an_upstream_finding_goes_to_the_phase_before() {
-//     let mut run = at("code");
-//     run.finds("code", "finding", vec![finding("F1", "two units contradict each other")]);
-//     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 findings");
-// }
+// PF-03, PF-06
+#[test]
+fn without_a_name_an_upstream_finding_goes_to_the_phase_before() {
+    let mut run = at("code");
+    run.finds("code", "finding", vec![finding("F1", "two units contradict each other")]);
+    assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 findings");
+}
 
-// BUG:
-// // PF-03
-// #[test]
-// fn a_finding_is_not_lost_when_its_phase_sends_another_one_upstream_first() {
-//     let mut run = at("code-review");
-//     run.finds("code-review", "fail", vec![of(&["design", "code"], "F1")]);
-//     run.until("code").finds("code", "finding", vec![of(&["planning"], "F2")]);
-//     run.until("code");
-//     assert_eq!(given(&run), ["F1"]);
-// }
+// PF-03
+#[test]
+fn a_finding_is_not_lost_when_its_phase_sends_another_one_upstream_first() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["design", "code"], "F1")]);
+    run.until("code").finds("code", "finding", vec![of(&["planning"], "F2")]);
+    run.until("code");
+    assert_eq!(given(&run), ["F1"]);
+}
 
 // PF-04
 #[test]
@@ -429,14 +426,13 @@ fn fail_is_routed() {
     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 findings");
 }
 
-// BUG:
-// // PF-13, PF-03
-// #[test]
-// fn fail_with_minor_findings_only_still_goes_where_they_say() {
-//     let mut run = at("code-review");
-//     run.finds("code-review", "fail", vec![minor(of(&["planning"], "F1"))]);
-//     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
-// }
+// PF-13, PF-03
+#[test]
+fn fail_with_minor_findings_only_still_goes_where_they_say() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![minor(of(&["planning"], "F1"))]);
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+}
 
 /// A run that waits for this phase.
 fn at(phase: &str) -> Run {

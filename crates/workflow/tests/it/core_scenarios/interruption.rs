@@ -327,23 +327,22 @@ fn a_command_that_was_never_issued_is_refused() {
     }
 }
 
-// BUG:
-// // CORE-09
-// #[test]
-// fn a_seat_or_an_attempt_that_never_was_is_refused() {
-//     let mut run = Setup::of(quick()).run();
-//     run.until("implement");
-//     let implement = run.walker.state.main.phase.0;
-//     for id in [
-//         position(implement, 1, 7, 1),
-//         position(implement, 1, 0, 2),
-//         position(implement, 0, 0, 1),
-//         position(implement, 1, u16::MAX, 1),
-//         CommandId { lane: Lane::Task { batch: 1, index: 0 }, ..position(implement, 1, 0, 1) },
-//     ] {
-//         assert_eq!(end(&mut run, id, "done"), Err(Refusal::UnknownCommand(id)), "{id}");
-//     }
-// }
+// CORE-09
+#[test]
+fn a_seat_or_an_attempt_that_never_was_is_refused() {
+    let mut run = Setup::of(quick()).run();
+    run.until("implement");
+    let implement = run.walker.state.main.phase.0;
+    for id in [
+        position(implement, 1, 7, 1),
+        position(implement, 1, 0, 2),
+        position(implement, 0, 0, 1),
+        position(implement, 1, u16::MAX, 1),
+        CommandId { lane: Lane::Task { batch: 1, index: 0 }, ..position(implement, 1, 0, 1) },
+    ] {
+        assert_eq!(end(&mut run, id, "done"), Err(Refusal::UnknownCommand(id)), "{id}");
+    }
+}
 
 // CORE-09
 #[test]
@@ -449,8 +448,15 @@ fn nothing_follows(run: &mut Run, says: &str) {
     let program = run.walker.program;
     let visited: Vec<(u16, u16)> =
         (0..).zip(run.walker.state.visits.iter().copied()).filter(|(_, visits)| *visits > 0).collect();
+    // A sub-flow has no seats of its own, and its phases are on the lanes of tasks.
+    let on_the_main_line = |phase: &remand_kernel::program::Phase| {
+        phase.owner.is_none() && !matches!(phase.work, remand_kernel::program::Work::Flow { .. })
+    };
     let before = run.walker.state.clone();
     for (phase, visits) in visited {
+        if !on_the_main_line(&program.phases[phase as usize]) {
+            continue;
+        }
         for visit in 1..=visits {
             let id = position(phase, visit, 0, 1);
             let late = end(run, id, says).unwrap_or_else(|refusal| panic!("{refusal}"));

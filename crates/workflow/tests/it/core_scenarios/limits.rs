@@ -73,18 +73,14 @@ fn go_on_lets_the_run_have_as_much_again() {
     assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
 }
 
-// BUG:
-// // CORE-07
-// #[test]
-// fn go_on_goes_on_even_when_one_dispatch_used_many_times_the_limit() {
-//     let mut run = limited(Limits {
-//         tokens: Some(1000),
-//         ..Limits::default()
-//     });
-//     implements(&mut run, Usage { tokens: 10_000, ..Usage::default() });
-//     run.says("verify", "passed").says("hold", "go-on");
-//     assert_eq!(run.commands(), "dispatch reviewer for review");
-// }
+// CORE-07
+#[test]
+fn go_on_goes_on_even_when_one_dispatch_used_many_times_the_limit() {
+    let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
+    implements(&mut run, Usage { tokens: 10_000, ..Usage::default() });
+    run.says("verify", "passed").says("hold", "go-on");
+    assert_eq!(run.commands(), "dispatch reviewer for review");
+}
 
 // CORE-07, CORE-11
 #[test]
@@ -281,16 +277,15 @@ fn an_environment_failure_of_the_checks_is_no_red_check() {
     assert_eq!(run.left("fixes"), 2);
 }
 
-// BUG:
-// // CORE-10
-// #[test]
-// fn while_the_environment_is_held_no_other_task_is_dispatched_either() {
-//     let mut run = Setup::of(feature()).tasks(vec![task("t1", &[]), task("t2", &[])]).run();
-//     run.until("implement").says("t1/implement", "environment");
-//     let before = run.dispatches();
-//     run.says("t2/implement", "done").says("t2/self-check", "passed").says("t2/cascade", "passed");
-//     assert_eq!(run.dispatches(), before, "{}", run.trace());
-// }
+// CORE-10
+#[test]
+fn while_the_environment_is_held_no_other_task_is_dispatched_either() {
+    let mut run = Setup::of(feature()).tasks(vec![task("t1", &[]), task("t2", &[])]).run();
+    run.until("implement").says("t1/implement", "environment");
+    let before = run.dispatches();
+    run.says("t2/implement", "done").says("t2/self-check", "passed").says("t2/cascade", "passed");
+    assert_eq!(run.dispatches(), before, "{}", run.trace());
+}
 
 // CORE-10
 #[test]
@@ -326,14 +321,13 @@ fn each_kind_of_failure_has_its_remedy() {
     }
 }
 
-// BUG:
-// // CORE-07
-// #[test]
-// fn a_dispatch_that_ran_into_a_limit_of_its_own_asks_a_human_and_does_not_fail_the_run() {
-//     let mut run = limited(Limits::default());
-//     fails(&mut run, Failure::OverBudget, 0, Usage::default());
-//     assert_eq!(run.last(), "implement: no-result → hold: a human is asked");
-// }
+// CORE-07
+#[test]
+fn a_dispatch_that_ran_into_a_limit_of_its_own_asks_a_human_and_does_not_fail_the_run() {
+    let mut run = limited(Limits::default());
+    fails(&mut run, Failure::OverBudget, 0, Usage::default());
+    assert_eq!(run.last(), "implement: no-result → hold: a human is asked");
+}
 
 // EP-25
 #[test]

@@ -23,7 +23,7 @@ fn a_dispatch_is_repeated_once_whatever_the_fault() {
 // EP-25, CORE-24
 #[test]
 fn what_would_fail_the_same_way_is_not_repeated() {
-    for failure in ["denied", "over-budget", "cancelled"] {
+    for failure in ["denied", "cancelled"] {
         let mut run = with_tasks(1);
         run.until("spec").says("spec", failure);
         assert_eq!(run.standing(), "failed at spec: no-result");

@@ -135,21 +135,20 @@ fn no_answer_but_confirm_completes_with_critical_gaps() {
     assert_eq!(run.last(), "confirm: back → remand assign, guidance 3 → 2");
 }
 
-// BUG:
-// // SR-09
-// #[test]
-// fn gaps_found_in_the_final_review_take_the_offer_to_accept_back() {
-//     let mut run = out_of_rounds();
-//     run.says("out-of-rounds", "more").until("close-round").happens(Happening {
-//         flags: vec![("acceptable".to_string(), true)],
-//         ..happening("close-round", "complete")
-//     });
-//     run.says("final-review", "gaps-found");
-//     assert_eq!(
-//         run.commands(),
-//         "ask out-of-rounds: more, force-complete, stop-here, abandon; not offered: accept"
-//     );
-// }
+// SR-09
+#[test]
+fn gaps_found_in_the_final_review_take_the_offer_to_accept_back() {
+    let mut run = out_of_rounds();
+    run.says("out-of-rounds", "more").until("close-round").happens(Happening {
+        flags: vec![("acceptable".to_string(), true)],
+        ..happening("close-round", "complete")
+    });
+    run.says("final-review", "gaps-found");
+    assert_eq!(
+        run.commands(),
+        "ask out-of-rounds: more, force-complete, stop-here, abandon; not offered: accept"
+    );
+}
 
 // SR-08, SR-09
 #[test]

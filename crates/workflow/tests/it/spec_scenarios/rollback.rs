@@ -128,8 +128,9 @@ fn at_a_gate_a_human_may_go_back_to_an_earlier_round() {
     let mut run = at_end_of_round(3);
     rolls_back(&mut run, 2).expect("taken");
     assert!(
-        run.rulings()
-            .contains("round-end: stop → roll back to the start of round 2, redo-round 2 → 1, redo 5 → 4"),
+        run.rulings().contains(
+            "round-end: roll-back → roll back to the start of round 2, redo-round 2 → 1, redo 5 → 4"
+        ),
         "{}",
         run.rulings()
     );

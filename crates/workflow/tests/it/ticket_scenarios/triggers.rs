@@ -120,36 +120,34 @@ fn a_revision_that_leaves_the_design_as_it_is_does_not_reopen_implementation() {
     assert_eq!(dispatched(&run, "implement"), before);
 }
 
-// BUG:
-// // DR-04
-// #[test]
-// fn oscillating_tests_are_seen_although_the_test_writer_changes_files_too() {
-//     let mut run = at_implement();
-//     let ends = [Failed, Passed, Failed];
-//     for (at, end) in (1..).zip(ends) {
-//         let path = format!("src/{at}.cpp");
-//         implements(&mut run, change(at, &path, &[], &["one_more_correction(row);"]));
-//         let test = format!("TEST(Energy, case_{at})");
-//         run.happens(Happening {
-//             change: Some(change(100 + at, "tests/energy.cpp", &[], &[test.as_str()])),
-//             ..happening("write-tests", "done")
-//         });
-//         checks_fail(&mut run, &[("stack_rests", end), ("no_leaks", Failed)]);
-//     }
-//     assert_eq!(run.last(), "quality-gate: circle → to findings");
-// }
+// DR-04
+#[test]
+fn oscillating_tests_are_seen_although_the_test_writer_changes_files_too() {
+    let mut run = at_implement();
+    let ends = [Failed, Passed, Failed];
+    for (at, end) in (1..).zip(ends) {
+        let path = format!("src/{at}.cpp");
+        implements(&mut run, change(at, &path, &[], &["one_more_correction(row);"]));
+        let test = format!("TEST(Energy, case_{at})");
+        run.happens(Happening {
+            change: Some(change(100 + at, "tests/energy.cpp", &[], &[test.as_str()])),
+            ..happening("write-tests", "done")
+        });
+        checks_fail(&mut run, &[("stack_rests", end), ("no_leaks", Failed)]);
+    }
+    assert_eq!(run.last(), "quality-gate: circle → to findings");
+}
 
-// BUG:
-// // DR-04, CORE-22
-// #[test]
-// fn one_change_made_and_undone_again_and_again_is_a_circle() {
-//     let mut run = at_implement();
-//     let (old, new) = (&["double bias = row.bias;", "row.apply(bias);"], &["double bias = 0;", "row.skip();"]);
-//     leaves_incomplete(&mut run, change(1, "src/block_pgs.cpp", old, new));
-//     leaves_incomplete(&mut run, change(2, "src/block_pgs.cpp", new, old));
-//     leaves_incomplete(&mut run, change(1, "src/block_pgs.cpp", old, new));
-//     assert_eq!(run.last(), "implement: circle → to findings");
-// }
+// DR-04, CORE-22
+#[test]
+fn one_change_made_and_undone_again_and_again_is_a_circle() {
+    let mut run = at_implement();
+    let (old, new) = (&["double bias = row.bias;", "row.apply(bias);"], &["double bias = 0;", "row.skip();"]);
+    leaves_incomplete(&mut run, change(1, "src/block_pgs.cpp", old, new));
+    leaves_incomplete(&mut run, change(2, "src/block_pgs.cpp", new, old));
+    leaves_incomplete(&mut run, change(1, "src/block_pgs.cpp", old, new));
+    assert_eq!(run.last(), "implement: circle → to findings");
+}
 
 // DR-04
 #[test]
