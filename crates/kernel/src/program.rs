@@ -162,6 +162,56 @@ pub enum Action {
     Ignore,
 }
 
+impl Action {
+    /// Tells whether work is sent back.
+    pub fn is_back(&self) -> bool {
+        match self {
+            Action::Remand(_) | Action::RemandInjector | Action::Restore(_) => true,
+            Action::Next
+            | Action::To(_)
+            | Action::Return
+            | Action::Raise(_)
+            | Action::Done
+            | Action::Fail
+            | Action::Stop(_)
+            | Action::Hold
+            | Action::Ignore => false,
+        }
+    }
+
+    /// Tells whether the work is taken as it is: on in the flow, or done.
+    pub fn is_accepting(&self) -> bool {
+        match self {
+            Action::Next | Action::Return | Action::Done => true,
+            Action::To(_)
+            | Action::Remand(_)
+            | Action::RemandInjector
+            | Action::Restore(_)
+            | Action::Raise(_)
+            | Action::Fail
+            | Action::Stop(_)
+            | Action::Hold
+            | Action::Ignore => false,
+        }
+    }
+
+    /// The phase that the action names.
+    pub fn named(&self) -> Option<PhaseId> {
+        match self {
+            Action::To(target) | Action::Remand(target) | Action::Restore(target) => Some(*target),
+            Action::Next
+            | Action::RemandInjector
+            | Action::Return
+            | Action::Raise(_)
+            | Action::Done
+            | Action::Fail
+            | Action::Stop(_)
+            | Action::Hold
+            | Action::Ignore => None,
+        }
+    }
+}
+
 /// What a route does to the confidence of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -421,6 +471,23 @@ impl Program {
     /// The phases of the flow that belongs to `owner`, or of the main flow.
     pub fn flow(&self, owner: Option<PhaseId>) -> impl Iterator<Item = PhaseId> + '_ {
         self.phase_ids().filter(move |id| self.phase(*id).owner == owner)
+    }
+
+    /// Every condition of the program, with the phase that it belongs to.
+    pub fn conditions(&self) -> impl Iterator<Item = (PhaseId, &Condition)> {
+        self.phase_ids().flat_map(|id| {
+            let phase = self.phase(id);
+            let options: &[Choice] = match &phase.work {
+                Work::Ask { options, .. } => options,
+                Work::Role { .. }
+                | Work::Each { .. }
+                | Work::Panel { .. }
+                | Work::Flow { .. }
+                | Work::Operation { .. } => &[],
+            };
+            let offered = options.iter().filter_map(|option| option.offered.as_ref());
+            phase.when.iter().chain(offered).map(move |condition| (id, condition))
+        })
     }
 
     /// What a budget holds when full, given the length of each list.

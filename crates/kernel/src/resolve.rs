@@ -4,7 +4,7 @@
 //! runs. Nothing here looks at a state: what is needed comes in as numbers.
 
 use crate::ids::{BudgetId, PhaseId, SignalId};
-use crate::program::{Action, Condition, Fact, Program, Route, Scope};
+use crate::program::{Condition, Fact, Program, Route, Scope};
 use crate::signal::SPENT;
 use alloc::vec::Vec;
 
@@ -121,20 +121,4 @@ pub fn can_follow(
     left: impl Fn(BudgetId) -> u16,
 ) -> bool {
     resolve(program, phase, signal, left).is_some()
-}
-
-/// Tells whether a route takes the work as it is; only then does a result stand.
-pub fn accepts(route: &Route) -> bool {
-    match route.action {
-        Action::Next | Action::Return | Action::Done => true,
-        Action::To(_)
-        | Action::Remand(_)
-        | Action::RemandInjector
-        | Action::Restore(_)
-        | Action::Raise(_)
-        | Action::Fail
-        | Action::Stop(_)
-        | Action::Hold
-        | Action::Ignore => false,
-    }
 }

@@ -6,7 +6,7 @@
 use super::phrase::budget_name;
 use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
 use remand_kernel::program::{Action, Effect, Phase, Program, Route};
-use remand_kernel::resolve::{accepts, following, replacement};
+use remand_kernel::resolve::{following, replacement};
 use remand_kernel::signal::SPENT;
 
 /// One way from a phase to another or to an end.
@@ -178,7 +178,9 @@ fn same_way(one: &Edge, other: &Edge) -> bool {
 pub fn written_order(phase: &Phase) -> Vec<&(SignalId, Route)> {
     let mut routes: Vec<&(SignalId, Route)> = phase.routes.iter().collect();
     // Readers look for the phase's own routes first, and on one line for the one that accepts.
-    routes.sort_by_key(|(_, route)| (route.line < phase.line, route.line, !accepts(route), route.effect));
+    routes.sort_by_key(|(_, route)| {
+        (route.line < phase.line, route.line, !route.action.is_accepting(), route.effect)
+    });
     routes
 }
 

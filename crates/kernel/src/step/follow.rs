@@ -34,7 +34,7 @@ impl Stepper<'_> {
             return;
         };
         let route = resolution.route;
-        let accepted = resolve::accepts(route);
+        let accepted = route.action.is_accepting();
         let own = if accepted { self.findings_at(lane) } else { self.findings_to_send(lane) };
         let findings = self.gathered(lane, &own);
         let mut effects: Vec<Effect> = route.effect.into_iter().chain(self.lacks_diversity(lane)).collect();

@@ -201,20 +201,9 @@ impl Stepper<'_> {
 
     /// The checkpoint phase and the budgets of the workflow's own way to roll back.
     fn restoring_route(&self) -> Option<(PhaseId, Vec<BudgetId>)> {
-        self.program.phases.iter().flat_map(|phase| &phase.routes).find_map(|(_, route)| match route.action {
-            Action::Restore(target) => Some((target, route.spends.clone())),
-            Action::Next
-            | Action::To(_)
-            | Action::Remand(_)
-            | Action::RemandInjector
-            | Action::Return
-            | Action::Raise(_)
-            | Action::Done
-            | Action::Fail
-            | Action::Stop(_)
-            | Action::Hold
-            | Action::Ignore => None,
-        })
+        let routes = self.program.phases.iter().flat_map(|phase| &phase.routes);
+        let mut restoring = routes.filter(|(_, route)| matches!(route.action, Action::Restore(_)));
+        restoring.find_map(|(_, route)| Some((route.action.named()?, route.spends.clone())))
     }
 
     /// Puts artifacts and flags back as they were when the round began; no budget is given back.

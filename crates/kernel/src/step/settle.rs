@@ -5,7 +5,6 @@ use super::follow::Ruled;
 use crate::detect;
 use crate::ids::{Lane, PhaseId, SignalId};
 use crate::program::{Action, Effect, TallyRow, TallyTest, Work, is_detector};
-use crate::resolve;
 use crate::ruling::{Rule, Why};
 use crate::signal::{DETECTORS, KIND_FINDINGS, NO_RESULT, REPEATED, SECURITY_BLOCKER};
 use crate::state::{Answer, Derived, FiledStatus, Progress};
@@ -199,7 +198,7 @@ impl Stepper<'_> {
             return counted;
         }
         let route = self.program.phase(phase).route(sum.signal)?;
-        if resolve::accepts(route) {
+        if route.action.is_accepting() {
             return None;
         }
         let sentence = self.repetition(lane, phase)?;

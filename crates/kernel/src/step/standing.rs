@@ -50,7 +50,7 @@ impl Stepper<'_> {
         let phase = self.program.phase(id);
         let left = |budget| self.left(lane, budget);
         let accepted = resolve::resolve(self.program, id, signal, left)
-            .is_some_and(|resolution| resolve::accepts(resolution.route));
+            .is_some_and(|resolution| resolution.route.action.is_accepting());
         let wrote = phase.writes.iter().map(|artifact| (*artifact, self.state.digest(*artifact))).collect();
         let reads = self.state.main.reads.clone();
         self.state.results[id.index()] = Some(LastResult { signal, accepted, reads, wrote });

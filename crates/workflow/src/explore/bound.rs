@@ -111,21 +111,8 @@ fn explore(program: &Program, world: World) -> Result<Explored, TooMany> {
 
 /// Tells whether two worlds have the same transition system: no condition and no budget tells them apart.
 fn alike(program: &Program, a: &World, b: &World) -> bool {
-    let conditions = program.phases.iter().flat_map(|phase| {
-        let options = match &phase.work {
-            Work::Ask { options, .. } => {
-                options.iter().filter_map(|option| option.offered.as_ref()).collect()
-            }
-            Work::Role { .. }
-            | Work::Each { .. }
-            | Work::Panel { .. }
-            | Work::Flow { .. }
-            | Work::Operation { .. } => Vec::new(),
-        };
-        phase.when.iter().chain(options)
-    });
-    let same_truth =
-        conditions.flat_map(|condition| &condition.all).all(|comparison| match comparison.fact {
+    let same_truth = program.conditions().flat_map(|(_, condition)| &condition.all).all(|comparison| {
+        match comparison.fact {
             remand_kernel::program::Fact::Count(list) => {
                 comparison.holds(a.count(list)) == comparison.holds(b.count(list))
             }
@@ -134,7 +121,8 @@ fn alike(program: &Program, a: &World, b: &World) -> bool {
             | remand_kernel::program::Fact::Risk
             | remand_kernel::program::Fact::Flag(_)
             | remand_kernel::program::Fact::Left(_) => true,
-        });
+        }
+    });
     let same_budgets = (0..program.budgets.len()).filter_map(|at| u16::try_from(at).ok()).all(|at| {
         let id = remand_kernel::ids::BudgetId(at);
         program.capacity(id, |list| a.count(list)) == program.capacity(id, |list| b.count(list))

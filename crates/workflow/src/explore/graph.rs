@@ -2,7 +2,7 @@
 
 use super::machine::{Counting, Machine, Node, Target};
 use remand_kernel::ids::{PhaseId, SignalId};
-use remand_kernel::program::{Action, Confidence, Effect};
+use remand_kernel::program::{Confidence, Effect};
 use rustc_hash::FxHashMap;
 
 /// More nodes than this are not counted through.
@@ -76,10 +76,7 @@ impl Graph {
                     Target::Hold => Head::Hold,
                     Target::Exit(signal) => Head::Exit(*signal),
                 };
-                let back = matches!(
-                    edge.route.action,
-                    Action::Remand(_) | Action::RemandInjector | Action::Restore(_)
-                );
+                let back = edge.route.action.is_back();
                 graph.edges.push(Arc { signal: edge.signal, to, effect: edge.route.effect, back });
             }
             graph.first.push(u32::try_from(graph.edges.len()).unwrap_or(u32::MAX));

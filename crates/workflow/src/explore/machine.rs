@@ -31,8 +31,7 @@ impl World {
     /// Worlds that between them make every comparison of a count true and false, in both modes.
     pub fn all(program: &Program) -> Vec<World> {
         let mut counts: BTreeSet<u16> = BTreeSet::from([0, 1, 2, 8]);
-        for comparison in program.phases.iter().flat_map(|phase| phase.when.iter()).flat_map(|when| &when.all)
-        {
+        for comparison in program.conditions().flat_map(|(_, condition)| &condition.all) {
             if let Fact::Count(_) = comparison.fact {
                 let value = comparison.value;
                 counts.extend([value.saturating_sub(1), value, value.saturating_add(1)]);

@@ -89,7 +89,7 @@ impl Liveness {
         let mut live = Liveness {
             budgets: program.phase_ids().map(|id| consulted(program, id)).collect(),
             callers: program.phase_ids().map(|id| uses_caller(program, id)).collect(),
-            confidence: conditions(program).any(|fact| fact == Fact::Confidence),
+            confidence: facts(program).any(|fact| fact == Fact::Confidence),
         };
         let flows = program.phase_ids().map(Some).chain([None]);
         let ways: Vec<Way> = flows
@@ -149,7 +149,7 @@ fn consulted(program: &Program, id: PhaseId) -> Vec<bool> {
             live[budget.index()] = true;
         }
     }
-    for fact in conditions(program) {
+    for fact in facts(program) {
         if let Fact::Left(budget) = fact {
             live[budget.index()] = true;
         }
@@ -157,18 +157,9 @@ fn consulted(program: &Program, id: PhaseId) -> Vec<bool> {
     live
 }
 
-fn conditions(program: &Program) -> impl Iterator<Item = Fact> + '_ {
-    program
-        .phases
-        .iter()
-        .flat_map(|phase| {
-            let options = match &phase.work {
-                remand_kernel::program::Work::Ask { options, .. } => options.as_slice(),
-                _ => &[],
-            };
-            phase.when.iter().chain(options.iter().filter_map(|option| option.offered.as_ref()))
-        })
-        .flat_map(|condition| condition.all.iter().map(|comparison| comparison.fact))
+/// What the conditions of a program look at.
+fn facts(program: &Program) -> impl Iterator<Item = Fact> + '_ {
+    program.conditions().flat_map(|(_, condition)| condition.all.iter().map(|comparison| comparison.fact))
 }
 
 /// Tells whether a phase itself looks at the phase that led to it.

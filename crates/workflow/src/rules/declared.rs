@@ -3,7 +3,7 @@
 use super::questions::all;
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
-use remand_kernel::program::{Fact, Work};
+use remand_kernel::program::Fact;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     check_flags(compiled, problems);
@@ -20,21 +20,9 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
 fn check_flags(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for (flag, decl) in compiled.file.flags.iter().enumerate() {
-        let conditions = program.phases.iter().flat_map(|phase| {
-            let offered = match &phase.work {
-                Work::Ask { options, .. } => {
-                    options.iter().filter_map(|option| option.offered.as_ref()).collect()
-                }
-                Work::Role { .. }
-                | Work::Each { .. }
-                | Work::Panel { .. }
-                | Work::Flow { .. }
-                | Work::Operation { .. } => Vec::new(),
-            };
-            phase.when.iter().chain(offered)
-        });
-        let read = conditions
-            .flat_map(|condition| &condition.all)
+        let read = program
+            .conditions()
+            .flat_map(|(_, condition)| &condition.all)
             .any(|comparison| matches!(comparison.fact, Fact::Flag(id) if id.index() == flag));
         if !read {
             let message = format!("no condition looks at the flag `{}`", decl.it);

@@ -9,19 +9,10 @@ use remand_kernel::program::Action;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for at in followed(program) {
-        let (target, back) = match at.route.action {
-            Action::To(target) => (target, false),
-            Action::Remand(target) | Action::Restore(target) => (target, true),
-            Action::Next
-            | Action::RemandInjector
-            | Action::Return
-            | Action::Raise(_)
-            | Action::Done
-            | Action::Fail
-            | Action::Stop(_)
-            | Action::Hold
-            | Action::Ignore => continue,
+        let Some(target) = at.route.action.named() else {
+            continue;
         };
+        let back = at.route.action.is_back();
         let span = compiled.places.route(at.phase, at.signal);
         let (from, to) = (&program.phase(at.phase).name, &program.phase(target).name);
         if program.phase(at.phase).owner != program.phase(target).owner {

@@ -13,18 +13,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         if matches!(phase.work, Work::Ask { .. }) {
             continue;
         }
-        let goes_on = match at.route.action {
-            Action::Next | Action::Return | Action::Done => true,
-            Action::To(target) => !program.phase(target).aside,
-            Action::Remand(_)
-            | Action::RemandInjector
-            | Action::Restore(_)
-            | Action::Raise(_)
-            | Action::Fail
-            | Action::Stop(_)
-            | Action::Hold
-            | Action::Ignore => false,
-        };
+        let to_flow = matches!(at.route.action, Action::To(target) if !program.phase(target).aside);
+        let goes_on = at.route.action.is_accepting() || to_flow;
         let is_route_of = |signal| phase.route(signal).is_some_and(|route| std::ptr::eq(route, at.route));
         let own = is_route_of(at.signal);
         if !own && is_route_of(SPENT) {

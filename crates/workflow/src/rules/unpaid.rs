@@ -4,7 +4,7 @@ use super::written;
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
-use remand_kernel::program::{Action, Route};
+use remand_kernel::program::Route;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
@@ -24,18 +24,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
 }
 
 fn check_route(route: &Route, span: Span, owner: &str, problems: &mut Vec<Diagnostic>) {
-    let back = match route.action {
-        Action::Remand(_) | Action::RemandInjector | Action::Restore(_) => true,
-        Action::Next
-        | Action::To(_)
-        | Action::Return
-        | Action::Raise(_)
-        | Action::Done
-        | Action::Fail
-        | Action::Stop(_)
-        | Action::Hold
-        | Action::Ignore => false,
-    };
+    let back = route.action.is_back();
     if back && route.spends.is_empty() {
         let message = format!("{owner} sends work back and spends nothing");
         let remedy =

@@ -1,6 +1,7 @@
 //! A walk file: a workflow, how the run starts, and what happens, in order.
 
-use super::walker::{Happening, Says, WalkError, Walker};
+use super::happening::{Happening, Says, WalkError};
+use super::walker::Walker;
 use crate::diagnostic::{Code, Diagnostic, tidy};
 use crate::fields::{Fields, text};
 use crate::source::{At, Source, Span};

@@ -3,7 +3,7 @@
 use remand_kernel::Program;
 use remand_kernel::change::Approach;
 use remand_kernel::event::{Item, Mode, Start};
-use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
+use remand_kernel::finding::{Category, Finding, Place, Severity};
 use remand_workflow::walk::{Happening, Says, Walker};
 use std::sync::LazyLock;
 
@@ -220,10 +220,6 @@ pub fn minor(finding: Finding) -> Finding {
 
 pub fn security_blocker(finding: Finding) -> Finding {
     Finding { severity: Severity::Blocker, category: Category::Security, ..finding }
-}
-
-pub fn of_kind(kind: FindingKind, finding: Finding) -> Finding {
-    Finding { kind: Some(kind), ..finding }
 }
 
 pub fn injected_by(phases: &[&str], finding: Finding) -> Finding {

@@ -1,0 +1,366 @@
+//! A workflow file to a program: names become ids, defaults become routes. What is unknown is reported.
+
+mod names;
+mod routes;
+
+use crate::diagnostic::{Code, Diagnostic, suggest};
+use crate::file::{BudgetDecl, File, ItemsDecl, KindDecl, PhaseDecl, TallyDecl, TallyTestDecl};
+use crate::operations::OPERATIONS;
+use crate::roles::Roles;
+use crate::source::{At, Source, Span};
+use remand_kernel::ids::{BudgetId, OperationId, PhaseId, SignalId};
+use remand_kernel::program::{
+    Budget, Choice, Items, Nearest, Phase, Program, Scope, Size, TallyRow, TallyTest, Work,
+};
+use remand_kernel::signal::IMPLICIT;
+use std::collections::BTreeMap;
+
+/// The name under which a phase spends its own rounds.
+pub const ROUND: &str = "round";
+
+/// A program together with where its parts stand in the file.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    pub program: Program,
+    pub places: Places,
+    /// Phases of each sub-flow and the file's own order are in the program; this is what rules need besides.
+    pub file: File,
+}
+
+/// Where things stand in the file.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    pub phases: Vec<Span>,
+    /// The `on` of each phase.
+    pub ons: Vec<Span>,
+    pub routes: BTreeMap<(PhaseId, SignalId), Span>,
+    pub budgets: Vec<Span>,
+}
+
+impl Places {
+    pub fn phase(&self, id: PhaseId) -> Span {
+        self.phases.get(id.index()).copied().unwrap_or_default()
+    }
+
+    pub fn route(&self, id: PhaseId, signal: SignalId) -> Span {
+        self.routes.get(&(id, signal)).copied().unwrap_or_else(|| self.phase(id))
+    }
+}
+
+/// Compiles a file. The program is complete only if nothing was reported.
+pub fn compile(file: &File, source: &Source, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Compiled {
+    let mut compiler = Compiler::new(file, source, roles, problems);
+    compiler.declare_phases(&file.phases, None);
+    compiler.declare_budgets();
+    compiler.define_phases();
+    compiler.define_budgets();
+    compiler.define_rest();
+    let Compiler { program, places, .. } = compiler;
+    Compiled { program, places, file: file.clone() }
+}
+
+struct Compiler<'a> {
+    file: &'a File,
+    source: &'a Source,
+    roles: &'a Roles,
+    problems: &'a mut Vec<Diagnostic>,
+    program: Program,
+    places: Places,
+    /// The declaration of each phase, in the order of ids.
+    decls: Vec<&'a PhaseDecl>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(
+        file: &'a File,
+        source: &'a Source,
+        roles: &'a Roles,
+        problems: &'a mut Vec<Diagnostic>,
+    ) -> Compiler<'a> {
+        let program = Program {
+            name: file.name.it.clone(),
+            about: file.about.it.clone(),
+            subject: file.subject.it.clone(),
+            phases: Vec::new(),
+            budgets: Vec::new(),
+            artifacts: vec![file.subject.it.clone()],
+            signals: IMPLICIT.iter().map(|(name, _)| (*name).to_string()).collect(),
+            flags: file.flags.iter().map(|flag| flag.it.clone()).collect(),
+            lists: Vec::new(),
+            contracts: Vec::new(),
+            operations: Vec::new(),
+            injects: Vec::new(),
+            failure: Vec::new(),
+        };
+        Compiler { file, source, roles, problems, program, places: Places::default(), decls: Vec::new() }
+    }
+
+    fn report(&mut self, code: Code, span: Span, message: String, remedy: impl Into<String>) {
+        self.problems.push(Diagnostic::error(code, span, message, remedy));
+    }
+
+    /// Gives every phase its id, so that routes can name any of them.
+    fn declare_phases(&mut self, decls: &'a [PhaseDecl], owner: Option<PhaseId>) {
+        for decl in decls {
+            if self.program.phase_named(&decl.name.it).is_some() {
+                let message = format!("there is another phase `{}`", decl.name.it);
+                self.report(Code::DuplicatePhase, decl.name.span, message, "give one of them another name");
+            }
+            let id = PhaseId(narrow(self.program.phases.len()));
+            self.program.phases.push(self.bare_phase(decl, owner));
+            self.places.phases.push(decl.name.span);
+            self.places.ons.push(decl.on_span);
+            self.decls.push(decl);
+            if let KindDecl::Flow { phases, .. } = &decl.kind {
+                self.declare_phases(phases, Some(id));
+            }
+        }
+    }
+
+    fn bare_phase(&self, decl: &PhaseDecl, owner: Option<PhaseId>) -> Phase {
+        let retries = decl.retries.as_ref().or(self.file.retries.as_ref()).map_or(0, |number| number.it);
+        Phase {
+            name: decl.name.it.clone(),
+            owner,
+            aside: decl.aside,
+            when: None,
+            work: Work::Operation { operation: OperationId(0) },
+            reads: Vec::new(),
+            may_read: Vec::new(),
+            writes: Vec::new(),
+            discards: Vec::new(),
+            sets: Vec::new(),
+            routes: Vec::new(),
+            qualified: Vec::new(),
+            round: None,
+            retries: u8::try_from(retries).unwrap_or(u8::MAX),
+            repeats: decl
+                .repeats
+                .as_ref()
+                .map_or(2, |number| u8::try_from(number.it).unwrap_or(u8::MAX))
+                .max(2),
+            status: decl.status.clone(),
+            checkpoint: decl.checkpoint,
+            line: self.source.line_of(decl.name.span),
+        }
+    }
+
+    /// Gives every budget its id: the declared ones, then the rounds of phases.
+    fn declare_budgets(&mut self) {
+        let file = self.file;
+        for decl in &file.budgets {
+            if decl.name.it == ROUND {
+                let message = format!("`{ROUND}` is the name of a phase's own rounds");
+                self.report(Code::Conflict, decl.name.span, message, "give the budget another name");
+            }
+            let scope = self.scope(decl);
+            let size = self.size(decl);
+            self.program.budgets.push(Budget {
+                name: decl.name.it.clone(),
+                size,
+                scope,
+                then: None,
+                line: self.source.line_of(decl.name.span),
+            });
+            self.places.budgets.push(decl.name.span);
+        }
+        for at in 0..self.decls.len() {
+            let Some(rounds) = &self.decls[at].rounds else {
+                continue;
+            };
+            let id = PhaseId(narrow(at));
+            if rounds.it == 0 {
+                let message = "a phase with 0 rounds never runs".to_string();
+                self.report(Code::Shape, rounds.span, message, "write 1 or more, or leave `rounds` out");
+            }
+            // N runs of the phase are N − 1 ways back from it.
+            self.program.phases[at].round = Some(BudgetId(narrow(self.program.budgets.len())));
+            self.program.budgets.push(Budget {
+                name: format!("{}.{ROUND}", self.decls[at].name.it),
+                size: Size::Fixed(rounds.it.saturating_sub(1)),
+                scope: Scope::Entry(id),
+                then: None,
+                line: self.source.line_of(rounds.span),
+            });
+            self.places.budgets.push(rounds.span);
+        }
+    }
+
+    fn scope(&mut self, decl: &BudgetDecl) -> Scope {
+        match decl.scope.it.as_str() {
+            "run" => Scope::Run,
+            "subject" => Scope::Subject,
+            name => match self.program.phase_named(name) {
+                Some(id) if self.program.phase(id).owner.is_none() => Scope::Phase(id),
+                Some(_) | None => {
+                    let message =
+                        format!("`per {name}` names neither `run`, `subject` nor a phase of the main flow");
+                    let known = ["run", "subject"].into_iter().chain(self.main_phases());
+                    let remedy = suggest(name, known.collect::<Vec<_>>());
+                    self.report(Code::UnknownPhase, decl.scope.span, message, remedy);
+                    Scope::Run
+                }
+            },
+        }
+    }
+
+    fn main_phases(&self) -> Vec<&'a str> {
+        self.decls
+            .iter()
+            .zip(&self.program.phases)
+            .filter(|(_, phase)| phase.owner.is_none())
+            .map(|(decl, _)| decl.name.it.as_str())
+            .collect()
+    }
+
+    fn size(&mut self, decl: &BudgetDecl) -> Size {
+        // N rounds are N − 1 ways back.
+        let free = u16::from(decl.rounds);
+        match &decl.share {
+            None => Size::Fixed(decl.size.saturating_sub(free)),
+            Some((list, divisor)) => {
+                Size::Share { floor: decl.size, list: self.list(&list.it), divisor: (*divisor).max(1), free }
+            }
+        }
+    }
+
+    fn define_budgets(&mut self) {
+        let file = self.file;
+        for (at, decl) in file.budgets.iter().enumerate() {
+            if let Some(then) = &decl.then {
+                // A budget's `then` is not at a phase: `round` and `as` have no meaning there.
+                self.program.budgets[at].then = self.route(then, None, &[]);
+            }
+        }
+    }
+
+    fn define_rest(&mut self) {
+        let file = self.file;
+        for name in &file.injects {
+            match self.program.phase_named(&name.it) {
+                Some(id) => self.program.injects.push(id),
+                None => self.unknown_phase(name),
+            }
+        }
+        self.program.injects.sort_unstable();
+        for name in &file.failure {
+            match self.operation(name) {
+                Some(id) => self.program.failure.push(id),
+                None => self.unknown_operation(name),
+            }
+        }
+    }
+
+    fn unknown_phase(&mut self, name: &At<String>) {
+        let known: Vec<&str> = self.decls.iter().map(|decl| decl.name.it.as_str()).collect();
+        let remedy = suggest(&name.it, known);
+        self.report(Code::UnknownPhase, name.span, format!("there is no phase `{}`", name.it), remedy);
+    }
+
+    fn unknown_operation(&mut self, name: &At<String>) {
+        let remedy = suggest(&name.it, OPERATIONS.iter().map(|spec| spec.name));
+        self.report(
+            Code::UnknownOperation,
+            name.span,
+            format!("the engine has no operation `{}`", name.it),
+            remedy,
+        );
+    }
+
+    fn define_phases(&mut self) {
+        for at in 0..self.decls.len() {
+            let decl = self.decls[at];
+            let work = self.work(decl);
+            let when = decl.when.as_ref().map(|when| self.condition(when));
+            let reads = self.artifacts(&decl.reads);
+            let may_read = self.artifacts(&decl.may_read);
+            let writes = self.artifacts(&decl.writes);
+            let discards = self.artifacts(&decl.discards);
+            let sets = decl.sets.iter().filter_map(|flag| self.flag(flag)).collect();
+            let phase = &mut self.program.phases[at];
+            phase.work = work;
+            phase.when = when;
+            phase.reads = reads;
+            phase.may_read = may_read;
+            phase.writes = writes;
+            phase.discards = discards;
+            phase.sets = sets;
+        }
+        for at in 0..self.decls.len() {
+            self.define_routes(at);
+        }
+    }
+
+    fn work(&mut self, decl: &PhaseDecl) -> Work {
+        match &decl.kind {
+            KindDecl::Role { role, nearest_caller } => Work::Role {
+                contract: self.contract(role),
+                nearest: if *nearest_caller { Nearest::Caller } else { Nearest::Named },
+            },
+            KindDecl::Each { role, items, tally, quorum, diverse } => {
+                let items = match items {
+                    ItemsDecl::Fixed(names) => {
+                        Items::Fixed(names.iter().map(|name| name.it.clone()).collect())
+                    }
+                    ItemsDecl::Listed { list, up_to } => {
+                        Items::Listed { list: self.list(&list.it), up_to: *up_to }
+                    }
+                };
+                Work::Each {
+                    contract: self.contract(role),
+                    items,
+                    tally: self.tally(tally),
+                    quorum: quorum.as_ref().map(|quorum| quorum.it),
+                    diverse: *diverse,
+                }
+            }
+            KindDecl::Panel { members, advisors } => Work::Panel {
+                members: members.iter().map(|role| self.contract(role)).collect(),
+                advisors: advisors.iter().map(|role| self.contract(role)).collect(),
+            },
+            KindDecl::Flow { list, at_once, tally, .. } => {
+                Work::Flow { list: self.list(&list.it), at_once: *at_once, tally: self.tally(tally) }
+            }
+            KindDecl::Do { operation } => {
+                let found = self.operation(operation);
+                if found.is_none() {
+                    self.unknown_operation(operation);
+                }
+                Work::Operation { operation: found.unwrap_or(OperationId(0)) }
+            }
+            KindDecl::Ask { question, default, options, .. } => Work::Ask {
+                question: question.it.clone(),
+                default: default.as_ref().map(|default| self.signal(&default.it)),
+                options: options
+                    .iter()
+                    .map(|option| Choice {
+                        signal: self.signal(&option.name.it),
+                        offered: option.offered.as_ref().map(|offered| self.condition(offered)),
+                    })
+                    .collect(),
+            },
+            KindDecl::Unknown => Work::Operation { operation: OperationId(0) },
+        }
+    }
+
+    fn tally(&mut self, rows: &[TallyDecl]) -> Vec<TallyRow> {
+        rows.iter()
+            .map(|row| TallyRow {
+                signal: self.signal(&row.signal.it),
+                test: match &row.test {
+                    TallyTestDecl::Any(verdict) => TallyTest::Any(self.signal(&verdict.it)),
+                    TallyTestDecl::All(verdict) => TallyTest::All(self.signal(&verdict.it)),
+                    TallyTestDecl::AtLeast { least, verdict, .. } => {
+                        TallyTest::AtLeast(*least, self.signal(&verdict.it))
+                    }
+                    TallyTestDecl::Otherwise => TallyTest::Otherwise,
+                },
+            })
+            .collect()
+    }
+}
+
+/// A workflow of 512 KiB cannot name as many things as fit into 16 bits.
+fn narrow(at: usize) -> u16 {
+    u16::try_from(at).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,169 @@
+//! Routes of phases: the written ones, the defaults for the rest, and names resolved.
+
+use super::{Compiler, ROUND, narrow};
+use crate::diagnostic::{Code, suggest};
+use crate::file::{ActionDecl, KindDecl, PhaseDecl, RouteDecl};
+use crate::operations::operation;
+use crate::producible::{self, Producible};
+use crate::source::At;
+use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
+use remand_kernel::program::{Action, Route};
+use std::collections::BTreeMap;
+
+impl Compiler<'_> {
+    /// A phase's own routes, then the defaults for what is left, then a look at what still has none.
+    pub(super) fn define_routes(&mut self, at: usize) {
+        let decl = self.decls[at];
+        if !self.is_known(&decl.kind) {
+            return;
+        }
+        let id = PhaseId(narrow(at));
+        let producible = producible::of(&mut self.program, id, decl);
+        let mut routes: BTreeMap<SignalId, Route> = BTreeMap::new();
+        for (name, route) in &decl.on {
+            let Some(signal) = producible.named(&self.program, &name.it) else {
+                self.unknown_signal(decl, name, &producible);
+                continue;
+            };
+            let default = self.file.defaults.iter().find(|default| default.signal.it == name.it);
+            if let Some(default) = default
+                && !default.except.iter().any(|except| except.it == decl.name.it)
+            {
+                let message =
+                    format!("`{}` has a default route, and this phase is not excepted from it", name.it);
+                let line = self.source.line_of(default.signal.span);
+                let remedy =
+                    format!("add `{}` to the exceptions in line {line}, or remove this route", decl.name.it);
+                self.report(Code::Exception, name.span, message, remedy);
+            }
+            self.places.routes.insert((id, signal), route.span);
+            if let Some(route) = self.route(route, Some(id), &decl.on) {
+                routes.insert(signal, route);
+            }
+        }
+        for signal in producible.required(&self.program, &decl.on) {
+            if routes.contains_key(&signal) {
+                continue;
+            }
+            let name = self.program.signal(signal).to_string();
+            let written = decl.on.iter().any(|(own, _)| own.it == name) || decl.unreadable.contains(&name);
+            if written {
+                // It could not be read or resolved: that is reported already.
+                continue;
+            }
+            let default = self.file.defaults.iter().find(|default| default.signal.it == name);
+            match default {
+                Some(default) if !default.except.iter().any(|except| except.it == decl.name.it) => {
+                    if let Some(route) = self.route(&default.route, Some(id), &[]) {
+                        self.places.routes.insert((id, signal), default.route.span);
+                        routes.insert(signal, route);
+                    }
+                }
+                Some(_) | None => {
+                    let message =
+                        format!("phase `{}` can end with `{name}`, and nothing says what then", decl.name.it);
+                    let remedy = format!("add `{name}: ROUTE` to its `on`, or to `defaults`");
+                    self.report(Code::NoRoute, self.places.ons[at], message, remedy);
+                }
+            }
+        }
+        self.program.phases[at].routes = routes.into_iter().collect();
+    }
+
+    /// What an unknown role or operation can end with is unknown too.
+    pub(super) fn is_known(&self, kind: &KindDecl) -> bool {
+        match kind {
+            KindDecl::Role { role, .. } | KindDecl::Each { role, .. } => self.roles.get(&role.it).is_some(),
+            KindDecl::Panel { members, .. } => members.iter().all(|role| self.roles.get(&role.it).is_some()),
+            KindDecl::Do { operation: name } => operation(&name.it).is_some(),
+            KindDecl::Flow { .. } | KindDecl::Ask { .. } => true,
+            KindDecl::Unknown => false,
+        }
+    }
+
+    pub(super) fn unknown_signal(&mut self, decl: &PhaseDecl, name: &At<String>, producible: &Producible) {
+        let known: Vec<String> =
+            producible.all().iter().map(|signal| self.program.signal(*signal).to_string()).collect();
+        let message = format!("phase `{}` cannot end with `{}`", decl.name.it, name.it);
+        let remedy = suggest(&name.it, known.iter().map(String::as_str));
+        self.report(Code::UnknownSignal, name.span, message, remedy);
+    }
+
+    /// A route with its names resolved. `None` when something in it is unknown; that is reported.
+    pub(super) fn route(
+        &mut self,
+        decl: &RouteDecl,
+        at: Option<PhaseId>,
+        on: &[(At<String>, RouteDecl)],
+    ) -> Option<Route> {
+        let mut decl = decl;
+        for _ in 0..=on.len() {
+            let ActionDecl::As(signal) = &decl.action else {
+                break;
+            };
+            let Some((_, other)) = on.iter().find(|(name, _)| name.it == signal.it) else {
+                let message = format!("`as {}` names no route of this phase", signal.it);
+                let remedy =
+                    suggest(&signal.it, on.iter().map(|(name, _)| name.it.as_str()).collect::<Vec<_>>());
+                self.report(Code::UnknownSignal, signal.span, message, remedy);
+                return None;
+            };
+            decl = other;
+        }
+        let action = match &decl.action {
+            ActionDecl::Next => Action::Next,
+            ActionDecl::To(name) => Action::To(self.phase(name)?),
+            ActionDecl::Remand(name) => Action::Remand(self.phase(name)?),
+            ActionDecl::RemandInjector => Action::RemandInjector,
+            ActionDecl::Restore(name) => Action::Restore(self.phase(name)?),
+            ActionDecl::Return => Action::Return,
+            ActionDecl::Raise(signal) => Action::Raise(self.signal(&signal.it)),
+            ActionDecl::Done => Action::Done,
+            ActionDecl::Fail => Action::Fail,
+            ActionDecl::Stop(why) => Action::Stop(why.clone()),
+            ActionDecl::Hold => Action::Hold,
+            ActionDecl::Ignore => Action::Ignore,
+            ActionDecl::As(signal) => {
+                let message = format!("`as {}` leads back to itself", signal.it);
+                self.report(Code::Chain, signal.span, message, "write the route out once");
+                return None;
+            }
+        };
+        let mut spends = Vec::new();
+        for name in &decl.spends {
+            spends.push(self.budget(name, at)?);
+        }
+        let otherwise = match &decl.otherwise {
+            Some(other) => Some(Box::new(self.route(other, at, on)?)),
+            None => None,
+        };
+        Some(Route { action, spends, otherwise, effect: decl.effect, line: self.source.line_of(decl.span) })
+    }
+
+    pub(super) fn phase(&mut self, name: &At<String>) -> Option<PhaseId> {
+        let found = self.program.phase_named(&name.it);
+        if found.is_none() {
+            self.unknown_phase(name);
+        }
+        found
+    }
+
+    pub(super) fn budget(&mut self, name: &At<String>, at: Option<PhaseId>) -> Option<BudgetId> {
+        if name.it == ROUND {
+            let round = at.and_then(|id| self.program.phase(id).round);
+            if round.is_none() {
+                let message = "`round` is spent here, but the phase has no `rounds`".to_string();
+                self.report(Code::UnknownBudget, name.span, message, "add `rounds: N` to the phase");
+            }
+            return round;
+        }
+        let found = self.program.budget_named(&name.it);
+        if found.is_none() {
+            let known: Vec<String> = self.file.budgets.iter().map(|budget| budget.name.it.clone()).collect();
+            let known = known.iter().map(String::as_str).chain([ROUND]).collect::<Vec<_>>();
+            let remedy = suggest(&name.it, known);
+            self.report(Code::UnknownBudget, name.span, format!("there is no budget `{}`", name.it), remedy);
+        }
+        found
+    }
+}

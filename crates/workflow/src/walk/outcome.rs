@@ -1,0 +1,194 @@
+//! Happenings to outcomes: a verdict for each seat, with all that the engine would have seen.
+
+use super::combination::verdicts_for;
+use super::happening::{Happening, Says, WalkError};
+use super::walker::Walker;
+use remand_kernel::change::Digest;
+use remand_kernel::command::Command;
+use remand_kernel::event::{Outcome, Report};
+use remand_kernel::ids::{CommandId, PhaseId, SignalId};
+use remand_kernel::program::Work;
+use remand_kernel::signal::{Failure, SPENT};
+
+/// On paper an environment failure is the last of its row, so that the hold is seen.
+const ENVIRONMENT_IN_A_ROW: u16 = 3;
+
+impl Walker<'_> {
+    /// One outcome for each seat.
+    pub(super) fn outcomes(
+        &mut self,
+        happening: &Happening,
+        seats: &[Command],
+    ) -> Result<Vec<(Outcome, String)>, WalkError> {
+        let members = seats.iter().filter(|seat| !is_advisory(seat)).count();
+        let verdicts: Vec<String> = match &happening.says {
+            Says::Members(verdicts) => {
+                if verdicts.len() != members {
+                    let (phase, given) = (happening.phase.clone(), verdicts.len());
+                    return Err(WalkError::WrongCount { phase, given, members });
+                }
+                verdicts.clone()
+            }
+            Says::Signal(signal) if members == 1 => vec![signal.clone()],
+            Says::Signal(signal) => self.spread(happening, signal, seats, members)?,
+        };
+        let mut verdicts = verdicts.into_iter();
+        let mut outcomes = Vec::new();
+        for (at, seat) in seats.iter().enumerate() {
+            let Some(id) = seat.id() else {
+                continue;
+            };
+            let says = if is_advisory(seat) {
+                let said = self.sayable(id).first().copied();
+                said.map_or_else(String::new, |signal| self.program.signal(signal).to_string())
+            } else {
+                verdicts.next().unwrap_or_default()
+            };
+            let plain = Happening::default();
+            let details = if is_advisory(seat) { &plain } else { happening };
+            let outcome = self.outcome(id, &says, details, at)?;
+            outcomes.push((outcome, says));
+        }
+        Ok(outcomes)
+    }
+
+    pub(super) fn spread(
+        &self,
+        happening: &Happening,
+        signal: &str,
+        seats: &[Command],
+        members: usize,
+    ) -> Result<Vec<String>, WalkError> {
+        let phase = seats.first().and_then(Command::id).map_or(PhaseId(0), |id| id.phase);
+        let wanted = self.program.signal_named(signal);
+        if let Some(wanted) = wanted
+            && let Some(verdicts) = verdicts_for(self.program, phase, members, wanted)
+        {
+            return Ok(verdicts.iter().map(|verdict| self.program.signal(*verdict).to_string()).collect());
+        }
+        if failure(signal).is_some()
+            || wanted.is_some_and(|wanted| self.program.phase(phase).route(wanted).is_some())
+        {
+            return Ok(vec![signal.to_string(); members]);
+        }
+        Err(self.not_possible(&happening.phase, signal, phase))
+    }
+
+    pub(super) fn outcome(
+        &mut self,
+        id: CommandId,
+        says: &str,
+        happening: &Happening,
+        seat: usize,
+    ) -> Result<Outcome, WalkError> {
+        let signal = self.program.signal_named(says);
+        // `conflict` is a result of merging and a failure; what the seat can say comes first.
+        if signal.is_some_and(|signal| self.sayable(id).contains(&signal)) {
+            return Ok(Outcome::Said(Box::new(self.report(id, says, happening, seat))));
+        }
+        if let Some(failure) = failure(says) {
+            let detail = happening.note.clone();
+            return Ok(Outcome::Failed { failure, detail, in_a_row: ENVIRONMENT_IN_A_ROW });
+        }
+        // `spent` follows from a budget; nobody says it.
+        let routed =
+            |signal: &SignalId| *signal != SPENT && self.program.phase(id.phase).route(*signal).is_some();
+        match signal.filter(routed) {
+            Some(signal) => Ok(Outcome::Supposed(signal)),
+            // A failure operation ends however it ends.
+            None if id.visit == 0 => Ok(Outcome::Said(Box::new(Report::saying(says)))),
+            None => Err(self.not_possible(&self.program.phase(id.phase).name, says, id.phase)),
+        }
+    }
+
+    pub(super) fn report(&mut self, id: CommandId, says: &str, happening: &Happening, seat: usize) -> Report {
+        let phase = self.program.phase(id.phase);
+        let mut wrote = Vec::new();
+        for artifact in &phase.writes {
+            let digest = if happening.unchanged { self.state.digest(*artifact) } else { self.fresh() };
+            wrote.push((self.program.artifacts[artifact.index()].clone(), digest));
+        }
+        let brought: Vec<&String> = match &phase.work {
+            Work::Operation { operation } => self
+                .program
+                .operation(*operation)
+                .lists
+                .iter()
+                .map(|list| &self.program.lists[list.index()])
+                .collect(),
+            Work::Role { .. }
+            | Work::Each { .. }
+            | Work::Panel { .. }
+            | Work::Flow { .. }
+            | Work::Ask { .. } => phase
+                .contracts()
+                .iter()
+                .flat_map(|contract| self.program.contract(*contract).lists.iter())
+                .map(|list| &self.program.lists[list.index()])
+                .collect(),
+        };
+        let lists = brought
+            .into_iter()
+            .filter_map(|name| {
+                let own = happening.lists.iter().find(|(list, _)| list == name);
+                own.or_else(|| self.lists.iter().find(|(list, _)| list == name)).cloned()
+            })
+            .collect();
+        Report {
+            says: says.to_string(),
+            findings: happening.findings.clone(),
+            wrote,
+            change: happening.change.clone(),
+            tests: happening.tests.clone(),
+            approach: happening.approach.clone(),
+            lists,
+            flags: happening.flags.clone(),
+            disputes: happening.disputes,
+            model: happening.models.get(seat).cloned(),
+            ..Report::default()
+        }
+    }
+
+    pub(super) fn fresh(&mut self) -> Digest {
+        self.written += 1;
+        Digest(self.written)
+    }
+
+    pub(super) fn sayable(&self, id: CommandId) -> Vec<SignalId> {
+        match &self.program.phase(id.phase).work {
+            Work::Operation { operation } if id.visit > 0 => {
+                self.program.operation(*operation).results.clone()
+            }
+            Work::Role { contract, .. } | Work::Each { contract, .. } => {
+                self.program.contract(*contract).says.clone()
+            }
+            Work::Panel { members, advisors } => {
+                let contract = members.iter().chain(advisors).nth(usize::from(id.seat));
+                contract.map_or_else(Vec::new, |contract| self.program.contract(*contract).says.clone())
+            }
+            Work::Operation { .. } | Work::Flow { .. } | Work::Ask { .. } => Vec::new(),
+        }
+    }
+
+    pub(super) fn not_possible(&self, phase: &str, signal: &str, id: PhaseId) -> WalkError {
+        let routes = &self.program.phase(id).routes;
+        WalkError::NotPossible {
+            phase: phase.to_string(),
+            signal: signal.to_string(),
+            possible: routes
+                .iter()
+                .map(|(signal, _)| *signal)
+                .filter(|signal| *signal != SPENT)
+                .map(|signal| self.program.signal(signal).to_string())
+                .collect(),
+        }
+    }
+}
+
+fn is_advisory(command: &Command) -> bool {
+    matches!(command, Command::Dispatch(dispatch) if dispatch.advisory)
+}
+
+fn failure(name: &str) -> Option<Failure> {
+    Failure::ALL.into_iter().find(|failure| failure.name() == name)
+}
