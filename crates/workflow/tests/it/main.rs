@@ -12,6 +12,7 @@ mod issue_scenarios;
 mod mutations;
 mod quick_scenarios;
 mod refused_files;
+mod roles;
 mod spec_scenarios;
 mod ticket_scenarios;
 mod tsp_scenarios;
