@@ -45,14 +45,15 @@ fn to_json(name: &str, checked: &Checked) -> serde_json::Value {
         .as_ref()
         .map(|compiled| compiled.file.guarantees.iter().map(|guarantee| guarantee.text.as_str()).collect())
         .unwrap_or_default();
+    let (happy, worst) = formula(checked).unzip();
     json!({
         "workflow": name,
         "file": checked.source.name,
         "accepted": checked.accepted(),
         "diagnostics": checked.diagnostics.iter().map(|problem| problem.json(&checked.source)).collect::<Vec<_>>(),
         "guarantees": guarantees,
-        "happy": formula(checked).map(|(happy, _)| happy),
-        "worst": formula(checked).map(|(_, most)| most),
+        "happy": happy,
+        "worst": worst,
     })
 }
 
