@@ -33,8 +33,12 @@ pub enum Command {
         workflows: Vec<String>,
     },
 
-    /// List the shipped workflows
-    Workflows,
+    /// List the shipped workflows, or print one
+    Workflows {
+        /// Print this workflow's file
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
 
     /// Show the routing table of a workflow
     Matrix {

@@ -56,14 +56,23 @@ impl Failure {
     }
 
     pub fn print(&self) {
-        eprintln!("error: {}", self.what);
+        tell(&format!("error: {}", self.what));
         for cause in &self.causes {
-            eprintln!("caused by: {cause}");
+            tell(&format!("caused by: {cause}"));
         }
         if !self.hint.is_empty() {
-            eprintln!("hint: {}", self.hint);
+            tell(&format!("hint: {}", self.hint));
         }
     }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({ "error": self.what, "causes": self.causes, "hint": self.hint })
+    }
+}
+
+/// Writes a line to standard error. There is nobody left to tell when that fails.
+pub fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Writes to standard output; a reader that went away is no error.

@@ -1,11 +1,11 @@
 //! Finding and reading workflows and roles.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, tell};
 use remand_workflow::diagnostic::Style;
 use remand_workflow::roles::Roles;
-use remand_workflow::source::Source;
+use remand_workflow::source::{LARGEST, Source};
 use remand_workflow::{Checked, check, check_bytes, diagnostic, shipped, yaml};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// Where a repository keeps roles of its own.
@@ -78,8 +78,14 @@ pub fn accepted(name: &str, roles: &Roles) -> Result<remand_kernel::Program, Fai
     }
 }
 
+/// Reads a file, but not much more of it than a workflow may have.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| {
+    let read = || {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|error: std::io::Error| {
         Failure::user(format!("{} cannot be read", path.display()), "name a file that you may read")
             .caused_by(error.to_string())
     })
@@ -88,7 +94,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 /// Prints diagnostics for people, in colour on a terminal.
 pub fn print_diagnostics(checked: &Checked) {
     for problem in &checked.diagnostics {
-        eprintln!("{}\n", problem.render(&checked.source, style()));
+        tell(&format!("{}\n", problem.render(&checked.source, style())));
     }
 }
 
@@ -100,7 +106,7 @@ pub fn style() -> Style {
 /// A source that is refused, with its diagnostics printed.
 pub fn refused(source: &Source, problems: &[diagnostic::Diagnostic]) -> Failure {
     for problem in problems {
-        eprintln!("{}\n", problem.render(source, style()));
+        tell(&format!("{}\n", problem.render(source, style())));
     }
     Failure::user(format!("{} cannot be used", source.name), "remove the errors above")
 }

@@ -15,6 +15,10 @@ fn main() -> ExitCode {
         Ok(exit) => exit.code(),
         Err(failure) => {
             failure.print();
+            if cli.json {
+                // Whoever asked for JSON gets it, also of a failure.
+                let _ = exit::print_json(&failure.json());
+            }
             failure.exit.code()
         }
     }

@@ -84,7 +84,11 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
         exhausted: ruling.exhausted.iter().map(|id| program.budget(*id).name.clone()).collect(),
         effects: ruling.effects.iter().map(|effect| effect.name().to_string()).collect(),
         confidence: ruling.confidence.name().to_string(),
-        why: why(program, &ruling.why),
+        why: match (&ruling.why, &program.phase(ruling.phase).work) {
+            (Why::Said, Work::Operation { .. }) => "the engine found it".to_string(),
+            (Why::Said, _) => "its own verdict".to_string(),
+            (other, _) => why(program, other),
+        },
     }
 }
 

@@ -169,8 +169,26 @@ pub struct GuaranteeDecl {
     pub span: Span,
     pub text: String,
     pub claim: ClaimDecl,
-    /// Holds only for this many tasks or more: `when tasks > N`.
-    pub above: Option<u16>,
+    /// Claimed only for some lengths of a list: `when tasks > N`, `when gaps <= N`.
+    pub when: Option<LengthDecl>,
+}
+
+/// A condition on the length of a list.
+#[derive(Clone, Debug)]
+pub struct LengthDecl {
+    pub list: String,
+    pub order: Order,
+    pub number: u16,
+}
+
+impl LengthDecl {
+    pub fn holds(&self, length: u16) -> bool {
+        match self.order {
+            Order::AtMost => length <= self.number,
+            Order::Above => length > self.number,
+            Order::Below | Order::Equal | Order::Unequal | Order::AtLeast => false,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -171,7 +171,7 @@ pub const PHRASES: &[(&str, &[(&str, &str)])] = &[
                 "`never more than 42 + 48 per task dispatches`",
                 "at most so many in any mode, retries not counted",
             ),
-            ("`…, when tasks > 1`", "holds for more than one task"),
+            ("`…, when tasks > 1`", "claimed for more than one task only; `when gaps <= 20` for short lists"),
         ],
     ),
 ];
@@ -182,13 +182,14 @@ pub const WALK_KEYS: &[KeyDoc] = &[
     ("mode", "`autonomous` or `interactive`", "Autonomous if nothing is said."),
     ("tasks", "a number, ids, or `{id, needs, files, spec}`", "The tasks that planning brings."),
     ("gaps", "the same", "The gaps that an inventory brings."),
+    ("batches", "the same", "The batches that gaps are assigned in."),
     ("flags", "`NAME: true`", "Flags that are set from the start."),
     ("spent", "`BUDGET: N`", "What earlier runs on the subject spent."),
     ("approaches", "texts", "Approaches that failed in earlier runs."),
     (
         "happens",
         "a list",
-        "`PHASE: SIGNAL`, `TASK/PHASE: SIGNAL` or `PHASE: [VERDICT, …]` with details; `until: PHASE` and `finish` (all ends happily); `pause`, `resume`, `cancel`, `roll-back: N`, `remove-approach: N`.",
+        "`PHASE: SIGNAL`, `TASK/PHASE: SIGNAL` or `PHASE: [VERDICT, …]` with details; `until: PHASE` and `finish` (all ends happily); `pause`, `resume`, `cancel`; `hold: go-on` or `hold: stop`; `roll-back: N` to the start of round N, at a question or while paused; `remove-approach: N`.",
     ),
 ];
 
@@ -196,7 +197,7 @@ pub const HAPPENING_KEYS: &[KeyDoc] = &[
     (
         "findings",
         "`{id, claim, severity, category, kind, place, symbol, injected-by, task, patch, repeats}`",
-        "What a reviewer found.",
+        "What a reviewer found. `severity` is minor, major (if nothing is said), critical or blocker; `category` security, correctness (if nothing is said), performance, maintainability or design; `kind` plan, test, production or cosmetic. Of several members it belongs to those who object.",
     ),
     ("changes", "`FILE: {removed: […], added: […]}`", "What was changed; detectors look at it."),
     ("tree", "a text", "Stands for the tree after the change; equal texts are equal trees."),

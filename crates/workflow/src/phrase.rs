@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::file::{
     ActionDecl, AtomDecl, AtomsDecl, BudgetDecl, ClaimDecl, ComparisonDecl, ConditionDecl, DefaultDecl,
-    GuaranteeDecl, OptionDecl, RouteDecl, TallyDecl, TallyTestDecl,
+    GuaranteeDecl, LengthDecl, OptionDecl, RouteDecl, TallyDecl, TallyTestDecl,
 };
 use crate::source::{At, Span};
 use remand_kernel::program::{Effect, Order};
@@ -353,9 +353,9 @@ pub fn guarantee(text: &str, span: Span) -> Parsed<GuaranteeDecl> {
             ClaimDecl::Leads { from, to: read_atoms(&mut words)? }
         }
     };
-    let above = if words.eat(",") { Some(read_above(&mut words, FORM)?) } else { None };
+    let when = if words.eat(",") { Some(read_length(&mut words, FORM)?) } else { None };
     words.finish(FORM)?;
-    Ok(GuaranteeDecl { span, text: text.to_string(), claim, above })
+    Ok(GuaranteeDecl { span, text: text.to_string(), claim, when })
 }
 
 fn read_never(words: &mut Words<'_>, form: &str) -> Parsed<ClaimDecl> {
@@ -419,9 +419,19 @@ fn read_count(words: &mut Words<'_>, form: &str) -> Parsed<(u32, u32)> {
     Ok((fixed, per_task))
 }
 
-fn read_above(words: &mut Words<'_>, form: &str) -> Parsed<u16> {
-    if words.eat("when") && words.eat("tasks") && words.eat(">") {
-        return words.number("of tasks");
+fn read_length(words: &mut Words<'_>, form: &str) -> Parsed<LengthDecl> {
+    let order = |word: Option<&str>| match word {
+        Some(">") => Some(Order::Above),
+        Some("<=") => Some(Order::AtMost),
+        Some(_) | None => None,
+    };
+    if words.eat("when") {
+        let list = words.name("the name of a list")?.it;
+        if let Some(order) = order(words.peek()) {
+            words.at += 1;
+            return Ok(LengthDecl { list, order, number: words.number("of items")? });
+        }
     }
-    Err(Diagnostic::error(Code::Phrase, words.here(), "only `when tasks > N` can stand here", form))
+    let message = "only `when LIST > N` or `when LIST <= N` can stand here";
+    Err(Diagnostic::error(Code::Phrase, words.here(), message, form))
 }

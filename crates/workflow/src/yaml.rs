@@ -55,7 +55,7 @@ pub struct Undecodable {
 pub fn decode(name: &str, bytes: &[u8]) -> Result<Source, Box<Undecodable>> {
     if bytes.len() > LARGEST {
         let source = Source::new(name, "");
-        let message = format!("the file has {} KiB", bytes.len().div_ceil(1024));
+        let message = "the file has more than 512 KiB";
         let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
         let problem = Diagnostic::error(Code::TooLarge, Span::default(), message, remedy);
         return Err(Box::new(Undecodable { source, problem }));
@@ -102,7 +102,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
     }
     let root = builder.root;
     if root.is_none() {
-        let remedy = "start with `name:`; `remand matrix quick` shows a small workflow";
+        let remedy = "begin with `name:`; `remand workflows quick` prints a small workflow";
         problems.push(Diagnostic::error(Code::MissingKey, Span::default(), "the file is empty", remedy));
     }
     root
@@ -111,7 +111,8 @@ pub fn parse(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
 /// A collection that is not closed yet.
 enum Open {
     List(Span, Vec<Node>),
-    Map(Span, Vec<(Key, Node)>, Option<Key>),
+    /// The entries so far, and the key whose value comes next; `None` inside drops that value.
+    Map(Span, Vec<(Key, Node)>, Option<Option<Key>>),
 }
 
 struct Builder<'a> {
@@ -206,7 +207,8 @@ impl Builder<'_> {
             None => self.root = Some(node),
             Some(Open::List(_, items)) => items.push(node),
             Some(Open::Map(_, entries, pending)) => match pending.take() {
-                Some(key) => entries.push((key, node)),
+                Some(Some(key)) => entries.push((key, node)),
+                Some(None) => {}
                 None => {
                     let Value::Text(name) = node.value else {
                         let message = format!("a key is a text, not {}", node.value.shape());
@@ -218,7 +220,7 @@ impl Builder<'_> {
                         );
                         self.problems.push(problem);
                         // Keeps keys and values in step.
-                        *pending = Some(Key { name: String::new(), span: node.span });
+                        *pending = Some(None);
                         return;
                     };
                     if let Some((first, _)) = entries.iter().find(|(key, _)| key.name == name) {
@@ -232,8 +234,10 @@ impl Builder<'_> {
                             "remove one of the two",
                         );
                         self.problems.push(problem);
+                        *pending = Some(None);
+                        return;
                     }
-                    *pending = Some(Key { name, span: node.span });
+                    *pending = Some(Some(Key { name, span: node.span }));
                 }
             },
         }

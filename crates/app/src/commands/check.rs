@@ -3,6 +3,7 @@
 use super::Context;
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::load;
+use remand_kernel::program::Size;
 use remand_workflow::Checked;
 use remand_workflow::explore::Bounds;
 use serde_json::json;
@@ -34,7 +35,8 @@ fn line(name: &str, checked: &Checked) -> String {
     }
     let guarantees = checked.compiled.as_ref().map_or(0, |compiled| compiled.file.guarantees.len());
     let costs = formula(checked).map_or_else(String::new, |(happy, most)| {
-        format!("; {happy} dispatches when all goes well, {most} at the very most")
+        let within = growing(checked).map_or_else(String::new, |within| format!(" with {within}"));
+        format!("; {happy} dispatches when all goes well, {most} at most{within}, retries not counted")
     });
     format!("{name}: it ends, is complete and alive, and keeps its {guarantees} guarantees{costs}")
 }
@@ -47,13 +49,24 @@ fn to_json(name: &str, checked: &Checked) -> serde_json::Value {
         .unwrap_or_default();
     let (happy, worst) = formula(checked).unzip();
     json!({
-        "workflow": name,
+        "workflow": checked.compiled.as_ref().map_or(name, |compiled| &compiled.program.name),
         "file": checked.source.name,
         "accepted": checked.accepted(),
         "diagnostics": checked.diagnostics.iter().map(|problem| problem.json(&checked.source)).collect::<Vec<_>>(),
         "guarantees": guarantees,
         "happy": happy,
         "worst": worst,
+    })
+}
+
+/// Up to which length of a list the worst case does not grow with it.
+fn growing(checked: &Checked) -> Option<String> {
+    let program = &checked.compiled.as_ref()?.program;
+    program.budgets.iter().find_map(|budget| match budget.size {
+        Size::Share { floor, list, divisor, .. } => {
+            Some(format!("up to {} {}", floor.saturating_mul(divisor), program.lists[list.index()]))
+        }
+        Size::Fixed(_) => None,
     })
 }
 

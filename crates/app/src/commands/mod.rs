@@ -22,7 +22,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     let context = Context { json: cli.json, roles: cli.roles.as_deref() };
     match &cli.command {
         Command::Check { workflows } => check::run(&context, workflows),
-        Command::Workflows => workflows::run(&context),
+        Command::Workflows { name } => workflows::run(&context, name.as_deref()),
         Command::Matrix { workflow, markdown } => matrix::run(&context, workflow, *markdown),
         Command::Graph { workflow, format, output } => {
             graph::run(&context, workflow, *format, output.as_deref())

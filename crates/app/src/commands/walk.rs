@@ -4,6 +4,7 @@ use super::Context;
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::load;
 use remand_kernel::Program;
+use remand_kernel::state::FiledStatus;
 use remand_workflow::diagnostic::{Code, Diagnostic};
 use remand_workflow::source::Source;
 use remand_workflow::walk::{Taken, Walk, Walker, read};
@@ -77,6 +78,7 @@ fn to_text(walker: &Walker<'_>) -> String {
         state.confidence.name(),
         state.used.dispatches
     ));
+    text.push_str(&open_findings(walker));
     let left: Vec<String> = walker
         .program
         .budgets
@@ -86,6 +88,27 @@ fn to_text(walker: &Walker<'_>) -> String {
         .collect();
     text.push_str(&format!("left: {}\n", left.join(", ")));
     text
+}
+
+/// The findings that the run goes on with, and those for later.
+fn open_findings(walker: &Walker<'_>) -> String {
+    let state = &walker.state;
+    let known: Vec<&str> = state
+        .known
+        .iter()
+        .filter_map(|at| state.findings.get(*at as usize))
+        .map(|filed| filed.finding.id.as_str())
+        .collect();
+    let later: Vec<&str> = state
+        .findings
+        .iter()
+        .filter(|filed| filed.status == FiledStatus::FollowUp)
+        .map(|filed| filed.finding.id.as_str())
+        .collect();
+    let line = |what: &str, ids: &[&str]| {
+        if ids.is_empty() { String::new() } else { format!("{what}: {}\n", ids.join(", ")) }
+    };
+    line("known issues", &known) + &line("follow-ups", &later)
 }
 
 fn to_json(

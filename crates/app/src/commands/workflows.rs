@@ -5,7 +5,10 @@ use crate::exit::{Exit, Failure, print, print_json};
 use crate::load;
 use serde_json::json;
 
-pub fn run(context: &Context<'_>) -> Result<Exit, Failure> {
+pub fn run(context: &Context<'_>, name: Option<&str>) -> Result<Exit, Failure> {
+    if let Some(name) = name {
+        return print_one(context, name);
+    }
     let roles = load::roles(context.roles)?;
     let mut rows = Vec::new();
     for (name, _) in remand_workflow::shipped::WORKFLOWS {
@@ -19,6 +22,21 @@ pub fn run(context: &Context<'_>) -> Result<Exit, Failure> {
     } else {
         let lines: Vec<String> = rows.iter().map(|(name, about)| format!("{name:<8} {about}")).collect();
         print(&lines.join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn print_one(context: &Context<'_>, name: &str) -> Result<Exit, Failure> {
+    let Some(text) = remand_workflow::shipped::workflow(name) else {
+        return Err(Failure::user(
+            format!("no workflow `{name}` is shipped"),
+            "`remand workflows` lists them",
+        ));
+    };
+    if context.json {
+        print_json(&json!({ "name": name, "text": text }))?;
+    } else {
+        print(text)?;
     }
     Ok(Exit::Done)
 }

@@ -4,34 +4,59 @@ use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::explore::{Bound, Bounds};
 use crate::file::{ClaimDecl, GuaranteeDecl};
+use remand_kernel::program::Size;
 
 /// Numbers of tasks for which a stated bound is compared. Both sides are straight lines from 3 tasks on.
 const TRIED: [u16; 7] = [1, 2, 3, 4, 6, 12, 20];
+/// Lengths of other lists; a budget can grow with one.
+const LENGTHS: [u16; 4] = [0, 20, 40, 400];
 
 pub fn check(compiled: &Compiled, bounds: &mut Bounds<'_>, problems: &mut Vec<Diagnostic>) {
+    let grows = compiled.program.budgets.iter().any(|budget| matches!(budget.size, Size::Share { .. }));
+    let lengths = if grows { &LENGTHS[..] } else { &LENGTHS[..1] };
     for tasks in TRIED {
-        let bound = match bounds.of(&[("tasks", tasks), ("gaps", 0)]) {
-            Ok(bound) => bound,
-            Err(_) => {
-                let message = "the workflow has too many states to be counted through";
-                let remedy = "make budgets smaller, or replace several `rounds` by one budget `per run`";
-                let span = compiled.file.name.span;
-                problems.push(Diagnostic::error(Code::TooManyStates, span, message, remedy));
+        for length in lengths {
+            if !compare_all(compiled, bounds, tasks, *length, problems) {
                 return;
-            }
-        };
-        for guarantee in &compiled.file.guarantees {
-            if guarantee.above.is_none_or(|above| tasks > above)
-                && let Some(problem) = compare(guarantee, tasks, &bound)
-                && !problems.iter().any(|known| known.code == Code::Bound && known.span == guarantee.span)
-            {
-                problems.push(problem);
             }
         }
     }
 }
 
-fn compare(guarantee: &GuaranteeDecl, tasks: u16, bound: &Bound) -> Option<Diagnostic> {
+/// Compares every stated bound for these lengths; `false` when the states cannot be counted through.
+fn compare_all(
+    compiled: &Compiled,
+    bounds: &mut Bounds<'_>,
+    tasks: u16,
+    length: u16,
+    problems: &mut Vec<Diagnostic>,
+) -> bool {
+    let of = |list: &str| if list == "tasks" { tasks } else { length };
+    let counts: Vec<(&str, u16)> =
+        compiled.program.lists.iter().map(|list| (list.as_str(), of(list))).collect();
+    let Ok(bound) = bounds.of(&counts) else {
+        let message = "the workflow has too many states to be counted through";
+        let remedy = "make budgets smaller, or replace several `rounds` by one budget `per run`";
+        problems.push(Diagnostic::error(Code::TooManyStates, compiled.file.name.span, message, remedy));
+        return false;
+    };
+    for guarantee in &compiled.file.guarantees {
+        let claimed = guarantee.when.as_ref().is_none_or(|when| when.holds(of(&when.list)));
+        let known = problems.iter().any(|known| known.code == Code::Bound && known.span == guarantee.span);
+        if claimed && !known {
+            problems.extend(compare(compiled, guarantee, tasks, length, &bound));
+        }
+    }
+    true
+}
+
+fn compare(
+    compiled: &Compiled,
+    guarantee: &GuaranteeDecl,
+    tasks: u16,
+    length: u16,
+    bound: &Bound,
+) -> Option<Diagnostic> {
     let at = |fixed: u32, per_task: u32| u64::from(fixed) + u64::from(per_task) * u64::from(tasks);
     let (stated, real, what) = match guarantee.claim {
         ClaimDecl::Happy { fixed, per_task } => (at(fixed, per_task), bound.happy, "the happy path takes"),
@@ -44,7 +69,14 @@ fn compare(guarantee: &GuaranteeDecl, tasks: u16, bound: &Bound) -> Option<Diagn
         ClaimDecl::Unless { .. } | ClaimDecl::After { .. } | ClaimDecl::Leads { .. } => false,
     };
     wrong.then(|| {
-        let message = format!("with {tasks} tasks {what} {real} dispatches, not {stated}");
+        let has = |list: &str| compiled.program.lists.iter().any(|known| known == list);
+        let with = match (has("tasks"), length) {
+            (true, 0) => format!("with {tasks} tasks "),
+            (true, _) => format!("with {tasks} tasks and lists of {length} "),
+            (false, 0) => String::new(),
+            (false, _) => format!("with lists of {length} "),
+        };
+        let message = format!("{with}{what} {real} dispatches, not {stated}");
         let remedy =
             "state the real number, which `remand bound` prints, or take the change back that moved it";
         Diagnostic::error(Code::Bound, guarantee.span, message, remedy)

@@ -26,6 +26,30 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             }
         }
         check_needs(compiled, id, problems);
+        check_permitted(compiled, id, problems);
+    }
+}
+
+/// What some role needs a permission to change, a role without it does not write.
+fn check_permitted(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    let phase = program.phase(id);
+    let guarded: Vec<ArtifactId> =
+        program.contracts.iter().flat_map(|contract| contract.changes.iter().copied()).collect();
+    for contract in phase.contracts().iter().map(|contract| program.contract(*contract)) {
+        let beyond =
+            |artifact: &&ArtifactId| guarded.contains(artifact) && !contract.changes.contains(artifact);
+        for artifact in phase.writes.iter().filter(beyond) {
+            let name = &program.artifacts[artifact.index()];
+            let message =
+                format!("`{}` cannot write `{name}`: `{}` may not change it", phase.name, contract.title());
+            problems.push(error(
+                compiled,
+                id,
+                message,
+                format!("take `{name}` out of its `writes`, or use another role"),
+            ));
+        }
     }
 }
 

@@ -16,11 +16,11 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             None => continue,
         };
         check_standing(program, &claim, guarantee, problems);
-        let above = guarantee.above.unwrap_or(0);
-        let worlds: Vec<_> = World::all(program)
-            .into_iter()
-            .filter(|world| world.counts.iter().all(|count| *count > above || above == 0))
-            .collect();
+        let claimed = |world: &World| {
+            let length = |list: &str| program.list_named(list).map_or(1, |id| world.count(id));
+            guarantee.when.as_ref().is_none_or(|when| when.holds(length(&when.list)))
+        };
+        let worlds: Vec<World> = World::all(program).into_iter().filter(claimed).collect();
         match refute(program, &worlds, &claim) {
             Ok(None) => {}
             Ok(Some(path)) => problems.push(refuted(program, guarantee, &path)),

@@ -97,6 +97,10 @@ fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
         Some((_, node)) => decode_items(node, fields.problems()),
         None => vec![Item { id: "GAP-FLOW-001".to_string(), ..Item::default() }],
     };
+    let batches = match fields.take("batches") {
+        Some((_, node)) => decode_items(node, fields.problems()),
+        None => vec![Item { id: "batch-1".to_string(), ..Item::default() }],
+    };
     let flags = decode_flags(&mut fields);
     let spent = fields
         .entries("spent")
@@ -116,7 +120,6 @@ fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
         None => Vec::new(),
     };
     fields.finish();
-    let batches = vec![Item { id: "batch-1".to_string(), ..Item::default() }];
     Some(Walk {
         workflow: workflow?,
         start: Start { mode, flags, spent, approaches, ..Start::default() },

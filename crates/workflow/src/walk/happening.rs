@@ -65,6 +65,13 @@ pub enum WalkError {
         given: usize,
         members: usize,
     },
+    /// No phase is called so.
+    NoSuchPhase {
+        phase: String,
+        remedy: String,
+    },
+    /// A paused run gives nothing out.
+    Paused,
     Refused(Refusal),
     /// The run is over.
     Over(String),
@@ -88,6 +95,8 @@ impl std::fmt::Display for WalkError {
             WalkError::WrongCount { phase, given, members } => {
                 write!(f, "`{phase}` has {members} members, and {given} verdicts are given")
             }
+            WalkError::NoSuchPhase { phase, remedy } => write!(f, "there is no phase `{phase}`: {remedy}"),
+            WalkError::Paused => write!(f, "the run is paused: write `resume` first"),
             WalkError::Refused(refusal) => write!(f, "the kernel refuses it: {refusal}"),
             WalkError::Over(end) => write!(f, "the run is over: {end}"),
             WalkError::NotReached(phase) => write!(f, "`{phase}` is not reached by happy ends alone"),

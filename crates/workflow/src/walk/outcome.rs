@@ -32,6 +32,13 @@ impl Walker<'_> {
             Says::Signal(signal) if members == 1 => vec![signal.clone()],
             Says::Signal(signal) => self.spread(happening, signal, seats, members)?,
         };
+        // What was found belongs to those who object, or to the first if nobody does.
+        let objects = |at: usize| {
+            let happy = seats.get(at).and_then(Command::id).and_then(|id| self.sayable(id).first().copied());
+            happy.is_some_and(|happy| self.program.signal(happy) != verdicts[at])
+        };
+        let objecting: Vec<bool> = (0..verdicts.len()).map(objects).collect();
+        let nobody = !objecting.contains(&true);
         let mut verdicts = verdicts.into_iter();
         let mut outcomes = Vec::new();
         for (at, seat) in seats.iter().enumerate() {
@@ -44,9 +51,12 @@ impl Walker<'_> {
             } else {
                 verdicts.next().unwrap_or_default()
             };
-            let plain = Happening::default();
-            let details = if is_advisory(seat) { &plain } else { happening };
-            let outcome = self.outcome(id, &says, details, at)?;
+            let finds = objecting.get(at).is_some_and(|objects| *objects || (nobody && at == 0));
+            let mut details = if is_advisory(seat) { Happening::default() } else { happening.clone() };
+            if !finds {
+                details.findings.clear();
+            }
+            let outcome = self.outcome(id, &says, &details, at)?;
             outcomes.push((outcome, says));
         }
         Ok(outcomes)
@@ -87,7 +97,11 @@ impl Walker<'_> {
             return Ok(Outcome::Said(Box::new(self.report(id, says, happening, seat))));
         }
         if let Some(failure) = failure(says) {
-            let detail = happening.note.clone();
+            let detail = if happening.note.is_empty() {
+                "as the walk says".to_string()
+            } else {
+                happening.note.clone()
+            };
             return Ok(Outcome::Failed { failure, detail, in_a_row: ENVIRONMENT_IN_A_ROW });
         }
         // `spent` follows from a budget; nobody says it.
@@ -134,6 +148,14 @@ impl Walker<'_> {
                 own.or_else(|| self.lists.iter().find(|(list, _)| list == name)).cloned()
             })
             .collect();
+        // On paper a flag holds until something else is said.
+        let mut flags = happening.flags.clone();
+        for flag in &phase.sets {
+            let name = &self.program.flags[flag.index()];
+            if self.state.flag(*flag) && !flags.iter().any(|(said, _)| said == name) {
+                flags.push((name.clone(), true));
+            }
+        }
         Report {
             says: says.to_string(),
             findings: happening.findings.clone(),
@@ -142,7 +164,7 @@ impl Walker<'_> {
             tests: happening.tests.clone(),
             approach: happening.approach.clone(),
             lists,
-            flags: happening.flags.clone(),
+            flags,
             disputes: happening.disputes,
             model: happening.models.get(seat).cloned(),
             ..Report::default()

@@ -1,6 +1,7 @@
 //! Walks a program: happenings become events, and what the kernel ruled is kept in words.
 
 use super::happening::{Happening, Says, WalkError};
+use crate::diagnostic::suggest;
 use crate::explore::bound::happy_signal;
 use remand_kernel::command::{Command, QuestionKind};
 use remand_kernel::event::{Event, Item, Start, Usage};
@@ -88,9 +89,17 @@ impl<'p> Walker<'p> {
         if let Some(end) = self.state.end() {
             return Err(WalkError::Over(view::end(self.program, end)));
         }
+        self.must_exist(&happening.phase)?;
         let seats = self.open_at(happening);
         if seats.is_empty() {
-            let (phase, waiting) = (happening.phase.clone(), self.waiting());
+            if self.state.paused && self.open.is_empty() {
+                return Err(WalkError::Paused);
+            }
+            let phase = match &happening.task {
+                Some(task) => format!("{task}/{}", happening.phase),
+                None => happening.phase.clone(),
+            };
+            let waiting = self.waiting();
             return Err(WalkError::NotWaiting { phase, waiting });
         }
         if let [command] = seats.as_slice()
@@ -115,7 +124,11 @@ impl<'p> Walker<'p> {
 
     /// Lets everything end happily until the run waits for this phase.
     pub fn until(&mut self, phase: &str) -> Result<(), WalkError> {
+        self.must_exist(phase)?;
         for _ in 0..10_000 {
+            if self.state.paused && self.open.is_empty() {
+                return Err(WalkError::Paused);
+            }
             if self.open.iter().any(|command| self.names(command, phase)) {
                 return Ok(());
             }
@@ -126,6 +139,16 @@ impl<'p> Walker<'p> {
             self.happen(&happening)?;
         }
         Err(WalkError::NotReached(phase.to_string()))
+    }
+
+    /// A name that is nothing in the workflow is a slip of the pen, not something that does not happen.
+    fn must_exist(&self, name: &str) -> Result<(), WalkError> {
+        let operation = self.program.failure.iter().any(|id| self.program.operation(*id).name == name);
+        if name.is_empty() || name == "hold" || operation || self.program.phase_named(name).is_some() {
+            return Ok(());
+        }
+        let known: Vec<&str> = self.program.phases.iter().map(|phase| phase.name.as_str()).collect();
+        Err(WalkError::NoSuchPhase { phase: name.to_string(), remedy: suggest(name, known) })
     }
 
     /// Lets everything end happily until the run is over.
@@ -140,6 +163,7 @@ impl<'p> Walker<'p> {
     pub fn standing(&self) -> String {
         match self.state.end() {
             Some(end) => view::end(self.program, end),
+            None if self.state.paused && self.open.is_empty() => "paused".to_string(),
             None => format!("waiting for {}", self.waiting().join(", ")),
         }
     }
@@ -204,7 +228,9 @@ impl<'p> Walker<'p> {
                 self.program.operation(*operation).name == phase
             }
             Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => {
-                command.id().is_some_and(|id| self.program.phase(id.phase).name == phase)
+                let at = command.id().map(|id| self.program.phase(id.phase));
+                let owner = at.and_then(|at| at.owner).map(|owner| self.program.phase(owner));
+                at.is_some_and(|at| at.name == phase) || owner.is_some_and(|owner| owner.name == phase)
             }
             Command::Cancel { .. }
             | Command::Discard { .. }
@@ -237,7 +263,12 @@ impl<'p> Walker<'p> {
     }
 
     fn phase_title(&self, id: CommandId) -> String {
-        let name = if id.seat == u16::MAX { "hold" } else { &self.program.phase(id.phase).name };
+        let failure = self.program.failure.get(usize::from(id.seat)).filter(|_| id.visit == 0);
+        let name = match failure {
+            Some(operation) => &self.program.operation(*operation).name,
+            None if id.seat == u16::MAX => "hold",
+            None => &self.program.phase(id.phase).name,
+        };
         match self.task(id) {
             Some(task) => format!("{task}/{name}"),
             None => name.to_string(),

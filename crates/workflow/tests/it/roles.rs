@@ -65,3 +65,10 @@ fn quota(text: &str) -> Option<String> {
         })
         .map(|sentence| sentence.trim().to_string())
 }
+
+#[test]
+fn the_example_of_the_reference_is_accepted() {
+    let source = Source::new("small.yaml", remand_workflow::reference::EXAMPLE);
+    let checked = remand_workflow::check(source, &Roles::shipped());
+    assert!(checked.accepted(), "{:#?}", checked.diagnostics);
+}
