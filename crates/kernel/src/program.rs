@@ -354,6 +354,15 @@ pub enum Order {
 }
 
 impl Comparison {
+    /// Whether the comparison holds for every value from 0 to `most`, for none, or for some only.
+    pub fn over(&self, most: u16) -> Option<bool> {
+        // The truth of a comparison changes at its own value only.
+        let near = [0, self.value.saturating_sub(1), self.value, self.value.saturating_add(1), most];
+        let mut seen = near.into_iter().filter(|value| *value <= most).map(|value| self.holds(value));
+        let first = seen.next()?;
+        seen.all(|held| held == first).then_some(first)
+    }
+
     /// Tells whether the comparison holds for this value of its fact.
     pub fn holds(&self, fact: u16) -> bool {
         match self.order {

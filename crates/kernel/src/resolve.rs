@@ -4,7 +4,7 @@
 //! runs. Nothing here looks at a state: what is needed comes in as numbers.
 
 use crate::ids::{BudgetId, PhaseId, SignalId};
-use crate::program::{Condition, Fact, Program, Route, Scope};
+use crate::program::{Condition, Fact, Program, Route, Scope, Work};
 use crate::signal::SPENT;
 use alloc::vec::Vec;
 
@@ -121,4 +121,21 @@ pub fn can_follow(
     left: impl Fn(BudgetId) -> u16,
 ) -> bool {
     resolve(program, phase, signal, left).is_some()
+}
+
+/// Tells whether a phase can accept work with a finding open, which counts as dissent.
+pub fn may_dissent(program: &Program, phase: PhaseId) -> bool {
+    let phase = program.phase(phase);
+    let judges = match &phase.work {
+        Work::Operation { operation } => program.operation(*operation).judges,
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
+            false
+        }
+    };
+    judges || phase.contracts().iter().any(|contract| program.contract(*contract).findings)
+}
+
+/// Tells whether the members of a phase may turn out to run on too few models, which is a degradation.
+pub fn may_lack_diversity(program: &Program, phase: PhaseId) -> bool {
+    matches!(program.phase(phase).work, Work::Each { diverse: true, .. })
 }

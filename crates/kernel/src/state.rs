@@ -24,10 +24,14 @@ pub struct State {
     pub confidence: Confidence,
     /// What is left of each budget; those of sub-flows are kept per task.
     pub left: Vec<u16>,
+    /// What each budget holds when full; fixed once the list that it goes by is known.
+    pub full: Vec<u16>,
     /// The current content of each artifact.
     pub versions: Vec<Digest>,
     pub flags: Vec<bool>,
     pub lists: Vec<Vec<Item>>,
+    /// Which lists were ever known.
+    pub listed: Vec<bool>,
     /// How often each phase was entered.
     pub visits: Vec<u16>,
     /// The main line of the flow.
@@ -273,6 +277,7 @@ pub struct Checkpoint {
     pub round: u16,
     pub versions: Vec<Digest>,
     pub flags: Vec<bool>,
+    pub lists: Vec<Vec<Item>>,
 }
 
 /// A hold that waits for its answer.
@@ -316,9 +321,11 @@ impl State {
             risk: Risk::Green,
             confidence: Confidence::High,
             left: Vec::new(),
+            full: Vec::new(),
             versions: vec![Digest::default(); program.artifacts.len()],
             flags: vec![false; program.flags.len()],
             lists: vec![Vec::new(); program.lists.len()],
+            listed: vec![false; program.lists.len()],
             visits: vec![0; program.phases.len()],
             main: Desk::new(PhaseId(0)),
             tasks: Vec::new(),

@@ -1,6 +1,6 @@
 //! The workflow language: text to a program that is proven to end, or diagnostics that say why not.
 //!
-//! Pure: nothing here reads a file or a clock. `yaml.rs` makes a tree, `decode.rs` a file, `compile.rs` a program;
+//! Pure: nothing here reads a file or a clock. `yaml.rs` makes a tree, `decode.rs` a file, `compile/` a program;
 //! `rules/` holds one static rule a file, and `explore/` walks the whole transition system.
 
 pub mod diagnostic;

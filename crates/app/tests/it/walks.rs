@@ -16,3 +16,19 @@ fn each_walk_goes_as_it_is_written() {
         insta::assert_snapshot!(format!("walk-{}", name.trim_end_matches(".yaml")), text);
     }
 }
+
+#[test]
+fn the_walk_of_the_guide_prints_what_the_guide_says() {
+    let guide = std::fs::read_to_string(root().join("docs/guide/walks.md")).expect("guide");
+    let block = |kind: &str| {
+        let (_, rest) = guide.split_once(&format!("```{kind}\n")).expect("block");
+        rest.split_once("```").expect("end").0.to_string()
+    };
+    let folder = std::env::temp_dir().join(format!("remand-guide-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("folder");
+    let file = folder.join("walk.yaml");
+    std::fs::write(&file, block("yaml")).expect("written");
+    let printed = shown(&["walk", &file.display().to_string()]);
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert!(printed.contains(&block("text")), "{printed}");
+}

@@ -117,6 +117,7 @@ impl Stepper<'_> {
             round,
             versions: self.state.versions.clone(),
             flags: self.state.flags.clone(),
+            lists: self.state.lists.clone(),
         });
     }
 
@@ -146,6 +147,7 @@ impl Stepper<'_> {
             self.state.hold.as_ref().is_some_and(|hold| matches!(hold.cause, HoldCause::Environment { .. }));
         if dispatches && environment {
             // Nobody is sent out into an environment that does not work.
+            self.desk_mut(lane).seats[at].progress = Progress::Held;
             return;
         }
         if dispatches && let Some(limit) = self.reached_limit() {
@@ -250,7 +252,7 @@ impl Stepper<'_> {
         };
         for option in options {
             let left = |budget| self.left(lane, budget);
-            if option.offered.as_ref().is_some_and(|condition| !self.holds(condition)) {
+            if option.offered.as_ref().is_some_and(|condition| !self.holds(lane, condition)) {
                 withheld.push((option.signal, None));
             } else if resolve::can_follow(self.program, phase, option.signal, left) {
                 offered.push(option.signal);

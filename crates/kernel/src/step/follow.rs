@@ -38,7 +38,7 @@ impl Stepper<'_> {
         let own = if accepted { self.findings_at(lane) } else { self.findings_to_send(lane) };
         let findings = self.gathered(lane, &own);
         let mut effects: Vec<Effect> = route.effect.into_iter().chain(self.lacks_diversity(lane)).collect();
-        if route.effect.is_none() && accepted && !own.is_empty() {
+        if route.effect.is_none() && accepted && !own.is_empty() && resolve::may_dissent(program, phase) {
             // Accepted with an open finding above minor: the run goes on with it, and not as if it were not there.
             effects.push(Effect::Dissent);
         }
@@ -82,8 +82,8 @@ impl Stepper<'_> {
     fn target(&self, lane: Lane, route: &Route, findings: &[u32], why: Why) -> (Option<PhaseId>, Why) {
         let desk = self.desk(lane);
         match &route.action {
-            Action::Next => (self.following(desk.phase), why),
-            Action::Return => (desk.caller.and_then(|caller| self.following(caller)), why),
+            Action::Next => (self.following(lane, desk.phase), why),
+            Action::Return => (desk.caller.and_then(|caller| self.following(lane, caller)), why),
             Action::To(target) | Action::Remand(target) | Action::Restore(target) => (Some(*target), why),
             Action::RemandInjector => {
                 let (target, why) = self.injector(lane, findings);
@@ -208,8 +208,7 @@ impl Stepper<'_> {
         for at in 0..self.program.budgets.len() {
             let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
             if resolve::refills(self.program, budget, from, target, spends) {
-                let full = self.program.capacity(budget, |list| self.state.count(list));
-                *self.left_mut(lane, budget) = full;
+                *self.left_mut(lane, budget) = self.state.full[at];
             }
         }
     }
@@ -350,7 +349,7 @@ impl Stepper<'_> {
             }
         };
         collect(&self.state.main, Lane::Main);
-        let batch = self.state.visits[self.state.main.phase.index()];
+        let batch = self.state.visits.get(self.state.main.phase.index()).copied().unwrap_or(0);
         for (index, run) in self.state.tasks.iter().enumerate() {
             if run.progress == TaskProgress::Running {
                 let index = u16::try_from(index).unwrap_or(u16::MAX);

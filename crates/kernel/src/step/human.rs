@@ -226,6 +226,7 @@ impl Stepper<'_> {
         self.state.changes += 1;
         self.state.versions = point.versions;
         self.state.flags = point.flags;
+        self.state.lists = point.lists;
         let artifacts = changed.iter().map(|(artifact, _)| *artifact).collect();
         self.emit(Command::Restore { round: point.round, versions: changed });
         artifacts

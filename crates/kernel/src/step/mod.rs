@@ -163,24 +163,24 @@ impl Stepper<'_> {
         &mut self.state.left[budget.index()]
     }
 
-    fn fact(&self, fact: Fact) -> u16 {
+    fn fact(&self, lane: Lane, fact: Fact) -> u16 {
         match fact {
             Fact::Count(list) => self.state.count(list),
             Fact::Confidence => self.state.confidence as u16,
             Fact::Mode => self.state.mode as u16,
             Fact::Risk => self.state.risk as u16,
             Fact::Flag(flag) => u16::from(self.state.flag(flag)),
-            Fact::Left(budget) => self.state.left[budget.index()],
+            Fact::Left(budget) => self.left(lane, budget),
         }
     }
 
-    fn holds(&self, condition: &Condition) -> bool {
-        resolve::holds(condition, |fact| self.fact(fact))
+    fn holds(&self, lane: Lane, condition: &Condition) -> bool {
+        resolve::holds(condition, |fact| self.fact(lane, fact))
     }
 
     /// The phase that follows by `next`.
-    fn following(&self, from: PhaseId) -> Option<PhaseId> {
-        resolve::following(self.program, from, |condition| self.holds(condition))
+    fn following(&self, lane: Lane, from: PhaseId) -> Option<PhaseId> {
+        resolve::following(self.program, from, |condition| self.holds(lane, condition))
     }
 
     /// Emits a command, or keeps it back while the run is paused.

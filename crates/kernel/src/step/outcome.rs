@@ -59,7 +59,8 @@ impl Stepper<'_> {
         let phase = self.program.phase(id.phase);
         let sayable = self.sayable(id);
         if !sayable.contains(&signal) && phase.route(signal).is_none() {
-            return Err(self.not_sayable(self.program.signal(signal), &sayable));
+            let name = self.program.signals.get(signal.index()).map_or("", String::as_str);
+            return Err(self.not_sayable(name, &sayable));
         }
         let fresh = Digest(u64::from(self.state.changes) + 2);
         let wrote = phase.writes.iter().map(|artifact| (*artifact, fresh)).collect();
@@ -98,6 +99,10 @@ impl Stepper<'_> {
             return Err(Refusal::UnknownName { what: "artifact that this phase writes", name });
         }
         let lists = self.read_lists(&report.lists)?;
+        if let Some((list, _)) = lists.iter().find(|(list, _)| !self.brings(id, *list)) {
+            let name = self.program.lists[list.index()].clone();
+            return Err(Refusal::UnknownName { what: "list that this phase brings", name });
+        }
         let flags = self.read_flags(&report.flags)?;
         if let Some((flag, _)) = flags.iter().find(|(flag, _)| !phase.sets.contains(flag)) {
             let name = self.program.flags[flag.index()].clone();
@@ -129,6 +134,26 @@ impl Stepper<'_> {
             risk: report.risk,
             model: report.model.clone(),
         })))
+    }
+
+    /// Tells whether the contract or operation of a seat brings a list; none is changed while it is worked through.
+    fn brings(&self, id: CommandId, list: ListId) -> bool {
+        let under_way = match (id.lane, &self.program.phase(self.state.main.phase).work) {
+            (Lane::Task { .. }, Work::Flow { list: running, .. }) => *running == list,
+            _ => false,
+        };
+        let brought = match &self.program.phase(id.phase).work {
+            Work::Operation { operation } => self.program.operation(*operation).lists.contains(&list),
+            Work::Role { .. }
+            | Work::Each { .. }
+            | Work::Panel { .. }
+            | Work::Flow { .. }
+            | Work::Ask { .. } => {
+                let contract = seat_contract(self.program, id.phase, usize::from(id.seat));
+                contract.is_some_and(|contract| self.program.contract(contract).lists.contains(&list))
+            }
+        };
+        brought && !under_way
     }
 
     /// The verdicts or results that a seat can end with.

@@ -24,7 +24,10 @@ impl Stepper<'_> {
                 .iter()
                 .chain(&result.wrote)
                 .all(|(artifact, digest)| self.state.digest(*artifact) == *digest);
-        fresh.then_some(result.signal)
+        // An exhausted route may have accepted then what would be sent back now.
+        let left = |budget| self.left(lane, budget);
+        let resolution = resolve::resolve(self.program, id, result.signal, left)?;
+        (fresh && resolution.route.action.is_accepting()).then_some(result.signal)
     }
 
     /// A phase that reads nothing has nothing to stand on, unless it is an operation that may be repeated.

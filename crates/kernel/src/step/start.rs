@@ -4,13 +4,16 @@ use super::{Refusal, Stepper};
 use crate::change::Digest;
 use crate::event::{Item, Start};
 use crate::ids::{BudgetId, Lane, ListId};
-use crate::program::Scope;
+use crate::program::{Scope, Size};
 use crate::resolve;
-use crate::state::Stage;
+use crate::state::{End, Stage};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+/// Longer lists are refused: nobody reads a plan of a thousand tasks.
+const MOST_ITEMS: usize = 1000;
 
 impl Stepper<'_> {
     pub(super) fn start(&mut self, start: &Start) -> Result<(), Refusal> {
@@ -38,26 +41,30 @@ impl Stepper<'_> {
         }
         self.take_lists(lists);
         self.fill_budgets(start);
-        let first = resolve::first(self.program, None, |condition| self.holds(condition));
-        if let Some(first) = first {
-            self.enter(Lane::Main, first);
+        let first = resolve::first(self.program, None, |condition| self.holds(Lane::Main, condition));
+        match first {
+            Some(first) => self.enter(Lane::Main, first),
+            None => self.end(End::Done),
         }
         Ok(())
     }
 
     fn fill_budgets(&mut self, start: &Start) {
         let all = (0..self.program.budgets.len()).filter_map(|at| u16::try_from(at).ok()).map(BudgetId);
-        self.state.left = all
-            .map(|id| {
-                let full = self.program.capacity(id, |list| self.state.count(list));
-                let budget = self.program.budget(id);
-                let spent = start
+        self.state.full = all.map(|id| self.program.capacity(id, |list| self.state.count(list))).collect();
+        self.state.left = self
+            .program
+            .budgets
+            .iter()
+            .zip(&self.state.full)
+            .map(|(budget, full)| {
+                let earlier = start
                     .spent
                     .iter()
                     .filter(|(name, _)| budget.scope == Scope::Subject && *name == budget.name)
                     .map(|(_, spent)| *spent)
                     .max();
-                full.saturating_sub(spent.unwrap_or(0))
+                full.saturating_sub(earlier.unwrap_or(0))
             })
             .collect();
     }
@@ -81,23 +88,21 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// Takes lists over; a budget sized by a list is fixed when the list is first known.
+    /// Takes lists over; a budget sized by a list grows once, when the list is first known.
     pub(super) fn take_lists(&mut self, lists: Vec<(ListId, Vec<Item>)>) {
         for (list, items) in lists {
-            let first = self.state.lists[list.index()].is_empty();
+            let first = !items.is_empty() && !self.state.listed[list.index()];
+            self.state.listed[list.index()] |= first;
             self.state.lists[list.index()] = items;
-            if !first || self.state.left.is_empty() {
-                continue;
-            }
-            for at in 0..self.program.budgets.len() {
-                let crate::program::Size::Share { list: by, .. } = self.program.budgets[at].size else {
+            for at in 0..self.state.left.len() {
+                let Size::Share { list: by, .. } = self.program.budgets[at].size else {
                     continue;
                 };
-                if by == list {
-                    let id = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
-                    let full = self.program.capacity(id, |list| self.state.count(list));
-                    let spent = self.program.capacity(id, |_| 0).saturating_sub(self.state.left[at]);
-                    self.state.left[at] = full.saturating_sub(spent);
+                let id = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
+                let full = self.program.capacity(id, |list| self.state.count(list));
+                if by == list && first {
+                    self.state.left[at] += full.saturating_sub(self.state.full[at]);
+                    self.state.full[at] = full;
                 }
             }
         }
@@ -106,6 +111,9 @@ impl Stepper<'_> {
 
 /// Items so that each comes after what it needs; otherwise in the order given.
 fn in_order(items: &[Item]) -> Result<Vec<Item>, String> {
+    if items.len() > MOST_ITEMS {
+        return Err(format!("it has {} items; {MOST_ITEMS} are the most", items.len()));
+    }
     let mut known = BTreeMap::new();
     for item in items {
         if known.insert(item.id.as_str(), item).is_some() {

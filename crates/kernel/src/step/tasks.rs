@@ -125,7 +125,7 @@ impl Stepper<'_> {
             batch: self.state.visits[flow.index()],
             index: u16::try_from(index).unwrap_or(u16::MAX),
         };
-        match resolve::first(self.program, Some(flow), |condition| self.holds(condition)) {
+        match resolve::first(self.program, Some(flow), |condition| self.holds(lane, condition)) {
             Some(first) => self.enter(lane, first),
             None => self.task_exited(index, COMPLETED, Vec::new()),
         }

@@ -77,7 +77,7 @@ impl Graph {
                     Target::Exit(signal) => Head::Exit(*signal),
                 };
                 let back = edge.route.action.is_back();
-                graph.edges.push(Arc { signal: edge.signal, to, effect: edge.route.effect, back });
+                graph.edges.push(Arc { signal: edge.signal, to, effect: edge.effect, back });
             }
             graph.first.push(u32::try_from(graph.edges.len()).unwrap_or(u32::MAX));
             at += 1;
@@ -151,11 +151,7 @@ impl Packing {
         let phase_bits = bits(program.phases.len() + 1);
         let budgets: Vec<u32> = match machine.counting {
             Counting::Free => Vec::new(),
-            Counting::Exact => machine
-                .starts(None, Confidence::High)
-                .first()
-                .map(|start| start.left.iter().map(|full| bits(usize::from(*full))).collect())
-                .unwrap_or_default(),
+            Counting::Exact => machine.full().iter().map(|full| bits(usize::from(*full))).collect(),
         };
         let total = 2 * phase_bits + 2 + budgets.iter().sum::<u32>();
         (total <= u128::BITS).then_some(Packing { phase_bits, budgets })

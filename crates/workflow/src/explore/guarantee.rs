@@ -174,11 +174,27 @@ struct Search<'a> {
     flows: BTreeMap<PhaseId, Graph>,
 }
 
-/// What one task can do to the bit.
+/// What tasks can do to the bit, one beside the other.
 #[derive(Default)]
 struct TaskBits {
+    /// After a task that began with the bit as it was before the batch.
     exits: BTreeMap<SignalId, BTreeSet<bool>>,
+    /// After a task that began when another had turned the bit.
+    turned: BTreeMap<SignalId, BTreeSet<bool>>,
+    /// How a task that turned the bit can have ended.
+    turning: BTreeSet<SignalId>,
     broken: Option<Path>,
+}
+
+impl TaskBits {
+    /// The values that the bit can have after a task with this exit, in a batch with these exits.
+    fn after(&self, exit: SignalId, batch: &[SignalId]) -> BTreeSet<bool> {
+        let mut values = self.exits.get(&exit).cloned().unwrap_or_default();
+        if batch.iter().any(|other| self.turning.contains(other)) {
+            values.extend(self.turned.get(&exit).into_iter().flatten());
+        }
+        values
+    }
 }
 
 impl<'a> Search<'a> {
@@ -233,12 +249,7 @@ impl<'a> Search<'a> {
 
     /// Goes along an edge; `false` when that breaks the claim.
     fn follow(&self, walk: &mut Walk, at: u32, from: bool, bit: bool, arc: &Arc) -> bool {
-        let target = match arc.to {
-            Head::Node(to) => Some(self.graph.phases[to as usize]),
-            Head::Done | Head::Fail | Head::Stop | Head::Hold | Head::Exit(_) => None,
-        };
-        let visit = Visit { phase: self.graph.phases[at as usize], arc, target };
-        match self.monitor.after(self.program, bit, &visit) {
+        match self.monitor.after(self.program, bit, &visit(&self.graph, at, arc)) {
             None => false,
             Some(after) => {
                 if let Head::Node(to) = arc.to {
@@ -249,35 +260,67 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// One task from its start to each of its exits.
+    /// Tasks beside each other: a task may begin when another has turned the bit.
     fn task(&self, graph: &Graph, bit: bool) -> TaskBits {
-        let mut bits = TaskBits::default();
+        let mut bits = TaskBits { turning: self.turning(graph, bit), ..TaskBits::default() };
         // A task whose result stands does nothing.
         bits.exits.entry(COMPLETED).or_default().insert(bit);
-        let mut walk = Walk::starting(graph, bit);
+        bits.broken = self.task_from(graph, bit, &mut bits.exits);
+        if bits.broken.is_none() && !bits.turning.is_empty() {
+            bits.broken = self.task_from(graph, !bit, &mut bits.turned);
+        }
+        bits
+    }
+
+    /// One task from its start to each of its exits; a path on which the claim is broken, if there is one.
+    fn task_from(
+        &self,
+        graph: &Graph,
+        start: bool,
+        exits: &mut BTreeMap<SignalId, BTreeSet<bool>>,
+    ) -> Option<Path> {
+        let mut walk = Walk::starting(graph, start);
         while let Some((at, bit)) = walk.next() {
-            let phase = graph.phases[at as usize];
             for arc in graph.edges_of(at) {
-                let target = match arc.to {
-                    Head::Node(to) => Some(graph.phases[to as usize]),
-                    Head::Done | Head::Fail | Head::Stop | Head::Hold | Head::Exit(_) => None,
+                let Some(after) = self.monitor.after(self.program, bit, &visit(graph, at, arc)) else {
+                    return Some(walk.path(graph, at, bit, Some(arc.signal)));
                 };
-                match self.monitor.after(self.program, bit, &Visit { phase, arc, target }) {
-                    None => {
-                        bits.broken = Some(walk.path(graph, at, bit, Some(arc.signal)));
-                        return bits;
+                match arc.to {
+                    Head::Node(to) => walk.reach(to, after, (at, bit, arc.signal)),
+                    Head::Exit(exit) => {
+                        exits.entry(exit).or_default().insert(after);
                     }
-                    Some(after) => match arc.to {
-                        Head::Node(to) => walk.reach(to, after, (at, bit, arc.signal)),
-                        Head::Exit(exit) => {
-                            bits.exits.entry(exit).or_default().insert(after);
-                        }
-                        Head::Done | Head::Fail | Head::Stop | Head::Hold => {}
-                    },
+                    Head::Done | Head::Fail | Head::Stop | Head::Hold => {}
                 }
             }
         }
-        bits
+        None
+    }
+
+    /// The exits of tasks that turn the bit on their way.
+    fn turning(&self, graph: &Graph, start: bool) -> BTreeSet<SignalId> {
+        let mut exits = BTreeSet::new();
+        let mut seen: BTreeSet<(u32, bool, bool)> = BTreeSet::new();
+        let mut open: Vec<(u32, bool, bool)> = graph.starts.iter().map(|at| (*at, start, false)).collect();
+        while let Some((at, bit, turned)) = open.pop() {
+            if !seen.insert((at, bit, turned)) {
+                continue;
+            }
+            for arc in graph.edges_of(at) {
+                let Some(after) = self.monitor.after(self.program, bit, &visit(graph, at, arc)) else {
+                    continue;
+                };
+                let turned = turned || after != start;
+                match arc.to {
+                    Head::Node(to) => open.push((to, after, turned)),
+                    Head::Exit(exit) if turned => {
+                        exits.insert(exit);
+                    }
+                    Head::Exit(_) | Head::Done | Head::Fail | Head::Stop | Head::Hold => {}
+                }
+            }
+        }
+        exits
     }
 
     /// The values that the bit can have after a batch that ends with this row.
@@ -285,30 +328,44 @@ impl<'a> Search<'a> {
         let Work::Flow { tally, .. } = &self.program.phase(flow).work else {
             return BTreeSet::from([before]);
         };
-        let exits: Vec<(&SignalId, &BTreeSet<bool>)> = bits.exits.iter().collect();
+        let mut exits: Vec<SignalId> = bits.exits.keys().chain(bits.turned.keys()).copied().collect();
+        exits.sort_unstable();
+        exits.dedup();
         let mut values = BTreeSet::new();
+        if row_of(tally, &[]) == row {
+            values.insert(before);
+        }
         for set in subsets(exits.len()) {
-            let chosen: Vec<(&SignalId, &BTreeSet<bool>)> = exits
+            let chosen: Vec<SignalId> = exits
                 .iter()
                 .enumerate()
                 .filter(|(at, _)| set & (1 << at) != 0)
                 .map(|(_, exit)| *exit)
                 .collect();
-            let signals: Vec<SignalId> = chosen.iter().map(|(signal, _)| **signal).collect();
-            if row_of(tally, &signals) != row {
+            if row_of(tally, &chosen) != row {
                 continue;
             }
             let weak = self.monitor.together == Together::Any;
+            let can: Vec<BTreeSet<bool>> = chosen.iter().map(|exit| bits.after(*exit, &chosen)).collect();
             // `weak` is the value that one task alone can force on all.
-            if chosen.iter().any(|(_, can)| can.contains(&weak)) {
+            if can.iter().any(|values| values.contains(&weak)) {
                 values.insert(weak);
             }
-            if chosen.iter().all(|(_, can)| can.contains(&!weak)) {
+            if can.iter().all(|values| values.contains(&!weak)) {
                 values.insert(!weak);
             }
         }
         values
     }
+}
+
+/// One phase of a graph with how it ended.
+fn visit<'g>(graph: &Graph, at: u32, arc: &'g Arc) -> Visit<'g> {
+    let target = match arc.to {
+        Head::Node(to) => Some(graph.phases[to as usize]),
+        Head::Done | Head::Fail | Head::Stop | Head::Hold | Head::Exit(_) => None,
+    };
+    Visit { phase: graph.phases[at as usize], arc, target }
 }
 
 /// The node, the bit and the signal that a node was reached from.

@@ -6,9 +6,11 @@
 use super::ways::Liveness;
 use remand_kernel::event::Mode;
 use remand_kernel::ids::{BudgetId, ListId, PhaseId, SignalId};
-use remand_kernel::program::{Action, Condition, Confidence, Fact, Items, Program, Route, TallyRow, Work};
+use remand_kernel::program::{
+    Action, Condition, Confidence, Effect, Fact, Items, Program, Route, TallyRow, Work,
+};
 use remand_kernel::resolve;
-use remand_kernel::signal::{COMPLETED, NO_RESULT, SPENT};
+use remand_kernel::signal::{COMPLETED, KIND_FINDINGS, NO_RESULT, SPENT};
 use remand_kernel::step::tally_of;
 use std::collections::BTreeSet;
 
@@ -16,7 +18,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub mode: Mode,
-    /// The length of each list.
+    /// The most items that each list ever has. A list is empty before it is brought, and may come out shorter.
     pub counts: Vec<u16>,
 }
 
@@ -28,21 +30,11 @@ impl World {
         World { mode, counts: program.lists.iter().map(count).collect() }
     }
 
-    /// Worlds that between them make every comparison of a count true and false, in both modes.
+    /// A world for each mode in which lists may have any length at any time.
     pub fn all(program: &Program) -> Vec<World> {
-        let mut counts: BTreeSet<u16> = BTreeSet::from([0, 1, 2, 8]);
-        for comparison in program.conditions().flat_map(|(_, condition)| &condition.all) {
-            if let Fact::Count(_) = comparison.fact {
-                let value = comparison.value;
-                counts.extend([value.saturating_sub(1), value, value.saturating_add(1)]);
-            }
-        }
         [Mode::Autonomous, Mode::Interactive]
-            .into_iter()
-            .flat_map(|mode| {
-                counts.iter().map(move |count| World { mode, counts: vec![*count; program.lists.len()] })
-            })
-            .collect()
+            .map(|mode| World { mode, counts: vec![u16::MAX; program.lists.len()] })
+            .to_vec()
     }
 
     pub fn count(&self, list: ListId) -> u16 {
@@ -87,6 +79,7 @@ pub enum Target {
 pub struct Edge<'p> {
     pub signal: SignalId,
     pub route: &'p Route,
+    pub effect: Option<Effect>,
     pub target: Target,
 }
 
@@ -128,6 +121,11 @@ impl<'p> Machine<'p> {
             .collect()
     }
 
+    /// What every budget holds when full.
+    pub fn full(&self) -> &[u16] {
+        &self.full
+    }
+
     fn capacities(&self) -> Vec<u16> {
         (0..self.program.budgets.len())
             .filter_map(|at| u16::try_from(at).ok())
@@ -143,8 +141,10 @@ impl<'p> Machine<'p> {
                 if route.action == Action::Ignore {
                     continue;
                 }
-                for target in self.targets(node, route) {
-                    edges.push(Edge { signal, route, target });
+                for effect in self.effects(node.phase, route) {
+                    for target in self.targets(node, route, effect) {
+                        edges.push(Edge { signal, route, effect, target });
+                    }
                 }
             }
         }
@@ -189,8 +189,18 @@ impl<'p> Machine<'p> {
                     Items::Fixed(names) => names.len(),
                     Items::Listed { up_to, .. } => usize::from(*up_to),
                 };
-                let says = &self.program.contract(*contract).says;
-                let mut rows = attainable(tally, says, seats, quorum.map_or(seats, usize::from));
+                let contract = self.program.contract(*contract);
+                let says: Vec<SignalId> = if contract.by_kind {
+                    contract.says.first().copied().into_iter().chain(KIND_FINDINGS).collect()
+                } else {
+                    contract.says.clone()
+                };
+                // A list may have fewer items than are worked on at most.
+                let fewest = match items {
+                    Items::Fixed(_) => quorum.map_or(seats, usize::from),
+                    Items::Listed { .. } => 1,
+                };
+                let mut rows = attainable(tally, &says, seats, fewest);
                 rows.extend(
                     phase
                         .routes
@@ -229,8 +239,25 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn targets(&self, node: &Node, route: &'p Route) -> Vec<Target> {
-        let confidence = route.effect.map_or(node.confidence, |effect| node.confidence.min(effect.ceiling()));
+    /// The effects that a route can come with: its own, and those that the kernel adds by itself.
+    fn effects(&self, phase: PhaseId, route: &Route) -> Vec<Option<Effect>> {
+        let mut all = vec![route.effect];
+        let dissent = resolve::may_dissent(self.program, phase)
+            || self.program.flow(Some(phase)).any(|inner| resolve::may_dissent(self.program, inner));
+        // Inside a sub-flow it shows when the batch is over.
+        let here = self.program.phase(phase).owner.is_none();
+        if here && route.effect.is_none() && dissent && !matches!(route.action, Action::Hold | Action::Ignore)
+        {
+            all.push(Some(Effect::Dissent));
+        }
+        if route.effect.is_none() && resolve::may_lack_diversity(self.program, phase) {
+            all.push(Some(Effect::Degradation));
+        }
+        all
+    }
+
+    fn targets(&self, node: &Node, route: &'p Route, effect: Option<Effect>) -> Vec<Target> {
+        let confidence = effect.map_or(node.confidence, |effect| node.confidence.min(effect.ceiling()));
         let here = Node { confidence, ..node.clone() };
         match &route.action {
             Action::Next => self.on_from(node.phase, &here),
@@ -299,7 +326,14 @@ impl<'p> Machine<'p> {
         let mut sure = true;
         for comparison in &condition.all {
             let value = match comparison.fact {
-                Fact::Count(list) => Some(self.world.count(list)),
+                Fact::Count(list) => {
+                    match comparison.over(self.world.count(list)) {
+                        Some(true) => {}
+                        Some(false) => return Some(false),
+                        None => sure = false,
+                    }
+                    continue;
+                }
                 Fact::Confidence => Some(node.confidence as u16),
                 Fact::Mode => Some(self.world.mode as u16),
                 Fact::Left(budget) => node.left.get(budget.index()).copied(),

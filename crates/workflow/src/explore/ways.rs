@@ -50,8 +50,9 @@ impl Atlas {
             }
             let from = self.place(&node);
             // The confidence only falls, so it plays no part in cycles; but it decides which phases are passed by.
-            for confidence in [Confidence::High, Confidence::Low] {
-                for Edge { signal, route, target } in machine.edges(&Node { confidence, ..node.clone() }) {
+            for confidence in [Confidence::High, Confidence::Medium, Confidence::Low] {
+                for Edge { signal, route, target, .. } in machine.edges(&Node { confidence, ..node.clone() })
+                {
                     let Target::Node(next) = target else {
                         continue;
                     };

@@ -4,7 +4,7 @@ use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::explore::{Bound, Bounds};
 use crate::file::{ClaimDecl, GuaranteeDecl};
-use remand_kernel::program::Size;
+use remand_kernel::program::{Size, Work};
 
 /// Numbers of tasks for which a stated bound is compared. Both sides are straight lines from 3 tasks on.
 const TRIED: [u16; 7] = [1, 2, 3, 4, 6, 12, 20];
@@ -12,7 +12,13 @@ const TRIED: [u16; 7] = [1, 2, 3, 4, 6, 12, 20];
 const LENGTHS: [u16; 4] = [0, 20, 40, 400];
 
 pub fn check(compiled: &Compiled, bounds: &mut Bounds<'_>, problems: &mut Vec<Diagnostic>) {
-    let grows = compiled.program.budgets.iter().any(|budget| matches!(budget.size, Size::Share { .. }));
+    let program = &compiled.program;
+    let tasks = program.list_named("tasks");
+    let grows = program.budgets.iter().any(|budget| matches!(budget.size, Size::Share { .. }))
+        || program
+            .phases
+            .iter()
+            .any(|phase| matches!(phase.work, Work::Flow { list, .. } if Some(list) != tasks));
     let lengths = if grows { &LENGTHS[..] } else { &LENGTHS[..1] };
     for tasks in TRIED {
         for length in lengths {

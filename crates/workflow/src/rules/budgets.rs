@@ -4,8 +4,11 @@ use super::{followed, written};
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
-use remand_kernel::program::{Program, Route, Scope, Work};
+use remand_kernel::program::{Program, Route, Scope, Size, Work};
 use remand_kernel::resolve;
+
+/// A loop that may go round more often than this is no loop that anybody waits for.
+const MOST: u16 = 250;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
@@ -34,25 +37,26 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             let remedy = "spend it on a way back, or remove it";
             problems.push(Diagnostic::error(Code::Unspent, compiled.places.budgets[at], message, remedy));
         }
-        if let Size0::Empty = size0(program, id) {
+        let size = program.capacity(id, |_| 0);
+        let span = compiled.places.budgets[at];
+        if size == 0 {
             let message = format!("`{}` is empty from the start", budget.name);
             problems.push(Diagnostic::error(
                 Code::Unspent,
-                compiled.places.budgets[at],
+                span,
                 message,
                 "give it at least 1, or `rounds: 2`",
             ));
         }
+        if size > MOST {
+            let message = format!("`{}` can be spent {size} times", budget.name);
+            problems.push(Diagnostic::error(Code::Shape, span, message, format!("write at most {MOST}")));
+        }
+        if matches!(budget.size, Size::Share { .. }) && budget.scope != Scope::Run {
+            let message = format!("`{}` goes by a list and is not counted per run", budget.name);
+            problems.push(Diagnostic::error(Code::Shape, span, message, "write `per run`"));
+        }
     }
-}
-
-enum Size0 {
-    Empty,
-    Holds,
-}
-
-fn size0(program: &Program, id: BudgetId) -> Size0 {
-    if program.capacity(id, |_| 0) == 0 { Size0::Empty } else { Size0::Holds }
 }
 
 /// A route that can run out must be replaced by something. An option of a question is simply not offered.
@@ -81,16 +85,16 @@ fn check_replacements(
     }
 }
 
-/// Follows what replaces a route while every budget is empty; a budget met twice is a cycle.
+/// Follows what replaces a route, whichever of its budgets is empty; a budget met twice is a cycle.
 fn chain_cycle(program: &Program, phase: PhaseId, route: &Route) -> Option<BudgetId> {
-    let mut met: Vec<BudgetId> = Vec::new();
-    let mut route = route;
-    loop {
-        let widest = route.spends.iter().copied().max_by_key(|budget| program.budget(*budget).scope)?;
-        if met.contains(&widest) {
-            return Some(widest);
-        }
-        met.push(widest);
-        route = resolve::replacement(program, phase, route, widest)?;
+    fn follow(program: &Program, phase: PhaseId, route: &Route, met: &[BudgetId]) -> Option<BudgetId> {
+        route.spends.iter().find_map(|budget| {
+            if met.contains(budget) {
+                return Some(*budget);
+            }
+            let next = resolve::replacement(program, phase, route, *budget)?;
+            follow(program, phase, next, &[met, &[*budget]].concat())
+        })
     }
+    follow(program, phase, route, &[])
 }

@@ -16,11 +16,13 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             None => continue,
         };
         check_standing(program, &claim, guarantee, problems);
-        let claimed = |world: &World| {
-            let length = |list: &str| program.list_named(list).map_or(1, |id| world.count(id));
-            guarantee.when.as_ref().is_none_or(|when| when.holds(length(&when.list)))
-        };
-        let worlds: Vec<World> = World::all(program).into_iter().filter(claimed).collect();
+        if let Some(when) = &guarantee.when {
+            let message = format!("a path does not know how long `{}` is", when.list);
+            let remedy = "leave `when` out: only numbers of dispatches are stated for some lengths";
+            problems.push(Diagnostic::error(Code::Vacuous, guarantee.span, message, remedy));
+            continue;
+        }
+        let worlds = World::all(program);
         match refute(program, &worlds, &claim) {
             Ok(None) => {}
             Ok(Some(path)) => problems.push(refuted(program, guarantee, &path)),

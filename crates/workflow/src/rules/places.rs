@@ -12,9 +12,9 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         let span = compiled.places.route(at.phase, at.signal);
         let (bad, message, remedy) = match at.route.action {
             Action::Hold => (
-                !matches!(phase.work, Work::Ask { .. }),
-                "`hold` is a human's choice",
-                "route to an aside with `ask`, and let an option of it hold",
+                !matches!(phase.work, Work::Ask { .. }) || at.route.effect.is_some(),
+                "`hold` is a human's choice, and nothing follows from it",
+                "route to an aside with `ask`, and let an option of it hold, without `with`",
             ),
             Action::Ignore => (
                 !is_detector(phase, at.signal),

@@ -4,8 +4,11 @@ use super::followed;
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use remand_kernel::ids::{PhaseId, SignalId};
-use remand_kernel::program::{Action, Scope, TallyTest, Work};
+use remand_kernel::program::{Action, Fact, Scope, TallyTest, Work};
 use std::collections::BTreeSet;
+
+/// More ways out of a sub-flow are not told apart.
+const MOST_EXITS: usize = 8;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
@@ -40,6 +43,11 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         if !inside {
             continue;
         }
+        if at.route.effect.is_some() {
+            let message = "a task cannot lower the confidence of the whole run";
+            let remedy = "`raise` a signal, and say `with …` where it is routed";
+            problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
+        }
         for budget in &at.route.spends {
             let own = match program.budget(*budget).scope {
                 Scope::Entry(of) => program.phase(of).owner.is_some(),
@@ -54,6 +62,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             }
         }
     }
+    check_inner(compiled, problems);
     for id in program.phase_ids() {
         if let Work::Flow { tally, .. } = &program.phase(id).work {
             let counted: BTreeSet<SignalId> = tally
@@ -66,6 +75,43 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 })
                 .collect();
             check_exits(compiled, id, &counted, problems);
+        }
+    }
+}
+
+/// What no phase inside a sub-flow may do or look at.
+fn check_inner(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    for (id, condition) in program.conditions() {
+        let looks = condition.all.iter().any(|comparison| comparison.fact == Fact::Confidence);
+        if looks && program.phase(id).owner.is_some() {
+            let message = "inside a sub-flow the confidence of the run is not known";
+            let remedy = "decide by the confidence outside";
+            problems.push(Diagnostic::error(Code::SubFlow, compiled.places.phase(id), message, remedy));
+        }
+    }
+    for id in program.phase_ids() {
+        let phase = program.phase(id);
+        let Some(Work::Flow { list, .. }) = phase.owner.map(|owner| &program.phase(owner).work) else {
+            continue;
+        };
+        let by_role =
+            phase.contracts().iter().any(|contract| program.contract(*contract).lists.contains(list));
+        let by_operation = match &phase.work {
+            Work::Operation { operation } => {
+                let operation = program.operation(*operation);
+                operation.gives_up || operation.lists.contains(list)
+            }
+            Work::Role { .. }
+            | Work::Each { .. }
+            | Work::Panel { .. }
+            | Work::Flow { .. }
+            | Work::Ask { .. } => false,
+        };
+        if by_role || by_operation {
+            let message = format!("`{}` changes the list that is being worked through", phase.name);
+            let remedy = "do that outside the sub-flow";
+            problems.push(Diagnostic::error(Code::SubFlow, compiled.places.phase(id), message, remedy));
         }
     }
 }
@@ -96,6 +142,12 @@ fn check_exits(
                 problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
             }
         }
+    }
+    if raised.len() > MOST_EXITS {
+        let message =
+            format!("the sub-flow of `{}` can be left in {} ways", program.phase(flow).name, raised.len());
+        let remedy = format!("raise at most {MOST_EXITS} different signals");
+        problems.push(Diagnostic::error(Code::SubFlow, compiled.places.phase(flow), message, remedy));
     }
     for signal in counted.difference(&raised) {
         if *signal == remand_kernel::signal::COMPLETED {

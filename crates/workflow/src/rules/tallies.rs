@@ -6,12 +6,23 @@ use crate::file::{ItemsDecl, KindDecl, PhaseDecl, TallyDecl, TallyTestDecl};
 use crate::source::Span;
 use remand_kernel::program::Program;
 
+/// More members of one phase are not counted through.
+const MOST_MEMBERS: usize = 12;
+
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     for decl in &compiled.file.phases {
         match &decl.kind {
             KindDecl::Each { tally, items, quorum, .. } => {
                 check_shape(decl, tally, problems);
                 check_verdicts(&compiled.program, decl, tally, problems);
+                let members = match items {
+                    ItemsDecl::Fixed(names) => names.len(),
+                    ItemsDecl::Listed { up_to, .. } => usize::from(*up_to),
+                };
+                if members > MOST_MEMBERS || members == 0 {
+                    let message = format!("{members} members");
+                    problems.push(error(decl.name.span, message, format!("write from 1 to {MOST_MEMBERS}")));
+                }
                 if let ItemsDecl::Fixed(names) = items {
                     check_counts(names.len(), tally, problems);
                     if let Some(quorum) = quorum
@@ -26,7 +37,13 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                     }
                 }
             }
-            KindDecl::Flow { tally, .. } => check_shape(decl, tally, problems),
+            KindDecl::Flow { tally, .. } => {
+                check_shape(decl, tally, problems);
+                for row in tally.iter().filter(|row| matches!(row.test, TallyTestDecl::AtLeast { .. })) {
+                    let message = "how many tasks there are is not known here".to_string();
+                    problems.push(error(row.span, message, "write `any SIGNAL` or `all SIGNAL`"));
+                }
+            }
             KindDecl::Role { .. }
             | KindDecl::Panel { .. }
             | KindDecl::Do { .. }

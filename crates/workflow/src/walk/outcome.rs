@@ -97,11 +97,9 @@ impl Walker<'_> {
             return Ok(Outcome::Said(Box::new(self.report(id, says, happening, seat))));
         }
         if let Some(failure) = failure(says) {
-            let detail = if happening.note.is_empty() {
-                "as the walk says".to_string()
-            } else {
-                happening.note.clone()
-            };
+            // A hold shows its cause, so there must be one.
+            let unnamed = happening.note.is_empty() && failure == Failure::Environment;
+            let detail = if unnamed { "as the walk says".to_string() } else { happening.note.clone() };
             return Ok(Outcome::Failed { failure, detail, in_a_row: ENVIRONMENT_IN_A_ROW });
         }
         // `spent` follows from a budget; nobody says it.
@@ -148,14 +146,6 @@ impl Walker<'_> {
                 own.or_else(|| self.lists.iter().find(|(list, _)| list == name)).cloned()
             })
             .collect();
-        // On paper a flag holds until something else is said.
-        let mut flags = happening.flags.clone();
-        for flag in &phase.sets {
-            let name = &self.program.flags[flag.index()];
-            if self.state.flag(*flag) && !flags.iter().any(|(said, _)| said == name) {
-                flags.push((name.clone(), true));
-            }
-        }
         Report {
             says: says.to_string(),
             findings: happening.findings.clone(),
@@ -164,7 +154,7 @@ impl Walker<'_> {
             tests: happening.tests.clone(),
             approach: happening.approach.clone(),
             lists,
-            flags,
+            flags: happening.flags.clone(),
             disputes: happening.disputes,
             model: happening.models.get(seat).cloned(),
             ..Report::default()

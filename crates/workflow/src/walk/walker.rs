@@ -197,7 +197,11 @@ impl<'p> Walker<'p> {
             Command::Ask(question) if question.kind != QuestionKind::Phase => "hold",
             _ => &self.program.phase(id.phase).name,
         };
-        Some(Happening { task: self.task(id), ..Happening::new(place, self.program.signal(signal)) })
+        // Where nothing is said, a flag stays as it is.
+        let sets = self.program.phase(id.phase).sets.iter().filter(|_| id.visit > 0);
+        let flags =
+            sets.map(|flag| (self.program.flags[flag.index()].clone(), self.state.flag(*flag))).collect();
+        Some(Happening { task: self.task(id), flags, ..Happening::new(place, self.program.signal(signal)) })
     }
 
     /// The commands that wait at a phase, advisors included.

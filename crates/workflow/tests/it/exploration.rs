@@ -452,7 +452,7 @@ proptest! {
             point.take(program, &possible[usize::from(how) % possible.len()]).expect("legal");
         }
         let open: Vec<Command> = point.open.clone();
-        let ended_before = point.state.end().is_some();
+        let ended_before = point.state.stage != remand_kernel::state::Stage::Running;
         point.take(program, &Event::Cancelled { by: "a human".to_string() }).expect("cancels");
         let only_handlers =
             point.open.iter().all(|command| matches!(command, Command::Operate { id, .. } if id.visit == 0));

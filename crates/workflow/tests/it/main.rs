@@ -13,6 +13,7 @@ mod mutations;
 mod quick_scenarios;
 mod refused_files;
 mod roles;
+mod soundness;
 mod spec_scenarios;
 mod ticket_scenarios;
 mod tsp_scenarios;

@@ -138,7 +138,7 @@ fn a_ruling_records_where_what_which_rule_budgets_and_why() {
     assert_eq!(ruling.action, "remand implement");
     assert_eq!(ruling.target.as_deref(), Some("implement"));
     assert_eq!(charges, [("fixes", 2, 1)]);
-    assert_eq!(ruling.why, "it was said");
+    assert_eq!(ruling.why, "the engine found it");
 }
 
 // CORE-03
