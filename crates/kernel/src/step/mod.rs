@@ -84,15 +84,12 @@ pub enum Refusal {
 
 /// Takes one event. On refusal the state is unchanged.
 pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step, Refusal> {
-    let answered = match event {
-        Event::Answered { id, .. } => Some(*id),
-        _ => None,
-    };
-    let mut stepper = Stepper { program, state, answered, out: Step::default() };
+    let mut stepper = Stepper { program, state, answered: None, out: Step::default() };
     match event {
         Event::Started(start) => stepper.start(start)?,
         Event::Ended { id, outcome, usage } => stepper.ended(*id, outcome, usage)?,
         Event::Answered { id, option, by, note, flags } => {
+            stepper.answered = Some(*id);
             stepper.answered(*id, option, by, note, flags)?;
         }
         Event::Cancelled { by } => stepper.cancelled(by)?,
