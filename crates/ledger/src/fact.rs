@@ -1,0 +1,223 @@
+//! What the host saw beside an event: evidence, artifacts, telemetry. Facts stand in the journal with their event,
+//! so that every projection can be made again from it.
+
+use remand_kernel::change::Digest;
+use remand_kernel::evidence::{RowPhase, Tier};
+use remand_kernel::finding::Severity;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Names a run: sortable by time, and fit for a branch, a tag and a folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Milliseconds since 1970, UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub i64);
+
+/// Names a blob by its content.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlobId(pub [u8; 32]);
+
+/// The facts of one event.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// With the first event of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened: Option<Opened>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<Artifact>,
+    /// Of the dispatch that ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<Telemetry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+/// What a run was started with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// The subject as the user gave it, secrets taken out.
+    pub request: String,
+    /// A few words of the subject, fit for task ids and file names.
+    pub slug: String,
+    /// The commit that the run starts from.
+    pub base: String,
+    pub branch: String,
+    /// Workflow, compiled program, roles and checks, pinned (CORE-18).
+    pub pinned: BlobId,
+    /// Version of the program that opened the run.
+    pub version: String,
+}
+
+/// One row of evidence (EP-16).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// None for the whole run: rows of the baseline count for every task.
+    pub task: Option<String>,
+    pub phase: RowPhase,
+    pub name: String,
+    pub tool: String,
+    pub command: Option<String>,
+    pub exit_code: Option<i32>,
+    /// At most 500 characters; the whole is in `output`.
+    pub snippet: String,
+    pub output: Option<BlobId>,
+    pub passed: bool,
+    /// Of a reviewer, as it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    pub round: u32,
+    pub tier: Option<Tier>,
+    /// The verification iteration, from 1; 0 at the baseline.
+    pub iteration: u32,
+    pub collected: Option<u32>,
+    pub duration_ms: u64,
+    #[serde(default)]
+    pub reason: String,
+    /// Results test by test, as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<BlobId>,
+}
+
+/// A version of an artifact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    pub name: String,
+    /// The part of it: a focus, a task; empty for the whole.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    pub digest: Digest,
+    pub blob: BlobId,
+    /// The phase and role that wrote it.
+    pub by: String,
+    /// `yaml`, `md`, `patch`, `txt`.
+    pub format: String,
+}
+
+/// What one dispatch took and did (EP-26).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Telemetry {
+    pub started_at: Millis,
+    pub ended_at: Millis,
+    pub driver: String,
+    pub model: Option<String>,
+    pub session: Option<String>,
+    /// `DONE`, `NEEDS_REVISION` or `ERROR`.
+    pub status: String,
+    pub summary: String,
+    pub prompt: Option<BlobId>,
+    pub output: Option<BlobId>,
+    pub exit_code: Option<i32>,
+}
+
+/// Something that is to be read later: a degradation, a violation, a concern, a lesson.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    pub kind: NoteKind,
+    pub text: String,
+    /// The files that it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<BlobId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoteKind {
+    /// Something that the run had to do without (EP-27).
+    Degradation,
+    /// A role stepped outside its permissions; with the diff that was undone.
+    Violation,
+    /// Pushback on the request.
+    Concern,
+    /// State of the checkout, a hook, a limit that could not be kept.
+    Warning,
+    /// For the decisions log (EP-22).
+    Decision,
+    /// For later runs of the same repository (EP-22).
+    Lesson,
+    /// A test that passed before and does not now.
+    Regression,
+    /// A proposal to change instruction files; never applied by itself.
+    Proposal,
+    /// A severity of the source's second list that was mapped (EP-07).
+    Mapped,
+    /// A dispatch that was interrupted by a crash and started again.
+    Interrupted,
+}
+
+impl BlobId {
+    /// The name of this content.
+    pub fn of(bytes: &[u8]) -> BlobId {
+        BlobId(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// The digest under which the kernel knows the content. Zero stands for "absent", so no content has it.
+    pub fn digest(&self) -> Digest {
+        let mut head = [0; 8];
+        head.copy_from_slice(&self.0[..8]);
+        Digest(u64::from_le_bytes(head).max(1))
+    }
+}
+
+impl fmt::Display for BlobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for BlobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BlobId({self})")
+    }
+}
+
+impl std::str::FromStr for BlobId {
+    type Err = NotABlobId;
+
+    fn from_str(text: &str) -> Result<BlobId, NotABlobId> {
+        let refuse = || NotABlobId(text.to_string());
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(refuse());
+        }
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[at * 2..at * 2 + 2], 16).map_err(|_| refuse())?;
+        }
+        Ok(BlobId(bytes))
+    }
+}
+
+/// A text that names no blob.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` names no blob: 64 hexadecimal digits are expected")]
+pub struct NotABlobId(pub String);
+
+impl Serialize for BlobId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for BlobId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<BlobId, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
