@@ -26,3 +26,10 @@ pub struct Blob {
     pub id: BlobId,
     pub bytes: Vec<u8>,
 }
+
+impl Blob {
+    /// Names content.
+    pub fn of(bytes: Vec<u8>) -> Blob {
+        Blob { id: BlobId::of(&bytes), bytes }
+    }
+}

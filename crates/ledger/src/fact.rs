@@ -122,6 +122,14 @@ pub struct Telemetry {
     pub summary: String,
     pub prompt: Option<BlobId>,
     pub output: Option<BlobId>,
+    /// The result as the agent left it, right or wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<BlobId>,
+    /// The work tree before and after, as git knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     pub exit_code: Option<i32>,
 }
 
@@ -160,6 +168,19 @@ pub enum NoteKind {
     Mapped,
     /// A dispatch that was interrupted by a crash and started again.
     Interrupted,
+}
+
+impl Facts {
+    /// The blobs that the facts name.
+    pub fn blobs(&self) -> impl Iterator<Item = BlobId> + '_ {
+        let pinned = self.opened.iter().map(|opened| opened.pinned);
+        let checks = self.checks.iter().flat_map(|check| check.output.into_iter().chain(check.tests));
+        let artifacts = self.artifacts.iter().map(|artifact| artifact.blob);
+        let telemetry =
+            self.telemetry.iter().flat_map(|telemetry| telemetry.prompt.into_iter().chain(telemetry.output));
+        let notes = self.notes.iter().filter_map(|note| note.blob);
+        pinned.chain(checks).chain(artifacts).chain(telemetry).chain(notes)
+    }
 }
 
 impl BlobId {

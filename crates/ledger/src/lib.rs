@@ -5,6 +5,30 @@
 pub mod fact;
 
 pub mod entry;
+pub mod error;
 
+mod chain;
+mod column;
+pub mod schema;
+
+pub mod ledger;
+mod project;
+
+pub mod query;
+
+mod history;
+mod rebuild;
+pub mod replay;
+
+pub mod audit;
+pub mod export;
+
+pub use audit::{AuditReport, audit};
+pub use chain::{ChainHash, Head};
 pub use entry::{Blob, Entry};
+pub use error::LedgerError;
+pub use export::export;
 pub use fact::{BlobId, Facts, Millis, RunId};
+pub use ledger::Ledger;
+pub use query::Reader;
+pub use replay::{ReplayError, ReplayFrom, Replayed, replay};

@@ -1,0 +1,43 @@
+//! Blobs: content against name, and every name that an event uses against what is there.
+
+use super::problem::Problem;
+use super::{Audit, AuditPart};
+use crate::error::Fault;
+use crate::fact::{BlobId, RunId};
+use crate::history::decode_facts;
+use std::collections::HashSet;
+
+const BLOBS: &str = "SELECT id, body, size FROM blobs";
+const FACTS: &str = "SELECT run, seq, facts FROM events WHERE facts <> '' ORDER BY id";
+
+impl Audit<'_> {
+    pub(super) fn blobs(&mut self) -> Result<(), Fault> {
+        let mut there: HashSet<BlobId> = HashSet::new();
+        let mut statement = self.conn.prepare(BLOBS)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let blob: BlobId = row.get(0)?;
+            let body = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            let size: i64 = row.get(2)?;
+            if BlobId::of(body) != blob || i64::try_from(body.len()) != Ok(size) {
+                self.problems.push(Problem::BlobChanged { blob });
+            }
+            there.insert(blob);
+        }
+        let mut statement = self.conn.prepare(FACTS)?;
+        let mut rows = statement.query([])?;
+        let mut done = 0;
+        while let Some(row) = rows.next()? {
+            let (run, seq): (RunId, i64) = (row.get(0)?, row.get(1)?);
+            let facts = decode_facts(&run, seq, row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?)?;
+            if let Some(blob) = facts.blobs().find(|blob| !there.contains(blob)) {
+                let seq = u64::try_from(seq).unwrap_or(0);
+                self.problems.push(Problem::BlobMissing { blob, run, seq });
+                return Ok(());
+            }
+            done += 1;
+            self.report(AuditPart::Blobs, done);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,154 @@
+//! The chain, row by row: the first that does not fit is named, and what was done to it.
+
+use super::problem::{Problem, RowFault};
+use super::{Audit, AuditPart};
+use crate::chain::{GENESIS, Head, Link};
+use crate::column::Whole;
+use crate::error::Fault;
+use crate::fact::{Millis, RunId};
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::collections::HashMap;
+
+const ROWS: &str =
+    "SELECT id, run, seq, at, kind, body, facts, rulings, commands, hash FROM events ORDER BY id";
+const NEXT: &str = "SELECT id, run, seq, at, kind, body, facts, rulings, commands, hash FROM events
+    WHERE id > ?1 ORDER BY id LIMIT 1";
+const KNOWN_SEQ: &str = "SELECT seq FROM runs WHERE run = ?1";
+const LACKING: &str = "SELECT runs.run FROM runs
+    WHERE (SELECT count(*) FROM events WHERE events.run = runs.run) < runs.seq ORDER BY created_at LIMIT 1";
+const SEQS: &str = "SELECT seq FROM events WHERE run = ?1 ORDER BY seq";
+const HASH_AT: &str = "SELECT hash FROM events WHERE id = ?1";
+
+impl Audit<'_> {
+    pub(super) fn links(&mut self, expected: Option<Head>) -> Result<(), Fault> {
+        if let Some(problem) = self.first_misfit()? {
+            self.problems.push(problem);
+        }
+        if let Some(expected) = expected.filter(|expected| expected.count > 0) {
+            let id = i64::try_from(expected.count).unwrap_or(i64::MAX);
+            let hash: Option<[u8; 32]> =
+                self.conn.prepare_cached(HASH_AT)?.query_row([id], |row| row.get(0)).optional()?;
+            match hash {
+                None => {
+                    self.problems.push(Problem::CutOff { expected: expected.count, found: self.head.count })
+                }
+                Some(hash) if hash != expected.hash.0 => {
+                    self.problems.push(Problem::OtherHistory { count: expected.count });
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn first_misfit(&mut self) -> Result<Option<Problem>, Fault> {
+        let mut statement = self.conn.prepare(ROWS)?;
+        let mut rows = statement.query([])?;
+        let (mut id, mut hash) = (0, GENESIS);
+        let mut last: HashMap<String, i64> = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let (link, stored) = read(row)?;
+            if link.id != id + 1 || link.hash(&hash) != stored {
+                return self.diagnose(&link, id + 1, &hash, last.get(link.run).copied()).map(Some);
+            }
+            id = link.id;
+            hash = stored;
+            match last.get_mut(link.run) {
+                Some(seq) => *seq = link.seq,
+                None => {
+                    last.insert(link.run.to_string(), link.seq);
+                }
+            }
+            self.report(AuditPart::Chain, id.unsigned_abs());
+        }
+        Ok(lacking(self.conn)?.map(|(run, seq)| Problem::Row {
+            id: id + 1,
+            run: Some(run),
+            seq: Some(seq),
+            fault: RowFault::Removed,
+        }))
+    }
+
+    /// Tells what was done to the first row that does not fit: its neighbours and the table of runs are witnesses.
+    fn diagnose(
+        &self,
+        row: &Link<'_>,
+        expected: i64,
+        previous: &[u8; 32],
+        last: Option<i64>,
+    ) -> Result<Problem, Fault> {
+        let own = |fault| Problem::Row {
+            id: row.id,
+            run: Some(RunId(row.run.to_string())),
+            seq: u64::try_from(row.seq).ok(),
+            fault,
+        };
+        if row.id < expected || self.next_fits(row.id, previous)? {
+            return Ok(own(RowFault::Inserted));
+        }
+        let removed = lacking(self.conn)?;
+        let skipped = last.unwrap_or(0) + 1;
+        if row.id > expected || removed.is_some() || row.seq > skipped {
+            let gap = (row.seq > skipped)
+                .then(|| (RunId(row.run.to_string()), u64::try_from(skipped).unwrap_or(0)));
+            let (run, seq) = gap.or(removed).unzip();
+            return Ok(Problem::Row { id: expected, run, seq, fault: RowFault::Removed });
+        }
+        let known: Option<i64> =
+            self.conn.prepare_cached(KNOWN_SEQ)?.query_row([row.run], |row| row.get(0)).optional()?;
+        let inserted = known.is_none_or(|known| known < row.seq);
+        Ok(own(if inserted { RowFault::Inserted } else { RowFault::Changed }))
+    }
+
+    /// Tells whether the row after this one fits when this one is left out.
+    fn next_fits(&self, id: i64, previous: &[u8; 32]) -> Result<bool, Fault> {
+        let mut statement = self.conn.prepare(NEXT)?;
+        let mut rows = statement.query([id])?;
+        let Some(row) = rows.next()? else {
+            return Ok(false);
+        };
+        let (link, stored) = read(row)?;
+        // Its number was one less before a row was put in front of it.
+        Ok(Link { id, ..link }.hash(previous) == stored || link.hash(previous) == stored)
+    }
+}
+
+/// The first event that a run lacks, by what the table of runs knows.
+fn lacking(conn: &Connection) -> Result<Option<(RunId, u64)>, Fault> {
+    let run: Option<RunId> = conn.prepare(LACKING)?.query_row([], |row| row.get(0)).optional()?;
+    let Some(run) = run else {
+        return Ok(None);
+    };
+    let mut statement = conn.prepare(SEQS)?;
+    let seqs = statement.query_map([&run], |row| row.get::<_, Whole>(0))?;
+    let mut next = 1;
+    for seq in seqs {
+        if seq?.0 != next {
+            break;
+        }
+        next += 1;
+    }
+    Ok(Some((run, next)))
+}
+
+fn read<'r>(row: &'r Row<'_>) -> Result<(Link<'r>, [u8; 32]), Fault> {
+    let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+    let link = Link {
+        id: row.get(0)?,
+        run: text(1)?,
+        seq: row.get(2)?,
+        at: Millis(row.get(3)?),
+        kind: text(4)?,
+        body: text(5)?,
+        facts: text(6)?,
+        rulings: text(7)?,
+        commands: text(8)?,
+    };
+    // A hash of another length fits nothing.
+    let mut hash = [0; 32];
+    let stored = row.get_ref(9)?.as_blob().map_err(rusqlite::Error::from)?;
+    if stored.len() == hash.len() {
+        hash.copy_from_slice(stored);
+    }
+    Ok((link, hash))
+}

@@ -1,0 +1,163 @@
+//! Projections: made again beside the ledger, and compared row by row.
+
+use super::problem::Problem;
+use super::{Audit, AuditPart};
+use crate::error::Fault;
+use crate::fact::RunId;
+use crate::history;
+use crate::project::{self, Memo};
+use crate::replay::Failed;
+use crate::schema::{PROJECTED, PROJECTIONS};
+use remand_kernel::State;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+const SNAPSHOT: &str = "SELECT state FROM snapshots WHERE run = ?1 AND seq = ?2";
+
+impl Audit<'_> {
+    pub(super) fn tables(&mut self) -> Result<(), Fault> {
+        // A nameless file of its own, which SQLite removes.
+        let made = Connection::open("")?;
+        made.pragma_update(None, "journal_mode", "off")?;
+        made.pragma_update(None, "synchronous", "off")?;
+        made.set_prepared_statement_cache_capacity(64);
+        made.execute_batch(PROJECTIONS)?;
+        if let Err(failed) = self.make(&made) {
+            match failed {
+                Failed::Fault(fault) => return Err(fault),
+                Failed::Mismatch { .. } | Failed::Refused { .. } | Failed::NoProgram { .. } => {
+                    let detail = failed.at(self.path).to_string();
+                    self.problems.push(Problem::RuledOtherwise { detail });
+                    return Ok(());
+                }
+            }
+        }
+        for (table, key) in PROJECTED {
+            if let Some(problem) = first_difference(self.conn, &made, table, key)? {
+                self.problems.push(problem);
+            }
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, made: &Connection) -> Result<(), Failed> {
+        let (conn, mut done) = (self.conn, 0);
+        let mut memos: HashMap<String, Memo> = HashMap::new();
+        made.execute_batch("BEGIN")?;
+        history::live_again(conn, |entry, placed, commands| {
+            if serde_json::to_string(&entry.step.commands)? != commands {
+                let detail = format!(
+                    "event {} of run {} led to other commands than are recorded",
+                    placed.seq, entry.run
+                );
+                self.problems.push(Problem::RuledOtherwise { detail });
+            }
+            if !snapshot_fits(conn, entry.run, placed.seq, entry.state)? {
+                let seq = u64::try_from(placed.seq).unwrap_or(0);
+                self.problems.push(Problem::Snapshot { run: entry.run.clone(), seq });
+            }
+            let memo = memos.entry(entry.run.0.clone()).or_default();
+            project::project(made, entry, placed, memo)?;
+            done += 1;
+            self.report(AuditPart::Projections, done);
+            Ok(())
+        })?;
+        made.execute_batch("COMMIT")?;
+        Ok(())
+    }
+}
+
+fn snapshot_fits(conn: &Connection, run: &RunId, seq: i64, state: &State) -> Result<bool, Fault> {
+    let text: Option<String> =
+        conn.prepare_cached(SNAPSHOT)?.query_row(params![run, seq], |row| row.get(0)).optional()?;
+    let Some(text) = text else {
+        return Ok(true);
+    };
+    Ok(serde_json::from_str::<State>(&text).is_ok_and(|kept| kept == *state))
+}
+
+/// The first row of a table that differs, walking both in the order of their keys.
+fn first_difference(
+    found: &Connection,
+    made: &Connection,
+    table: &'static str,
+    key: &str,
+) -> Result<Option<Problem>, Fault> {
+    let keys: Vec<&str> = key.split(", ").collect();
+    let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
+    let (mut found, mut made) = (found.prepare(&sql)?, made.prepare(&sql)?);
+    let names: Vec<String> = made.column_names().map(str::to_string).collect();
+    if found.column_count() != names.len() {
+        let detail = format!("table {table} has other columns than its format");
+        return Err(Fault::Decode { what: "the schema".to_string(), detail });
+    }
+    let (mut found, mut made) = (found.query([])?, made.query([])?);
+    let whole = |row: &Row<'_>, found: &str, made: &str| -> Result<Option<Problem>, Fault> {
+        let (found, made) = (found.to_string(), made.to_string());
+        Ok(Some(Problem::Projection { table, row: name(row, &keys)?, column: None, found, made }))
+    };
+    loop {
+        let (is, should) = match (found.next()?, made.next()?) {
+            (None, None) => return Ok(None),
+            (Some(is), None) => return whole(is, "there", "absent"),
+            (None, Some(should)) => return whole(should, "absent", "there"),
+            (Some(is), Some(should)) => (is, should),
+        };
+        match by_key(is, should, keys.len())? {
+            Ordering::Less => return whole(is, "there", "absent"),
+            Ordering::Greater => return whole(should, "absent", "there"),
+            Ordering::Equal => {}
+        }
+        for (at, column) in names.iter().enumerate().skip(keys.len()) {
+            let (found, made) = (is.get_ref(at)?, should.get_ref(at)?);
+            if found != made {
+                let (found, made) = (words(found), words(made));
+                let (row, column) = (name(should, &keys)?, Some(column.clone()));
+                return Ok(Some(Problem::Projection { table, row, column, found, made }));
+            }
+        }
+    }
+}
+
+fn by_key(is: &Row<'_>, should: &Row<'_>, keys: usize) -> Result<Ordering, Fault> {
+    for at in 0..keys {
+        let order = match (is.get_ref(at)?, should.get_ref(at)?) {
+            (ValueRef::Integer(is), ValueRef::Integer(should)) => is.cmp(&should),
+            (ValueRef::Text(is), ValueRef::Text(should)) => is.cmp(should),
+            _ => Ordering::Equal,
+        };
+        if order != Ordering::Equal {
+            return Ok(order);
+        }
+    }
+    Ok(Ordering::Equal)
+}
+
+/// A row by its key.
+fn name(row: &Row<'_>, keys: &[&str]) -> Result<String, Fault> {
+    let mut parts = Vec::with_capacity(keys.len());
+    for (at, key) in keys.iter().enumerate() {
+        parts.push(format!("{key} {}", words(row.get_ref(at)?)));
+    }
+    Ok(parts.join(", "))
+}
+
+/// A value for people, not longer than they read.
+fn words(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "nothing".to_string(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(bytes) => {
+            let text = String::from_utf8_lossy(bytes);
+            let short: String = text.chars().take(80).collect();
+            if short.len() < text.len() { format!("`{short}…`") } else { format!("`{short}`") }
+        }
+        ValueRef::Blob(bytes) => {
+            let digits: String = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            format!("{digits}…")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The hash chain over all rows of the journal: each row's hash covers the row and the hash before it (CORE-08).
+
+use crate::fact::Millis;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The hash before the first row.
+pub(crate) const GENESIS: [u8; 32] = [0; 32];
+
+/// How long the journal is and how it ends: whoever knows this finds a tail that was cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    pub count: u64,
+    pub hash: ChainHash,
+}
+
+/// A hash of the chain, written in hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ChainHash(pub [u8; 32]);
+
+impl fmt::Display for ChainHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ChainHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChainHash({self})")
+    }
+}
+
+impl std::str::FromStr for ChainHash {
+    type Err = crate::fact::NotABlobId;
+
+    fn from_str(text: &str) -> Result<ChainHash, Self::Err> {
+        text.parse::<crate::fact::BlobId>().map(|id| ChainHash(id.0))
+    }
+}
+
+impl Serialize for ChainHash {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ChainHash {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ChainHash, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The columns of one row, as they are hashed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link<'r> {
+    pub id: i64,
+    pub run: &'r str,
+    pub seq: i64,
+    pub at: Millis,
+    pub kind: &'r str,
+    pub body: &'r str,
+    pub facts: &'r str,
+    pub rulings: &'r str,
+    pub commands: &'r str,
+}
+
+impl Link<'_> {
+    /// The hash of the row after a row with this hash. Every text is preceded by its length, so that no two rows
+    /// give the same bytes.
+    pub(crate) fn hash(&self, previous: &[u8; 32]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(previous);
+        for number in [self.id, self.seq, self.at.0] {
+            hasher.update(&number.to_le_bytes());
+        }
+        for text in [self.run, self.kind, self.body, self.facts, self.rulings, self.commands] {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+}

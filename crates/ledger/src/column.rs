@@ -1,0 +1,174 @@
+//! How our types stand in columns of SQLite.
+
+use crate::fact::{BlobId, Millis, NoteKind, RunId};
+use remand_kernel::evidence::{RowPhase, Tier};
+use remand_kernel::finding::{Category, FindingKind, Severity};
+use remand_kernel::state::FiledStatus;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+impl ToSql for BlobId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(&self.0)))
+    }
+}
+
+impl FromSql for BlobId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<BlobId> {
+        <[u8; 32]>::column_result(value).map(BlobId)
+    }
+}
+
+impl ToSql for RunId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for RunId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<RunId> {
+        String::column_result(value).map(RunId)
+    }
+}
+
+impl ToSql for Millis {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for Millis {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Millis> {
+        i64::column_result(value).map(Millis)
+    }
+}
+
+/// A count as SQLite can hold it.
+pub(crate) fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A count read back.
+pub(crate) struct Whole(pub u64);
+
+impl FromSql for Whole {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Whole> {
+        let number = i64::column_result(value)?;
+        u64::try_from(number).map(Whole).map_err(|_| FromSqlError::OutOfRange(number))
+    }
+}
+
+/// A value that stands as JSON in a text column.
+pub(crate) struct Json<T>(pub T);
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Json<T>> {
+        serde_json::from_str(value.as_str()?).map(Json).map_err(FromSqlError::other)
+    }
+}
+
+impl<T: Serialize> ToSql for Json<T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let text = serde_json::to_string(&self.0);
+        text.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    }
+}
+
+/// One of our words, read back from its column.
+pub(crate) struct Word<T>(pub T);
+
+impl<T: Named> FromSql for Word<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Word<T>> {
+        let text = value.as_str()?;
+        let known = T::ALL.iter().find(|known| known.word() == text).copied();
+        known.map(Word).ok_or_else(|| FromSqlError::other(UnknownWord(text.to_string())))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is none of the words of this column")]
+struct UnknownWord(String);
+
+/// An enum whose values have a word each.
+pub(crate) trait Named: Copy + 'static {
+    const ALL: &'static [Self];
+    fn word(self) -> &'static str;
+}
+
+macro_rules! words {
+    ($($type:ty { $($value:path => $word:literal),* $(,)? })*) => {$(
+        impl $crate::column::Named for $type {
+            const ALL: &'static [Self] = &[$($value),*];
+
+            fn word(self) -> &'static str {
+                match self {
+                    $($value => $word),*
+                }
+            }
+        }
+    )*};
+}
+
+pub(crate) use words;
+
+words! {
+    RowPhase {
+        RowPhase::Baseline => "baseline",
+        RowPhase::After => "after",
+        RowPhase::Review => "review",
+    }
+    Severity {
+        Severity::Minor => "minor",
+        Severity::Major => "major",
+        Severity::Critical => "critical",
+        Severity::Blocker => "blocker",
+    }
+    Category {
+        Category::Security => "security",
+        Category::Correctness => "correctness",
+        Category::Performance => "performance",
+        Category::Maintainability => "maintainability",
+        Category::Design => "design",
+    }
+    FindingKind {
+        FindingKind::Plan => "plan",
+        FindingKind::Test => "test",
+        FindingKind::Production => "production",
+        FindingKind::Cosmetic => "cosmetic",
+    }
+    FiledStatus {
+        FiledStatus::Open => "open",
+        FiledStatus::FollowUp => "follow-up",
+        FiledStatus::Advice => "advice",
+        FiledStatus::Superseded => "superseded",
+        FiledStatus::PassedOn => "passed-on",
+        FiledStatus::Settled => "settled",
+    }
+    NoteKind {
+        NoteKind::Degradation => "degradation",
+        NoteKind::Violation => "violation",
+        NoteKind::Concern => "concern",
+        NoteKind::Warning => "warning",
+        NoteKind::Decision => "decision",
+        NoteKind::Lesson => "lesson",
+        NoteKind::Regression => "regression",
+        NoteKind::Proposal => "proposal",
+        NoteKind::Mapped => "mapped",
+        NoteKind::Interrupted => "interrupted",
+    }
+}
+
+/// The number of a tier.
+pub(crate) fn tier_number(tier: Option<Tier>) -> Option<u8> {
+    tier.map(u8::from)
+}
+
+/// A tier read back.
+pub(crate) struct TierColumn(pub Tier);
+
+impl FromSql for TierColumn {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<TierColumn> {
+        Tier::try_from(u8::column_result(value)?).map(TierColumn).map_err(FromSqlError::other)
+    }
+}

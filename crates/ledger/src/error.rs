@@ -1,0 +1,165 @@
+//! Why a ledger cannot be opened, read or written, with the place and the remedy (CORE-09).
+
+use crate::fact::{BlobId, NotABlobId, RunId};
+use std::path::{Path, PathBuf};
+
+/// Our own inability to go on with a ledger.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LedgerError {
+    #[error("there is no ledger at {}", path.display())]
+    Missing { path: PathBuf },
+    #[error("{} is not a ledger", path.display())]
+    NotALedger { path: PathBuf },
+    #[error("the ledger {} is damaged: {detail}", path.display())]
+    Corrupt { path: PathBuf, detail: String },
+    #[error("the ledger {} has format {found}, and this program knows formats up to {known}", path.display())]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("the ledger {} has format {found}, and this program reads format {known}", path.display())]
+    Older { path: PathBuf, found: i64, known: i64 },
+    #[error("the ledger {} cannot be written: {detail}", path.display())]
+    Unwritable { path: PathBuf, detail: String },
+    #[error("the ledger {} cannot be opened: {detail}", path.display())]
+    Unreadable { path: PathBuf, detail: String },
+    #[error("the disk is full, and the ledger {} could not grow", path.display())]
+    DiskFull { path: PathBuf },
+    #[error("another process has kept the ledger {} locked for more than 5 seconds", path.display())]
+    Busy { path: PathBuf },
+    #[error("another process went on with run {run}")]
+    Overtaken { run: RunId },
+    #[error("request {id} was consumed or withdrawn by another process")]
+    RequestGone { id: i64 },
+    #[error("the first event of run {run} does not say what the run was opened with")]
+    NotOpened { run: RunId },
+    #[error("an event of run {run} names blob {id}, which the ledger does not have")]
+    BlobMissing { run: RunId, id: BlobId },
+    #[error("the ledger has no blob {id}")]
+    NoSuchBlob { id: BlobId },
+    #[error("there is no run `{name}`")]
+    NoSuchRun { name: String },
+    #[error("`{name}` fits more than one run: {}", fits.join(", "))]
+    AmbiguousRun { name: String, fits: Vec<String> },
+    #[error("{what} in the ledger {} cannot be read: {detail}", path.display())]
+    Undecodable { path: PathBuf, what: String, detail: String },
+    #[error("{} exists already", path.display())]
+    Exists { path: PathBuf },
+    #[error("the ledger {} failed", path.display())]
+    Sqlite { path: PathBuf, source: rusqlite::Error },
+}
+
+impl LedgerError {
+    /// What to do about it, in one sentence.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            LedgerError::Missing { .. } => "start a run first, or check the path of the state directory",
+            LedgerError::NotALedger { .. } => "name another file, or move this one away",
+            LedgerError::Corrupt { .. } => {
+                "copy the file as it is, then look at what can still be read with `remand audit`"
+            }
+            LedgerError::Newer { .. } => "use the newer program that wrote it",
+            LedgerError::Older { .. } => "run any command that writes, such as `remand run`, to convert it",
+            LedgerError::Unwritable { .. } => {
+                "give yourself write permission on the file and its folder, or set another state directory"
+            }
+            LedgerError::Unreadable { .. } => "give yourself read permission on the file and its folder",
+            LedgerError::DiskFull { .. } => {
+                "free some space, then resume; nothing that was acknowledged is lost"
+            }
+            LedgerError::Busy { .. } => "wait for the other process to finish, or end it, and try again",
+            LedgerError::Overtaken { .. } => {
+                "leave the run to the other process, or resume it from the ledger"
+            }
+            LedgerError::RequestGone { .. } => "read the requests of the run again",
+            LedgerError::NotOpened { .. } => "start the run anew; this is a defect of the program",
+            LedgerError::BlobMissing { .. } => {
+                "hand the content over with the event; this is a defect of the program"
+            }
+            LedgerError::NoSuchBlob { .. } => "check the id, and the ledger with `remand audit`",
+            LedgerError::NoSuchRun { .. } => "list the runs with `remand runs`",
+            LedgerError::AmbiguousRun { .. } => "write more of the id",
+            LedgerError::Undecodable { .. } => "check the ledger with `remand audit`",
+            LedgerError::Exists { .. } => "name a file that does not exist yet, or remove this one",
+            LedgerError::Sqlite { .. } => "check the disk and the file, then try again",
+        }
+    }
+
+    pub(crate) fn from_fault(path: &Path, fault: Fault) -> LedgerError {
+        let path = path.to_path_buf();
+        let error = match fault {
+            Fault::Ledger(error) => return *error,
+            Fault::Encode(error) => {
+                let detail = error.to_string();
+                return LedgerError::Undecodable { path, what: "what is to be written".to_string(), detail };
+            }
+            Fault::Decode { what, detail } => return LedgerError::Undecodable { path, what, detail },
+            Fault::Sqlite(error) => error,
+        };
+        match &error {
+            rusqlite::Error::SqliteFailure(failure, detail) => {
+                let detail = detail.clone().unwrap_or_else(|| failure.to_string());
+                LedgerError::from_code(path, failure.code, detail)
+                    .unwrap_or_else(|path| LedgerError::Sqlite { path, source: error })
+            }
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+            | rusqlite::Error::InvalidColumnType(..) => {
+                let detail = error.to_string();
+                LedgerError::Undecodable { path, what: "a row".to_string(), detail }
+            }
+            _ => LedgerError::Sqlite { path, source: error },
+        }
+    }
+
+    fn from_code(path: PathBuf, code: rusqlite::ErrorCode, detail: String) -> Result<LedgerError, PathBuf> {
+        use rusqlite::ErrorCode;
+        Ok(match code {
+            ErrorCode::NotADatabase => LedgerError::NotALedger { path },
+            ErrorCode::DatabaseCorrupt => LedgerError::Corrupt { path, detail },
+            ErrorCode::ReadOnly | ErrorCode::PermissionDenied => LedgerError::Unwritable { path, detail },
+            ErrorCode::CannotOpen => LedgerError::Unreadable { path, detail },
+            ErrorCode::DiskFull => LedgerError::DiskFull { path },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => LedgerError::Busy { path },
+            _ => return Err(path),
+        })
+    }
+}
+
+/// What went wrong inside, before the path of the ledger is added.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Sqlite(rusqlite::Error),
+    Encode(serde_json::Error),
+    Decode { what: String, detail: String },
+    Ledger(Box<LedgerError>),
+}
+
+impl Fault {
+    pub(crate) fn decode(what: impl Into<String>, error: &serde_json::Error) -> Fault {
+        Fault::Decode { what: what.into(), detail: error.to_string() }
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        Fault::Sqlite(error)
+    }
+}
+
+impl From<serde_json::Error> for Fault {
+    fn from(error: serde_json::Error) -> Fault {
+        Fault::Encode(error)
+    }
+}
+
+impl From<LedgerError> for Fault {
+    fn from(error: LedgerError) -> Fault {
+        Fault::Ledger(Box::new(error))
+    }
+}
+
+impl From<NotABlobId> for Fault {
+    fn from(error: NotABlobId) -> Fault {
+        Fault::Decode { what: "the name of a blob".to_string(), detail: error.to_string() }
+    }
+}

@@ -1,0 +1,104 @@
+//! One run in a file of its own, with the source's tables as tables (EP-17).
+
+use crate::chain::GENESIS;
+use crate::column::whole;
+use crate::error::{Fault, LedgerError};
+use crate::fact::RunId;
+use crate::query::Reader;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags, Params, params, params_from_iter};
+use std::fs::OpenOptions;
+use std::path::Path;
+
+const TABLES: &str = include_str!("schema/export.sql");
+
+const CHECKS: &str =
+    "SELECT run_id, task_id, phase, check_name, tool, command, exit_code, output_snippet, passed,
+    verdict, severity, round, ts FROM anvil_checks WHERE run_id = ?1 ORDER BY id, task_id";
+const INSERT_CHECK: &str =
+    "INSERT INTO anvil_checks (run_id, task_id, phase, check_name, tool, command, exit_code,
+    output_snippet, passed, verdict, severity, round, ts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+const TELEMETRY: &str =
+    "SELECT run_id, step, agent, instance, started_at, completed_at, status, dispatch_count,
+    retry_count, notes, ts FROM pipeline_telemetry WHERE run_id = ?1 ORDER BY id";
+const INSERT_TELEMETRY: &str =
+    "INSERT INTO pipeline_telemetry (run_id, step, agent, instance, started_at, completed_at,
+    status, dispatch_count, retry_count, notes, ts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+const EVENTS: &str = "SELECT id, run, seq, at, kind, body, facts, rulings, commands, hash,
+    coalesce((SELECT hash FROM events AS earlier WHERE earlier.id = events.id - 1), ?2)
+    FROM events WHERE run = ?1 ORDER BY seq";
+const INSERT_EVENT: &str =
+    "INSERT INTO events (id, run, seq, at, kind, body, facts, rulings, commands, hash, previous)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Writes one run into a new SQLite file.
+pub fn export(reader: &Reader, run: &RunId, to: &Path) -> Result<(), LedgerError> {
+    // A run that is not there is an error, not an empty file.
+    let run = reader.run(&run.0)?.run;
+    create(to)?;
+    let written = write(reader, &run, to);
+    if written.is_err() {
+        // The file is ours and of no use; that it cannot be removed either is the lesser trouble.
+        let _ = std::fs::remove_file(to);
+    }
+    written
+}
+
+fn create(to: &Path) -> Result<(), LedgerError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    match options.open(to) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(LedgerError::Exists { path: to.to_path_buf() })
+        }
+        Err(error) => Err(LedgerError::Unwritable { path: to.to_path_buf(), detail: error.to_string() }),
+    }
+}
+
+fn write(reader: &Reader, run: &RunId, to: &Path) -> Result<(), LedgerError> {
+    let target = |fault: Fault| LedgerError::from_fault(to, fault);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(to, flags).map_err(|error| target(error.into()))?;
+    let tx = conn.transaction().map_err(|error| target(error.into()))?;
+    tx.execute_batch(TABLES).map_err(|error| target(error.into()))?;
+    let source = reader.read(|conn| Ok(conn.unchecked_transaction()?))?;
+    copy(reader, &tx, to, (CHECKS, INSERT_CHECK), [run])?;
+    copy(reader, &tx, to, (TELEMETRY, INSERT_TELEMETRY), [run])?;
+    copy(reader, &tx, to, (EVENTS, INSERT_EVENT), params![run, GENESIS])?;
+    let head = reader.head()?;
+    drop(source);
+    tx.execute("INSERT INTO head (count, hash) VALUES (?1, ?2)", params![whole(head.count), head.hash.0])
+        .and_then(|_| tx.commit())
+        .map_err(|error| target(error.into()))
+}
+
+/// Copies what a query gives, row by row.
+fn copy(
+    reader: &Reader,
+    target: &Connection,
+    to: &Path,
+    (select, insert): (&str, &str),
+    params: impl Params,
+) -> Result<(), LedgerError> {
+    let mut insert = target.prepare(insert).map_err(|error| LedgerError::from_fault(to, error.into()))?;
+    reader.read(|conn| {
+        let mut select = conn.prepare(select)?;
+        let columns = select.column_count();
+        let mut rows = select.query(params)?;
+        while let Some(row) = rows.next()? {
+            let values: Vec<Value> = (0..columns).map(|at| row.get(at)).collect::<Result<_, _>>()?;
+            insert
+                .execute(params_from_iter(values))
+                .map_err(|error| Fault::from(LedgerError::from_fault(to, error.into())))?;
+        }
+        Ok(())
+    })
+}

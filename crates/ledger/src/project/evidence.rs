@@ -1,0 +1,98 @@
+//! What the host saw: checks, versions of artifacts, notes (EP-16, EP-22).
+
+use super::Projection;
+use crate::column::{Json, Named, tier_number, whole};
+use crate::error::Fault;
+use remand_kernel::evidence::RowPhase;
+use rusqlite::params;
+use std::collections::BTreeSet;
+
+const CHECKED: &str = "INSERT INTO checks (run, seq, at, task, task_id, phase, name, tool, command, exit_code, snippet,
+    output, passed, verdict, severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded)
+    VALUES (?1, ?2, ?3, ?4, CASE WHEN ?4 IS NULL AND ?5 <> 'baseline'
+        THEN (SELECT slug FROM runs WHERE run = ?1) ELSE ?4 END,
+    ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 0)";
+
+/// Of the after-rows of a task only those of the latest iteration stand.
+const SUPERSEDE: &str = "UPDATE checks SET superseded = 1
+    WHERE run = ?1 AND task_id = coalesce(?2, (SELECT slug FROM runs WHERE run = ?1)) AND phase = 'after'
+    AND superseded = 0 AND iteration < (SELECT max(iteration) FROM checks
+        WHERE run = ?1 AND task_id = coalesce(?2, (SELECT slug FROM runs WHERE run = ?1)) AND phase = 'after'
+        AND superseded = 0)";
+
+const WRITTEN: &str = "INSERT INTO artifacts (run, name, part, version, seq, at, digest, blob, by, format)
+    VALUES (?1, ?2, ?3, 1 + coalesce((SELECT max(version) FROM artifacts WHERE run = ?1 AND name = ?2 AND part = ?3), 0),
+    ?4, ?5, ?6, ?7, ?8, ?9)";
+
+const NOTED: &str =
+    "INSERT INTO notes (run, seq, at, kind, text, files, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+impl Projection<'_> {
+    pub(super) fn checks(&self) -> Result<(), Fault> {
+        let mut verified = BTreeSet::new();
+        for check in &self.entry.facts.checks {
+            self.conn.prepare_cached(CHECKED)?.execute(params![
+                self.entry.run,
+                self.placed.seq,
+                self.placed.at,
+                check.task,
+                check.phase.word(),
+                check.name,
+                check.tool,
+                check.command,
+                check.exit_code,
+                check.snippet,
+                check.output,
+                check.passed,
+                check.verdict,
+                check.severity.map(Named::word),
+                check.round,
+                tier_number(check.tier),
+                check.iteration,
+                check.collected,
+                whole(check.duration_ms),
+                check.reason,
+                check.tests,
+            ])?;
+            if check.phase == RowPhase::After {
+                verified.insert(check.task.as_deref());
+            }
+        }
+        for task in verified {
+            self.conn.prepare_cached(SUPERSEDE)?.execute(params![self.entry.run, task])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn artifacts(&self) -> Result<(), Fault> {
+        for artifact in &self.entry.facts.artifacts {
+            self.conn.prepare_cached(WRITTEN)?.execute(params![
+                self.entry.run,
+                artifact.name,
+                artifact.part,
+                self.placed.seq,
+                self.placed.at,
+                artifact.digest.0.cast_signed(),
+                artifact.blob,
+                artifact.by,
+                artifact.format,
+            ])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn notes(&self) -> Result<(), Fault> {
+        for note in &self.entry.facts.notes {
+            self.conn.prepare_cached(NOTED)?.execute(params![
+                self.entry.run,
+                self.placed.seq,
+                self.placed.at,
+                note.kind.word(),
+                note.text,
+                Json(&note.files),
+                note.blob,
+            ])?;
+        }
+        Ok(())
+    }
+}

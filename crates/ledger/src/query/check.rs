@@ -1,0 +1,113 @@
+//! Evidence: the checks of a run (EP-16).
+
+use super::Reader;
+use crate::column::{Named, TierColumn, Whole, Word};
+use crate::error::LedgerError;
+use crate::fact::{BlobId, Millis, RunId};
+use remand_kernel::evidence::{Row as EvidenceRow, RowPhase, Source, Tier};
+use remand_kernel::finding::Severity;
+use rusqlite::Row;
+use serde::Serialize;
+
+const CHECKS: &str =
+    "SELECT run, seq, at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
+    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded FROM checks
+    WHERE run = ?1 AND (?2 IS NULL OR task = ?2) AND (?3 IS NULL OR phase = ?3) ORDER BY id";
+
+const GATE: &str = "SELECT run, seq, at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
+    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded FROM checks
+    WHERE run = ?1 AND superseded = 0 AND (task_id IS ?2 OR (task IS NULL AND phase = 'baseline')) ORDER BY id";
+
+/// Which checks are wanted; all of a run by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckFilter<'f> {
+    pub task: Option<&'f str>,
+    pub phase: Option<RowPhase>,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckRow {
+    pub run: RunId,
+    pub seq: u64,
+    pub at: Millis,
+    /// None for the whole run.
+    pub task: Option<String>,
+    pub phase: RowPhase,
+    pub name: String,
+    pub tool: String,
+    pub command: Option<String>,
+    pub exit_code: Option<i32>,
+    pub snippet: String,
+    pub output: Option<BlobId>,
+    pub passed: bool,
+    pub verdict: Option<String>,
+    pub severity: Option<Severity>,
+    pub round: u32,
+    pub tier: Option<Tier>,
+    pub iteration: u32,
+    pub collected: Option<u32>,
+    pub duration_ms: u64,
+    pub reason: String,
+    pub tests: Option<BlobId>,
+    /// A later iteration took its place.
+    pub superseded: bool,
+}
+
+impl CheckRow {
+    /// The row as the gate over evidence reads it (EP-18).
+    pub fn evidence(&self) -> EvidenceRow {
+        EvidenceRow {
+            check: self.name.clone(),
+            phase: self.phase,
+            tier: self.tier,
+            passed: self.passed,
+            exit_code: self.exit_code,
+            iteration: self.iteration,
+            superseded: self.superseded,
+            collected: self.collected,
+            duration_ms: self.duration_ms,
+            reason: self.reason.clone(),
+            source: Source::Engine,
+        }
+    }
+}
+
+impl Reader {
+    /// The checks of a run, superseded ones among them, in the order in which they were recorded.
+    pub fn checks(&self, run: &RunId, filter: CheckFilter<'_>) -> Result<Vec<CheckRow>, LedgerError> {
+        self.rows(CHECKS, (run, filter.task, filter.phase.map(Named::word)), decode)
+    }
+
+    /// What a gate over one task reads: its own standing rows, and the baseline of the whole run.
+    pub fn gate_checks(&self, run: &RunId, task: &str) -> Result<Vec<CheckRow>, LedgerError> {
+        self.rows(GATE, (run, task), decode)
+    }
+}
+
+fn decode(row: &Row<'_>) -> rusqlite::Result<CheckRow> {
+    Ok(CheckRow {
+        run: row.get(0)?,
+        seq: row.get::<_, Whole>(1)?.0,
+        at: row.get(2)?,
+        task: row.get(3)?,
+        phase: row.get::<_, Word<RowPhase>>(4)?.0,
+        name: row.get(5)?,
+        tool: row.get(6)?,
+        command: row.get(7)?,
+        exit_code: row.get(8)?,
+        snippet: row.get(9)?,
+        output: row.get(10)?,
+        passed: row.get(11)?,
+        verdict: row.get(12)?,
+        severity: row.get::<_, Option<Word<Severity>>>(13)?.map(|word| word.0),
+        round: row.get(14)?,
+        tier: row.get::<_, Option<TierColumn>>(15)?.map(|tier| tier.0),
+        iteration: row.get(16)?,
+        collected: row.get(17)?,
+        duration_ms: row.get::<_, Whole>(18)?.0,
+        reason: row.get(19)?,
+        tests: row.get(20)?,
+        superseded: row.get(21)?,
+    })
+}

@@ -1,0 +1,140 @@
+//! Dispatches with their telemetry (EP-26).
+
+use super::Reader;
+use crate::column::{Named, Whole, Word, words};
+use crate::error::LedgerError;
+use crate::fact::{BlobId, Millis, RunId};
+use rusqlite::Row;
+use serde::{Deserialize, Serialize};
+
+const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, visit, attempt, started_at, completed_at,
+    status, retries, tokens, money, time, model, driver, session, says, failure, detail, summary, prompt, output,
+    exit_code";
+
+const FAILURES: &str = "SELECT failure FROM dispatches WHERE ended_by IS NOT NULL ORDER BY ended_by DESC";
+
+/// How a dispatch or an operation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DispatchStatus {
+    #[serde(rename = "running")]
+    Running,
+    #[serde(rename = "DONE")]
+    Done,
+    #[serde(rename = "NEEDS_REVISION")]
+    NeedsRevision,
+    #[serde(rename = "ERROR")]
+    Error,
+}
+
+words! {
+    DispatchStatus {
+        DispatchStatus::Running => "running",
+        DispatchStatus::Done => "DONE",
+        DispatchStatus::NeedsRevision => "NEEDS_REVISION",
+        DispatchStatus::Error => "ERROR",
+    }
+}
+
+impl DispatchStatus {
+    pub fn name(self) -> &'static str {
+        self.word()
+    }
+}
+
+/// One dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DispatchRow {
+    pub run: RunId,
+    /// The event that it was issued with.
+    pub seq: u64,
+    pub command: String,
+    pub phase: String,
+    pub role: String,
+    pub item: Option<String>,
+    pub task: Option<String>,
+    pub advisory: bool,
+    pub visit: u16,
+    pub attempt: u16,
+    pub started_at: Millis,
+    pub completed_at: Option<Millis>,
+    pub status: DispatchStatus,
+    pub retries: u16,
+    pub tokens: Option<u64>,
+    /// Micro-units of the currency; none when unknown.
+    pub money: Option<u64>,
+    pub time: Option<u64>,
+    pub model: Option<String>,
+    pub driver: Option<String>,
+    pub session: Option<String>,
+    pub says: Option<String>,
+    pub failure: Option<String>,
+    pub detail: Option<String>,
+    pub summary: Option<String>,
+    pub prompt: Option<BlobId>,
+    pub output: Option<BlobId>,
+    pub exit_code: Option<i32>,
+}
+
+impl Reader {
+    /// The dispatches of a run, in the order of issue.
+    pub fn dispatches(&self, run: &RunId) -> Result<Vec<DispatchRow>, LedgerError> {
+        self.rows(&format!("SELECT {COLUMNS} FROM dispatches WHERE run = ?1 ORDER BY id"), [run], decode)
+    }
+
+    /// One dispatch by its command.
+    pub fn dispatch(&self, run: &RunId, command: &str) -> Result<Option<DispatchRow>, LedgerError> {
+        let sql = format!("SELECT {COLUMNS} FROM dispatches WHERE run = ?1 AND command = ?2");
+        Ok(self.rows(&sql, (run, command), decode)?.into_iter().next())
+    }
+
+    /// How many of the dispatches that ended last, over all runs, failed by the environment, without one between that
+    /// did not (CORE-10).
+    pub fn environment_failures_in_a_row(&self) -> Result<u16, LedgerError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(FAILURES)?;
+            let mut rows = statement.query([])?;
+            let mut count: u16 = 0;
+            while let Some(row) = rows.next()? {
+                let failure = row.get_ref(0)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+                if failure != Some(remand_kernel::signal::Failure::Environment.name()) || count == u16::MAX {
+                    break;
+                }
+                count += 1;
+            }
+            Ok(count)
+        })
+    }
+}
+
+fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
+    let count = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
+    Ok(DispatchRow {
+        run: row.get(0)?,
+        seq: row.get::<_, Whole>(1)?.0,
+        command: row.get(2)?,
+        phase: row.get(3)?,
+        role: row.get(4)?,
+        item: row.get(5)?,
+        task: row.get(6)?,
+        advisory: row.get(7)?,
+        visit: row.get(8)?,
+        attempt: row.get(9)?,
+        started_at: row.get(10)?,
+        completed_at: row.get(11)?,
+        status: row.get::<_, Word<DispatchStatus>>(12)?.0,
+        retries: row.get(13)?,
+        tokens: count(14)?,
+        money: count(15)?,
+        time: count(16)?,
+        model: row.get(17)?,
+        driver: row.get(18)?,
+        session: row.get(19)?,
+        says: row.get(20)?,
+        failure: row.get(21)?,
+        detail: row.get(22)?,
+        summary: row.get(23)?,
+        prompt: row.get(24)?,
+        output: row.get(25)?,
+        exit_code: row.get(26)?,
+    })
+}

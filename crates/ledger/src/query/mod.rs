@@ -1,0 +1,93 @@
+//! What can be read: one read-only connection, one file for each kind of row.
+
+mod artifact;
+mod check;
+mod dispatch;
+mod finding;
+mod gate;
+mod journal;
+mod note;
+mod operation;
+mod request;
+mod ruling;
+mod run;
+mod summary;
+
+use crate::error::{Fault, LedgerError};
+use crate::schema;
+use rusqlite::{Connection, OpenFlags, Params, Row};
+use std::path::{Path, PathBuf};
+
+pub use artifact::ArtifactRow;
+pub use check::{CheckFilter, CheckRow};
+pub use dispatch::{DispatchRow, DispatchStatus};
+pub use finding::FindingRow;
+pub use gate::{GateKind, GateOption, GateRow, WithheldOption};
+pub use journal::{JournalRow, SnapshotRow};
+pub use note::NoteRow;
+pub use operation::OperationRow;
+pub use request::{RequestFate, RequestRow};
+pub use ruling::RulingRow;
+pub use run::{RunLimits, RunRow, RunStage, RunUsed};
+pub use summary::{TaskSummary, Totals};
+
+/// A connection that cannot write.
+#[derive(Debug)]
+pub struct Reader {
+    conn: Connection,
+    path: PathBuf,
+}
+
+impl Reader {
+    /// Opens a ledger for reading.
+    pub fn open(path: &Path) -> Result<Reader, LedgerError> {
+        match path.try_exists() {
+            Ok(true) => {}
+            Ok(false) => return Err(LedgerError::Missing { path: path.to_path_buf() }),
+            Err(error) => {
+                return Err(LedgerError::Unreadable { path: path.to_path_buf(), detail: error.to_string() });
+            }
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(path, flags).map_err(Fault::from).and_then(|conn| {
+            schema::prepare_reader(&conn, path)?;
+            Ok(conn)
+        });
+        let conn = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
+        Ok(Reader { conn, path: path.to_path_buf() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A number that changes whenever another connection has written.
+    pub fn data_version(&self) -> Result<i64, LedgerError> {
+        self.read(|conn| Ok(conn.pragma_query_value(None, "data_version", |row| row.get(0))?))
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.conn
+    }
+
+    pub(crate) fn read<'r, T>(
+        &'r self,
+        read: impl FnOnce(&'r Connection) -> Result<T, Fault>,
+    ) -> Result<T, LedgerError> {
+        read(&self.conn).map_err(|fault| LedgerError::from_fault(&self.path, fault))
+    }
+
+    /// All rows that a query gives.
+    fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        decode: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, LedgerError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map(params, decode)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}

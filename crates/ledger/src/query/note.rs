@@ -1,0 +1,47 @@
+//! Notes: of a run, and of one kind over all runs of the repository (EP-22).
+
+use super::Reader;
+use crate::column::{Json, Named, Whole, Word};
+use crate::error::LedgerError;
+use crate::fact::{BlobId, Millis, NoteKind, RunId};
+use rusqlite::Row;
+use serde::Serialize;
+
+const COLUMNS: &str = "run, seq, at, kind, text, files, blob";
+
+/// One note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NoteRow {
+    pub run: RunId,
+    pub seq: u64,
+    pub at: Millis,
+    pub kind: NoteKind,
+    pub text: String,
+    pub files: Vec<String>,
+    pub blob: Option<BlobId>,
+}
+
+impl Reader {
+    /// The notes of a run, in order.
+    pub fn notes(&self, run: &RunId) -> Result<Vec<NoteRow>, LedgerError> {
+        self.rows(&format!("SELECT {COLUMNS} FROM notes WHERE run = ?1 ORDER BY id"), [run], decode)
+    }
+
+    /// The notes of one kind over all runs, the newest first, at most so many.
+    pub fn notes_of_kind(&self, kind: NoteKind, most: u32) -> Result<Vec<NoteRow>, LedgerError> {
+        let sql = format!("SELECT {COLUMNS} FROM notes WHERE kind = ?1 ORDER BY id DESC LIMIT ?2");
+        self.rows(&sql, (kind.word(), most), decode)
+    }
+}
+
+fn decode(row: &Row<'_>) -> rusqlite::Result<NoteRow> {
+    Ok(NoteRow {
+        run: row.get(0)?,
+        seq: row.get::<_, Whole>(1)?.0,
+        at: row.get(2)?,
+        kind: row.get::<_, Word<NoteKind>>(3)?.0,
+        text: row.get(4)?,
+        files: row.get::<_, Json<Vec<String>>>(5)?.0,
+        blob: row.get(6)?,
+    })
+}

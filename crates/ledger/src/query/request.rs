@@ -1,0 +1,66 @@
+//! Requests of other processes to the one that drives a run.
+
+use super::Reader;
+use crate::column::Json;
+use crate::error::LedgerError;
+use crate::fact::{Millis, RunId};
+use remand_kernel::Event;
+use rusqlite::OptionalExtension;
+use serde::Serialize;
+
+const OF_RUN: &str = "SELECT id, run, at, body FROM requests WHERE run = ?1 AND refused IS NULL ORDER BY id";
+const ALL: &str = "SELECT id, run, at, body FROM requests WHERE refused IS NULL ORDER BY id";
+const FATE: &str = "SELECT refused FROM requests WHERE id = ?1";
+
+/// One request that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RequestRow {
+    pub id: i64,
+    pub run: RunId,
+    pub at: Millis,
+    pub event: Event,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestFate {
+    Waiting,
+    /// It is an event of the run now.
+    Taken,
+    Refused(String),
+}
+
+impl Reader {
+    /// The requests that wait for a run, the oldest first.
+    pub fn requests(&self, run: &RunId) -> Result<Vec<RequestRow>, LedgerError> {
+        self.rows(OF_RUN, [run], decode)
+    }
+
+    /// The requests that wait for any run, the oldest first.
+    pub fn all_requests(&self) -> Result<Vec<RequestRow>, LedgerError> {
+        self.rows(ALL, [], decode)
+    }
+
+    /// What became of a request that was made.
+    pub fn fate(&self, request: i64) -> Result<RequestFate, LedgerError> {
+        self.read(|conn| {
+            let refused: Option<Option<String>> =
+                conn.prepare_cached(FATE)?.query_row([request], |row| row.get(0)).optional()?;
+            Ok(match refused {
+                None => RequestFate::Taken,
+                Some(None) => RequestFate::Waiting,
+                Some(Some(reason)) => RequestFate::Refused(reason),
+            })
+        })
+    }
+}
+
+fn decode(row: &rusqlite::Row<'_>) -> rusqlite::Result<RequestRow> {
+    Ok(RequestRow {
+        id: row.get(0)?,
+        run: row.get(1)?,
+        at: row.get(2)?,
+        event: row.get::<_, Json<Event>>(3)?.0,
+    })
+}

@@ -1,0 +1,87 @@
+//! Rulings of a run, in words.
+
+use super::Reader;
+use crate::column::{Json, Whole};
+use crate::error::LedgerError;
+use crate::fact::{Millis, RunId};
+use remand_kernel::view::{ChargeView, RulingView};
+use serde::{Deserialize, Serialize};
+
+const RULINGS: &str = "SELECT seq, n, at, body FROM rulings WHERE run = ?1 AND seq > ?2 ORDER BY seq, n";
+
+/// One ruling.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RulingRow {
+    /// The event that it followed from.
+    pub seq: u64,
+    /// Its place among the rulings of the event.
+    pub n: u64,
+    pub at: Millis,
+    #[serde(flatten)]
+    pub ruling: RulingView,
+}
+
+/// A ruling as it stands in its column.
+#[derive(Deserialize)]
+struct Stored {
+    phase: String,
+    #[serde(default)]
+    task: Option<String>,
+    signal: String,
+    rule: String,
+    action: String,
+    #[serde(default)]
+    target: Option<String>,
+    budgets: Vec<StoredCharge>,
+    #[serde(default)]
+    exhausted: Vec<String>,
+    #[serde(default)]
+    effects: Vec<String>,
+    confidence: String,
+    why: String,
+}
+
+#[derive(Deserialize)]
+struct StoredCharge {
+    budget: String,
+    before: u16,
+    after: u16,
+}
+
+impl From<StoredCharge> for ChargeView {
+    fn from(stored: StoredCharge) -> ChargeView {
+        ChargeView { budget: stored.budget, before: stored.before, after: stored.after }
+    }
+}
+
+impl From<Stored> for RulingView {
+    fn from(stored: Stored) -> RulingView {
+        RulingView {
+            phase: stored.phase,
+            task: stored.task,
+            signal: stored.signal,
+            rule: stored.rule,
+            action: stored.action,
+            target: stored.target,
+            budgets: stored.budgets.into_iter().map(ChargeView::from).collect(),
+            exhausted: stored.exhausted,
+            effects: stored.effects,
+            confidence: stored.confidence,
+            why: stored.why,
+        }
+    }
+}
+
+impl Reader {
+    /// The rulings of a run after this event, in order.
+    pub fn rulings(&self, run: &RunId, after: u64) -> Result<Vec<RulingRow>, LedgerError> {
+        self.rows(RULINGS, (run, crate::column::whole(after)), |row| {
+            Ok(RulingRow {
+                seq: row.get::<_, Whole>(0)?.0,
+                n: row.get::<_, Whole>(1)?.0,
+                at: row.get(2)?,
+                ruling: row.get::<_, Json<Stored>>(3)?.0.into(),
+            })
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! Runs: the list, and one by its id or a part of it.
+
+use super::Reader;
+use crate::column::{Named, Whole, Word, words};
+use crate::error::LedgerError;
+use crate::fact::{BlobId, Millis, RunId};
+use rusqlite::Row;
+use serde::{Deserialize, Serialize};
+
+const COLUMNS: &str =
+    "run, workflow, subject, request, slug, mode, base, branch, pinned, version, created_at,
+    updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
+    limit_dispatches, limit_money, limit_tokens, limit_time";
+
+/// Where a run is in its life, as people see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStage {
+    Running,
+    /// For a human, with nothing else under way.
+    Waiting,
+    Paused,
+    Done,
+    Failed,
+    Stopped,
+    Cancelled,
+}
+
+words! {
+    RunStage {
+        RunStage::Running => "running",
+        RunStage::Waiting => "waiting",
+        RunStage::Paused => "paused",
+        RunStage::Done => "done",
+        RunStage::Failed => "failed",
+        RunStage::Stopped => "stopped",
+        RunStage::Cancelled => "cancelled",
+    }
+}
+
+impl RunStage {
+    pub fn name(self) -> &'static str {
+        self.word()
+    }
+
+    /// Tells whether nothing follows any more.
+    pub fn is_over(self) -> bool {
+        match self {
+            RunStage::Running | RunStage::Waiting | RunStage::Paused => false,
+            RunStage::Done | RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => true,
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunRow {
+    pub run: RunId,
+    pub workflow: String,
+    /// What the run is about: `request`, `issue`, `ticket`, `spec`.
+    pub subject: String,
+    pub request: String,
+    pub slug: String,
+    pub mode: String,
+    pub base: String,
+    pub branch: String,
+    pub pinned: BlobId,
+    pub version: String,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+    /// The number of its last event.
+    pub seq: u64,
+    pub stage: RunStage,
+    /// The phases that are under way.
+    pub place: String,
+    /// How it ended, in one sentence.
+    pub ended: Option<String>,
+    pub confidence: String,
+    pub risk: String,
+    pub used: RunUsed,
+    pub limits: RunLimits,
+}
+
+/// What a run used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RunUsed {
+    pub dispatches: u64,
+    /// Micro-units of the currency, of the dispatches whose cost is known.
+    pub money: u64,
+    /// Dispatches whose cost is unknown.
+    pub unpriced: u64,
+    pub tokens: u64,
+    /// Milliseconds of work.
+    pub time: u64,
+}
+
+/// The ceilings of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RunLimits {
+    pub dispatches: Option<u64>,
+    pub money: Option<u64>,
+    pub tokens: Option<u64>,
+    pub time: Option<u64>,
+}
+
+impl Reader {
+    /// All runs, the newest first.
+    pub fn runs(&self) -> Result<Vec<RunRow>, LedgerError> {
+        self.rows(&format!("SELECT {COLUMNS} FROM runs ORDER BY created_at DESC, run DESC"), [], decode)
+    }
+
+    /// Runs that are not over, the newest first.
+    pub fn runs_under_way(&self) -> Result<Vec<RunRow>, LedgerError> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM runs WHERE ended IS NULL ORDER BY created_at DESC, run DESC");
+        self.rows(&sql, [], decode)
+    }
+
+    /// One run: by its id, by a part at either end of it that only one run has, or `latest`.
+    pub fn run(&self, name: &str) -> Result<RunRow, LedgerError> {
+        if name == "latest" {
+            return self.latest()?.ok_or_else(|| LedgerError::NoSuchRun { name: name.to_string() });
+        }
+        let exact = self.rows(&format!("SELECT {COLUMNS} FROM runs WHERE run = ?1"), [name], decode)?;
+        if let Some(row) = exact.into_iter().next() {
+            return Ok(row);
+        }
+        let sql = format!(
+            "SELECT {COLUMNS} FROM runs WHERE substr(run, 1, length(?1)) = ?1 OR substr(run, -length(?1)) = ?1
+            ORDER BY run LIMIT 10"
+        );
+        let mut fitting = if name.is_empty() { Vec::new() } else { self.rows(&sql, [name], decode)? };
+        match (fitting.pop(), fitting.is_empty()) {
+            (None, _) => Err(LedgerError::NoSuchRun { name: name.to_string() }),
+            (Some(row), true) => Ok(row),
+            (Some(row), false) => {
+                fitting.push(row);
+                let fits = fitting.into_iter().map(|row| row.run.0).collect();
+                Err(LedgerError::AmbiguousRun { name: name.to_string(), fits })
+            }
+        }
+    }
+
+    /// The newest run.
+    pub fn latest(&self) -> Result<Option<RunRow>, LedgerError> {
+        let sql = format!("SELECT {COLUMNS} FROM runs ORDER BY created_at DESC, run DESC LIMIT 1");
+        Ok(self.rows(&sql, [], decode)?.into_iter().next())
+    }
+}
+
+fn decode(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    let count = |at: usize| row.get::<_, Whole>(at).map(|whole| whole.0);
+    let limit = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
+    Ok(RunRow {
+        run: row.get(0)?,
+        workflow: row.get(1)?,
+        subject: row.get(2)?,
+        request: row.get(3)?,
+        slug: row.get(4)?,
+        mode: row.get(5)?,
+        base: row.get(6)?,
+        branch: row.get(7)?,
+        pinned: row.get(8)?,
+        version: row.get(9)?,
+        created_at: row.get(10)?,
+        updated_at: row.get(11)?,
+        seq: count(12)?,
+        stage: row.get::<_, Word<RunStage>>(13)?.0,
+        place: row.get(14)?,
+        ended: row.get(15)?,
+        confidence: row.get(16)?,
+        risk: row.get(17)?,
+        used: RunUsed {
+            dispatches: count(18)?,
+            money: count(19)?,
+            unpriced: count(20)?,
+            tokens: count(21)?,
+            time: count(22)?,
+        },
+        limits: RunLimits { dispatches: limit(23)?, money: limit(24)?, tokens: limit(25)?, time: limit(26)? },
+    })
+}

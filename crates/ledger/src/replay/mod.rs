@@ -1,0 +1,183 @@
+//! Where a run stands, from its journal: the latest snapshot and what came after, with every ruling compared.
+
+mod stages;
+
+use crate::error::{Fault, LedgerError};
+use crate::fact::{Millis, RunId};
+use crate::history;
+use crate::query::Reader;
+use remand_kernel::command::Command;
+use remand_kernel::ruling::Ruling;
+use remand_kernel::{Program, Refusal, State};
+use rusqlite::{Connection, OptionalExtension};
+use std::path::Path;
+
+const SNAPSHOT: &str = "SELECT seq, state, open FROM snapshots WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
+const LAST: &str = "SELECT seq, at, commands FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
+
+/// Where a replay begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayFrom {
+    /// The latest snapshot, if there is one.
+    Snapshot,
+    /// The first event, whatever there is.
+    Start,
+}
+
+/// A run as its journal leaves it.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    pub program: Program,
+    pub state: State,
+    /// The number of its last event.
+    pub seq: u64,
+    /// When that was.
+    pub at: Millis,
+    /// Commands that were issued and neither ended nor were cancelled, in the order of issue.
+    pub open: Vec<Command>,
+    /// Commands of the last event that no event answers; whether they were carried out is not known, and all of them
+    /// can be carried out again.
+    pub unanswered: Vec<Command>,
+}
+
+/// Why a run cannot be lived through again.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    #[error("event {seq} of run {run} was ruled `{recorded}`, and is now ruled `{now}`")]
+    Mismatch { run: RunId, seq: u64, recorded: String, now: String },
+    #[error("event {seq} of run {run} is refused now")]
+    Refused { run: RunId, seq: u64, source: Refusal },
+    #[error("the program of run {run} cannot be read: {detail}")]
+    NoProgram { run: RunId, detail: String },
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+impl ReplayError {
+    /// What to do about it, in one sentence.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ReplayError::Mismatch { .. } | ReplayError::Refused { .. } => {
+                "check the ledger with `remand audit`; if it is sound, go on with the version that opened the run"
+            }
+            ReplayError::NoProgram { .. } => "check the ledger with `remand audit`",
+            ReplayError::Ledger(error) => error.hint(),
+        }
+    }
+}
+
+/// Lives a run through again.
+pub fn replay(reader: &Reader, run: &RunId, from: ReplayFrom) -> Result<Replayed, ReplayError> {
+    replay_on(reader.connection(), run, from).map_err(|failed| failed.at(reader.path()))
+}
+
+/// What ends a replay, before the path of the ledger is added.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    Mismatch { run: RunId, seq: i64, recorded: String, now: String },
+    Refused { run: RunId, seq: i64, refusal: Refusal },
+    NoProgram { run: RunId, detail: String },
+    Fault(Fault),
+}
+
+impl Failed {
+    pub(crate) fn at(self, path: &Path) -> ReplayError {
+        let number = |seq: i64| u64::try_from(seq).unwrap_or(0);
+        match self {
+            Failed::Mismatch { run, seq, recorded, now } => {
+                ReplayError::Mismatch { run, seq: number(seq), recorded, now }
+            }
+            Failed::Refused { run, seq, refusal } => {
+                ReplayError::Refused { run, seq: number(seq), source: refusal }
+            }
+            Failed::NoProgram { run, detail } => ReplayError::NoProgram { run, detail },
+            Failed::Fault(fault) => ReplayError::Ledger(LedgerError::from_fault(path, fault)),
+        }
+    }
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Failed {
+        Failed::Fault(fault)
+    }
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Failed {
+        Failed::Fault(Fault::Sqlite(error))
+    }
+}
+
+fn replay_on(conn: &Connection, run: &RunId, from: ReplayFrom) -> Result<Replayed, Failed> {
+    // One view of the journal, whatever other processes append meanwhile.
+    let tx = conn.unchecked_transaction()?;
+    let last = tx.prepare_cached(LAST)?.query_row([run], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Millis>(1)?, row.get::<_, String>(2)?))
+    });
+    let Some((seq, at, commands)) = last.optional()? else {
+        return Err(Fault::from(LedgerError::NoSuchRun { name: run.0.clone() }).into());
+    };
+    let pinned = history::pinned_of(&tx, run)?;
+    let program = history::read_program(&tx, run, pinned)?;
+    let begun = match from {
+        ReplayFrom::Snapshot => snapshot(&tx, run)?,
+        ReplayFrom::Start => None,
+    };
+    let begun = begun.unwrap_or_else(|| Life { seq: 0, state: State::new(&program), open: Vec::new() });
+    let life = stages::live(&tx, run, &program, begun)?;
+    let issued: Vec<Command> = serde_json::from_str(&commands)
+        .map_err(|error| Fault::decode(format!("the commands of event {seq} of run {run}"), &error))?;
+    let unanswered = issued.into_iter().filter(|command| command.id().is_none()).collect();
+    Ok(Replayed {
+        program,
+        state: life.state,
+        seq: u64::try_from(seq).unwrap_or(0),
+        at,
+        open: life.open,
+        unanswered,
+    })
+}
+
+/// A run at one of its events.
+struct Life {
+    seq: i64,
+    state: State,
+    open: Vec<Command>,
+}
+
+fn snapshot(conn: &Connection, run: &RunId) -> Result<Option<Life>, Fault> {
+    let row = conn.prepare_cached(SNAPSHOT)?.query_row([run], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+    });
+    let Some((seq, state, open)) = row.optional()? else {
+        return Ok(None);
+    };
+    let undecodable =
+        |error: serde_json::Error| Fault::decode(format!("the snapshot of run {run} at event {seq}"), &error);
+    let state = serde_json::from_str(&state).map_err(undecodable)?;
+    let open = serde_json::from_str(&open).map_err(undecodable)?;
+    Ok(Some(Life { seq, state, open }))
+}
+
+/// Compares rulings with those recorded: as bytes, and where these differ, as values.
+pub(crate) fn compare(
+    run: &RunId,
+    seq: i64,
+    recorded: &str,
+    now: &[Ruling],
+    buffer: &mut Vec<u8>,
+) -> Result<(), Failed> {
+    buffer.clear();
+    serde_json::to_writer(&mut *buffer, now).map_err(Fault::from)?;
+    if buffer.as_slice() == recorded.as_bytes() {
+        return Ok(());
+    }
+    let was: Vec<Ruling> = serde_json::from_str(recorded)
+        .map_err(|error| Fault::decode(format!("the rulings of event {seq} of run {run}"), &error))?;
+    if was == now {
+        return Ok(());
+    }
+    let now = String::from_utf8_lossy(buffer).into_owned();
+    Err(Failed::Mismatch { run: run.clone(), seq, recorded: recorded.to_string(), now })
+}

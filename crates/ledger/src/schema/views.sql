@@ -1,0 +1,34 @@
+-- The evidence and the telemetry with the columns and spellings of the source (EP-17).
+CREATE VIEW anvil_checks AS
+SELECT id, run AS run_id, task_id, phase, name AS check_name, tool, command, exit_code,
+    substr(snippet, 1, 500) AS output_snippet, passed,
+    CASE verdict WHEN 'needs-revision' THEN 'needs_revision' WHEN 'approve' THEN 'approve'
+        WHEN 'blocker' THEN 'blocker' END AS verdict,
+    CASE severity WHEN 'blocker' THEN 'Blocker' WHEN 'critical' THEN 'Critical' WHEN 'major' THEN 'Major'
+        WHEN 'minor' THEN 'Minor' END AS severity,
+    round, strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS ts
+FROM checks WHERE superseded = 0 AND task_id IS NOT NULL
+UNION ALL
+SELECT checks.id, checks.run, tasks.id, checks.phase, checks.name, tool, command, exit_code,
+    substr(snippet, 1, 500), passed, NULL, NULL, round,
+    strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')
+FROM tasks CROSS JOIN checks ON checks.run = tasks.run
+WHERE checks.superseded = 0 AND checks.task_id IS NULL
+UNION ALL
+SELECT checks.id, checks.run, runs.slug, checks.phase, checks.name, tool, command, exit_code,
+    substr(snippet, 1, 500), passed, NULL, NULL, round,
+    strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')
+FROM runs CROSS JOIN checks ON checks.run = runs.run
+WHERE checks.superseded = 0 AND checks.task_id IS NULL
+    AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.run = runs.run);
+
+CREATE VIEW pipeline_telemetry AS
+SELECT id, run AS run_id, phase AS step, role AS agent, coalesce(item, task) AS instance,
+    strftime('%Y-%m-%dT%H:%M:%fZ', started_at / 1000.0, 'unixepoch') AS started_at,
+    strftime('%Y-%m-%dT%H:%M:%fZ', completed_at / 1000.0, 'unixepoch') AS completed_at,
+    status, 1 AS dispatch_count, retries AS retry_count,
+    CASE WHEN failure IS NULL THEN summary
+        WHEN coalesce(detail, '') = '' THEN failure
+        ELSE failure || ': ' || detail END AS notes,
+    strftime('%Y-%m-%dT%H:%M:%fZ', coalesce(completed_at, started_at) / 1000.0, 'unixepoch') AS ts
+FROM dispatches;
