@@ -69,6 +69,9 @@ codes! {
     TooManyStates = "B502", "The states of a workflow can be counted through.";
     Refuted = "G601", "A stated guarantee holds on every path.";
     Vacuous = "G602", "A guarantee speaks of what the workflow has.";
+    RoleValue = "R701", "A key of a role file takes one of its known values.";
+    RolePermission = "R702", "What a role may write agrees with what it changes.";
+    RoleSection = "R703", "A section for a mode belongs to a mode of the role.";
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -120,8 +120,8 @@ impl<'n, 'p> Fields<'n, 'p> {
             "false" => false,
             other => {
                 let message = format!("`{key}` is true or false, not `{other}`");
-                let problem =
-                    Diagnostic::error(Code::Shape, written.span, message, format!("write `{key}: true`"));
+                let remedy = format!("write `{key}: true` or `{key}: false`");
+                let problem = Diagnostic::error(Code::Shape, written.span, message, remedy);
                 self.problems.push(problem);
                 false
             }

@@ -106,7 +106,24 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
     ("states-approach", "`true`", "Its result states the approach that the design takes."),
     ("guarded", "`true`", "The approach in its result is held against those that failed before."),
     ("lists", "lists", "The lists that its result brings, such as `tasks`."),
-    ("modes", "`NAME: keys`", "Other contracts of the same role, named `ROLE/MODE`."),
+    (
+        "result",
+        "the name of a result",
+        "The schema that its result must fit; `completion-contract` if nothing is said.",
+    ),
+    ("time", "minutes", "How long one dispatch may take; 30 if nothing is said."),
+    (
+        "may-write",
+        "a list of places",
+        "Where it may write. Its report is always among them; with nothing else the role is read-only.",
+    ),
+    ("shell", "`false`", "It runs no commands; it may if nothing is said."),
+    ("network", "`true`", "It may use the network; it may not if nothing is said."),
+    (
+        "modes",
+        "`NAME: keys`",
+        "Other contracts of the same role, named `ROLE/MODE`. A mode says anew what it says, reports and changes; `result`, `time`, `may-write`, `shell` and `network` hold on unless it says otherwise.",
+    ),
 ];
 
 /// Budgets, conditions, tallies and guarantees by example.

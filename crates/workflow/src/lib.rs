@@ -14,6 +14,8 @@ pub mod file;
 pub mod phrase;
 
 pub mod operations;
+pub mod permissions;
+mod prompt;
 pub mod roles;
 pub mod shipped;
 

@@ -3,8 +3,9 @@
 use crate::diagnostic::Code;
 use crate::keys::{HAPPENING_KEYS, KeyDoc, PHASE_KEYS, PHRASES, ROLE_KEYS, WALK_KEYS, WORKFLOW_KEYS};
 use crate::operations::OPERATIONS;
+use crate::permissions::Writable;
 use crate::phrase::ROUTE_FORMS;
-use crate::roles::Roles;
+use crate::roles::{RESULTS, Roles};
 use remand_kernel::signal::{Failure, IMPLICIT, Remedy};
 use serde_json::json;
 use std::fmt::Write;
@@ -76,6 +77,7 @@ pub fn markdown() -> String {
     signals(&mut out);
     operations(&mut out);
     keys(&mut out, "Keys of a role's contract", ROLE_KEYS);
+    results(&mut out);
     roles(&mut out);
     keys(&mut out, "Keys of a walk", WALK_KEYS);
     keys(&mut out, "Details of what happens in a walk", HAPPENING_KEYS);
@@ -99,6 +101,11 @@ pub fn json() -> serde_json::Value {
         "role": table(ROLE_KEYS),
         "walk": table(WALK_KEYS),
         "happening": table(HAPPENING_KEYS),
+        "results": pairs(RESULTS),
+        "places": Writable::ALL
+            .iter()
+            .map(|place| json!({ "name": place.name(), "meaning": place.about() }))
+            .collect::<Vec<_>>(),
         "routes": pairs(ROUTE_FORMS),
         "signals": pairs(IMPLICIT),
         "operations": OPERATIONS
@@ -181,11 +188,22 @@ fn operations(out: &mut String) {
     }
 }
 
+fn results(out: &mut String) {
+    out.push_str("\n## Results of roles\n\n| `result` | what it holds |\n| --- | --- |\n");
+    for (name, about) in RESULTS {
+        let _ = writeln!(out, "| `{name}` | {about} |");
+    }
+    out.push_str("\n## Places that roles may write to\n\n| `may-write` | what it is |\n| --- | --- |\n");
+    for place in Writable::ALL {
+        let _ = writeln!(out, "| `{}` | {} |", place.name(), place.about());
+    }
+}
+
 fn roles(out: &mut String) {
     out.push_str(
         "\n## Shipped roles\n\nA role is a Markdown file with a contract in its front matter. Files in `.remand/roles/`, or \
          in the folder that `--roles` names, come on top of the shipped ones.\n\n\
-         | role | says | besides | what it does |\n| --- | --- | --- | --- |\n",
+         | role | says | returns | besides | what it does |\n| --- | --- | --- | --- | --- |\n",
     );
     for spec in Roles::shipped().all() {
         let says: Vec<String> = spec.says.iter().map(|verdict| format!("`{verdict}`")).collect();
@@ -199,8 +217,17 @@ fn roles(out: &mut String) {
         if spec.guarded {
             besides.push("guarded".to_string());
         }
+        let places = spec.may_write.iter().filter(|place| **place != Writable::Report);
+        besides.extend(places.map(|place| format!("writes `{}`", place.name())));
+        if !spec.shell {
+            besides.push("no shell".to_string());
+        }
+        if spec.network {
+            besides.push("network".to_string());
+        }
         let (says, besides) = (says.join(", "), besides.join(", "));
-        let _ = writeln!(out, "| `{}` | {says} | {besides} | {} |", spec.title, spec.about);
+        let _ =
+            writeln!(out, "| `{}` | {says} | `{}` | {besides} | {} |", spec.title, spec.result, spec.about);
     }
 }
 

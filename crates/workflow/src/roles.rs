@@ -1,10 +1,57 @@
-//! Role contracts: the front matter of role files, shipped and the user's own.
+//! Roles: the contracts and prompts of role files, shipped and the user's own.
 
-use crate::diagnostic::{Code, Diagnostic, tidy};
-use crate::fields::Fields;
-use crate::source::Source;
+use crate::diagnostic::{Code, Diagnostic, suggest, tidy};
+use crate::fields::{Fields, head};
+use crate::permissions::{self, Writable};
+use crate::prompt::Prompt;
+use crate::source::{At, Source, Span};
 use crate::yaml;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The schemas of results by name, each with what it holds; the runtime has the types.
+pub const RESULTS: &[(&str, &str)] = &[
+    ("completion-contract", "The header alone: verdict, summary, findings, and where the output is."),
+    ("research-output", "What was seen of the repository from one side, with places."),
+    (
+        "spec-output",
+        "Requirements and acceptance criteria with ids, assumptions, and concerns about the request.",
+    ),
+    ("design-output", "The approach, components, decision records with alternatives, testing, risks."),
+    (
+        "plan-output",
+        "Tasks with files and risks, sizes, dependencies, criteria and pointers; the overall risk.",
+    ),
+    (
+        "implementation-report",
+        "The hypothesis, what was changed and why, answers to findings, what stays open.",
+    ),
+    ("verification-report", "A judgement for each acceptance criterion, with a place or an evidence row."),
+    (
+        "review-findings",
+        "An adversarial review from one side: findings with place and evidence, and what was looked at.",
+    ),
+    (
+        "knowledge-output",
+        "Decisions, lessons with the files they concern, and proposals for instruction files.",
+    ),
+    ("verdict", "Any other review: a summary, findings, criteria judged, and what was looked at."),
+    ("diagnosis", "A cause, the evidence for it, and notes for who goes on."),
+    ("findings-report", "Why a design does not work: attempts, category, root cause, proposed change."),
+    ("document", "A Markdown document, with the approach where one is stated, and revision notes."),
+    (
+        "gap-inventory",
+        "The gaps of a specification with category, severity and sections, and what was looked at.",
+    ),
+    ("gap-proposals", "Proposals gap by gap with the text for a section, answers to issues, new gaps."),
+    ("gap-review", "A judgement for each proposal, issues with severity, checks performed, new gaps."),
+];
+
+/// What a role returns when its file does not say.
+const DEFAULT_RESULT: &str = "completion-contract";
+/// Minutes that a dispatch may take when its role does not say.
+const DEFAULT_TIME: u16 = 30;
+/// No dispatch takes longer than a day.
+const LONGEST: u16 = 24 * 60;
 
 /// What a role returns and may change, in one mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +69,34 @@ pub struct RoleSpec {
     pub states_approach: bool,
     pub guarded: bool,
     pub lists: Vec<String>,
+    /// The schema of its result, one of [`RESULTS`].
+    pub result: String,
+    /// Minutes that one dispatch may take.
+    pub time: u16,
+    /// Where it may write; the report is always among them.
+    pub may_write: BTreeSet<Writable>,
+    pub shell: bool,
+    pub network: bool,
+}
+
+impl RoleSpec {
+    /// Tells whether the report is the only place that it may write to (CORE-16).
+    pub fn is_read_only(&self) -> bool {
+        self.may_write.iter().all(|place| *place == Writable::Report)
+    }
 }
 
 /// Roles by title.
 #[derive(Clone, Debug, Default)]
 pub struct Roles {
     by_title: BTreeMap<String, RoleSpec>,
+    by_name: BTreeMap<String, RoleFile>,
+}
+
+#[derive(Clone, Debug)]
+struct RoleFile {
+    text: String,
+    prompt: Prompt,
 }
 
 impl Roles {
@@ -53,52 +122,72 @@ impl Roles {
         self.by_title.values()
     }
 
-    /// Adds a role file, in place of one of the same name.
+    /// What an agent in this role is told: the common part of the file, and the section of its mode.
+    pub fn prompt(&self, title: &str) -> Option<String> {
+        self.get(title)?;
+        match title.split_once('/') {
+            Some((name, mode)) => Some(self.by_name.get(name)?.prompt.for_mode(mode)),
+            None => Some(self.by_name.get(title)?.prompt.plain()),
+        }
+    }
+
+    /// Name and full text of every role file, by name: what a run pins (CORE-18).
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.by_name.iter().map(|(name, file)| (name.as_str(), file.text.as_str()))
+    }
+
+    /// Adds a role file, in place of one of the same name and all of its modes.
     pub fn add(&mut self, name: &str, source: &Source) -> Result<(), Vec<Diagnostic>> {
         let mut problems = Vec::new();
-        let specs = read(name, source, &mut problems);
-        if !problems.is_empty() {
+        let read = read(name, source, &mut problems);
+        let Some((specs, prompt)) = read.filter(|_| problems.is_empty()) else {
             return Err(tidy(problems));
-        }
+        };
+        self.by_title.retain(|title, _| title.split('/').next() != Some(name));
         for spec in specs {
             self.by_title.insert(spec.title.clone(), spec);
         }
+        self.by_name.insert(name.to_string(), RoleFile { text: source.text.clone(), prompt });
         Ok(())
     }
 }
 
-fn read(name: &str, source: &Source, problems: &mut Vec<Diagnostic>) -> Vec<RoleSpec> {
-    let Some(front) = front_matter(source) else {
+fn read(name: &str, source: &Source, problems: &mut Vec<Diagnostic>) -> Option<(Vec<RoleSpec>, Prompt)> {
+    let Some((front, body)) = front_matter(source) else {
         let remedy = "begin the file with `---`, the contract, and `---`";
         problems.push(Diagnostic::error(
             Code::MissingKey,
-            crate::source::Span::default(),
+            Span::default(),
             "the role file has no front matter",
             remedy,
         ));
-        return Vec::new();
+        return None;
     };
-    let Some(root) = yaml::parse(&front, problems) else {
-        return Vec::new();
-    };
+    let root = yaml::parse(&front, problems)?;
     let mut fields = Fields::open(&root, format!("role `{name}`"), problems);
     let modes = fields.entries("modes").unwrap_or(&[]);
-    let mut specs: Vec<RoleSpec> = read_contract(name.to_string(), fields).into_iter().collect();
+    let plain = read_contract(name.to_string(), fields, None);
+    let mut specs: Vec<RoleSpec> = plain.iter().cloned().collect();
     for (key, node) in modes {
         let fields = Fields::open(node, format!("mode `{}`", key.name), problems);
-        specs.extend(read_contract(format!("{name}/{}", key.name), fields));
+        specs.extend(read_contract(format!("{name}/{}", key.name), fields, plain.as_ref()));
     }
-    specs
+    let prompt = Prompt::read(&source.text[body..], body);
+    let known: Vec<&str> = modes.iter().map(|(key, _)| key.name.as_str()).collect();
+    check_sections(&prompt, &known, problems);
+    Some((specs, prompt))
 }
 
-fn read_contract(title: String, mut fields: Fields<'_, '_>) -> Option<RoleSpec> {
+/// Reads one contract; a mode takes from the plain role what it does not say itself about result, time and
+/// permissions.
+fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleSpec>) -> Option<RoleSpec> {
     let about = fields.required_text("about", "One sentence on what the role does.");
     let says = fields.texts("says");
     if says.is_empty() {
         let message = format!("`{title}` says nothing");
         let problem = Diagnostic::error(
             Code::MissingKey,
-            crate::fields::head(fields.span()),
+            head(fields.span()),
             message,
             "list its verdicts, the happy one first: `says: [approve, needs-revision]`",
         );
@@ -111,26 +200,92 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>) -> Option<RoleSpec> 
         let message = format!("`{}` is not among what the role says", mild.it);
         fields.report(Diagnostic::error(Code::UnknownSignal, mild.span, message, "name one of its verdicts"));
     }
-    let plain = |texts: Vec<crate::source::At<String>>| texts.into_iter().map(|text| text.it).collect();
+    let changes = fields.texts("changes");
+    let at = fields.entry_span("may-write").unwrap_or(head(fields.span()));
+    let may_write = if fields.has("may-write") {
+        let written = fields.texts("may-write");
+        permissions::read(&written, fields.problems())
+    } else {
+        let _ = fields.texts("may-write");
+        plain.map_or_else(|| BTreeSet::from([Writable::Report]), |plain| plain.may_write.clone())
+    };
+    permissions::agree(&title, &changes, &may_write, at, fields.problems());
+    let names = |texts: Vec<At<String>>| texts.into_iter().map(|text| text.it).collect();
     let spec = RoleSpec {
         title,
         about: about?.it,
-        says: plain(says),
+        says: names(says),
         mild: mild.map(|mild| mild.it),
         findings: fields.flag("findings"),
         by_kind: fields.flag("by-kind"),
-        changes: plain(fields.texts("changes")),
+        changes: names(changes),
         states_approach: fields.flag("states-approach"),
         guarded: fields.flag("guarded"),
-        lists: plain(fields.texts("lists")),
+        lists: names(fields.texts("lists")),
+        result: result(&mut fields, plain),
+        time: time(&mut fields, plain),
+        may_write,
+        shell: flag_or(&mut fields, "shell", plain.is_none_or(|plain| plain.shell)),
+        network: flag_or(&mut fields, "network", plain.is_some_and(|plain| plain.network)),
     };
     fields.finish();
     Some(spec)
 }
 
-/// The text between the first two `---` lines, with blank lines kept so that places stay right.
-fn front_matter(source: &Source) -> Option<Source> {
-    let rest = source.text.strip_prefix("---\n")?;
+fn result(fields: &mut Fields<'_, '_>, plain: Option<&RoleSpec>) -> String {
+    let Some(written) = fields.text("result") else {
+        return plain.map_or_else(|| DEFAULT_RESULT.to_string(), |plain| plain.result.clone());
+    };
+    if !RESULTS.iter().any(|(name, _)| *name == written.it) {
+        let message = format!("there is no result `{}`", written.it);
+        let remedy = suggest(&written.it, RESULTS.iter().map(|(name, _)| *name));
+        fields.report(Diagnostic::error(Code::RoleValue, written.span, message, remedy));
+    }
+    written.it
+}
+
+fn time(fields: &mut Fields<'_, '_>, plain: Option<&RoleSpec>) -> u16 {
+    let usual = plain.map_or(DEFAULT_TIME, |plain| plain.time);
+    let Some(minutes) = fields.number("time") else {
+        return usual;
+    };
+    if !(1..=LONGEST).contains(&minutes.it) {
+        let message = format!("`time: {}` is not a time that a dispatch can take", minutes.it);
+        let remedy = format!("write minutes, from 1 to {LONGEST}");
+        fields.report(Diagnostic::error(Code::RoleValue, minutes.span, message, remedy));
+    }
+    minutes.it
+}
+
+fn flag_or(fields: &mut Fields<'_, '_>, key: &'static str, usual: bool) -> bool {
+    let said = fields.has(key);
+    let flag = fields.flag(key);
+    if said { flag } else { usual }
+}
+
+/// Every section for a mode belongs to a mode of the contract, and each mode has one at most.
+fn check_sections(prompt: &Prompt, known: &[&str], problems: &mut Vec<Diagnostic>) {
+    let mut seen = BTreeSet::new();
+    for mode in prompt.modes() {
+        if !known.contains(&mode.it.as_str()) {
+            let message = format!("there is no mode `{}` in the front matter", mode.it);
+            let remedy = suggest(&mode.it, known.iter().copied());
+            problems.push(Diagnostic::error(Code::RoleSection, mode.span, message, remedy));
+        } else if !seen.insert(&mode.it) {
+            let message = format!("mode `{}` has a second section", mode.it);
+            problems.push(Diagnostic::error(Code::RoleSection, mode.span, message, "make it one section"));
+        }
+    }
+}
+
+/// The text between the first two `---` lines, and where the body begins.
+///
+/// The first line is blanked out, not cut off, so that places in the front matter are places in the file.
+fn front_matter(source: &Source) -> Option<(Source, usize)> {
+    const FENCE: &str = "---\n";
+    let rest = source.text.strip_prefix(FENCE)?;
     let end = rest.find("\n---")?;
-    Some(Source::new(source.name.clone(), format!("\n{}\n", &rest[..end])))
+    let closing = FENCE.len() + end + 1;
+    let body = source.text[closing..].find('\n').map_or(source.text.len(), |at| closing + at + 1);
+    Some((Source::new(source.name.clone(), format!("   \n{}\n", &rest[..end])), body))
 }

@@ -127,7 +127,7 @@ impl Builder<'_> {
     /// Takes one event; `false` stops the parse.
     fn take(&mut self, event: Event<'_>, span: Span) -> bool {
         match event {
-            Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            Event::StreamStart | Event::StreamEnd | Event::DocumentEnd | Event::Comment(..) => {}
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {

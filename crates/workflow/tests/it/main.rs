@@ -12,6 +12,7 @@ mod issue_scenarios;
 mod mutations;
 mod quick_scenarios;
 mod refused_files;
+mod role_files;
 mod roles;
 mod soundness;
 mod spec_scenarios;
