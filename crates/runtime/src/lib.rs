@@ -1,1 +1,28 @@
-//! The engine.
+//! The engine: drives runs by the kernel's law, and is the only crate that spawns, sleeps and touches files.
+//!
+//! `host/` takes events and commits them; `workshop/` carries commands out, dispatches by `dispatch/` and the engine's
+//! own work by `operations/`. Effects know nothing of workflows: drivers, checks and git are told what to do.
+
+pub mod clock;
+pub mod home;
+pub mod lock;
+
+pub mod config;
+pub mod pinned;
+
+pub mod host;
+
+pub mod bundle;
+pub mod dispatch;
+pub mod operations;
+pub mod workshop;
+
+pub mod checks;
+pub mod contract;
+pub mod driver;
+pub mod git;
+pub mod rehearsal;
+
+pub mod confine;
+pub mod process;
+pub mod redact;

@@ -1,0 +1,354 @@
+//! The evidence bundle: one page, made from the ledger by query alone (EP-23).
+
+use crate::clock;
+use remand_kernel::evidence::RowPhase;
+use remand_kernel::finding::Severity;
+use remand_kernel::program::Confidence;
+use remand_kernel::state::FiledStatus;
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::{CheckFilter, CheckRow, FindingRow, NoteRow, RunRow};
+use remand_ledger::{LedgerError, Reader, RunId};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// The name of the file.
+pub const FILE: &str = "evidence-bundle.md";
+
+/// Writes the bundle into the run's folder.
+pub fn write(reader: &Reader, run: &RunId, folder: &Path) -> Result<PathBuf, crate::workshop::Trouble> {
+    let path = folder.join(FILE);
+    std::fs::write(&path, text(reader, run)?)?;
+    Ok(path)
+}
+
+/// The bundle as Markdown.
+pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
+    let row = reader.run(&run.0)?;
+    let checks = reader.checks(run, CheckFilter::default())?;
+    let findings = reader.findings(run)?;
+    let notes = reader.notes(run)?;
+    let mut page = Page { text: String::new() };
+    page.head(&row);
+    page.confidence(&row, &findings, &notes);
+    page.tasks(reader, run, &checks)?;
+    page.reviews(&checks);
+    page.criteria(&checks);
+    page.blast_radius(reader, run, &notes)?;
+    page.known_issues(&findings);
+    page.notes("Degradations", &notes, NoteKind::Degradation, "Nothing was degraded.");
+    page.notes("Violations", &notes, NoteKind::Violation, "No role stepped outside its permissions.");
+    page.notes("Warnings", &notes, NoteKind::Warning, "None.");
+    page.notes("Decisions", &notes, NoteKind::Decision, "None recorded.");
+    page.gates(reader, run)?;
+    page.rollback(&row);
+    page.cost(reader, run, &row)?;
+    page.chain(reader)?;
+    Ok(page.text)
+}
+
+/// The confidence of a run: what its rulings leave of it, and no more than medium where something was degraded on the
+/// way (EP-32).
+pub fn confidence(row: &RunRow, notes: &[NoteRow]) -> Confidence {
+    let ruled = [Confidence::High, Confidence::Medium, Confidence::Low]
+        .into_iter()
+        .find(|level| level.name() == row.confidence)
+        .unwrap_or(Confidence::Low);
+    let degraded = notes.iter().any(|note| note.kind == NoteKind::Degradation);
+    if degraded { ruled.min(Confidence::Medium) } else { ruled }
+}
+
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn line(&mut self, line: impl AsRef<str>) {
+        let _ = writeln!(self.text, "{}", line.as_ref());
+    }
+
+    fn section(&mut self, title: &str) {
+        let _ = write!(self.text, "\n## {title}\n\n");
+    }
+
+    fn head(&mut self, row: &RunRow) {
+        self.line(format!("# Evidence: {}\n", cell(first_line(&row.request))));
+        let ended = row.ended.clone().unwrap_or_else(|| format!("{}, at {}", row.stage.name(), row.place));
+        self.line(format!("- run `{}`, workflow `{}`, {}", row.run, row.workflow, row.mode));
+        self.line(format!("- {} since {}", cell(&ended), clock::iso(row.created_at)));
+        self.line(format!("- from commit `{}` to branch `{}`", row.base, row.branch));
+        self.line("- changes that were not committed in the checkout when the run began are not in it");
+    }
+
+    /// The level with its definition, why it is not higher, and what would raise it.
+    fn confidence(&mut self, row: &RunRow, findings: &[FindingRow], notes: &[NoteRow]) {
+        let level = confidence(row, notes);
+        self.section(&format!("Confidence: {}", level.name()));
+        self.line(format!("That is: {}.", level.definition()));
+        let mut raise: Vec<String> = findings
+            .iter()
+            .filter(|finding| finding.known && finding.severity > Severity::Minor)
+            .map(|finding| format!("settle {}: {}", finding.id, cell(&finding.claim)))
+            .collect();
+        let degraded = notes.iter().filter(|note| note.kind == NoteKind::Degradation);
+        let degraded: BTreeSet<String> =
+            degraded.map(|note| format!("do without this no more: {}", cell(&note.text))).collect();
+        raise.extend(degraded);
+        if level < Confidence::High && raise.is_empty() {
+            raise.push("approval by every reviewer, and no exhausted loop".to_string());
+        }
+        if level < Confidence::High {
+            self.line("\nWhat would raise it:\n");
+            for line in raise {
+                self.line(format!("- {line}"));
+            }
+        }
+    }
+
+    fn tasks(&mut self, reader: &Reader, run: &RunId, checks: &[CheckRow]) -> Result<(), LedgerError> {
+        self.section("Checks that the engine ran");
+        let tasks = reader.task_summaries(run)?;
+        if !tasks.is_empty() {
+            self.line(
+                "| task | passed | failed | regressions | iteration |\n| --- | --- | --- | --- | --- |",
+            );
+            for task in &tasks {
+                let iteration = task.iteration.map_or_else(|| "never".to_string(), |count| count.to_string());
+                let given_up = if task.listed { "" } else { " (not in the last plan)" };
+                self.line(format!(
+                    "| {}{given_up} | {} | {} | {} | {iteration} |",
+                    cell(&task.task),
+                    task.passed,
+                    task.failed,
+                    task.regressions
+                ));
+            }
+            self.line("");
+        }
+        self.line("| for | when | check | command | exit | tests | result |\n| --- | --- | --- | --- | --- | --- | --- |");
+        for row in checks.iter().filter(|row| !row.superseded && row.phase != RowPhase::Review) {
+            let phase = if row.phase == RowPhase::Baseline { "baseline" } else { "after" };
+            let result = match (row.passed, row.tier) {
+                (true, _) => "passed".to_string(),
+                (false, Some(_)) => "FAILED".to_string(),
+                (false, None) => format!("not run: {}", cell(&row.reason)),
+            };
+            self.line(format!(
+                "| {} | {phase} | {} | `{}` | {} | {} | {result} |",
+                cell(row.task.as_deref().unwrap_or("all")),
+                cell(&row.name),
+                cell(row.command.as_deref().unwrap_or("built in")),
+                row.exit_code.map_or_else(String::new, |code| code.to_string()),
+                row.collected.map_or_else(String::new, |count| count.to_string()),
+            ));
+        }
+        Ok(())
+    }
+
+    fn reviews(&mut self, checks: &[CheckRow]) {
+        self.section("Reviews");
+        let reviews: Vec<&CheckRow> = checks.iter().filter(|row| row.verdict.is_some()).collect();
+        if reviews.is_empty() {
+            return self.line("None.");
+        }
+        self.line("| review | round | verdict | gravest | summary |\n| --- | --- | --- | --- | --- |");
+        for row in reviews {
+            self.line(format!(
+                "| {} | {} | {} | {} | {} |",
+                cell(&row.name),
+                row.round,
+                cell(row.verdict.as_deref().unwrap_or_default()),
+                row.severity.map_or("", severity),
+                cell(first_line(&row.snippet))
+            ));
+        }
+    }
+
+    fn criteria(&mut self, checks: &[CheckRow]) {
+        let judged: Vec<&CheckRow> = checks
+            .iter()
+            .filter(|row| row.phase == RowPhase::Review && row.verdict.is_none() && !row.superseded)
+            .collect();
+        if judged.is_empty() {
+            return;
+        }
+        self.section("Acceptance criteria, as an agent judged them");
+        self.line("Recorded, and never counted as checks.\n");
+        for row in judged {
+            let met = if row.passed { "met" } else { "not met" };
+            let task = row.task.as_deref().unwrap_or("all");
+            self.line(format!("- {} {}: {met}, {}", cell(task), cell(&row.name), cell(&row.snippet)));
+        }
+    }
+
+    fn blast_radius(&mut self, reader: &Reader, run: &RunId, notes: &[NoteRow]) -> Result<(), LedgerError> {
+        self.section("Blast radius");
+        let mut files = BTreeSet::new();
+        for artifact in reader.artifacts(run)?.iter().filter(|row| row.format == "patch") {
+            let patch = reader.blob(artifact.blob)?;
+            files.extend(touched(&String::from_utf8_lossy(&patch)));
+        }
+        let risks = risks(reader, run)?;
+        if files.is_empty() {
+            self.line("No file was changed.");
+        }
+        for file in &files {
+            let risk =
+                risks.iter().find(|(path, _)| path == file).map_or("not rated", |(_, risk)| risk.as_str());
+            self.line(format!("- `{}`: {}", cell(file), cell(risk)));
+        }
+        for note in notes.iter().filter(|note| note.kind == NoteKind::Regression) {
+            self.line(format!("- regression on the way: {}", cell(&note.text)));
+        }
+        Ok(())
+    }
+
+    fn known_issues(&mut self, findings: &[FindingRow]) {
+        self.section("Known issues");
+        let open = |finding: &&FindingRow| finding.known || finding.status == FiledStatus::Open;
+        let known: Vec<&FindingRow> = findings.iter().filter(open).collect();
+        let later: Vec<&FindingRow> =
+            findings.iter().filter(|finding| finding.status == FiledStatus::FollowUp).collect();
+        if known.is_empty() {
+            self.line("None.");
+        }
+        for finding in known {
+            self.line(issue(finding));
+        }
+        if !later.is_empty() {
+            self.line("\nFollow-ups:\n");
+            for finding in later {
+                self.line(issue(finding));
+            }
+        }
+    }
+
+    fn notes(&mut self, title: &str, notes: &[NoteRow], kind: NoteKind, none: &str) {
+        self.section(title);
+        let texts: BTreeSet<&str> =
+            notes.iter().filter(|note| note.kind == kind).map(|note| note.text.as_str()).collect();
+        if texts.is_empty() {
+            return self.line(none);
+        }
+        for text in texts {
+            self.line(format!("- {}", cell(text)));
+        }
+    }
+
+    fn gates(&mut self, reader: &Reader, run: &RunId) -> Result<(), LedgerError> {
+        let gates = reader.gates(run)?;
+        if gates.is_empty() {
+            return Ok(());
+        }
+        self.section("Gates");
+        for gate in gates {
+            let answer = match (&gate.option, gate.auto) {
+                (Some(option), true) => format!("{option}, the default, without asking"),
+                (Some(option), false) => {
+                    let by = gate.by.as_deref().unwrap_or("somebody");
+                    let note = gate.note.as_deref().filter(|note| !note.is_empty());
+                    format!("{option}, by {by}{}", note.map_or_else(String::new, |note| format!(": {note}")))
+                }
+                (None, _) => "not answered".to_string(),
+            };
+            self.line(format!("- {}: {} → {}", cell(&gate.phase), cell(&gate.question), cell(&answer)));
+        }
+        Ok(())
+    }
+
+    fn rollback(&mut self, row: &RunRow) {
+        self.section("Taking it back");
+        self.line(format!("- while it is on its own branch: `git branch -D {}`", row.branch));
+        self.line(format!(
+            "- once you merged it: `git revert -m 1 MERGE`, or `git revert {}..{}`",
+            row.base, row.branch
+        ));
+        self.line(format!("- or let the engine add the reverting commit: `remand rollback {}`", row.run));
+    }
+
+    fn cost(&mut self, reader: &Reader, run: &RunId, row: &RunRow) -> Result<(), LedgerError> {
+        self.section("Cost");
+        let totals = reader.totals(run)?;
+        self.line(format!(
+            "- {} dispatches, of which {} brought no result and {} were repeated",
+            row.used.dispatches, totals.failed_dispatches, totals.retried_dispatches
+        ));
+        self.line(format!("- {} tokens", totals.tokens));
+        let known = format!("{}.{:04}", totals.money / 1_000_000, totals.money % 1_000_000 / 100);
+        match (totals.unpriced, totals.dispatches) {
+            (0, _) => self.line(format!("- money: {known}")),
+            (unpriced, all) if unpriced >= all => self.line("- money: unknown"),
+            (unpriced, _) => {
+                self.line(format!("- money: {known}, and {unpriced} dispatches of unknown cost"))
+            }
+        }
+        self.line(format!("- {} seconds of work", totals.time / 1000));
+        Ok(())
+    }
+
+    fn chain(&mut self, reader: &Reader) -> Result<(), LedgerError> {
+        let head = reader.head()?;
+        self.section("Chain");
+        self.line(format!(
+            "The ledger had {} events when this page was made; `remand audit --head {}:{}` finds what was changed or \
+             removed since.",
+            head.count, head.count, head.hash
+        ));
+        Ok(())
+    }
+}
+
+fn issue(finding: &FindingRow) -> String {
+    let place = if finding.place.file.is_empty() {
+        String::new()
+    } else {
+        format!(" in `{}`", cell(&finding.place.file))
+    };
+    format!("- {} {}{place}: {}", severity(finding.severity), cell(&finding.id), cell(&finding.claim))
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Minor => "minor",
+        Severity::Major => "major",
+        Severity::Critical => "critical",
+        Severity::Blocker => "blocker",
+    }
+}
+
+/// Text that cannot break the page: one line, no table bars, no control characters.
+fn cell(text: &str) -> String {
+    crate::contract::clean(text).replace(['\n', '\r', '\t'], " ").replace('|', "\\|").replace('`', "'")
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no request")
+}
+
+/// The files that a patch touches.
+fn touched(patch: &str) -> Vec<String> {
+    patch
+        .lines()
+        .filter_map(|line| line.strip_prefix("diff --git a/"))
+        .filter_map(|rest| rest.split(" b/").next())
+        .map(str::to_string)
+        .collect()
+}
+
+/// The risk of each file, as the plan has it.
+fn risks(reader: &Reader, run: &RunId) -> Result<Vec<(String, String)>, LedgerError> {
+    let plans = reader.artifacts(run)?;
+    let Some(plan) = plans.iter().find(|row| row.name == "plan" && row.format == "yaml") else {
+        return Ok(Vec::new());
+    };
+    let text = String::from_utf8_lossy(&reader.blob(plan.blob)?).into_owned();
+    let tasks = crate::dispatch::document(&text)
+        .and_then(|plan| plan.pointer("/payload/tasks")?.as_array().cloned())
+        .unwrap_or_default();
+    let files = tasks.iter().filter_map(|task| task.get("files")?.as_array()).flatten();
+    Ok(files
+        .filter_map(|file| {
+            Some((file.get("path")?.as_str()?.to_string(), file.get("risk")?.as_str()?.to_string()))
+        })
+        .collect())
+}

@@ -1,0 +1,164 @@
+//! Which checks are found, and how configured ones come on top.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use super::run_tests::Project;
+use super::*;
+use crate::config::Config;
+use std::os::unix::fs::PermissionsExt;
+
+type Files = &'static [(&'static str, &'static str)];
+type Told = &'static [&'static str];
+
+fn told(specs: &[CheckSpec]) -> Vec<String> {
+    let line = |spec: &CheckSpec| {
+        let command = spec.action.typed().unwrap_or_else(|| "built in".to_string());
+        format!("{} {} {command}", u8::from(spec.tier), spec.name)
+    };
+    specs.iter().map(line).collect()
+}
+
+// OT-23
+#[test]
+fn each_marker_file_brings_its_checks() {
+    let cases: [(Files, Told); 7] = [
+        (&[("README.md", "text")], &[]),
+        (
+            &[("Cargo.toml", "")],
+            &[
+                "1 cargo-check cargo check --workspace --all-targets",
+                "2 cargo-test cargo test --workspace --no-fail-fast",
+            ],
+        ),
+        (
+            &[(
+                "package.json",
+                "{\"scripts\": {\"test\": \"echo \\\"Error: no test specified\\\" && exit 1\"}}",
+            )],
+            &["1 node-check node --check"],
+        ),
+        (&[("go.mod", "")], &["1 go-vet go vet ./...", "2 go-test go test -json ./..."]),
+        (
+            &[("CMakeLists.txt", "enable_testing()"), ("Makefile", "test:\n")],
+            &[
+                "1 cmake cmake -S . -B {scratch}/cmake",
+                "2 cmake-build cmake --build {scratch}/cmake",
+                "2 ctest ctest --test-dir {scratch}/cmake --output-on-failure --output-junit {scratch}/ctest.xml",
+            ],
+        ),
+        (
+            &[("Makefile", "CHECK := 1\nbuild: a.c\n\techo deploy:\ncheck:\n\ttrue\n")],
+            &["2 make make build", "2 make-test make check"],
+        ),
+        (
+            &[("pom.xml", "<project/>")],
+            &["1 mvn-compile mvn -o -q -B test-compile", "2 mvn-test mvn -o -q -B test"],
+        ),
+    ];
+    for (files, expected) in cases {
+        let found = told(&Project::new(files).detect());
+        assert_eq!(found[0], "1 syntax built in");
+        assert_eq!(found[1..], *expected, "{files:?}");
+        for line in &found {
+            let name = line.split(' ').nth(1).expect("a name");
+            assert!(Config::guide().contains(&format!("`{name}`")), "the guide does not tell of `{name}`");
+        }
+    }
+}
+
+// OT-23
+#[test]
+fn python_is_tested_by_pytest_where_it_can_be_imported() {
+    let mut project = Project::new(&[("requirements.txt", ""), ("tests/test_a.py", ""), ("src/a.py", "")]);
+    project.environment.insert("PATH".into(), project.tree().join("tools").into());
+    let fake = |project: &Project, text: &str| {
+        project.write("tools/python3", text);
+        let path = project.tree().join("tools/python3");
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("a mode");
+    };
+    fake(&project, "#!/bin/sh\n[ \"$*\" = '-c import pytest' ]\n");
+    let found = project.detect();
+    assert_eq!(told(&found)[2], "2 pytest python3 -m pytest -rA -p no:cacheprovider");
+    assert_eq!((found[2].parser, found[2].environment["PYTHONPATH"].as_str()), (Parser::Pytest, "src"));
+    fake(&project, "#!/bin/sh\nexit 1\n");
+    assert_eq!(told(&project.detect())[2], "2 unittest python3 -m unittest discover -v -s tests");
+    project.write("tests/__init__.py", "");
+    assert_eq!(told(&project.detect())[2], "2 unittest python3 -m unittest discover -v");
+}
+
+// OT-23
+#[test]
+fn a_flake_with_a_shell_wraps_the_commands_where_nix_is_there() {
+    let flake = ("flake.nix", "{ outputs = _: { devShells.x86_64-linux.default = 1; }; }");
+    let mut project = Project::new(&[flake, ("go.mod", "")]);
+    let tools = project.tree().join("tools");
+    project.environment.insert("PATH".into(), tools.clone().into());
+    assert_eq!(told(&project.detect())[1], "1 go-vet go vet ./...");
+    project.write("tools/nix", "#!/bin/sh\n");
+    std::fs::set_permissions(tools.join("nix"), PermissionsExt::from_mode(0o755)).expect("a mode");
+    let wrapped = project.detect();
+    assert_eq!(told(&wrapped)[1], "1 go-vet nix develop --no-write-lock-file -c go vet ./...");
+    assert_eq!((wrapped[1].tool.as_str(), wrapped[0].tool.as_str()), ("go", "remand"));
+    project.write("flake.nix", "{ outputs = _: { packages = 1; }; }");
+    assert_eq!(told(&project.detect())[1], "1 go-vet go vet ./...");
+}
+
+#[test]
+fn configured_checks_change_replace_add_and_take_out_detected_ones() {
+    let project = Project::new(&[("Cargo.toml", "")]);
+    let flags = [
+        ("checks.cargo-test.time", "1h"),
+        ("checks.cargo-check.off", "true"),
+        ("checks.clippy.command", "[\"cargo\", \"clippy\"]"),
+        ("checks.clippy.tier", "1"),
+        ("checks.deep.command", "make deep"),
+        ("checks.deep.needs", "[\"cargo-test\"]"),
+        ("checks.deep.folder", "sub"),
+    ];
+    let specs = project.configured(&flags).expect("checks");
+    let expected = [
+        "1 syntax built in",
+        "1 clippy cargo clippy",
+        "2 cargo-test cargo test --workspace --no-fail-fast",
+        "2 deep make deep",
+    ];
+    assert_eq!(told(&specs), expected);
+    assert_eq!((specs[2].parser, specs[2].time.as_secs()), (Parser::Cargo, 3600));
+    assert!(specs[2].needs.is_empty());
+    assert_eq!((specs[3].tool.as_str(), specs[3].folder.as_str()), ("make", "sub"));
+    let replaced = project.configured(&[("checks.cargo-test.command", "make test")]).expect("checks");
+    assert_eq!(
+        (replaced[2].parser, replaced[2].needs.as_slice()),
+        (Parser::None, &["cargo-check".to_string()][..])
+    );
+    let none = project.configured(&[("checks.detect", "false")]).expect("checks");
+    assert_eq!(told(&none), ["1 syntax built in"]);
+    let pinned = serde_json::to_string(&specs).expect("JSON");
+    assert_eq!(serde_json::from_str::<Vec<CheckSpec>>(&pinned).expect("checks"), specs);
+}
+
+// CORE-09
+#[test]
+fn checks_that_cannot_be_run_as_configured_are_refused_with_a_remedy() {
+    let project = Project::new(&[("go.mod", "")]);
+    let refused = |flags: &[(&str, &str)]| project.configured(flags).expect_err("refused").to_string();
+    assert_eq!(
+        refused(&[("checks.go-tset.time", "1h")]),
+        "`checks.go-tset` has no command, and no check of that name was detected; add `command`, or use one of: \
+         `syntax`, `go-vet`, `go-test`"
+    );
+    assert_eq!(
+        refused(&[("checks.a.command", "true"), ("checks.a.needs", "[\"b\"]")]),
+        "`checks.a.needs` names `b`, which is no check; use one of: `syntax`, `go-vet`, `go-test`, `a`"
+    );
+    let circle = [
+        ("checks.a.command", "true"),
+        ("checks.a.needs", "[\"b\"]"),
+        ("checks.b.command", "true"),
+        ("checks.b.needs", "[\"a\"]"),
+    ];
+    assert_eq!(refused(&circle), "the checks `a`, `b` need each other in a circle; take one `needs` out");
+    assert_eq!(
+        refused(&[("checks.syntax.command", "true")]),
+        "`checks.syntax` is what Remand does itself and takes no `command`; choose another name"
+    );
+}

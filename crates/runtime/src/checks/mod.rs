@@ -1,0 +1,38 @@
+//! Checks: what the engine runs itself to know whether work holds (EP-15).
+//!
+//! Which checks there are is fixed before a run (`detect`, `specs`); `run` gives outcomes; `evidence.rs` turns them
+//! into rows and `compare.rs` into findings. What an agent says about a check has no way in here.
+
+mod spec;
+
+mod detect;
+mod order;
+mod toolchain;
+
+mod job;
+mod run;
+mod syntax;
+mod tree_files;
+
+mod outcome;
+mod parsers;
+mod place;
+mod snippet;
+
+mod compare;
+mod doubt;
+mod evidence;
+
+#[cfg(test)]
+mod detect_tests;
+#[cfg(test)]
+mod run_tests;
+
+pub use compare::{Before, compare};
+pub use detect::{Probe, detect};
+pub use doubt::{Past, doubt};
+pub use evidence::{Occasion, Recorded, checks, rows};
+pub use order::{SpecError, specs};
+pub use outcome::{CheckOutcome, End, Listed};
+pub use run::{Context, Files, Progress, Which, run};
+pub use spec::{Action, BuiltIn, CheckSpec, Parser};

@@ -1,0 +1,115 @@
+//! The checks of a run: detected and configured ones together, each after what it needs.
+
+use super::spec::{Action, CheckSpec, Parser};
+use crate::config::{CheckChoice, CommandLine, Config};
+use remand_kernel::evidence::Tier;
+use std::collections::BTreeSet;
+
+/// Why checks cannot be run as configured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    #[error(
+        "`checks.{check}` has no command, and no check of that name was detected; add `command`, or use one of: {known}"
+    )]
+    NoCommand { check: String, known: String },
+    #[error("`checks.{check}.needs` names `{needed}`, which is no check; use one of: {known}")]
+    UnknownNeed { check: String, needed: String, known: String },
+    #[error("the checks {checks} need each other in a circle; take one `needs` out")]
+    Circle { checks: String },
+    #[error("`checks.syntax` is what Remand does itself and takes no `{key}`; choose another name")]
+    BuiltIn { key: &'static str },
+}
+
+/// Puts the configured checks on top of the detected ones, by name, and each behind what it needs; earlier tiers
+/// first. `detected` is left out but for built-in checks where the configuration says `detect = false`.
+pub fn specs(detected: Vec<CheckSpec>, config: &Config) -> Result<Vec<CheckSpec>, SpecError> {
+    let kept = |spec: &CheckSpec| config.detect || matches!(spec.action, Action::BuiltIn(_));
+    let mut specs: Vec<CheckSpec> = detected.into_iter().filter(kept).collect();
+    for (name, choice) in &config.checks {
+        let at = specs.iter().position(|spec| spec.name == *name);
+        match (at, &choice.command) {
+            (Some(at), _) => specs[at] = changed(specs[at].clone(), choice)?,
+            (None, Some(command)) => {
+                let spec = CheckSpec::new(name, choice.tier.unwrap_or(Tier::Two), action(command));
+                specs.push(changed(spec, choice)?);
+            }
+            (None, None) if choice.off => {}
+            (None, None) => {
+                return Err(SpecError::NoCommand { check: name.clone(), known: names(&specs) });
+            }
+        }
+    }
+    let off: BTreeSet<&str> =
+        config.checks.iter().filter(|(_, choice)| choice.off).map(|(name, _)| name.as_str()).collect();
+    specs.retain(|spec| !off.contains(spec.name.as_str()));
+    for spec in &mut specs {
+        spec.needs.retain(|needed| !off.contains(needed.as_str()));
+    }
+    sorted(specs)
+}
+
+fn changed(mut spec: CheckSpec, choice: &CheckChoice) -> Result<CheckSpec, SpecError> {
+    if matches!(spec.action, Action::BuiltIn(_)) {
+        let said = [
+            ("command", choice.command.is_some()),
+            ("tier", choice.tier.is_some()),
+            ("parser", choice.parser.is_some()),
+            ("folder", choice.folder.is_some()),
+        ];
+        if let Some((key, _)) = said.into_iter().find(|(_, is_said)| *is_said) {
+            return Err(SpecError::BuiltIn { key });
+        }
+    }
+    if let Some(tier) = choice.tier {
+        spec.tier = tier;
+        spec.quick = tier == Tier::One;
+    }
+    if let Some(command) = &choice.command
+        && spec.action != action(command)
+    {
+        // What was detected fits the detected command only.
+        let fresh = CheckSpec::new(&spec.name, spec.tier, action(command));
+        spec = CheckSpec { needs: spec.needs, quick: spec.quick, ..fresh };
+    }
+    spec.quick = choice.quick.unwrap_or(spec.quick);
+    spec.time = choice.time.unwrap_or(spec.time);
+    spec.folder = choice.folder.clone().unwrap_or(spec.folder);
+    spec.needs = choice.needs.clone().unwrap_or(spec.needs);
+    if let Some(parser) = choice.parser.as_deref().and_then(Parser::named) {
+        spec.parser = parser;
+        spec.report = choice.report.clone();
+    }
+    Ok(spec)
+}
+
+fn action(command: &CommandLine) -> Action {
+    match command {
+        CommandLine::Shell(text) => Action::Shell(text.clone()),
+        CommandLine::Argv(argv) => Action::Argv(argv.clone()),
+    }
+}
+
+fn sorted(mut left: Vec<CheckSpec>) -> Result<Vec<CheckSpec>, SpecError> {
+    for spec in &left {
+        if let Some(needed) = spec.needs.iter().find(|needed| !left.iter().any(|spec| spec.name == **needed))
+        {
+            let (check, needed) = (spec.name.clone(), needed.clone());
+            return Err(SpecError::UnknownNeed { check, needed, known: names(&left) });
+        }
+    }
+    left.sort_by_key(|spec| spec.tier);
+    let mut done: Vec<CheckSpec> = Vec::new();
+    while !left.is_empty() {
+        let is_ready =
+            |spec: &CheckSpec| spec.needs.iter().all(|need| done.iter().any(|spec| spec.name == *need));
+        let Some(at) = left.iter().position(is_ready) else {
+            return Err(SpecError::Circle { checks: names(&left) });
+        };
+        done.push(left.remove(at));
+    }
+    Ok(done)
+}
+
+fn names(specs: &[CheckSpec]) -> String {
+    specs.iter().map(|spec| format!("`{}`", spec.name)).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,43 @@
+//! JUnit XML, as Maven, Gradle, ctest and many others write it.
+
+use super::{Ends, Report};
+use remand_kernel::change::TestEnd;
+use roxmltree::{Document, Node};
+
+/// Reads report files; no file at all tells nothing, and one that is no XML is left out.
+pub fn parse(reports: &[String]) -> Report {
+    let mut ends = Ends::default();
+    let mut read = 0;
+    for text in reports {
+        let Ok(document) = Document::parse(text) else { continue };
+        read += 1;
+        for case in document.descendants().filter(|node| node.has_tag_name("testcase")) {
+            if let Some(end) = end(&case) {
+                ends.add(name(&case), end);
+            }
+        }
+    }
+    let collected = (read > 0).then(|| ends.len());
+    ends.report(collected)
+}
+
+fn end(case: &Node<'_, '_>) -> Option<TestEnd> {
+    let has = |tag: &str| case.children().any(|child| child.has_tag_name(tag));
+    if has("failure") || has("error") || case.attribute("status") == Some("fail") {
+        Some(TestEnd::Failed)
+    } else if has("skipped") || matches!(case.attribute("status"), Some("notrun" | "disabled")) {
+        None
+    } else if has("flakyFailure") || has("flakyError") {
+        Some(TestEnd::Flaky)
+    } else {
+        Some(TestEnd::Passed)
+    }
+}
+
+fn name(case: &Node<'_, '_>) -> String {
+    let name = case.attribute("name").unwrap_or_default();
+    match case.attribute("classname") {
+        Some(class) if !class.is_empty() && class != name => format!("{class}.{name}"),
+        Some(_) | None => name.to_string(),
+    }
+}

@@ -1,0 +1,82 @@
+//! Single tests from the output of test runners.
+//!
+//! A parser never decides whether a check passed: the exit code does. Tests that were skipped or ignored are left out,
+//! so that a test which passed before and is skipped now counts as gone.
+
+mod go;
+mod junit;
+mod libtest;
+mod node;
+mod pytest;
+mod tap;
+mod unittest;
+
+#[cfg(test)]
+mod parsers_tests;
+
+use super::spec::Parser;
+use remand_kernel::change::{TestEnd, TestResult};
+use std::collections::BTreeMap;
+
+/// What a parser found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// One entry per name, in order of names.
+    pub tests: Vec<TestResult>,
+    /// How many tests were run; none where the output does not tell.
+    pub collected: Option<u32>,
+    /// The output for people, where the runner's own is for machines.
+    pub readable: Option<String>,
+}
+
+/// Reads an output, or for JUnit the texts of the report files.
+pub fn parse(parser: Parser, output: &str, reports: &[String]) -> Report {
+    match parser {
+        Parser::None => Report::default(),
+        Parser::Cargo => libtest::parse(output),
+        Parser::Pytest => pytest::parse(output),
+        Parser::Unittest => unittest::parse(output),
+        Parser::Node => node::parse(output),
+        Parser::Go => go::parse(output),
+        Parser::Tap => tap::parse(output),
+        Parser::Junit => junit::parse(reports),
+    }
+}
+
+/// Ends by name. What is listed twice keeps its worse end: a spoofed pass cannot cover a failure.
+#[derive(Debug, Default)]
+struct Ends(BTreeMap<String, TestEnd>);
+
+impl Ends {
+    fn add(&mut self, name: impl Into<String>, end: TestEnd) {
+        let kept = self.0.entry(name.into()).or_insert(end);
+        let badness = |end: TestEnd| match end {
+            TestEnd::Passed => 0,
+            TestEnd::Flaky => 1,
+            TestEnd::Failed => 2,
+        };
+        if badness(end) > badness(*kept) {
+            *kept = end;
+        }
+    }
+
+    fn len(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+
+    fn report(self, collected: Option<u32>) -> Report {
+        let tests = self.0.into_iter().map(|(name, end)| TestResult { name, end }).collect();
+        Report { tests, collected, readable: None }
+    }
+}
+
+/// The number directly before a word, as in `3 passed`.
+fn number_before(line: &str, word: &str) -> u32 {
+    line.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .windows(2)
+        .find(|pair| pair[1] == word)
+        .and_then(|pair| pair[0].parse().ok())
+        .unwrap_or(0)
+}

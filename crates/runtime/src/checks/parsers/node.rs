@@ -1,0 +1,56 @@
+//! `node --test`: TAP where the output is no terminal in Node 20, its own `spec` form in later ones.
+
+use super::{Ends, Report, tap};
+use remand_kernel::change::TestEnd;
+
+/// Reads either form.
+pub fn parse(text: &str) -> Report {
+    if text.lines().any(|line| line.starts_with("TAP version ")) { tap::parse(text) } else { spec(text) }
+}
+
+fn spec(text: &str) -> Report {
+    let mut ends = Ends::default();
+    let mut open: Vec<(usize, String)> = Vec::new();
+    let mut collected: Option<u32> = None;
+    for line in text.lines() {
+        let text = line.trim_start();
+        let indent = line.chars().take_while(|c| *c == ' ').count();
+        if text.starts_with("✖ failing tests:") {
+            break;
+        }
+        if let Some(count) = text.strip_prefix("ℹ pass ").or_else(|| text.strip_prefix("ℹ fail ")) {
+            collected = Some(collected.unwrap_or(0) + count.trim().parse::<u32>().unwrap_or(0));
+        } else if let Some(group) = text.strip_prefix("▶ ") {
+            // The same sign ends a group, with its duration.
+            open.retain(|(at, _)| *at < indent);
+            if without_duration(group) == group {
+                open.push((indent, group.to_string()));
+            }
+        } else if let Some((end, name)) = result(text) {
+            let is_group = open.iter().any(|(at, group)| *at == indent && group == name);
+            open.retain(|(at, _)| *at < indent);
+            if !is_group {
+                let around = open.iter().map(|(_, name)| name.as_str());
+                ends.add(around.chain([name]).collect::<Vec<_>>().join(" > "), end);
+            }
+        }
+    }
+    ends.report(collected)
+}
+
+fn result(text: &str) -> Option<(TestEnd, &str)> {
+    let (end, name) = match text.strip_prefix("✔ ") {
+        Some(name) => (TestEnd::Passed, name),
+        None => (TestEnd::Failed, text.strip_prefix("✖ ")?),
+    };
+    let is_left_out = [" # SKIP", " # TODO"].iter().any(|directive| name.ends_with(directive));
+    (!is_left_out).then(|| (end, without_duration(name)))
+}
+
+/// `adds (0.5ms)` as `adds`.
+fn without_duration(text: &str) -> &str {
+    match text.rsplit_once(" (") {
+        Some((name, time)) if time.ends_with("ms)") => name,
+        Some(_) | None => text,
+    }
+}

@@ -1,0 +1,243 @@
+//! Outputs of real runners, kept under `fixtures/test-output/`; each one's first line says what it proves.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use super::*;
+use insta::assert_snapshot;
+
+macro_rules! sample {
+    ($name:literal) => {
+        include_str!(concat!("../../../../../fixtures/test-output/", $name))
+    };
+}
+
+fn told(report: &Report) -> String {
+    let collected = report.collected.map_or("unknown".to_string(), |count| count.to_string());
+    let mut text = format!("{collected} collected\n");
+    for test in &report.tests {
+        let end = match test.end {
+            TestEnd::Passed => "passed",
+            TestEnd::Failed => "failed",
+            TestEnd::Flaky => "flaky",
+        };
+        text.push_str(&format!("{end} {}\n", test.name));
+    }
+    text
+}
+
+fn read(parser: Parser, text: &str) -> String {
+    told(&parse(parser, text, &[]))
+}
+
+// EP-19
+#[test]
+fn pytest_tells_each_test_from_its_summary_alone() {
+    assert_snapshot!(read(Parser::Pytest, sample!("pytest-summary.txt")), @r"
+    5 collected
+    passed tests/test_sums.py::TestGroup::test_inside
+    passed tests/test_sums.py::test_adds
+    failed tests/test_sums.py::test_with_fixture
+    failed tests/test_sums.py::test_words[a - b]
+    passed tests/test_sums.py::test_words[c]
+    ");
+}
+
+#[test]
+fn pytest_tells_the_same_from_verbose_lines() {
+    assert_eq!(
+        read(Parser::Pytest, sample!("pytest-verbose.txt")),
+        read(Parser::Pytest, sample!("pytest-summary.txt"))
+    );
+}
+
+// CORE-13
+#[test]
+fn pytest_without_tests_collected_zero() {
+    assert_eq!(read(Parser::Pytest, sample!("pytest-empty.txt")), "0 collected\n");
+}
+
+#[test]
+fn go_tells_tests_and_packages_that_fail_by_themselves() {
+    let report = parse(Parser::Go, sample!("go-test.json"), &[]);
+    assert_snapshot!(told(&report), @r"
+    5 collected
+    passed example.test/demo.TestAdds
+    failed example.test/demo.TestTable
+    failed example.test/demo.TestTable/bad
+    passed example.test/demo.TestTable/good
+    failed example.test/demo/sub
+    ");
+    let readable = report.readable.expect("text for people");
+    assert!(readable.contains("    sums_test.go:13: got 4\n--- FAIL: TestTable/bad"), "{readable}");
+}
+
+#[test]
+fn node_tap_and_spec_give_the_same_tests() {
+    let tap = read(Parser::Node, sample!("node-tap.txt"));
+    assert_snapshot!(tap, @r"
+    5 collected
+    passed adds
+    failed fails
+    failed group > deeper > bad
+    passed group > inside
+    passed prints what looks like a result
+    ");
+    assert_eq!(read(Parser::Node, sample!("node-spec.txt")), tap);
+}
+
+#[test]
+fn tap_leaves_directives_and_diagnostics_out() {
+    assert_snapshot!(read(Parser::Tap, sample!("tap-13.txt")), @r"
+    5 collected
+    passed 6
+    failed Bail out!
+    passed issue #12 is closed
+    passed opens
+    failed reads
+    ");
+    assert_eq!(read(Parser::Tap, "1..0\n"), "0 collected\n");
+    assert_eq!(read(Parser::Tap, "nothing of the kind\n"), "unknown collected\n");
+}
+
+#[test]
+fn a_tap_group_that_fails_by_itself_is_a_failed_test() {
+    let text =
+        "# Subtest: group\n    # Subtest: inside\n    ok 1 - inside\n    1..1\nnot ok 1 - group\n1..1\n";
+    assert_eq!(read(Parser::Tap, text), "2 collected\nfailed group\npassed group > inside\n");
+}
+
+#[test]
+fn junit_reads_surefire_and_ctest() {
+    let reports = [sample!("junit-surefire.xml").to_string(), sample!("junit-ctest.xml").to_string()];
+    assert_snapshot!(told(&parse(Parser::Junit, "", &reports)), @r"
+    6 collected
+    failed bad
+    passed demo.SumsTest.adds
+    failed demo.SumsTest.breaks
+    failed demo.SumsTest.fails
+    flaky demo.SumsTest.flickers
+    passed good
+    ");
+    assert_eq!(told(&parse(Parser::Junit, "", &[])), "unknown collected\n");
+    assert_eq!(told(&parse(Parser::Junit, "", &["<testsuite".to_string()])), "unknown collected\n");
+}
+
+#[test]
+fn libtest_names_carry_the_binary_and_ignored_tests_are_left_out() {
+    let text = "\
+   Compiling demo v0.1.0 (/work)
+     Running unittests src/lib.rs (target/debug/deps/demo-0a1b2c3d4e5f6071)
+
+running 4 tests
+test tests::adds ... ok
+test tests::fails ... FAILED
+test tests::later ... ignored, too slow
+test tests::panics - should panic ... ok
+
+failures:
+
+---- tests::fails stdout ----
+test tests::never_there ... ok
+thread 'tests::fails' panicked at src/lib.rs:9:9:
+
+failures:
+    tests::fails
+
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+     Running tests/whole.rs (/elsewhere/debug/deps/whole-00ff)
+
+running 1 test
+test tests::adds ... it says something
+ok
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+   Doc-tests demo
+
+running 2 tests
+test src/lib.rs - add (line 3) ... ok
+test src/lib.rs - add (line 12) - compile ... ok
+
+test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.30s
+";
+    assert_snapshot!(read(Parser::Cargo, text), @r"
+    6 collected
+    passed demo doc src/lib.rs - add
+    passed demo doc src/lib.rs - add - compile
+    passed demo src/lib.rs tests::adds
+    failed demo src/lib.rs tests::fails
+    passed demo src/lib.rs tests::panics
+    passed whole tests/whole.rs tests::adds
+    ");
+}
+
+// CORE-06
+#[test]
+fn a_name_that_is_listed_as_passed_and_failed_has_failed() {
+    let text = "running 2 tests\ntest a ... ok\ntest a ... FAILED\n";
+    assert_eq!(read(Parser::Cargo, text), "unknown collected\nfailed a\n");
+}
+
+#[test]
+fn unittest_reads_all_forms_of_its_lines() {
+    let text = "\
+test_adds (test_sums.Sums.test_adds) ... ok
+test_told (test_sums.Sums.test_told)
+A sentence about it. ... ok
+test_lies (test_sums.Sums.test_lies) ... ok
+FAIL
+test_later (test_sums.Sums.test_later) ... skipped 'later'
+test_known (test_sums.Sums.test_known) ... expected failure
+test_odd (test_sums.Sums.test_odd) ... unexpected success
+test_old (test_sums.Sums) ... ok
+test_parts (test_sums.Sums.test_parts) ... 
+  test_parts (test_sums.Sums.test_parts) (i=1) ... FAIL
+test_gone (unittest.loader._FailedTest.test_gone) ... ERROR
+
+======================================================================
+ERROR: test_gone (unittest.loader._FailedTest.test_gone)
+----------------------------------------------------------------------
+ImportError: Failed to import test module: test_gone
+
+======================================================================
+FAIL: test_lies (test_sums.Sums.test_lies)
+----------------------------------------------------------------------
+AssertionError: 1 != 2
+
+----------------------------------------------------------------------
+Ran 9 tests in 0.001s
+
+FAILED (failures=2, errors=1, skipped=1, expected failures=1, unexpected successes=1)
+";
+    assert_snapshot!(read(Parser::Unittest, text), @r"
+    7 collected
+    passed test_sums.Sums.test_adds
+    failed test_sums.Sums.test_lies
+    failed test_sums.Sums.test_odd
+    passed test_sums.Sums.test_old
+    failed test_sums.Sums.test_parts
+    passed test_sums.Sums.test_told
+    failed unittest.loader._FailedTest.test_gone
+    ");
+}
+
+#[test]
+fn output_that_is_cut_anywhere_is_read_as_far_as_it_goes() {
+    let samples = [
+        sample!("pytest-summary.txt"),
+        sample!("go-test.json"),
+        sample!("node-tap.txt"),
+        sample!("node-spec.txt"),
+        sample!("tap-13.txt"),
+        sample!("junit-surefire.xml"),
+    ];
+    for text in samples {
+        let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(7).collect();
+        for (parser, end) in
+            Parser::ALL.into_iter().flat_map(|parser| ends.iter().map(move |end| (parser, *end)))
+        {
+            let report = parse(parser, &text[..end], &[text[..end].to_string()]);
+            assert!(report.tests.windows(2).all(|pair| pair[0].name < pair[1].name));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `pytest -rA` or `pytest -v`.
+
+use super::{Ends, Report, number_before};
+use remand_kernel::change::TestEnd;
+
+const SUMMARY: &str = "short test summary info";
+const COUNTED: [&str; 5] = ["passed", "failed", "error", "errors", "xpassed"];
+
+/// Reads the short summary where it is there, and the lines of `-v` otherwise.
+pub fn parse(text: &str) -> Report {
+    let lines: Vec<&str> = text.lines().collect();
+    // Captured output may hold anything, even another summary; the last one is pytest's own.
+    let summary = lines.iter().rposition(|line| line.starts_with('=') && line.contains(SUMMARY));
+    let mut ends = Ends::default();
+    match summary {
+        Some(at) => lines[at + 1..]
+            .iter()
+            .filter_map(|line| summarised(line))
+            .for_each(|(name, end)| ends.add(name, end)),
+        None => lines.iter().filter_map(|line| verbose(line)).for_each(|(name, end)| ends.add(name, end)),
+    }
+    let collected = lines.iter().rev().find_map(|line| total(line));
+    ends.report(collected)
+}
+
+fn summarised(line: &str) -> Option<(String, TestEnd)> {
+    let (word, rest) = line.split_once(' ')?;
+    let end = match word {
+        "PASSED" | "XPASS" => TestEnd::Passed,
+        "FAILED" | "ERROR" => TestEnd::Failed,
+        _ => return None,
+    };
+    // Parameters in brackets may hold the dash that begins the message.
+    let cut = match rest.find('[') {
+        Some(bracket) if rest.find(" - ").is_none_or(|dash| bracket < dash) => {
+            rest.find("] - ").map(|at| at + 1)
+        }
+        Some(_) | None => rest.find(" - "),
+    };
+    Some((cut.map_or(rest, |cut| &rest[..cut]).trim_end().to_string(), end))
+}
+
+fn verbose(line: &str) -> Option<(String, TestEnd)> {
+    let line = line.trim_end();
+    let line = match line.rsplit_once('[') {
+        Some((head, percent)) if percent.ends_with("%]") => head.trim_end(),
+        Some(_) | None => line,
+    };
+    let (name, word) = line.rsplit_once(' ')?;
+    let end = match word {
+        "PASSED" | "XPASS" => TestEnd::Passed,
+        "FAILED" | "ERROR" => TestEnd::Failed,
+        _ => return None,
+    };
+    name.contains("::").then(|| (name.to_string(), end))
+}
+
+/// The last line: `==== 1 failed, 2 passed in 0.03s ====`, or without the signs under `-q`.
+fn total(line: &str) -> Option<u32> {
+    let text = line.trim_matches(['=', ' ']);
+    if text.starts_with("no tests ran") {
+        return Some(0);
+    }
+    let is_total = text.contains(" in ") && text.starts_with(|c: char| c.is_ascii_digit());
+    is_total.then(|| COUNTED.iter().map(|word| number_before(text, word)).sum())
+}

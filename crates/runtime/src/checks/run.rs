@@ -1,0 +1,274 @@
+//! Runs checks in order and says what became of each; every check of the selection has an outcome.
+
+use super::job::{Bench, Missing};
+use super::outcome::{CheckOutcome, End, Listed};
+use super::parsers::{self, Report};
+use super::snippet::{Interest, plain, snippet};
+use super::spec::{Action, BuiltIn, CheckSpec, Parser};
+use super::syntax;
+use super::tree_files;
+use crate::config::duration_text;
+use crate::process::{Cancel, Ended, Exit, Job, SpawnError};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// What checks are run with.
+pub struct Context<'c> {
+    /// All that the checks see of the environment.
+    pub environment: &'c BTreeMap<OsString, OsString>,
+    pub which: Which,
+    pub files: Files<'c>,
+    /// A folder outside the tree that is thrown away afterwards; checks of one call share it.
+    pub scratch: &'c Path,
+    pub cancel: &'c Cancel,
+    pub progress: &'c dyn Fn(Progress<'_>),
+    /// Runs one process; the caller adds its marker and its sandbox.
+    pub runner: &'c dyn Fn(Job) -> Result<Ended, SpawnError>,
+}
+
+/// Which checks are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Quick,
+    All,
+}
+
+/// Which files the checks that go file by file look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files<'f> {
+    /// For a baseline.
+    Whole,
+    /// Relative to the tree; those that are gone are left out.
+    Changed(&'f [String]),
+}
+
+/// What is going on.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'p> {
+    Started(&'p CheckSpec),
+    Ended(&'p CheckOutcome),
+}
+
+/// Runs the selected checks on a tree, in the order of `specs`, which is the order of their needs.
+pub fn run(specs: &[CheckSpec], tree: &Path, context: &Context<'_>) -> Vec<CheckOutcome> {
+    let bench = Bench { tree, scratch: context.scratch, environment: context.environment };
+    let mut outcomes: Vec<CheckOutcome> = Vec::new();
+    for spec in specs.iter().filter(|spec| context.which == Which::All || spec.quick) {
+        let outcome = if context.cancel.is_cancelled() {
+            not_run(spec, End::Cancelled, "the run was cancelled".to_string())
+        } else if let Some(reason) = unmet(spec, &outcomes) {
+            not_run(spec, End::Skipped, reason)
+        } else {
+            (context.progress)(Progress::Started(spec));
+            Checked { spec, bench, context }.outcome()
+        };
+        (context.progress)(Progress::Ended(&outcome));
+        outcomes.push(outcome);
+    }
+    outcomes
+}
+
+/// Why what a check needs is not there; what was not selected is not waited for.
+fn unmet(spec: &CheckSpec, outcomes: &[CheckOutcome]) -> Option<String> {
+    let needed = |outcome: &&CheckOutcome| spec.needs.contains(&outcome.name) && !outcome.passed();
+    let failed = outcomes.iter().find(needed)?;
+    Some(format!("not run, since `{}` did not pass", failed.name))
+}
+
+fn not_run(spec: &CheckSpec, end: End, reason: String) -> CheckOutcome {
+    CheckOutcome {
+        name: spec.name.clone(),
+        tool: spec.tool.clone(),
+        tier: spec.tier,
+        command: spec.action.typed(),
+        end,
+        exit_code: None,
+        output: Vec::new(),
+        snippet: snippet(&reason, Interest::End),
+        collected: None,
+        duration: Duration::ZERO,
+        tests: Vec::new(),
+        listed: Listed::All,
+        reason,
+    }
+}
+
+struct Checked<'c> {
+    spec: &'c CheckSpec,
+    bench: Bench<'c>,
+    context: &'c Context<'c>,
+}
+
+/// What the processes of one check left behind.
+struct Ran {
+    exit: Exit,
+    output: Vec<u8>,
+    is_cut: bool,
+    duration: Duration,
+    reports: Vec<String>,
+}
+
+impl Checked<'_> {
+    fn outcome(&self) -> CheckOutcome {
+        match self.spec.action {
+            Action::BuiltIn(BuiltIn::Syntax) => return self.syntax(),
+            Action::Argv(_) | Action::Shell(_) => {}
+        }
+        match self.bench.missing(self.spec) {
+            Some(Missing::Machine(reason)) => return not_run(self.spec, End::Environment, reason),
+            Some(Missing::Tree(reason)) => return not_run(self.spec, End::Failed, reason),
+            None => {}
+        }
+        let files: Vec<Option<String>> = if self.spec.each.is_empty() {
+            vec![None]
+        } else {
+            self.files(&self.spec.each).into_iter().map(Some).collect()
+        };
+        if files.is_empty() {
+            return not_run(self.spec, End::Skipped, "there is no file to look at".to_string());
+        }
+        match self.processes(&files) {
+            Ok(ran) => self.judged(&ran),
+            Err(error) => self.unstarted(&error),
+        }
+    }
+
+    fn processes(&self, files: &[Option<String>]) -> Result<Ran, SpawnError> {
+        let mut all = Ran {
+            exit: Exit::Code(0),
+            output: Vec::new(),
+            is_cut: false,
+            duration: Duration::ZERO,
+            reports: Vec::new(),
+        };
+        for file in files {
+            let Some(mut job) = self.bench.job(self.spec, file.as_deref()) else { continue };
+            // The time is for the whole check, however many files it has.
+            job.limits.time = job.limits.time.saturating_sub(all.duration);
+            let stale = self.stamps();
+            let ended = (self.context.runner)(job)?;
+            all.output.extend(ended.stdout.bytes);
+            all.output.extend(ended.stderr.bytes);
+            all.is_cut |= ended.stdout.truncated || ended.stderr.truncated;
+            all.duration += ended.duration;
+            all.reports.extend(tree_files::fresh(&self.stamps(), &stale));
+            if !ended.exit.succeeded() && all.exit.succeeded() {
+                all.exit = ended.exit;
+            }
+            match all.exit {
+                Exit::Code(_) | Exit::Signal(_) => {}
+                Exit::TimedOut | Exit::Silent | Exit::Cancelled => break,
+            }
+        }
+        Ok(all)
+    }
+
+    fn judged(&self, ran: &Ran) -> CheckOutcome {
+        let text = self.without_tree(&plain(&ran.output));
+        let report = if ran.is_cut && self.spec.parser != Parser::Junit {
+            Report::default()
+        } else {
+            parsers::parse(self.spec.parser, &text, &ran.reports)
+        };
+        let (end, exit_code, reason) = self.ended(ran.exit, &report);
+        let interest = if end == End::Passed { Interest::End } else { Interest::FirstFailure };
+        let cut = if ran.is_cut { "the middle of the output was left out" } else { "" };
+        let reason =
+            [reason.as_str(), cut].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        CheckOutcome {
+            end,
+            exit_code,
+            snippet: snippet(report.readable.as_deref().unwrap_or(&text), interest),
+            output: ran.output.clone(),
+            collected: report.collected,
+            duration: ran.duration,
+            tests: report.tests,
+            ..not_run(self.spec, end, reason)
+        }
+    }
+
+    /// The exit code decides; what the parser read can only take a pass away.
+    fn ended(&self, exit: Exit, report: &Report) -> (End, Option<i32>, String) {
+        match exit {
+            Exit::Code(0) if report.collected == Some(0) => {
+                (End::Vacuous, Some(0), "no test was run, which is no pass".to_string())
+            }
+            Exit::Code(0) if self.spec.parser == Parser::Junit && report.collected.is_none() => (
+                End::Vacuous,
+                Some(0),
+                "no report was written, so that no test is known to have run".to_string(),
+            ),
+            Exit::Code(0) => (End::Passed, Some(0), String::new()),
+            Exit::Code(code) => match self.bench.missing_after(self.spec, Some(code)) {
+                Some(Missing::Machine(reason)) => (End::Environment, Some(code), reason),
+                Some(Missing::Tree(reason)) => (End::Failed, Some(code), reason),
+                None => (End::Failed, Some(code), String::new()),
+            },
+            Exit::Signal(signal) => (End::Failed, None, format!("ended by signal {signal}")),
+            Exit::TimedOut | Exit::Silent => {
+                let time = duration_text(self.spec.time);
+                (End::TimedOut, None, format!("ended from outside, since it took longer than {time}"))
+            }
+            Exit::Cancelled => (End::Cancelled, None, "the run was cancelled".to_string()),
+        }
+    }
+
+    fn unstarted(&self, error: &SpawnError) -> CheckOutcome {
+        let is_of_the_tree = matches!(error, SpawnError::Folder { .. });
+        let end = if is_of_the_tree { End::Failed } else { End::Environment };
+        not_run(self.spec, end, error.to_string())
+    }
+
+    fn syntax(&self) -> CheckOutcome {
+        let files = self.files(&[]);
+        if files.is_empty() {
+            return not_run(self.spec, End::Skipped, "there is no file to look at".to_string());
+        }
+        let found = syntax::check(self.bench.tree, &files);
+        let end = if found.problems.is_empty() { End::Passed } else { End::Failed };
+        let text = found.problems.join("\n");
+        let said = if text.is_empty() { format!("{} files", found.tests.len()) } else { text };
+        CheckOutcome {
+            snippet: snippet(&said, Interest::FirstFailure),
+            output: said.into_bytes(),
+            collected: u32::try_from(found.tests.len()).ok(),
+            duration: found.duration,
+            tests: found.tests,
+            listed: Listed::Part,
+            ..not_run(self.spec, end, String::new())
+        }
+    }
+
+    fn files(&self, endings: &[String]) -> Vec<String> {
+        let fits = |file: &String| {
+            endings.is_empty()
+                || endings
+                    .iter()
+                    .any(|ending| Path::new(file).extension().is_some_and(|e| e == ending.as_str()))
+        };
+        let files = match self.context.files {
+            Files::Whole => tree_files::all(&self.bench.tree.join(&self.spec.folder)),
+            Files::Changed(files) => tree_files::present(self.bench.tree, &self.spec.folder, files),
+        };
+        files.into_iter().filter(fits).collect()
+    }
+
+    /// The report files that are there now, with the times of their last change.
+    fn stamps(&self) -> tree_files::Stamps {
+        match (&self.spec.report, self.spec.parser) {
+            (Some(report), Parser::Junit) => {
+                let path = self.bench.tree.join(&self.spec.folder).join(self.bench.filled(report));
+                tree_files::stamps(&path, "xml")
+            }
+            (_, _) => tree_files::Stamps::new(),
+        }
+    }
+
+    /// Names and places without the path of the work tree, which is another one for every run.
+    fn without_tree(&self, text: &str) -> String {
+        let tree = self.bench.tree.to_string_lossy();
+        text.replace(&format!("file://{tree}/"), "").replace(&format!("{tree}/"), "")
+    }
+}

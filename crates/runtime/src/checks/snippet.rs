@@ -1,0 +1,83 @@
+//! The telling part of an output: from the first failure on, or the end.
+
+/// The longest snippet, in characters (EP-16).
+pub const LONGEST: usize = 500;
+
+const FAILURES: [&str; 14] = [
+    "error:",
+    "error[",
+    "Error:",
+    "panicked at",
+    "Traceback (most recent call last)",
+    "FAIL:",
+    "ERROR:",
+    "FAILED ",
+    "--- FAIL",
+    "not ok ",
+    "[ERROR]",
+    "SyntaxError",
+    "assertion",
+    ": No such file",
+];
+
+/// What a reader wants to see of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interest {
+    FirstFailure,
+    End,
+}
+
+/// At most 500 characters of an output, whole lines where they fit.
+pub fn snippet(text: &str, interest: Interest) -> String {
+    let text = text.trim_end();
+    if text.chars().count() <= LONGEST {
+        return text.trim_start_matches(['\n', '\r']).to_string();
+    }
+    let failure = match interest {
+        Interest::FirstFailure => first_failure(text),
+        Interest::End => None,
+    };
+    match failure {
+        Some(start) if text[start..].chars().count() > LONGEST => {
+            text[start..].chars().take(LONGEST - 1).chain(['…']).collect()
+        }
+        Some(_) | None => tail(text),
+    }
+}
+
+/// The start of the first line that tells of a failure.
+fn first_failure(text: &str) -> Option<usize> {
+    let start = FAILURES.iter().filter_map(|sign| text.find(sign)).min()?;
+    Some(text[..start].rfind('\n').map_or(0, |end| end + 1))
+}
+
+fn tail(text: &str) -> String {
+    let skip = text.chars().count() - (LONGEST - 1);
+    let rest: String = text.chars().skip(skip).collect();
+    let whole = rest.find('\n').map(|end| &rest[end + 1..]).filter(|lines| !lines.is_empty());
+    format!("…{}", whole.unwrap_or(&rest))
+}
+
+/// Text from an output: colours and other control sequences taken out.
+pub fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' if chars.peek() == Some(&'[') => {
+                chars.next();
+                while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {}
+            }
+            '\u{1b}' if chars.peek() == Some(&']') => {
+                while chars.next().is_some_and(|c| c != '\u{7}' && c != '\\') {}
+            }
+            '\u{1b}' => {
+                chars.next();
+            }
+            '\r' if chars.peek() == Some(&'\n') => {}
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,27 @@
+//! C and C++, by `CMakeLists.txt`; built outside the tree.
+
+use crate::checks::detect::Probe;
+use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
+use remand_kernel::evidence::Tier;
+use std::path::Path;
+
+pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
+    let Ok(text) = std::fs::read_to_string(root.join("CMakeLists.txt")) else {
+        return Vec::new();
+    };
+    let build = format!("{SCRATCH}/cmake");
+    let configure = Action::argv(&["cmake", "-S", ".", "-B", &build]);
+    let compile = Action::argv(&["cmake", "--build", &build]);
+    let mut specs = vec![
+        CheckSpec::new("cmake", Tier::One, configure),
+        CheckSpec::new("cmake-build", Tier::Two, compile).needing("cmake"),
+    ];
+    let text = text.to_ascii_lowercase();
+    if text.contains("enable_testing") || text.contains("include(ctest)") {
+        let report = format!("{SCRATCH}/ctest.xml");
+        let argv = ["ctest", "--test-dir", &build, "--output-on-failure", "--output-junit", &report];
+        let test = CheckSpec::new("ctest", Tier::Two, Action::argv(&argv)).parsed_by(Parser::Junit);
+        specs.push(CheckSpec { report: Some(report), ..test.needing("cmake-build") });
+    }
+    specs
+}

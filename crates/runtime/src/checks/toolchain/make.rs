@@ -1,0 +1,33 @@
+//! Make, by a Makefile with targets of the usual names; any other target may do anything.
+
+use crate::checks::detect::Probe;
+use crate::checks::spec::{Action, CheckSpec};
+use remand_kernel::evidence::Tier;
+use std::path::Path;
+
+const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
+
+pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
+    let Some(text) = FILES.iter().find_map(|file| std::fs::read_to_string(root.join(file)).ok()) else {
+        return Vec::new();
+    };
+    let first = |names: &[&'static str]| names.iter().copied().find(|name| has_target(&text, name));
+    let build = first(&["all", "build"]);
+    let test = first(&["test", "check", "tests"]);
+    let mut specs = Vec::new();
+    if let Some(target) = build {
+        specs.push(CheckSpec::new("make", Tier::Two, Action::argv(&["make", target])));
+    }
+    if let Some(target) = test {
+        let spec = CheckSpec::new("make-test", Tier::Two, Action::argv(&["make", target]));
+        specs.push(if build.is_some() { spec.needing("make") } else { spec });
+    }
+    specs
+}
+
+fn has_target(text: &str, name: &str) -> bool {
+    text.lines()
+        .filter(|line| !line.starts_with(['\t', '#', ' ']))
+        .filter_map(|line| line.split_once(':').filter(|(_, rest)| !rest.starts_with('=')))
+        .any(|(targets, _)| targets.split_whitespace().any(|target| target == name))
+}

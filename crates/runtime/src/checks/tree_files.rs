@@ -1,0 +1,69 @@
+//! Files of a work tree, as checks look at them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Folders of tools: nobody writes there by hand.
+const SKIPPED: [&str; 10] =
+    [".git", ".hg", "node_modules", "target", ".venv", "venv", ".tox", "__pycache__", "vendor", ".remand"];
+
+/// All files below a folder, relative to it, in order; tool folders and links are left out.
+pub fn all(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut open: Vec<PathBuf> = vec![PathBuf::new()];
+    while let Some(below) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(folder.join(&below)) else { continue };
+        for entry in entries.flatten() {
+            let path = below.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => {
+                    if !SKIPPED.iter().any(|name| entry.file_name() == *name) {
+                        open.push(path);
+                    }
+                }
+                Ok(kind) if kind.is_file() => files.extend(path.to_str().map(str::to_string)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Those of the files that are still there and below a folder of the tree, relative to that folder.
+pub fn present(tree: &Path, folder: &str, files: &[String]) -> Vec<String> {
+    let is_file = |file: &Path| tree.join(file).symlink_metadata().is_ok_and(|data| data.is_file());
+    let mut present: Vec<String> = files
+        .iter()
+        .map(Path::new)
+        .filter(|file| is_file(file))
+        .filter_map(|file| file.strip_prefix(folder).ok()?.to_str().map(str::to_string))
+        .collect();
+    present.sort();
+    present.dedup();
+    present
+}
+
+/// Files with the times of their last change.
+pub type Stamps = BTreeMap<PathBuf, SystemTime>;
+
+/// The file at a path, or those in the folder there, that have an ending.
+pub fn stamps(path: &Path, ending: &str) -> Stamps {
+    let paths: Vec<PathBuf> = match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => vec![path.to_path_buf()],
+    };
+    let has_ending = |path: &PathBuf| path.extension().is_some_and(|found| found == ending);
+    let stamped = |path: PathBuf| {
+        let at = path.metadata().and_then(|data| data.modified()).ok()?;
+        Some((path, at))
+    };
+    paths.into_iter().filter(has_ending).filter_map(stamped).collect()
+}
+
+/// The texts of files that are new or have changed since.
+pub fn fresh(now: &Stamps, before: &Stamps) -> Vec<String> {
+    let changed = now.iter().filter(|(path, at)| before.get(*path) != Some(*at));
+    changed.filter_map(|(path, _)| std::fs::read_to_string(path).ok()).collect()
+}

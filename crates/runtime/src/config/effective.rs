@@ -1,0 +1,235 @@
+//! The configuration in effect: every value typed, and where it comes from.
+
+use super::layer::{self, Layer, Path as KeyPath, Setting};
+use super::page;
+use super::problem::{At, ConfigError, Origin, Problem};
+use super::sources::Sources;
+use super::table::Table;
+use super::value::CommandLine;
+use remand_kernel::evidence::Tier;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What all layers say together; later layers win key by key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    pub workflow: String,
+    pub mode: Mode,
+    /// The driver for roles that name none; empty lets the engine choose.
+    pub agent: String,
+    pub at_once: u32,
+    pub limits: Limits,
+    pub secrets: Secrets,
+    /// Whether checks are found by marker files too.
+    pub detect: bool,
+    pub checks: BTreeMap<String, CheckChoice>,
+    pub roles: BTreeMap<String, RoleChoice>,
+    pub agents: BTreeMap<String, Agent>,
+    state: Option<String>,
+    settings: BTreeMap<KeyPath, Setting>,
+}
+
+/// Whether questions with a default are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Autonomous,
+    Interactive,
+}
+
+/// What a run may take in all; `None` is no limit (CORE-07).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Micro-units of the currency.
+    pub money: Option<u64>,
+    pub tokens: Option<u64>,
+    pub time: Option<Duration>,
+    pub dispatches: Option<u64>,
+}
+
+/// What is to be taken out of prompts, artifacts and the ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// Names of variables whose values are secret.
+    pub environment: Vec<String>,
+    /// Regular expressions, proven to be ones.
+    pub patterns: Vec<String>,
+}
+
+/// What is said about one check; what is absent comes from the detected one of the same name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckChoice {
+    pub command: Option<CommandLine>,
+    pub tier: Option<Tier>,
+    pub quick: Option<bool>,
+    pub time: Option<Duration>,
+    pub parser: Option<String>,
+    pub report: Option<String>,
+    pub needs: Option<Vec<String>>,
+    pub folder: Option<String>,
+    pub off: bool,
+}
+
+/// Who does a role, and with what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RoleChoice {
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub time: Option<Duration>,
+}
+
+/// How an agent program is started.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Agent {
+    pub command: Option<Vec<String>>,
+    /// What the driver reads by itself.
+    pub rest: toml::Table,
+}
+
+/// One value in effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effective {
+    pub key: String,
+    /// As TOML.
+    pub value: String,
+    pub origin: Origin,
+}
+
+impl Config {
+    /// Loads all layers; every problem of every layer is told.
+    pub fn load(sources: &Sources) -> Result<Config, ConfigError> {
+        let layers = [
+            layer::built_in(),
+            read(sources.user.as_deref(), Origin::User)?,
+            read(sources.repository.as_deref(), Origin::Repository)?,
+            layer::environment(&sources.environment),
+            layer::flags(&sources.flags),
+        ];
+        let mut settings = BTreeMap::new();
+        let mut problems = Vec::new();
+        for layer in layers {
+            settings.extend(layer.settings);
+            problems.extend(layer.problems);
+        }
+        let config = Config::of(settings);
+        problems.extend(config.contradictions());
+        if problems.is_empty() { Ok(config) } else { Err(ConfigError::Refused(problems)) }
+    }
+
+    /// Every value in effect with where it comes from, in the order of the keys.
+    pub fn origins(&self) -> Vec<Effective> {
+        self.settings
+            .iter()
+            .map(|(path, setting)| Effective {
+                key: path.join("."),
+                value: setting.value.to_toml(),
+                origin: setting.origin.clone(),
+            })
+            .collect()
+    }
+
+    /// The commented file that `remand init` writes; it says what is built in and changes nothing.
+    pub fn template() -> String {
+        page::template()
+    }
+
+    /// The guide's page about all keys.
+    pub fn guide() -> String {
+        page::guide()
+    }
+
+    /// The state folder; none where neither the configuration nor the environment gives a home.
+    pub fn state_folder(&self, environment: &BTreeMap<String, String>) -> Option<PathBuf> {
+        let home = environment.get("HOME").map(Path::new);
+        match self.state.as_deref() {
+            Some(path) => match path.strip_prefix("~/") {
+                Some(below) => home.map(|home| home.join(below)),
+                None => Some(PathBuf::from(path)),
+            },
+            None => environment
+                .get("XDG_STATE_HOME")
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+                .or_else(|| home.map(|home| home.join(".local/state")))
+                .map(|base| base.join("remand")),
+        }
+    }
+
+    /// Where the value of a key comes from.
+    pub fn origin(&self, key: &str) -> Option<&Origin> {
+        let path: KeyPath = key.split('.').map(str::to_string).collect();
+        self.settings.get(&path).map(|setting| &setting.origin)
+    }
+
+    fn of(settings: BTreeMap<KeyPath, Setting>) -> Config {
+        let table = Table { settings: &settings };
+        let interactive = table.text("mode").is_some_and(|mode| mode == "interactive");
+        Config {
+            workflow: table.text("workflow").unwrap_or_default(),
+            mode: if interactive { Mode::Interactive } else { Mode::Autonomous },
+            agent: table.text("agent").unwrap_or_default(),
+            at_once: table.count("at-once").map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX)),
+            limits: Limits {
+                money: table.money("limits.money"),
+                tokens: table.count("limits.tokens"),
+                time: table.time("limits.time"),
+                dispatches: table.count("limits.dispatches"),
+            },
+            secrets: Secrets {
+                environment: table.words("secrets.environment").unwrap_or_default(),
+                patterns: table.words("secrets.patterns").unwrap_or_default(),
+            },
+            detect: table.flag("checks.detect").unwrap_or(true),
+            checks: table.named("checks", |name| table.check(name)),
+            roles: table.named("roles", |name| table.role(name)),
+            agents: table.named("agents", |name| table.agent(name)),
+            state: table.text("state.dir"),
+            settings,
+        }
+    }
+
+    /// What no single key shows to be wrong.
+    fn contradictions(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (name, check) in &self.checks {
+            let mut wrong = |key: &str, message: String, remedy: &str| {
+                let origin = self.origin(&format!("checks.{name}.{key}")).cloned().unwrap_or(Origin::BuiltIn);
+                problems.push(Problem { origin, message, remedy: remedy.to_string() });
+            };
+            let is_junit = check.parser.as_deref() == Some("junit");
+            if is_junit && check.report.is_none() {
+                let message = format!("`checks.{name}` reads JUnit XML and names no report");
+                wrong("parser", message, "add `report` with the file or folder that it writes");
+            }
+            if !is_junit && check.report.is_some() {
+                let message = format!("`checks.{name}` has a report that its parser does not read");
+                wrong("report", message, "write `parser = \"junit\"`, or take `report` out");
+            }
+        }
+        problems
+    }
+}
+
+fn read(path: Option<&Path>, origin: fn(At) -> Origin) -> Result<Layer, ConfigError> {
+    let Some(path) = path else {
+        return Ok(Layer::default());
+    };
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Layer::default()),
+        Err(source) => return Err(ConfigError::Unreadable { path: path.to_path_buf(), source }),
+    };
+    let name = path.display().to_string();
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(layer::file(&name, text.strip_prefix('\u{feff}').unwrap_or(text), origin)),
+        Err(error) => {
+            let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned();
+            Err(ConfigError::Refused(vec![Problem {
+                origin: origin(At::of(&name, &good, good.len())),
+                message: "the file is not UTF-8".to_string(),
+                remedy: "save it as UTF-8".to_string(),
+            }]))
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Every key of the configuration, with its shape, its built-in value and its meaning.
+
+use crate::checks::Parser;
+
+/// One key. A `*` in the path stands for a name that the user chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    pub path: &'static str,
+    pub shape: Shape,
+    /// TOML text; empty where nothing is built in.
+    pub default: &'static str,
+    /// TOML text, for the guide and the template.
+    pub example: &'static str,
+    pub meaning: &'static str,
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Text,
+    /// Absolute, or below the home folder with `~/`.
+    Folder,
+    /// Relative, and never above the root of the repository.
+    Inside,
+    Choice(&'static [&'static str]),
+    Flag,
+    /// A whole number from 1, also as `200k` or `2M`.
+    Count,
+    Money,
+    Time,
+    Tier,
+    Words,
+    /// A list of regular expressions.
+    Patterns,
+    /// A text for `sh -c`, or a list of words that is started as it is.
+    Command,
+    /// A list of words that is started as it is.
+    Argv,
+    /// Anything; the driver reads it.
+    Free,
+}
+
+/// What `mode` takes.
+pub const MODES: &[&str] = &["autonomous", "interactive"];
+
+/// The tables, in the order of the file, with what each is about.
+pub const SECTIONS: &[(&str, &str)] = &[
+    ("", "What a run does when the command line says nothing else."),
+    (
+        "limits",
+        "What one run may take in all. A limit that is reached asks a human; an absent one is no limit.",
+    ),
+    ("state", "Where Remand keeps the ledger and the work trees."),
+    ("secrets", "What must never reach a prompt, an artifact or the ledger."),
+    ("checks", "The checks that the engine runs itself."),
+    ("checks.*", "One check: a new one, or changes to a detected one of the same name."),
+    ("roles.*", "Who does a role, and with what."),
+    ("agents.*", "How an agent program is started. Other keys of the table belong to its driver."),
+];
+
+/// All keys, in the order of the file.
+pub const KEYS: &[Key] = &[
+    Key {
+        path: "workflow",
+        shape: Shape::Text,
+        default: "\"feature\"",
+        example: "\"issue\"",
+        meaning: "The workflow of a run: a shipped one by name, or a file.",
+    },
+    Key {
+        path: "mode",
+        shape: Shape::Choice(MODES),
+        default: "\"autonomous\"",
+        example: "\"interactive\"",
+        meaning: "Whether questions with a default are answered by it or asked.",
+    },
+    Key {
+        path: "agent",
+        shape: Shape::Text,
+        default: "\"\"",
+        example: "\"rehearsal\"",
+        meaning: "The driver that does every role which names none; empty chooses one that is installed.",
+    },
+    Key {
+        path: "at-once",
+        shape: Shape::Count,
+        default: "4",
+        example: "2",
+        meaning: "How many dispatches of one run go on at the same time.",
+    },
+    Key {
+        path: "limits.money",
+        shape: Shape::Money,
+        default: "",
+        example: "12.50",
+        meaning: "In units of the currency that the agents report.",
+    },
+    Key {
+        path: "limits.tokens",
+        shape: Shape::Count,
+        default: "",
+        example: "\"5M\"",
+        meaning: "Tokens in and out, of all dispatches together.",
+    },
+    Key {
+        path: "limits.time",
+        shape: Shape::Time,
+        default: "",
+        example: "\"2h\"",
+        meaning: "Time that the run was at work; waiting for a human does not count.",
+    },
+    Key {
+        path: "limits.dispatches",
+        shape: Shape::Count,
+        default: "",
+        example: "60",
+        meaning: "How many agents are started in all.",
+    },
+    Key {
+        path: "state.dir",
+        shape: Shape::Folder,
+        default: "",
+        example: "\"~/.local/state/remand\"",
+        meaning: "The state folder; when absent, `$XDG_STATE_HOME/remand` or `~/.local/state/remand`.",
+    },
+    Key {
+        path: "secrets.environment",
+        shape: Shape::Words,
+        default: "[]",
+        example: "[\"API_TOKEN\"]",
+        meaning: "Names of environment variables whose values are taken out wherever they occur.",
+    },
+    Key {
+        path: "secrets.patterns",
+        shape: Shape::Patterns,
+        default: "[]",
+        example: "['key-[0-9a-f]{32}']",
+        meaning: "Regular expressions; what they match is taken out.",
+    },
+    Key {
+        path: "checks.detect",
+        shape: Shape::Flag,
+        default: "true",
+        example: "false",
+        meaning: "Whether checks are also found by marker files such as `Cargo.toml`.",
+    },
+    Key {
+        path: "checks.*.command",
+        shape: Shape::Command,
+        default: "",
+        example: "\"cargo clippy --all-targets -- -D warnings\"",
+        meaning: "What is run: a text goes to `sh -c`, a list is started as it is.",
+    },
+    Key {
+        path: "checks.*.tier",
+        shape: Shape::Tier,
+        default: "",
+        example: "2",
+        meaning: "1 diagnostics and syntax, 2 build, types, lint and tests, 3 smoke; 2 when absent.",
+    },
+    Key {
+        path: "checks.*.quick",
+        shape: Shape::Flag,
+        default: "",
+        example: "true",
+        meaning: "Whether it belongs to the quick checks; when absent, those of tier 1 do.",
+    },
+    Key {
+        path: "checks.*.time",
+        shape: Shape::Time,
+        default: "",
+        example: "\"10m\"",
+        meaning: "After this time it is ended, and has not passed; 15 minutes when absent.",
+    },
+    Key {
+        path: "checks.*.parser",
+        shape: Shape::Choice(Parser::NAMES),
+        default: "",
+        example: "\"none\"",
+        meaning: "How single tests are read from its output; `none` when absent.",
+    },
+    Key {
+        path: "checks.*.report",
+        shape: Shape::Inside,
+        default: "",
+        example: "\"build/test-results\"",
+        meaning: "For `junit`: the file, or the folder of files, that the command writes.",
+    },
+    Key {
+        path: "checks.*.needs",
+        shape: Shape::Words,
+        default: "",
+        example: "[\"cargo-check\"]",
+        meaning: "Checks that must pass before; otherwise this one is skipped.",
+    },
+    Key {
+        path: "checks.*.folder",
+        shape: Shape::Inside,
+        default: "",
+        example: "\"crates/app\"",
+        meaning: "Where it is run, relative to the root; the root when absent.",
+    },
+    Key {
+        path: "checks.*.off",
+        shape: Shape::Flag,
+        default: "",
+        example: "false",
+        meaning: "Takes a detected check out.",
+    },
+    Key {
+        path: "roles.*.agent",
+        shape: Shape::Text,
+        default: "",
+        example: "\"rehearsal\"",
+        meaning: "The driver for this role.",
+    },
+    Key {
+        path: "roles.*.model",
+        shape: Shape::Text,
+        default: "",
+        example: "\"large\"",
+        meaning: "The model for this role, as the driver names it.",
+    },
+    Key {
+        path: "roles.*.time",
+        shape: Shape::Time,
+        default: "",
+        example: "\"30m\"",
+        meaning: "How long one dispatch of this role may take.",
+    },
+    Key {
+        path: "agents.*.command",
+        shape: Shape::Argv,
+        default: "",
+        example: "[\"/opt/agent/bin/agent\"]",
+        meaning: "The program and its first arguments.",
+    },
+    Key {
+        path: "agents.*.**",
+        shape: Shape::Free,
+        default: "",
+        example: "",
+        meaning: "Anything else is kept for the driver.",
+    },
+];
+
+impl Key {
+    /// The key itself, without its table.
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
+    }
+
+    /// The table that it stands in.
+    pub fn section(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// The environment variable that sets it; only keys without a chosen name have one.
+    pub fn variable(&self) -> Option<String> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        (!self.path.contains('*'))
+            .then(|| format!("REMAND_{}", self.path.chars().map(plain).collect::<String>()))
+    }
+}
+
+/// The key at a path whose names are filled in; a literal key wins over a chosen name.
+pub fn find(path: &[String]) -> Option<&'static Key> {
+    let matches = |key: &&Key| {
+        let parts: Vec<&str> = key.path.split('.').collect();
+        parts.len() == path.len()
+            && parts.iter().zip(path).all(|(part, name)| *part == "*" || *part == "**" || *part == name)
+    };
+    let literals = |key: &&Key| key.path.split('.').filter(|part| !part.starts_with('*')).count();
+    KEYS.iter().filter(matches).max_by_key(literals)
+}
+
+/// Whether a path names a table.
+pub fn is_section(path: &[String]) -> bool {
+    KEYS.iter().any(|key| {
+        let parts: Vec<&str> = key.path.split('.').collect();
+        parts.len() > path.len() && parts.iter().zip(path).all(|(part, name)| *part == "*" || *part == name)
+    })
+}
+
+/// What may stand in the table at a path, chosen names left out.
+pub fn known(path: &[String]) -> Vec<&'static str> {
+    let mut names: Vec<&str> = KEYS
+        .iter()
+        .filter_map(|key| {
+            let parts: Vec<&str> = key.path.split('.').collect();
+            let below = parts.len() > path.len()
+                && parts.iter().zip(path).all(|(part, name)| *part == "*" || *part == name);
+            below.then(|| parts[path.len()]).filter(|name| !name.starts_with('*'))
+        })
+        .collect();
+    names.dedup();
+    names
+}

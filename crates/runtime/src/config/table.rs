@@ -1,0 +1,97 @@
+//! Merged settings by key, in the type that each key has.
+
+use super::effective::{Agent, CheckChoice, RoleChoice};
+use super::layer::{Path, Setting};
+use super::value::{CommandLine, Value};
+use remand_kernel::evidence::Tier;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Typed access to merged settings; the shape of each key has been proven by the layers.
+pub struct Table<'s> {
+    pub settings: &'s BTreeMap<Path, Setting>,
+}
+
+impl Table<'_> {
+    fn get(&self, key: &str) -> Option<&Value> {
+        let path: Path = key.split('.').map(str::to_string).collect();
+        self.settings.get(&path).map(|setting| &setting.value)
+    }
+
+    pub fn text(&self, key: &str) -> Option<String> {
+        if let Some(Value::Text(text)) = self.get(key) { Some(text.clone()) } else { None }
+    }
+
+    pub fn flag(&self, key: &str) -> Option<bool> {
+        if let Some(Value::Flag(flag)) = self.get(key) { Some(*flag) } else { None }
+    }
+
+    pub fn count(&self, key: &str) -> Option<u64> {
+        if let Some(Value::Count(count)) = self.get(key) { Some(*count) } else { None }
+    }
+
+    pub fn money(&self, key: &str) -> Option<u64> {
+        if let Some(Value::Money(micros)) = self.get(key) { Some(*micros) } else { None }
+    }
+
+    pub fn time(&self, key: &str) -> Option<Duration> {
+        if let Some(Value::Time(time)) = self.get(key) { Some(*time) } else { None }
+    }
+
+    pub fn tier(&self, key: &str) -> Option<Tier> {
+        if let Some(Value::Tier(tier)) = self.get(key) { Some(*tier) } else { None }
+    }
+
+    pub fn words(&self, key: &str) -> Option<Vec<String>> {
+        if let Some(Value::Words(words)) = self.get(key) { Some(words.clone()) } else { None }
+    }
+
+    pub fn command(&self, key: &str) -> Option<CommandLine> {
+        if let Some(Value::Command(command)) = self.get(key) { Some(command.clone()) } else { None }
+    }
+
+    pub fn named<T>(&self, section: &str, read: impl Fn(&str) -> T) -> BTreeMap<String, T> {
+        self.settings
+            .keys()
+            .filter(|path| path.len() > 2 && path[0] == section)
+            .map(|path| (path[1].clone(), read(&path[1])))
+            .collect()
+    }
+
+    pub fn check(&self, name: &str) -> CheckChoice {
+        let key = |key: &str| format!("checks.{name}.{key}");
+        CheckChoice {
+            command: self.command(&key("command")),
+            tier: self.tier(&key("tier")),
+            quick: self.flag(&key("quick")),
+            time: self.time(&key("time")),
+            parser: self.text(&key("parser")),
+            report: self.text(&key("report")),
+            needs: self.words(&key("needs")),
+            folder: self.text(&key("folder")),
+            off: self.flag(&key("off")).unwrap_or(false),
+        }
+    }
+
+    pub fn role(&self, name: &str) -> RoleChoice {
+        let key = |key: &str| format!("roles.{name}.{key}");
+        RoleChoice {
+            agent: self.text(&key("agent")),
+            model: self.text(&key("model")),
+            time: self.time(&key("time")),
+        }
+    }
+
+    pub fn agent(&self, name: &str) -> Agent {
+        let own =
+            self.settings.iter().filter(|(path, _)| path.len() > 2 && path[0] == "agents" && path[1] == name);
+        let rest = own.filter_map(|(path, setting)| {
+            if let Value::Free(value) = &setting.value {
+                Some((path[2].clone(), value.clone()))
+            } else {
+                None
+            }
+        });
+        Agent { command: self.words(&format!("agents.{name}.command")), rest: rest.collect() }
+    }
+}

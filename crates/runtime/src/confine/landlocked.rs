@@ -1,0 +1,140 @@
+//! The part of the sandbox that Landlock enforces: files, TCP, signals.
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::{enforcement, enter};
+
+#[cfg(not(target_os = "linux"))]
+pub(super) use elsewhere::{enforcement, enter};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use crate::confine::policy::{ConfineError, Enforcement, Level, Policy};
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, RestrictSelf,
+        Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
+    };
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    /// The newest version of Landlock that is asked for; the kernel enforces what it knows of it.
+    const ABI: ABI = ABI::V9;
+
+    /// Devices that programs write to without any change to the machine.
+    const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+    const DEVICE_ACCESS: BitFlags<AccessFs> =
+        make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev});
+
+    /// What programs read to start at all, where reading is limited.
+    const SYSTEM: [&str; 13] = [
+        "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/proc",
+        "/sys", "/dev",
+    ];
+
+    /// Restricts the calling thread, and every process that it becomes or starts.
+    pub fn enter(policy: &Policy) -> Result<Enforcement, ConfineError> {
+        let handled =
+            if policy.read_only.is_empty() { AccessFs::from_write(ABI) } else { AccessFs::from_all(ABI) };
+        let mut ruleset = Ruleset::default().handle_access(handled).map_err(kernel)?;
+        ruleset = ruleset.scope(Scope::Signal).map_err(kernel)?;
+        if !policy.network {
+            ruleset = ruleset.handle_access(AccessNet::from_all(ABI)).map_err(kernel)?;
+            ruleset = ruleset.scope(Scope::AbstractUnixSocket).map_err(kernel)?;
+        }
+        let mut created = ruleset.create().map_err(kernel)?;
+        for path in &policy.read_write {
+            created = allow(created, path, handled)?;
+        }
+        for path in &policy.read_only {
+            created = allow(created, path, AccessFs::from_read(ABI))?;
+        }
+        for path in DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()) {
+            created = allow(created, &path, handled & DEVICE_ACCESS)?;
+        }
+        if !policy.read_only.is_empty() {
+            for path in SYSTEM.iter().map(PathBuf::from).filter(|path| path.exists()) {
+                created = allow(created, &path, AccessFs::from_read(ABI))?;
+            }
+        }
+        let status = created.restrict_self().map_err(kernel)?;
+        Ok(judged(policy, &status.landlock))
+    }
+
+    /// Tells what `enter` would enforce, and restricts nothing.
+    pub fn enforcement(policy: &Policy) -> Enforcement {
+        match RestrictSelf::default().no_new_privs(false).apply() {
+            Ok(status) => judged(policy, &status.landlock),
+            Err(_) => judged(policy, &LandlockStatus::NotImplemented),
+        }
+    }
+
+    fn allow(
+        created: RulesetCreated,
+        path: &Path,
+        access: BitFlags<AccessFs>,
+    ) -> Result<RulesetCreated, ConfineError> {
+        let missing = |source| ConfineError::Missing { path: path.into(), source };
+        let metadata = path.metadata().map_err(missing)?;
+        let access = if metadata.is_dir() { access } else { access & AccessFs::from_file(ABI) };
+        let opened = PathFd::new(path).map_err(|error| missing(io::Error::other(error)))?;
+        created.add_rule(PathBeneath::new(opened, access)).map_err(kernel)
+    }
+
+    fn judged(policy: &Policy, status: &LandlockStatus) -> Enforcement {
+        let abi = match status {
+            LandlockStatus::Available { effective_abi, .. } => *effective_abi as u32,
+            LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
+        };
+        let mut gaps = Vec::new();
+        let mut gap = |since: u32, what: &str| {
+            if abi < since {
+                gaps.push(what.to_owned());
+            }
+        };
+        gap(1, "writing outside the allowed folders");
+        if !policy.read_only.is_empty() {
+            gap(1, "reading outside the allowed folders");
+        }
+        gap(3, "truncating files outside the allowed folders");
+        gap(6, "signals to other processes of the user");
+        if !policy.network {
+            gap(4, "TCP connections");
+            gap(6, "abstract Unix sockets");
+            gap(9, "Unix sockets by path");
+            gap(u32::MAX, "UDP and other traffic that is not TCP");
+        }
+        Enforcement {
+            files: match abi {
+                0 => Level::None,
+                1 | 2 => Level::Partial,
+                _ => Level::Full,
+            },
+            network: match abi {
+                _ if policy.network => Level::Unasked,
+                0..=3 => Level::None,
+                _ => Level::Partial,
+            },
+            gaps,
+        }
+    }
+
+    fn kernel(error: RulesetError) -> ConfineError {
+        ConfineError::Kernel { why: error.to_string() }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use crate::confine::policy::{ConfineError, Enforcement, Level, Policy};
+
+    pub fn enter(policy: &Policy) -> Result<Enforcement, ConfineError> {
+        Ok(enforcement(policy))
+    }
+
+    /// Says that nothing is enforced where there is no Landlock.
+    pub fn enforcement(policy: &Policy) -> Enforcement {
+        let network = if policy.network { Level::Unasked } else { Level::None };
+        let gaps = ["writing outside the allowed folders", "connections to the network"];
+        Enforcement { files: Level::None, network, gaps: gaps.map(str::to_owned).to_vec() }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a confined process may do, and how much of that the machine enforces.
+
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a confined process may do; the default is to read and to compute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Policy {
+    /// Folders and files that may be changed, with all below them; each must exist.
+    pub read_write: Vec<PathBuf>,
+    /// When not empty, only these, `read_write` and the folders of the system may be read; each must exist.
+    pub read_only: Vec<PathBuf>,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// Bytes of private writable memory of each process.
+    pub memory: Option<u64>,
+    /// Bytes of the largest file that it may write.
+    pub file_size: Option<u64>,
+    /// Processes and threads that it may have beside those that its user has already; root is not bound by it.
+    pub processes: Option<u64>,
+    /// Where the `Enforcement` is written as JSON before the program starts.
+    pub report: Option<PathBuf>,
+}
+
+impl Policy {
+    /// Reads a policy from JSON text, or from the file of that name.
+    pub fn from_argument(argument: &str) -> Result<Policy, ConfineError> {
+        let text = if argument.trim_start().starts_with('{') {
+            argument.to_owned()
+        } else {
+            let path = Path::new(argument);
+            std::fs::read_to_string(path)
+                .map_err(|source| ConfineError::Unreadable { path: path.into(), source })?
+        };
+        serde_json::from_str(&text).map_err(|source| ConfineError::Malformed { source })
+    }
+
+    /// Writes the policy as JSON; refused when a path is not UTF-8.
+    pub fn to_json(&self) -> Result<String, ConfineError> {
+        serde_json::to_string(self).map_err(|source| ConfineError::Unwritable { source })
+    }
+}
+
+/// How much of something asked for is enforced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    Full,
+    Partial,
+    None,
+    /// The policy allows it, so there is nothing to enforce.
+    Unasked,
+}
+
+/// What the machine enforces of a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Enforcement {
+    pub files: Level,
+    pub network: Level,
+    /// What is not enforced, in words for the evidence.
+    pub gaps: Vec<String>,
+}
+
+/// Why a process could not be confined; the program has not started then.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfineError {
+    #[error("there is no program to confine; give it after `--`")]
+    NoProgram,
+    #[error("the policy {} cannot be read", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("the policy is malformed")]
+    Malformed { source: serde_json::Error },
+    #[error("the policy or its report cannot be written as JSON")]
+    Unwritable { source: serde_json::Error },
+    #[error("the policy names {}, which cannot be opened; create it first or leave it out", path.display())]
+    Missing { path: PathBuf, source: io::Error },
+    #[error("the report {} cannot be written", path.display())]
+    Report { path: PathBuf, source: io::Error },
+    #[error("the limit on {what} cannot be set to {value}")]
+    Limit { what: &'static str, value: u64, source: io::Error },
+    #[error("the kernel refused the sandbox: {why}")]
+    Kernel { why: String },
+    #[error("`{program}` could not be started inside the sandbox")]
+    Exec { program: String, source: io::Error },
+}

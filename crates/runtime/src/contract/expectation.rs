@@ -1,0 +1,168 @@
+//! What is expected of one result: its schema, the role's contract, and what the engine knows of the run.
+
+use super::pointers::Documents;
+use super::schema::SchemaId;
+use super::yaml;
+use serde_json::Value;
+
+/// The verdicts on a specification that say there is no gap.
+pub(super) const NO_GAPS: [&str; 2] = ["none", "clean"];
+
+/// What one dispatch must return.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    pub schema: SchemaId,
+    /// The role's title, such as `check/code`.
+    pub role: String,
+    /// The phase.
+    pub step: String,
+    /// Which of several dispatches it is: a focus, a task, a batch; empty when there is one.
+    pub instance: String,
+    /// The role's verdicts, the happy one first.
+    pub says: Vec<String>,
+    pub findings: FindingsRule,
+    pub approach: ApproachRule,
+    /// The flags that the phase sets.
+    pub sets: Vec<String>,
+    /// The phases that a finding may name as its origin; empty when findings name none.
+    pub injects: Vec<String>,
+    pub known: Known,
+}
+
+/// Whether a role reports findings, and what each must have beside id, severity, category and claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum FindingsRule {
+    /// The role need not report any; those it lists are taken.
+    #[default]
+    NotAsked,
+    /// A rejecting verdict needs at least one.
+    Reports { needs: Vec<FindingField> },
+}
+
+/// A field of a finding that a contract may require.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FindingField {
+    Kind,
+    InjectedBy,
+    Place,
+    Evidence,
+    Impact,
+    Recommendation,
+}
+
+impl FindingField {
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingField::Kind => "kind",
+            FindingField::InjectedBy => "injected_by",
+            FindingField::Place => "place",
+            FindingField::Evidence => "evidence",
+            FindingField::Impact => "impact",
+            FindingField::Recommendation => "recommendation",
+        }
+    }
+}
+
+/// Whether a role must state its approach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ApproachRule {
+    #[default]
+    NotAsked,
+    Stated,
+}
+
+/// What a result may point at. What is `None` is not known here and so not checked.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The artifacts that pointers of a plan may name.
+    pub documents: Option<Documents>,
+    /// The acceptance criteria that must be judged, by id.
+    pub criteria: Option<Vec<String>>,
+    /// The gaps that were assigned, or whose proposals are reviewed.
+    pub gaps: Option<Vec<String>>,
+    /// The findings that were sent to the role, by id.
+    pub findings: Option<Vec<String>>,
+}
+
+impl Expectation {
+    /// An expectation without findings, flags, origins and knowledge of the run.
+    pub fn new(schema: SchemaId, role: &str, step: &str, says: &[&str]) -> Expectation {
+        Expectation {
+            schema,
+            role: role.to_string(),
+            step: step.to_string(),
+            instance: String::new(),
+            says: says.iter().map(|verdict| (*verdict).to_string()).collect(),
+            findings: FindingsRule::NotAsked,
+            approach: ApproachRule::NotAsked,
+            sets: Vec::new(),
+            injects: Vec::new(),
+            known: Known::default(),
+        }
+    }
+
+    /// The filled example of the schema, in the words of this role: it would be accepted.
+    pub fn example(&self) -> String {
+        let entry = self.schema.schema();
+        let mut value: Value = match serde_saphyr::from_str(entry.example) {
+            Ok(value) => value,
+            Err(_) => return entry.example.to_string(),
+        };
+        value["agent"] = Value::from(self.role.as_str());
+        value["instance"] = Value::from(self.instance.as_str());
+        value["step"] = Value::from(self.step.as_str());
+        let payload = &mut value["payload"];
+        let was = payload["verdict"].as_str().unwrap_or_default().to_string();
+        let lists = |key: &str| payload.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+        let says_some = |verdict: &&String| !NO_GAPS.contains(&verdict.as_str());
+        let verdict = match self.says.as_slice() {
+            says if says.contains(&was) => Some(was),
+            says if lists("gaps") => says.iter().find(says_some).cloned(),
+            [_, rejecting, ..] if lists("findings") => Some(rejecting.clone()),
+            [happy, ..] => Some(happy.clone()),
+            [] => None,
+        };
+        if let Some(verdict) = verdict {
+            payload["verdict"] = Value::from(verdict);
+        }
+        self.adapt_known(payload);
+        yaml::to_yaml(&value)
+    }
+
+    /// Names in the example what this run has, so that nobody copies an id that does not exist.
+    fn adapt_known(&self, payload: &mut Value) {
+        let mut list = |key: &str, change: &mut dyn FnMut(&mut Vec<Value>)| {
+            if let Some(entries) = payload.get_mut(key).and_then(Value::as_array_mut) {
+                change(entries);
+            }
+        };
+        if let Some(origin) = self.injects.first() {
+            list("findings", &mut |all| {
+                all.iter_mut()
+                    .for_each(|finding| finding["injected_by"] = Value::from(vec![origin.as_str()]));
+            });
+        }
+        if let Some(ids) = &self.known.criteria {
+            list("criteria", &mut |rows| {
+                let Some(first) = rows.first().cloned() else { return };
+                let judged = ids.iter().map(|id| {
+                    let mut row = first.clone();
+                    row["criterion"] = Value::from(id.as_str());
+                    row
+                });
+                *rows = judged.collect();
+            });
+        }
+        if let Some(gap) = self.known.gaps.as_ref().and_then(|gaps| gaps.first()) {
+            for key in ["proposals", "reviews"] {
+                list(key, &mut |all| {
+                    all.iter_mut().for_each(|entry| entry["gap"] = Value::from(gap.as_str()))
+                });
+            }
+        }
+        if self.known.documents.is_some() {
+            let none = || Value::Array(Vec::new());
+            list("tasks", &mut |all| all.iter_mut().for_each(|task| task["relevant_context"] = none()));
+        }
+    }
+}

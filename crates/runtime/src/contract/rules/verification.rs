@@ -1,0 +1,58 @@
+//! Judgements of acceptance criteria: each with a place or a row, all of them, and in agreement with the verdict.
+
+use super::super::expectation::Expectation;
+use super::super::problem::{Problem, one_of};
+use super::super::schema::verification::{Judgement, Verification};
+use super::unique;
+
+const SMOKE_LINES: usize = 5;
+
+pub(super) fn verification(it: &Verification, verdict: &str, expected: &Expectation) -> Vec<Problem> {
+    let mut problems = judgements(&it.criteria, expected);
+    let happy = expected.says.first().map(String::as_str) == Some(verdict);
+    let unmet: Vec<&str> =
+        it.criteria.iter().filter(|one| !one.is_met()).map(|one| one.criterion.0.as_str()).collect();
+    if happy && !unmet.is_empty() {
+        let found = format!("`{verdict}`, with {} not met", unmet.join(", "));
+        problems.push(Problem::new("payload.verdict", "a verdict that agrees with the criteria", found));
+    }
+    let lines: usize = it.smoke.iter().map(|command| command.lines().count().max(1)).sum();
+    if lines > SMOKE_LINES {
+        problems.push(Problem::new(
+            "payload.smoke",
+            format!("at most {SMOKE_LINES} lines"),
+            format!("{lines}"),
+        ));
+    }
+    problems
+}
+
+pub(super) fn judgements(all: &[Judgement], expected: &Expectation) -> Vec<Problem> {
+    let ids = all.iter().enumerate();
+    let mut problems =
+        unique(ids.map(|(at, one)| (format!("payload.criteria[{at}].criterion"), one.criterion.0.as_str())));
+    for (at, one) in all.iter().enumerate() {
+        if one.row().is_none() && !one.place.is_given() {
+            let expected = "a `place` or a `row` that shows it";
+            problems.push(Problem::new(format!("payload.criteria[{at}]"), expected, "neither"));
+        }
+    }
+    let Some(known) = &expected.known.criteria else { return problems };
+    for (at, one) in all.iter().enumerate() {
+        if !known.contains(&one.criterion.0) {
+            let path = format!("payload.criteria[{at}].criterion");
+            let found = format!("`{}`", one.criterion.0);
+            problems.push(Problem::new(path, one_of(known.iter().map(String::as_str)), found));
+        }
+    }
+    let missing: Vec<&str> = known
+        .iter()
+        .filter(|id| !all.iter().any(|one| one.criterion.0 == **id))
+        .map(String::as_str)
+        .collect();
+    if !missing.is_empty() {
+        let found = format!("none for {}", missing.join(", "));
+        problems.push(Problem::new("payload.criteria", "a judgement of every criterion", found));
+    }
+    problems
+}

@@ -1,0 +1,248 @@
+//! The inputs of a dispatch, as files: the exact versions it reads, sections by pointer, findings word for word.
+
+use super::prompt::Input;
+use crate::contract::{Limits, RawResult, find, pointers, to_yaml};
+use crate::workshop::{Job, LaneTree, Trouble};
+use remand_kernel::command::Dispatch;
+use remand_kernel::finding::Finding;
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::{ArtifactRow, CheckFilter};
+use remand_ledger::{BlobId, Reader};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// How many lessons of earlier runs an agent is shown.
+const LESSONS: u32 = 20;
+
+/// Writes the inputs into `folder` and tells where each is.
+pub fn lay_out(
+    job: &Job,
+    dispatch: &Dispatch,
+    lane: &LaneTree,
+    reader: &Reader,
+    folder: &Path,
+) -> Result<Vec<Input>, Trouble> {
+    let mut desk = Desk { job, folder, inputs: Vec::new() };
+    let documents = reader.artifacts(&job.site.run)?;
+    let reads: Vec<&str> =
+        dispatch.reads.iter().map(|(id, _)| job.program.artifacts[id.index()].as_str()).collect();
+    if !reads.contains(&job.program.subject.as_str()) {
+        desk.put("the request that all this is about", "request.md", &job.site.opened.request)?;
+    }
+    for name in &reads {
+        desk.artifact(name, dispatch, &documents, reader)?;
+    }
+    if reads.contains(&"code") || dispatch.task.is_some() {
+        desk.change(lane)?;
+        desk.evidence(dispatch, reader)?;
+    }
+    desk.findings(
+        "findings that you must answer, by a change or by a reasoned dispute",
+        "findings",
+        &dispatch.findings,
+    )?;
+    desk.findings(
+        "issues that are known and open; do not report them again",
+        "known-issues",
+        &dispatch.known,
+    )?;
+    desk.lessons(reader)?;
+    Ok(desk.inputs)
+}
+
+struct Desk<'d> {
+    job: &'d Job,
+    folder: &'d Path,
+    inputs: Vec<Input>,
+}
+
+impl Desk<'_> {
+    fn put(&mut self, about: &str, name: &str, text: &str) -> Result<(), Trouble> {
+        let path = self.folder.join(name);
+        std::fs::write(&path, self.job.site.redact(text))?;
+        self.inputs.push(Input { about: about.to_string(), path });
+        Ok(())
+    }
+
+    /// One artifact with all its parts. A task is given its own entry of the plan and the sections that it points to,
+    /// not the whole documents (EP-11).
+    fn artifact(
+        &mut self,
+        name: &str,
+        dispatch: &Dispatch,
+        documents: &[ArtifactRow],
+        reader: &Reader,
+    ) -> Result<(), Trouble> {
+        if name == "code" || name == "tests" {
+            return Ok(());
+        }
+        if name == self.job.program.subject {
+            let text = latest(documents, name).map(|row| content(reader, row.blob)).transpose()?;
+            let text = text.unwrap_or_else(|| self.job.site.opened.request.clone());
+            return self.put("the request", &format!("{name}.md"), &text);
+        }
+        if let (Some(task), "plan" | "spec" | "design") = (dispatch.task.as_deref(), name) {
+            if name == "plan" {
+                return self.task(task, documents, reader);
+            }
+            if !pointed_whole(dispatch, self.job) {
+                return Ok(());
+            }
+        }
+        for row in documents.iter().filter(|row| row.name == name) {
+            let (about, file) = if row.part.is_empty() {
+                (format!("the {name}"), format!("{name}.{}", row.format))
+            } else {
+                (format!("the {name}, {}", row.part), format!("{name}-{}.{}", row.part, row.format))
+            };
+            let text = content(reader, row.blob)?;
+            self.put(&about, &file, &text)?;
+        }
+        Ok(())
+    }
+
+    fn task(&mut self, task: &str, documents: &[ArtifactRow], reader: &Reader) -> Result<(), Trouble> {
+        let parsed = parsed(documents, reader)?;
+        let entry = parsed
+            .get("plan")
+            .and_then(|plan| plan.pointer("/payload/tasks"))
+            .and_then(Value::as_array)
+            .and_then(|tasks| {
+                tasks.iter().find(|entry| entry.get("id").and_then(Value::as_str) == Some(task))
+            });
+        let Some(entry) = entry else {
+            return Err(Trouble::denied(format!("the plan has no task `{task}`")));
+        };
+        self.put("your task", "task.yaml", &to_yaml(entry))?;
+        let wanted: Vec<String> = entry
+            .get("relevant_context")
+            .and_then(Value::as_array)
+            .map(|pointers| pointers.iter().filter_map(Value::as_str).map(str::to_string).collect())
+            .unwrap_or_default();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let sections =
+            pointers::extract(&wanted, &parsed).map_err(|broken| Trouble::denied(unresolved(&broken)))?;
+        self.put("the sections that your task points to", "context.yaml", &to_yaml(&sections))
+    }
+
+    /// What the lane changed so far, and a change that did not fit any more.
+    fn change(&mut self, lane: &LaneTree) -> Result<(), Trouble> {
+        let repository = self.job.site.repository();
+        let base = repository.tree_of(&lane.base)?;
+        let patch = repository.patch(&base, &lane.tree)?;
+        if !patch.is_empty() {
+            self.put("the change so far", "change.patch", &String::from_utf8_lossy(&patch))?;
+        }
+        if let Some(unfit) = &lane.unfit {
+            let patch = repository.patch(&base, unfit)?;
+            let about = "your earlier change, which conflicts with what others merged since; do it anew";
+            self.put(about, "earlier-change.patch", &String::from_utf8_lossy(&patch))?;
+        }
+        Ok(())
+    }
+
+    fn evidence(&mut self, dispatch: &Dispatch, reader: &Reader) -> Result<(), Trouble> {
+        let rows = reader.checks(&self.job.site.run, CheckFilter::default())?;
+        let of_task = |task: &Option<String>| match (&dispatch.task, task) {
+            (Some(own), Some(of)) => own == of,
+            (Some(_), None) | (None, _) => true,
+        };
+        let shown: Vec<Value> = rows
+            .iter()
+            .filter(|row| !row.superseded && of_task(&row.task))
+            .filter_map(|row| serde_json::to_value(row).ok())
+            .collect();
+        let notes: Vec<Value> = reader
+            .notes(&self.job.site.run)?
+            .into_iter()
+            .filter(|note| match note.kind {
+                NoteKind::Warning | NoteKind::Regression | NoteKind::Violation | NoteKind::Degradation => {
+                    true
+                }
+                NoteKind::Concern
+                | NoteKind::Decision
+                | NoteKind::Lesson
+                | NoteKind::Proposal
+                | NoteKind::Mapped
+                | NoteKind::Interrupted => false,
+            })
+            .map(|note| Value::String(note.text))
+            .collect();
+        if shown.is_empty() && notes.is_empty() {
+            return Ok(());
+        }
+        let evidence = serde_json::json!({ "checks": shown, "notes": notes });
+        self.put("the evidence: what the engine itself ran", "evidence.yaml", &to_yaml(&evidence))
+    }
+
+    fn findings(&mut self, about: &str, name: &str, at: &[u32]) -> Result<(), Trouble> {
+        let filed: Vec<&Finding> = at
+            .iter()
+            .filter_map(|at| self.job.state.findings.get(*at as usize))
+            .map(|filed| &filed.finding)
+            .collect();
+        if filed.is_empty() {
+            return Ok(());
+        }
+        let text = serde_json::to_value(&filed).map(|value| to_yaml(&value)).unwrap_or_default();
+        self.put(about, &format!("{name}.yaml"), &text)
+    }
+
+    /// What earlier runs learned (EP-22): data to weigh, not rules.
+    fn lessons(&mut self, reader: &Reader) -> Result<(), Trouble> {
+        let lessons = reader.notes_of_kind(NoteKind::Lesson, LESSONS)?;
+        let text: String = lessons
+            .iter()
+            .filter(|lesson| lesson.run != self.job.site.run)
+            .map(|lesson| {
+                let files = if lesson.files.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", lesson.files.join(", "))
+                };
+                format!("- {}{files}\n", lesson.text)
+            })
+            .collect();
+        if text.is_empty() { Ok(()) } else { self.put("what earlier runs learned", "lessons.md", &text) }
+    }
+}
+
+/// Roles that judge a task against the whole need whole documents; the one that carries it out does not.
+fn pointed_whole(dispatch: &Dispatch, job: &Job) -> bool {
+    job.program.contract(dispatch.contract).changes.is_empty()
+}
+
+fn unresolved(broken: &[(String, pointers::PointerError)]) -> String {
+    let lines: Vec<String> = broken.iter().map(|(pointer, error)| format!("{pointer}: {error}")).collect();
+    lines.join("; ")
+}
+
+fn latest<'r>(documents: &'r [ArtifactRow], name: &str) -> Option<&'r ArtifactRow> {
+    documents.iter().find(|row| row.name == name && row.part.is_empty())
+}
+
+/// The text of a blob that the ledger must have.
+pub fn content(reader: &Reader, id: BlobId) -> Result<String, Trouble> {
+    Ok(String::from_utf8_lossy(&reader.blob(id)?).into_owned())
+}
+
+/// The typed artifacts, by name.
+pub fn parsed(documents: &[ArtifactRow], reader: &Reader) -> Result<BTreeMap<String, Value>, Trouble> {
+    let mut parsed = BTreeMap::new();
+    for row in documents.iter().filter(|row| row.part.is_empty() && row.format == "yaml") {
+        let text = content(reader, row.blob)?;
+        if let Some(value) = document(&text) {
+            parsed.insert(row.name.clone(), value);
+        }
+    }
+    Ok(parsed)
+}
+
+/// A typed artifact as it was stored.
+pub fn document(text: &str) -> Option<Value> {
+    let raw = RawResult { file: Some(text.as_bytes().to_vec()), answer: String::new() };
+    find(&raw, &Limits::default()).ok().map(|found| found.value)
+}

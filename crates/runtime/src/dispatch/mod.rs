@@ -1,0 +1,351 @@
+//! One dispatch, from the command to the outcome: a tree, inputs, a prompt, a process, a guard, a result.
+//!
+//! An agent's word counts for nothing here: an exit code is no result, and a result is what obeys its contract.
+
+mod expected;
+mod folder;
+mod guard;
+mod inputs;
+mod prompt;
+mod report;
+mod told;
+
+use crate::clock;
+use crate::confine::Policy;
+use crate::contract::{self, Expectation};
+use crate::driver::{Heard, Place};
+use crate::git::{Changed, TreeId};
+use crate::host::{Ending, Issue};
+use crate::pinned::PinnedRole;
+use crate::process::{self, Confined, Ended, Exit, Job as Process, Limits};
+use crate::rehearsal::DispatchInfo;
+use crate::workshop::{Job, LaneTree, Trouble};
+use folder::Folder;
+use guard::Permit;
+use prompt::Prompt;
+use remand_kernel::Outcome;
+use remand_kernel::command::Dispatch;
+use remand_kernel::event::Usage;
+use remand_kernel::signal::Failure;
+use remand_ledger::fact::{Note, NoteKind, Telemetry};
+use remand_ledger::{Blob, Facts, Millis, Reader};
+use std::path::Path;
+use std::time::Duration;
+
+pub use guard::is_test;
+pub use inputs::{content, document, parsed};
+
+/// The longest that a dispatch waits after failures of the environment.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// What goes into an agent's environment besides what its driver asks for.
+const TEMPORARY: &str = "TMPDIR";
+
+/// Everything known of a dispatch before its agent starts.
+struct Brief<'b> {
+    job: &'b Job,
+    dispatch: &'b Dispatch,
+    role: &'b PinnedRole,
+    title: String,
+    /// The how-manieth time that the phase does this work.
+    round: u32,
+    expected: Expectation,
+    permit: Permit,
+    lane: LaneTree,
+    folder: Folder,
+    prompt: String,
+    started: Millis,
+}
+
+/// Carries a dispatch out.
+pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
+    let reader = job.site.reader()?;
+    let refused = told::before(job, &reader)?;
+    if refused.as_ref().is_some_and(|refused| refused.failure == Failure::Environment.name()) {
+        wait(job, dispatch.failures)?;
+    }
+    let brief = prepare(job, dispatch, &reader, refused.map(|refused| refused.detail))?;
+    let mut facts = Facts::default();
+    if job.issue == Issue::Again {
+        let text = format!("{} was interrupted and is dispatched again", brief.title);
+        facts.notes.push(note(NoteKind::Interrupted, text));
+    }
+    let ended = {
+        let _place = job.site.settings().places.take(&job.cancel).ok_or_else(Trouble::cancelled)?;
+        run(&brief)?
+    };
+    let heard = job.site.driver.hear(&brief.place(), &ended);
+    let seen = brief.inspect(&ended)?;
+    facts.notes.extend(seen.notes);
+    let mut blobs = seen.blobs;
+    brief.keep_words(&ended, &heard, &seen.after, &mut facts, &mut blobs);
+    let usage = Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..heard.usage };
+    let result = match failure(&brief, &ended, &heard, &seen.violations) {
+        Some(trouble) => Err(trouble),
+        None => report::read(&brief, &heard, &seen.after, &mut facts, &mut blobs),
+    };
+    let outcome = match result {
+        Ok(report) => Outcome::Said(Box::new(report)),
+        Err(Trouble { failure, detail }) => {
+            brief.undo()?;
+            if let Some(telemetry) = &mut facts.telemetry {
+                telemetry.status = "ERROR".to_string();
+                telemetry.summary.clone_from(&detail);
+            }
+            let in_a_row = reader.environment_failures_in_a_row()?.saturating_add(1);
+            Outcome::Failed { failure, detail, in_a_row }
+        }
+    };
+    Ok(Ending { outcome, usage, facts, blobs })
+}
+
+fn note(kind: NoteKind, text: impl Into<String>) -> Note {
+    Note { kind, text: text.into(), files: Vec::new(), blob: None }
+}
+
+/// Waits after failures of the environment, longer each time; a cancel ends it.
+fn wait(job: &Job, failures: u16) -> Result<(), Trouble> {
+    let seconds = 1_u64 << failures.min(6).saturating_sub(1);
+    let wait = Duration::from_secs(seconds).min(LONGEST_WAIT);
+    if job.cancel.wait(wait) { Err(Trouble::cancelled()) } else { Ok(()) }
+}
+
+fn prepare<'b>(
+    job: &'b Job,
+    dispatch: &'b Dispatch,
+    reader: &Reader,
+    refused: Option<String>,
+) -> Result<Brief<'b>, Trouble> {
+    let contract = job.program.contract(dispatch.contract);
+    let title = contract.title();
+    let role = job
+        .site
+        .pinned
+        .roles
+        .get(&title)
+        .ok_or_else(|| Trouble::denied(format!("the run is pinned to no role `{title}`")))?;
+    let expected = expected::expectation(job, dispatch, role, reader)?;
+    let files = dispatch.task.as_deref().map(|task| task_files(job, task));
+    let permit = Permit::new(&role.may_write, files.as_deref());
+    let lane = if permit.is_read_only() { LaneTree::as_it_is(job)? } else { LaneTree::for_work(job)? };
+    let folder = Folder::make(job)?;
+    let round = told::round(job, dispatch, reader)?;
+    let inputs = inputs::lay_out(job, dispatch, &lane, reader, &folder.inputs())?;
+    let phase = job.phase();
+    let prompt = Prompt {
+        role: &role.prompt,
+        workflow: &job.program.name,
+        phase,
+        item: dispatch.item.as_deref(),
+        task: dispatch.task.as_deref(),
+        round,
+        inputs: &inputs,
+        tree: lane.work.path(),
+        may_write: &permit.words(),
+        says: &expected.says,
+        result: &folder.result(),
+        outline: &contract::outline_for(&expected),
+        example: &expected.example(),
+        refused: refused.as_deref(),
+    }
+    .text();
+    let prompt = job.site.redact(&prompt);
+    std::fs::write(folder.prompt(), &prompt)?;
+    let info = DispatchInfo {
+        run: job.site.run.0.clone(),
+        phase: phase.to_string(),
+        role: title.clone(),
+        task: dispatch.task.clone(),
+        item: dispatch.item.clone(),
+        instance: Some(expected.instance.clone()).filter(|instance| !instance.is_empty()),
+        round,
+        attempt: u32::from(job.id.attempt),
+        result: folder.result(),
+        tree: lane.work.path().to_path_buf(),
+        folder: folder.out(),
+    };
+    std::fs::write(folder.about(), serde_json::to_vec_pretty(&info).unwrap_or_default())?;
+    Ok(Brief {
+        job,
+        dispatch,
+        role,
+        title,
+        round,
+        expected,
+        permit,
+        lane,
+        folder,
+        prompt,
+        started: clock::now(),
+    })
+}
+
+/// The files that a task names.
+fn task_files(job: &Job, task: &str) -> Vec<String> {
+    job.state
+        .lists
+        .iter()
+        .flatten()
+        .find(|item| item.id == task)
+        .map(|item| item.files.clone())
+        .unwrap_or_default()
+}
+
+/// Starts the agent in its sandbox and waits for its end.
+fn run(brief: &Brief<'_>) -> Result<Ended, Trouble> {
+    let place = brief.place();
+    let launch = brief.job.site.driver.launch(&place);
+    let settings = brief.job.site.settings();
+    let mut process = Process::new(launch.argv, place.tree.clone(), brief.job.marker());
+    process.environment = settings.environment.clone();
+    let own = [("HOME", brief.folder.home()), (TEMPORARY, brief.folder.home())];
+    process.environment.extend(own.map(|(name, path)| (name.into(), path.into_os_string())));
+    process.environment.extend(launch.environment.into_iter().map(|(name, value)| (name.into(), value)));
+    process.stdin = launch.stdin;
+    process.limits = Limits { time: Duration::from_secs(brief.role.seconds), ..Limits::default() };
+    process.confine = Some(Confined { exe: settings.program.clone(), policy: brief.policy() });
+    match process::run(&process, &brief.job.cancel) {
+        Ok(ended) => Ok(ended),
+        Err(error) => Err(Trouble::environment(error.to_string())),
+    }
+}
+
+/// Why the process's end is no result, if it is none.
+fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, violations: &[Changed]) -> Option<Trouble> {
+    if ended.exit != Exit::Cancelled && !violations.is_empty() {
+        return Some(Trouble::new(Failure::Violation, violation_text(brief, violations)));
+    }
+    let told = heard.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
+    let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", tail(ended)));
+    match ended.exit {
+        Exit::TimedOut => {
+            Some(Trouble::new(Failure::Timeout, format!("no end within {} seconds", brief.role.seconds)))
+        }
+        Exit::Silent => Some(Trouble::new(Failure::Timeout, "it said nothing for too long")),
+        Exit::Signal(signal) => Some(crashed(format!("ended by signal {signal}"))),
+        Exit::Cancelled => Some(Trouble::cancelled()),
+        Exit::Code(0) => told,
+        Exit::Code(code) => Some(told.unwrap_or_else(|| crashed(format!("exit code {code}")))),
+    }
+}
+
+/// The last words on standard error.
+fn tail(ended: &Ended) -> String {
+    let text = ended.stderr.text();
+    let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    match last.as_slice() {
+        [] => String::new(),
+        [.., end] => format!(": {}", contract::clean(end)),
+    }
+}
+
+fn violation_text(brief: &Brief<'_>, violations: &[Changed]) -> String {
+    let paths: Vec<String> =
+        violations.iter().take(5).map(|change| change.path.display().to_string()).collect();
+    let more = violations.len().saturating_sub(paths.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{} changed {}{more}; it may change {}", brief.title, paths.join(", "), brief.permit.words())
+}
+
+/// What was seen after a process ended.
+struct Seen {
+    after: TreeId,
+    violations: Vec<Changed>,
+    notes: Vec<Note>,
+    blobs: Vec<Blob>,
+}
+
+impl Brief<'_> {
+    fn place(&self) -> Place {
+        Place {
+            tree: self.lane.work.path().to_path_buf(),
+            folder: self.folder.root().to_path_buf(),
+            out: self.folder.out(),
+            result: self.folder.result(),
+            prompt: self.prompt.clone(),
+            about: self.folder.about(),
+        }
+    }
+
+    /// Writing is possible in the folder for results, a private home, and the tree if the role may change any of it.
+    fn policy(&self) -> Policy {
+        let mut read_write =
+            vec![self.folder.out(), self.folder.home(), Path::new("/dev/null").to_path_buf()];
+        if !self.permit.is_read_only() {
+            read_write.push(self.lane.work.path().to_path_buf());
+        }
+        Policy {
+            read_write,
+            network: self.role.network,
+            report: Some(self.folder.enforced()),
+            ..Policy::default()
+        }
+    }
+
+    /// Compares the tree with what the role may touch. Whatever it had no right to is recorded with its diff.
+    fn inspect(&self, ended: &Ended) -> Result<Seen, Trouble> {
+        let _main = self.job.site.hold_main();
+        let after = self.lane.work.snapshot()?;
+        let changes = self.lane.work.changed(&self.lane.tree, &after)?;
+        let violations: Vec<Changed> = self.permit.violations(&changes).into_iter().cloned().collect();
+        let (mut notes, mut blobs) = (Vec::new(), Vec::new());
+        if !violations.is_empty() {
+            let patch = self.job.site.blob_of_bytes(&self.lane.work.patch(&self.lane.tree, &after)?);
+            notes.push(Note {
+                kind: NoteKind::Violation,
+                text: violation_text(self, &violations),
+                files: violations.iter().map(|change| change.path.display().to_string()).collect(),
+                blob: Some(patch.id),
+            });
+            blobs.push(patch);
+        }
+        if ended.strays > 0 {
+            let text = format!("{} left {} processes behind; they were killed", self.title, ended.strays);
+            notes.push(note(NoteKind::Warning, text));
+        }
+        Ok(Seen { after, violations, notes, blobs })
+    }
+
+    /// Puts the tree back exactly as it was before the dispatch.
+    fn undo(&self) -> Result<(), Trouble> {
+        let _main = self.job.site.hold_main();
+        self.lane.work.restore(&self.lane.tree)?;
+        Ok(())
+    }
+
+    /// Keeps prompt, answer and telemetry, secrets taken out.
+    fn keep_words(
+        &self,
+        ended: &Ended,
+        heard: &Heard,
+        after: &TreeId,
+        facts: &mut Facts,
+        blobs: &mut Vec<Blob>,
+    ) {
+        let prompt = self.job.site.blob(&self.prompt);
+        let said = format!("{}\n--- standard error ---\n{}", ended.stdout.text(), ended.stderr.text());
+        let output = self.job.site.blob(&said);
+        for denied in &heard.denied {
+            facts.notes.push(note(NoteKind::Warning, format!("{} was denied: {denied}", self.title)));
+        }
+        facts.telemetry = Some(Telemetry {
+            started_at: self.started,
+            ended_at: clock::now(),
+            driver: self.job.site.driver.name().to_string(),
+            model: heard.model.clone(),
+            session: heard.session.clone(),
+            status: "DONE".to_string(),
+            summary: String::new(),
+            prompt: Some(prompt.id),
+            output: Some(output.id),
+            result: None,
+            before: Some(self.lane.tree.to_string()),
+            after: Some(after.to_string()),
+            exit_code: match ended.exit {
+                Exit::Code(code) => Some(code),
+                Exit::Signal(_) | Exit::TimedOut | Exit::Silent | Exit::Cancelled => None,
+            },
+        });
+        blobs.extend([prompt, output]);
+    }
+}

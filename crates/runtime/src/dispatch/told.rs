@@ -1,0 +1,40 @@
+//! What a repeated dispatch must be told: why the attempt before it did not count.
+
+use crate::workshop::{Job, Trouble};
+use remand_kernel::command::Dispatch;
+use remand_kernel::ids::CommandId;
+use remand_ledger::Reader;
+
+/// The attempt before this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The name of the failure.
+    pub failure: String,
+    pub detail: String,
+}
+
+/// Why the attempt before this one brought no result, if there was one.
+pub fn before(job: &Job, reader: &Reader) -> Result<Option<Refused>, Trouble> {
+    if job.id.attempt <= 1 {
+        return Ok(None);
+    }
+    let earlier = CommandId { attempt: job.id.attempt - 1, ..job.id };
+    let row = reader.dispatch(&job.site.run, &earlier.to_string())?;
+    Ok(row.and_then(|row| Some(Refused { failure: row.failure?, detail: row.detail.unwrap_or_default() })))
+}
+
+/// The how-manieth time that a phase does this work, over all batches of tasks, from 1. Retries are no new time.
+pub fn round(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<u32, Trouble> {
+    let visit = |command: &str| command.rsplit_once(".a").map_or(command, |(visit, _)| visit).to_string();
+    let own = visit(&job.id.to_string());
+    let mut seen: Vec<String> = Vec::new();
+    for row in reader.dispatches(&job.site.run)? {
+        let same = row.phase == job.phase() && row.task == dispatch.task && row.item == dispatch.item;
+        let this = visit(&row.command);
+        if same && !seen.contains(&this) {
+            seen.push(this);
+        }
+    }
+    let at = seen.iter().position(|visit| *visit == own).unwrap_or(seen.len());
+    Ok(u32::try_from(at + 1).unwrap_or(u32::MAX))
+}

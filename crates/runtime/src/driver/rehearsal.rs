@@ -1,0 +1,54 @@
+//! The rehearsal driver: scripted agents, as real child processes of this same program.
+
+use super::{Driver, Heard, Launch, Place};
+use crate::process::Ended;
+use remand_kernel::event::Usage;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// Plays a script.
+#[derive(Clone, Debug)]
+pub struct Rehearsal {
+    /// The program that can `rehearse`.
+    pub program: PathBuf,
+    pub script: PathBuf,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Said {
+    tokens: u64,
+    /// Micro-units; absent when the script names no price.
+    money: Option<u64>,
+    model: Option<String>,
+}
+
+impl Driver for Rehearsal {
+    fn name(&self) -> &'static str {
+        "rehearsal"
+    }
+
+    fn launch(&self, place: &Place) -> Launch {
+        let argv =
+            [self.program.as_os_str(), "rehearse".as_ref(), "--script".as_ref(), self.script.as_os_str()];
+        let environment = [("REMAND_DISPATCH".to_string(), place.about.as_os_str().to_owned())];
+        Launch {
+            argv: argv.iter().map(|part| part.to_os_string()).collect(),
+            environment: environment.into_iter().collect(),
+            stdin: place.prompt.as_bytes().to_vec(),
+        }
+    }
+
+    fn hear(&self, place: &Place, ended: &Ended) -> Heard {
+        let said: Said = std::fs::read(place.out.join("usage.json"))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        Heard {
+            answer: String::from_utf8_lossy(&ended.stdout.bytes).into_owned(),
+            usage: Usage { money: said.money, tokens: said.tokens, time: 0 },
+            model: said.model,
+            ..Heard::default()
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! One call of the git command line: a clean environment, pinned settings, captured output.
+
+use super::{GitError, error};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Settings under which every call runs, whatever the user has configured.
+const PINNED: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.sparseCheckout=false",
+    "index.sparse=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.ignoreStat=false",
+    "core.safecrlf=false",
+    "core.pager=cat",
+    "color.ui=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "worktree.useRelativePaths=false",
+    "trailer.separators=:",
+];
+
+/// Settings for calls of which the user's hooks and keys know nothing.
+const INTERNAL: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "commit.gpgSign=false",
+    "core.fsync=committed",
+    "core.fsyncMethod=batch",
+    "submodule.recurse=false",
+];
+
+/// Variables of git that say where its settings and programs are; all others are taken out.
+const KEPT: &[&str] = &[
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_KEY_",
+    "GIT_CONFIG_VALUE_",
+    "GIT_EXEC_PATH",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_SSH",
+    "GIT_SSL_",
+];
+
+/// Under whose rules a call runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// No hooks, no signing, an identity of the engine's own.
+    Internal,
+    /// Hooks, signing and identity as the user has configured them.
+    AsUser,
+}
+
+/// Where a call works.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    directory: PathBuf,
+    git_dir: Option<PathBuf>,
+    work_tree: Option<PathBuf>,
+    index: Option<PathBuf>,
+}
+
+impl Place {
+    /// A folder of the user's; git finds the repository by itself.
+    pub(super) fn found_from(directory: &Path) -> Place {
+        Place { directory: directory.to_path_buf(), git_dir: None, work_tree: None, index: None }
+    }
+
+    /// The objects and references of a repository, without any work tree.
+    pub(super) fn objects(common_dir: &Path) -> Place {
+        Place { git_dir: Some(common_dir.to_path_buf()), ..Place::found_from(common_dir) }
+    }
+
+    /// A work tree whose own `.git` file is not relied on.
+    pub(super) fn work_tree(git_dir: &Path, work_tree: &Path) -> Place {
+        Place {
+            git_dir: Some(git_dir.to_path_buf()),
+            work_tree: Some(work_tree.to_path_buf()),
+            ..Place::found_from(work_tree)
+        }
+    }
+
+    /// The same place with an index of our own.
+    pub(super) fn with_index(self, index: &Path) -> Place {
+        Place { index: Some(index.to_path_buf()), ..self }
+    }
+}
+
+/// A call that ended.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) code: i32,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+}
+
+/// A call that is being put together.
+#[derive(Debug)]
+pub(super) struct Call {
+    command: Command,
+    words: String,
+    place: PathBuf,
+    input: Option<Vec<u8>>,
+}
+
+/// An internal call.
+pub(super) fn git<I, S>(place: &Place, arguments: I) -> Call
+where
+    I: IntoIterator<Item = S>,
+    S: AsRef<OsStr>,
+{
+    Call::new(place, Manner::Internal, arguments)
+}
+
+impl Call {
+    pub(super) fn new<I, S>(place: &Place, manner: Manner, arguments: I) -> Call
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        let mut command = Command::new("git");
+        command.current_dir(&place.directory).process_group(0);
+        clean_environment(&mut command, manner);
+        let internal = match manner {
+            Manner::Internal => INTERNAL,
+            Manner::AsUser => &[],
+        };
+        for setting in PINNED.iter().chain(internal) {
+            command.arg("-c").arg(setting);
+        }
+        command.arg("--no-pager");
+        let places = [
+            ("GIT_DIR", &place.git_dir),
+            ("GIT_WORK_TREE", &place.work_tree),
+            ("GIT_INDEX_FILE", &place.index),
+        ];
+        for (name, value) in places {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+        let mut words = "git".to_string();
+        for argument in arguments {
+            words.push(' ');
+            words.push_str(&argument.as_ref().to_string_lossy());
+            command.arg(argument);
+        }
+        Call { command, words, place: place.directory.clone(), input: None }
+    }
+
+    /// Gives bytes to standard input.
+    pub(super) fn input(mut self, input: Vec<u8>) -> Call {
+        self.input = Some(input);
+        self
+    }
+
+    /// Has attributes read from a tree, not from files that may be about to change. Git before 2.41 does not know this.
+    pub(super) fn with_attributes_of(mut self, tree: &str) -> Call {
+        self.command.env("GIT_ATTR_SOURCE", tree);
+        self
+    }
+
+    /// Runs the call; any exit code is an answer.
+    pub(super) fn answer(mut self) -> Result<Answer, GitError> {
+        self.command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().map_err(|source| self.not_started(source))?;
+        let input = self.input.take();
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdout, stderr) = thread::scope(|scope| {
+            scope.spawn(move || feed(stdin, input));
+            let errors = scope.spawn(move || read_all(stderr));
+            (read_all(stdout), errors.join().unwrap_or_default())
+        });
+        let status = child.wait().map_err(|source| GitError::NoGit { source })?;
+        Ok(Answer { code: status.code().unwrap_or(-1), stdout, stderr })
+    }
+
+    /// Runs a call that starts programs of the user's: all that they say goes to `file`, and after `limit` they are
+    /// ended. A file, not a pipe, since a program left in the background would hold a pipe open.
+    pub(super) fn answer_into(mut self, file: &Path, limit: Duration) -> Result<Answer, GitError> {
+        let output = File::create(file).map_err(error::file("create", file))?;
+        let errors = output.try_clone().map_err(error::file("open", file))?;
+        self.command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
+        self.command.stdout(output).stderr(errors);
+        let mut child = self.command.spawn().map_err(|source| self.not_started(source))?;
+        let (stdin, input) = (child.stdin.take(), self.input.take());
+        let ended = thread::scope(|scope| {
+            scope.spawn(move || feed(stdin, input));
+            let ended = wait(&mut child, limit);
+            if ended.is_none() {
+                kill_group(&child);
+            }
+            ended
+        });
+        let status = child.wait().map_err(|source| GitError::NoGit { source })?;
+        let said = fs::read(file).map_err(error::file("read", file))?;
+        match ended {
+            Some(()) => Ok(Answer { code: status.code().unwrap_or(-1), stdout: Vec::new(), stderr: said }),
+            None => Err(GitError::Overdue { command: self.words, limit }),
+        }
+    }
+
+    /// Runs the call, which must succeed, and gives its output.
+    pub(super) fn run(self) -> Result<Vec<u8>, GitError> {
+        let (words, place) = (self.words.clone(), self.place.clone());
+        let answer = self.answer()?;
+        match answer.code {
+            0 => Ok(answer.stdout),
+            code => Err(GitError::of_call(words, code, &answer.stderr, &place)),
+        }
+    }
+
+    /// Runs the call, which must succeed, and gives its one line.
+    pub(super) fn line(self) -> Result<String, GitError> {
+        let words = self.words.clone();
+        let stdout = self.run()?;
+        let line = stdout.strip_suffix(b"\n").unwrap_or(&stdout);
+        String::from_utf8(line.to_vec())
+            .map_err(|_| GitError::Unreadable { command: words, detail: "not UTF-8".to_string() })
+    }
+
+    /// Runs the call, which must succeed, and gives the path that it prints.
+    pub(super) fn path(self) -> Result<PathBuf, GitError> {
+        let stdout = self.run()?;
+        Ok(path(stdout.strip_suffix(b"\n").unwrap_or(&stdout)))
+    }
+
+    fn not_started(&self, source: std::io::Error) -> GitError {
+        if self.place.is_dir() {
+            GitError::NoGit { source }
+        } else {
+            GitError::File { action: "enter", path: self.place.clone(), source }
+        }
+    }
+}
+
+/// The fields of an output that separates by NUL.
+pub(super) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.split(|byte| *byte == 0).filter(|field| !field.is_empty())
+}
+
+/// A path as git gives it, byte by byte.
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// Paths as git reads them from standard input with `-z`.
+pub(super) fn listed<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for path in paths {
+        bytes.extend_from_slice(path.as_os_str().as_bytes());
+        bytes.push(0);
+    }
+    bytes
+}
+
+fn clean_environment(command: &mut Command, manner: Manner) {
+    for (name, _) in std::env::vars_os() {
+        if is_taken_out(&name, manner) {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_LFS_SKIP_SMUDGE", "1")
+        .env("GIT_ADVICE", "0")
+        .env("GIT_EDITOR", "true")
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("LANGUAGE");
+    if manner == Manner::Internal {
+        for who in ["AUTHOR", "COMMITTER"] {
+            command
+                .env(format!("GIT_{who}_NAME"), "Remand")
+                .env(format!("GIT_{who}_EMAIL"), "remand@localhost");
+        }
+    }
+    #[cfg(test)]
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+}
+
+fn is_taken_out(name: &OsString, manner: Manner) -> bool {
+    let name = name.as_bytes();
+    let kept = KEPT.iter().any(|kept| name.starts_with(kept.as_bytes()));
+    let identity = name.starts_with(b"GIT_AUTHOR_") || name.starts_with(b"GIT_COMMITTER_");
+    name.starts_with(b"GIT_") && !kept && !(identity && manner == Manner::AsUser && !cfg!(test))
+}
+
+fn feed(pipe: Option<ChildStdin>, input: Option<Vec<u8>>) {
+    if let (Some(mut pipe), Some(bytes)) = (pipe, input) {
+        // A git that ends early does not read all; its exit code says so better than a broken pipe.
+        let _ = pipe.write_all(&bytes);
+    }
+}
+
+fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // What was read before a failing pipe is still worth having.
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+fn wait(child: &mut Child, limit: Duration) -> Option<()> {
+    let started = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    while started.elapsed() < limit {
+        match child.try_wait() {
+            Ok(None) => thread::sleep(pause),
+            Ok(Some(_)) | Err(_) => return Some(()),
+        }
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+    None
+}
+
+fn kill_group(child: &Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // The group may have ended just now, which is as well.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}

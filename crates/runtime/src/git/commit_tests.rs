@@ -1,0 +1,299 @@
+//! Tests of the final commit, the hand-over and the rollback.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use super::testbed::{Testbed, get, git_in, git_output, put};
+use super::*;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+fn message() -> CommitMessage {
+    CommitMessage {
+        subject: "Add the thing".to_string(),
+        body: "It was wanted.\n\n# not a comment".to_string(),
+        trailers: vec![("Remand-Confidence".to_string(), "high".to_string())],
+    }
+}
+
+/// A run whose main line has one new file.
+fn worked(bed: &Testbed) -> RunTrees {
+    let trees = bed.run("r1");
+    put(trees.main_tree().path(), "thing.txt", b"thing\n");
+    let tree = trees.main_tree().snapshot().unwrap();
+    trees.record(&tree, "work", "c1").unwrap();
+    trees
+}
+
+fn committed(end: FinalCommit) -> CommitId {
+    match end {
+        FinalCommit::Committed { commit } => commit,
+        other => panic!("{other:?}"),
+    }
+}
+
+// CORE-19, EP-24
+#[test]
+fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
+    let bed = Testbed::new();
+    let before = bed.fingerprint();
+    let trees = worked(&bed);
+    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
+    assert_eq!(bed.git(&["rev-parse", "remand/r1^"]), trees.base().as_str());
+    assert_eq!(bed.git(&["show", "--no-patch", "--format=%an %ce", "remand/r1"]), "Ada ada@example.org");
+    assert_eq!(
+        bed.git(&["show", "--no-patch", "--format=%B", "remand/r1"]),
+        "Add the thing\n\nIt was wanted.\n\n# not a comment\n\nRemand-Confidence: high\nRemand-Run: r1\nRemand-Command: c2"
+    );
+    assert_eq!(bed.git(&["diff", "--name-only", "main", "remand/r1"]), "thing.txt");
+    let after = bed.fingerprint();
+    assert_eq!((after.0, after.1, after.2), (before.0, before.1, before.2));
+    // The user can take the branch at once.
+    bed.git(&["checkout", "-q", "remand/r1"]);
+}
+
+#[test]
+fn a_commit_repeated_by_the_same_command_is_made_once() {
+    let bed = Testbed::new();
+    let trees = worked(&bed);
+    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    assert_eq!(committed(trees.commit(&message(), "c2").unwrap()), commit);
+    bed.git(&["update-ref", "-d", "refs/remand/r1/final"]);
+    let again = RunTrees::open(&bed.repository(), "r1", &bed.runs().join("r1")).unwrap();
+    assert_eq!(committed(again.commit(&message(), "c2").unwrap()), commit);
+}
+
+#[test]
+fn a_run_without_changes_has_nothing_to_commit() {
+    let bed = Testbed::new();
+    let trees = bed.run("r1");
+    assert_eq!(trees.commit(&message(), "c1").unwrap(), FinalCommit::NothingToCommit);
+    assert!(!bed.repository().branch_exists("remand/r1").unwrap());
+}
+
+#[test]
+fn the_users_hooks_run_on_the_final_commit_only_and_see_its_branch() {
+    let bed = Testbed::new();
+    let log = bed.folder.path().join("hooks");
+    for hook in ["pre-commit", "commit-msg", "post-commit", "post-checkout", "reference-transaction"] {
+        let script = format!("echo \"{hook} $(git symbolic-ref -q --short HEAD)\" >> '{}'", log.display());
+        bed.hook(hook, &script);
+    }
+    let trees = worked(&bed);
+    assert!(!log.exists(), "{}", fs::read_to_string(&log).unwrap());
+    committed(trees.commit(&message(), "c2").unwrap());
+    let said = fs::read_to_string(&log).unwrap();
+    for hook in ["pre-commit", "commit-msg", "post-commit"] {
+        assert!(said.contains(&format!("{hook} remand/r1\n")), "{said}");
+    }
+}
+
+#[test]
+fn hooks_of_a_configured_folder_run() {
+    let bed = Testbed::new();
+    let hooks = bed.folder.path().join("my hooks");
+    put(&hooks, "pre-commit", b"#!/bin/sh\necho no thanks; exit 1\n");
+    fs::set_permissions(hooks.join("pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
+    bed.git(&["config", "core.hooksPath", hooks.to_str().unwrap()]);
+    let trees = worked(&bed);
+    let FinalCommit::HookRefused { output } = trees.commit(&message(), "c2").unwrap() else { panic!() };
+    assert_eq!(output, "no thanks");
+}
+
+#[test]
+fn a_hook_that_refuses_leaves_no_branch_and_the_work_as_it_was() {
+    let bed = Testbed::new();
+    bed.hook("pre-commit", "echo 'line too long' >&2; exit 1");
+    let trees = worked(&bed);
+    let end = trees.commit(&message(), "c2").unwrap();
+    assert_eq!(end, FinalCommit::HookRefused { output: "line too long".to_string() });
+    assert!(!bed.repository().branch_exists("remand/r1").unwrap());
+    assert_eq!(trees.main_tree().snapshot().unwrap(), trees.main_state().unwrap().tree);
+    assert_eq!(git_in(trees.main_tree().path(), &["rev-parse", "--abbrev-ref", "HEAD"]), "HEAD");
+    bed.hook("pre-commit", "exit 0");
+    committed(trees.commit(&message(), "c2").unwrap());
+}
+
+#[test]
+fn a_hook_that_changes_files_gives_them_back_to_be_verified_and_committed_once_more() {
+    let bed = Testbed::new();
+    bed.hook("pre-commit", "printf 'formatted\\n' > thing.txt; git add thing.txt");
+    let trees = worked(&bed);
+    let FinalCommit::HookChangedTree { tree, .. } = trees.commit(&message(), "c2").unwrap() else { panic!() };
+    assert!(!bed.repository().branch_exists("remand/r1").unwrap());
+    assert_eq!(get(trees.main_tree().path(), "thing.txt").unwrap(), b"formatted\n");
+    assert_eq!(trees.main_tree().snapshot().unwrap(), tree);
+    trees.record(&tree, "What the hook changed", "c3").unwrap();
+    let commit = committed(trees.commit(&message(), "c4").unwrap());
+    assert_eq!(bed.git(&["show", &format!("{commit}:thing.txt")]), "formatted");
+}
+
+#[test]
+fn a_hook_that_changes_files_and_refuses_counts_as_one_that_changes() {
+    let bed = Testbed::new();
+    bed.hook(
+        "pre-commit",
+        "grep -q formatted thing.txt || { echo formatted > thing.txt; echo fixed; exit 1; }",
+    );
+    let trees = worked(&bed);
+    let FinalCommit::HookChangedTree { tree, output } = trees.commit(&message(), "c2").unwrap() else {
+        panic!()
+    };
+    assert_eq!(output, "fixed");
+    trees.record(&tree, "What the hook changed", "c3").unwrap();
+    committed(trees.commit(&message(), "c4").unwrap());
+}
+
+#[test]
+fn a_hook_that_always_changes_files_never_gets_a_commit() {
+    let bed = Testbed::new();
+    bed.hook("pre-commit", "echo more >> thing.txt; git add thing.txt");
+    let trees = worked(&bed);
+    for round in 0..2 {
+        let FinalCommit::HookChangedTree { tree, .. } =
+            trees.commit(&message(), &format!("c{round}")).unwrap()
+        else {
+            panic!()
+        };
+        trees.record(&tree, "What the hook changed", &format!("r{round}")).unwrap();
+    }
+    assert!(!bed.repository().branch_exists("remand/r1").unwrap());
+}
+
+#[test]
+fn a_hook_that_rewrites_the_message_does_not_make_a_second_commit() {
+    let bed = Testbed::new();
+    bed.hook("commit-msg", "echo 'All mine' > \"$1\"");
+    let trees = worked(&bed);
+    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    assert_eq!(bed.git(&["log", "-1", "--format=%B", "remand/r1"]), "All mine");
+    assert_eq!(committed(trees.commit(&message(), "c2").unwrap()), commit);
+}
+
+#[test]
+fn a_failing_signer_is_named_and_internal_commits_do_without_it() {
+    let bed = Testbed::new();
+    bed.git(&["config", "commit.gpgSign", "true"]);
+    bed.git(&["config", "gpg.program", "false"]);
+    let trees = worked(&bed);
+    let refused = trees.commit(&message(), "c2").unwrap_err();
+    assert!(matches!(refused, GitError::SigningFailed { .. }), "{refused:?}");
+    assert!(refused.hint().contains("commit.gpgSign"));
+    assert!(!bed.repository().branch_exists("remand/r1").unwrap());
+    bed.git(&["config", "commit.gpgSign", "false"]);
+    committed(trees.commit(&message(), "c2").unwrap());
+}
+
+#[test]
+fn a_user_without_a_name_is_told_how_to_set_one() {
+    let bed = Testbed::new();
+    bed.git(&["config", "--remove-section", "user"]);
+    bed.git(&["config", "user.useConfigOnly", "true"]);
+    let trees = worked(&bed);
+    let refused = trees.commit(&message(), "c2").unwrap_err();
+    assert!(matches!(refused, GitError::NoIdentity { .. }), "{refused:?}");
+    assert!(refused.hint().contains("git config user.name"));
+}
+
+#[test]
+fn a_commit_cut_short_leaves_a_branch_that_the_next_one_settles() {
+    let bed = Testbed::new();
+    let trees = worked(&bed);
+    bed.git(&["branch", "remand/r1", trees.base().as_str()]);
+    git_in(trees.main_tree().path(), &["symbolic-ref", "HEAD", "refs/heads/remand/r1"]);
+    let again = RunTrees::open(&bed.repository(), "r1", &bed.runs().join("r1")).unwrap();
+    assert!(!bed.repository().branch_exists("remand/r1").unwrap());
+    committed(again.commit(&message(), "c2").unwrap());
+}
+
+// OT-21
+#[test]
+fn a_commit_of_words_alone_passes_hooks_by() {
+    let bed = Testbed::new();
+    bed.hook("pre-commit", "exit 1");
+    let trees = worked(&bed);
+    let main = trees.main_tree();
+    main.restore(&trees.base_tree().unwrap()).unwrap();
+    put(main.path(), "TODO/7.md", b"Todo\n");
+    let tree = main.snapshot().unwrap();
+    trees.record(&tree, "Drop the work", "c2").unwrap();
+    committed(trees.commit_past_hooks(&message(), "c3").unwrap());
+    assert_eq!(bed.git(&["diff", "--name-only", "main", "remand/r1"]), "TODO/7.md");
+}
+
+// EP-24
+#[test]
+fn a_hand_over_can_be_taken_discarded_and_replaced_by_a_commit() {
+    let bed = Testbed::new();
+    bed.hook("pre-commit", "exit 1");
+    let trees = worked(&bed);
+    let before = bed.fingerprint();
+    let handed = trees.hand_over("c2").unwrap();
+    assert_eq!(trees.hand_over("c2").unwrap(), handed);
+    assert_eq!(
+        bed.git(&["log", "-1", "--format=%(trailers:key=Remand-Unverified,valueonly)", "remand/r1"]),
+        "yes"
+    );
+    assert_eq!(get(&handed.work_tree, "thing.txt").unwrap(), b"thing\n");
+    let after = bed.fingerprint();
+    assert_eq!((after.0, after.1, after.2), (before.0, before.1, before.2));
+
+    let words: Vec<&str> = handed.take.split(' ').skip(1).collect();
+    bed.git(&words);
+    assert_eq!(bed.git(&["diff", "--cached", "--name-only"]), "thing.txt");
+    bed.git(&["reset", "-q", "--hard"]);
+
+    assert!(matches!(trees.commit(&message(), "c3").unwrap(), FinalCommit::HookRefused { .. }));
+    assert_eq!(bed.git(&["rev-parse", "remand/r1"]), handed.commit.as_str());
+    fs::remove_file(bed.user().join(".git/hooks/pre-commit")).unwrap();
+    let commit = committed(trees.commit(&message(), "c3").unwrap());
+    assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
+    let words: Vec<&str> = handed.discard.split(' ').skip(1).collect();
+    bed.git(&words);
+}
+
+#[test]
+fn a_branch_that_somebody_else_works_on_is_not_moved() {
+    let bed = Testbed::new();
+    let trees = worked(&bed);
+    bed.git(&["checkout", "-q", "-b", "remand/r1"]);
+    bed.write("mine", "x");
+    bed.commit("mine");
+    let tip = bed.git(&["rev-parse", "HEAD"]);
+    assert!(matches!(trees.commit(&message(), "c2"), Err(GitError::BranchTaken { .. })));
+    assert!(matches!(trees.hand_over("c3"), Err(GitError::BranchTaken { .. })));
+    assert_eq!(bed.git(&["rev-parse", "remand/r1"]), tip);
+}
+
+#[test]
+fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() {
+    let bed = Testbed::new();
+    let trees = worked(&bed);
+    assert_eq!(trees.rollback().unwrap(), Rollback::NothingCommitted);
+    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    let Rollback::Reverted { commit: undone, by } = trees.rollback().unwrap() else { panic!() };
+    assert_eq!(undone, commit);
+    assert_eq!(bed.git(&["rev-parse", "remand/r1"]), by.as_str());
+    assert_eq!(bed.git(&["diff", "--name-only", "main", "remand/r1"]), "");
+    assert_eq!(bed.git(&["log", "-1", "--format=%an: %s", "remand/r1"]), "Ada: Revert \"Add the thing\"");
+    let again = rollback(&bed.repository(), "r1").unwrap();
+    assert_eq!(again, Rollback::AlreadyReverted { commit: commit.clone(), by });
+    assert_eq!(again.command().unwrap(), format!("git revert {commit}"));
+}
+
+#[test]
+fn a_rollback_keeps_off_a_branch_that_is_checked_out_and_off_later_work() {
+    let bed = Testbed::new();
+    let trees = worked(&bed);
+    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    bed.git(&["checkout", "-q", "remand/r1"]);
+    assert!(matches!(trees.rollback().unwrap(), Rollback::CheckedOut { .. }));
+    bed.write("thing.txt", "thing, improved\n");
+    bed.commit("on top");
+    bed.git(&["checkout", "-q", "main"]);
+    trees.discard(BranchFate::KeepIfItHoldsWork).unwrap();
+    let Rollback::Conflict { commit: named, paths } = rollback(&bed.repository(), "r1").unwrap() else {
+        panic!()
+    };
+    assert_eq!((named, paths.len()), (commit, 1));
+    assert!(git_output(&bed.user(), &["diff", "--quiet", "HEAD"]).status.success());
+}

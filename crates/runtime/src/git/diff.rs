@@ -1,0 +1,216 @@
+//! What is different between two states of a work tree: as a list, as hunks, as a patch.
+
+use super::call::{fields, git, path};
+use super::{GitError, Repository, TreeId};
+use remand_kernel::change::{Change, FileChange, Hunk};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A path that is different.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Changed {
+    /// Byte by byte as it is on disk, from the root of the work tree.
+    pub path: PathBuf,
+    pub kind: ChangeKind,
+}
+
+/// How a path is different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    Added,
+    Modified,
+    Deleted,
+    /// Only the executable bit.
+    Mode,
+    /// A symbolic link has another target, or a file became one, or the other way round.
+    Symlink,
+    /// The commit that a submodule stands on.
+    Submodule,
+}
+
+const SYMLINK: &str = "120000";
+const SUBMODULE: &str = "160000";
+
+/// One row of a raw diff.
+struct Row {
+    path: PathBuf,
+    modes: (String, String),
+    blobs: (String, String),
+    status: char,
+}
+
+impl Repository {
+    /// Lists the paths that differ, in order.
+    pub fn changed(&self, before: &TreeId, after: &TreeId) -> Result<Vec<Changed>, GitError> {
+        let mut found: BTreeMap<PathBuf, ChangeKind> = BTreeMap::new();
+        if before.raw() != after.raw() {
+            // Files whose bytes alone differ have the same blob once the filters are through with them.
+            for raw in [before.raw(), after.raw()].into_iter().flatten() {
+                let other = if Some(raw) == before.raw() { after.raw() } else { before.raw() };
+                let other = other.map_or_else(|| self.empty_tree(), |tree| Ok(tree.to_string()))?;
+                let rows = self.rows(raw, &other)?;
+                found.extend(rows.into_iter().map(|row| (row.path, ChangeKind::Modified)));
+            }
+        }
+        let rows = self.rows(before.tree(), after.tree())?;
+        found.extend(rows.into_iter().map(|row| {
+            let kind = row.kind();
+            (row.path, kind)
+        }));
+        Ok(found.into_iter().map(|(path, kind)| Changed { path, kind }).collect())
+    }
+
+    /// Gives the hunks, without context; a binary file has none.
+    pub fn change(&self, before: &TreeId, after: &TreeId) -> Result<Change, GitError> {
+        let words = [
+            "diff-tree",
+            "-r",
+            "-p",
+            "-U0",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--no-indent-heuristic",
+        ];
+        let words = words.into_iter().chain([before.tree(), after.tree()]);
+        let patch = git(&self.objects(), words).run()?;
+        let mut sections = sections(&patch).into_iter();
+        let mut files: Vec<FileChange> = Vec::new();
+        for row in self.rows(before.tree(), after.tree())? {
+            let mut hunks = sections.next().map(hunks).unwrap_or_default();
+            if row.status == 'T' {
+                // A path of another type is shown as one taken out and one put in.
+                hunks.extend(sections.next().map(self::hunks).unwrap_or_default());
+            }
+            let generated = is_generated(&row.path);
+            files.push(FileChange { path: row.path.to_string_lossy().into_owned(), hunks, generated });
+        }
+        Ok(Change { tree: after.digest(), files, ..Change::default() })
+    }
+
+    /// Gives a patch that `git apply` takes.
+    pub fn patch(&self, before: &TreeId, after: &TreeId) -> Result<Vec<u8>, GitError> {
+        let words = [
+            "diff-tree",
+            "-r",
+            "-p",
+            "-M",
+            "--binary",
+            "--full-index",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+        ];
+        git(&self.objects(), words.into_iter().chain([before.tree(), after.tree()])).run()
+    }
+
+    fn rows(&self, before: &str, after: &str) -> Result<Vec<Row>, GitError> {
+        let words = ["diff-tree", "-r", "-z", "--raw", "--full-index", "--no-renames", before, after];
+        let output = git(&self.objects(), words).run()?;
+        let mut found = Vec::new();
+        let mut parts = fields(&output);
+        while let (Some(head), Some(name)) = (parts.next(), parts.next()) {
+            let head = String::from_utf8_lossy(head).into_owned();
+            let words: Vec<&str> = head.trim_start_matches(':').split(' ').collect();
+            let [from_mode, to_mode, from, to, status] = words[..] else {
+                return Err(GitError::Unreadable { command: "git diff-tree".to_string(), detail: head });
+            };
+            found.push(Row {
+                path: path(name),
+                modes: (from_mode.to_string(), to_mode.to_string()),
+                blobs: (from.to_string(), to.to_string()),
+                status: status.chars().next().unwrap_or('M'),
+            });
+        }
+        Ok(found)
+    }
+
+    /// The tree without files.
+    pub(super) fn empty_tree(&self) -> Result<String, GitError> {
+        git(&self.objects(), ["mktree"]).input(Vec::new()).line()
+    }
+}
+
+impl Row {
+    fn kind(&self) -> ChangeKind {
+        let modes = [self.modes.0.as_str(), self.modes.1.as_str()];
+        if modes.contains(&SUBMODULE) {
+            return ChangeKind::Submodule;
+        }
+        match self.status {
+            'A' => ChangeKind::Added,
+            'D' => ChangeKind::Deleted,
+            _ if modes.contains(&SYMLINK) => ChangeKind::Symlink,
+            _ if self.blobs.0 == self.blobs.1 => ChangeKind::Mode,
+            _ => ChangeKind::Modified,
+        }
+    }
+}
+
+/// Splits a patch at its file headers. Lines of content begin with a sign, so none can be taken for a header.
+fn sections(patch: &[u8]) -> Vec<Vec<&[u8]>> {
+    let mut found: Vec<Vec<&[u8]>> = Vec::new();
+    for line in patch.split(|byte| *byte == b'\n') {
+        if line.starts_with(b"diff --git ") {
+            found.push(Vec::new());
+        } else if let Some(section) = found.last_mut() {
+            section.push(line);
+        }
+    }
+    found
+}
+
+fn hunks(section: Vec<&[u8]>) -> Vec<Hunk> {
+    let mut found: Vec<Hunk> = Vec::new();
+    for line in section {
+        if line.starts_with(b"@@ ") {
+            found.push(Hunk::default());
+            continue;
+        }
+        let Some(hunk) = found.last_mut() else { continue };
+        match line.split_first() {
+            Some((b'-', text)) => hunk.removed.push(String::from_utf8_lossy(text).into_owned()),
+            Some((b'+', text)) => hunk.added.push(String::from_utf8_lossy(text).into_owned()),
+            Some(_) | None => {}
+        }
+    }
+    found
+}
+
+/// Whether nobody writes the file by hand, or it is prose: such changes say nothing about an agent going in circles.
+fn is_generated(file: &Path) -> bool {
+    const NAMES: &[&str] = &[
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+        "pnpm-lock.yaml",
+        "bun.lockb",
+        "go.sum",
+        "packages.lock.json",
+        "Package.resolved",
+    ];
+    const ENDS: &[&str] = &[
+        ".lock",
+        ".log",
+        ".md",
+        ".markdown",
+        ".mdx",
+        ".rst",
+        ".adoc",
+        ".snap",
+        ".map",
+        ".min.js",
+        ".min.css",
+        ".pb.go",
+        "_pb2.py",
+        ".g.dart",
+        ".orig",
+        ".tsbuildinfo",
+    ];
+    const FOLDERS: &[&str] = &["node_modules", "__snapshots__", "__pycache__", "generated"];
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let in_folder = file.parent().is_some_and(|parent| {
+        parent.components().any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
+    });
+    in_folder || NAMES.contains(&name.as_str()) || ENDS.iter().any(|end| name.ends_with(end))
+}

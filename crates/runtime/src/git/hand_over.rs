@@ -1,0 +1,58 @@
+//! Leaves work that was not committed where the user can take it or throw it away.
+
+use super::chain::one_line;
+use super::commit::on_branch;
+use super::{CommitId, GitError, RunTrees};
+use std::path::PathBuf;
+
+/// Where the work is, and the commands that take or discard it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandOver {
+    /// Marked `Remand-Unverified`; no hook saw it.
+    pub commit: CommitId,
+    pub branch: String,
+    /// The same files, in the run's main work tree.
+    pub work_tree: PathBuf,
+    pub take: String,
+    pub discard: String,
+}
+
+impl RunTrees {
+    /// Puts the main line on the run's branch as work in progress.
+    pub fn hand_over(&self, command: &str) -> Result<HandOver, GitError> {
+        let _main = self.main_guard();
+        self.settle_branch()?;
+        let state = self.main_state()?;
+        let reference = self.branch_reference();
+        let (run, wanted) = (&self.run, one_line(command));
+        let made = match self.repository.reference(&reference)? {
+            Some(_) => on_branch(&self.repository, &self.branch(), Some(self.base()))?,
+            None => Vec::new(),
+        };
+        let made = made
+            .into_iter()
+            .find(|commit| commit.run == *run && commit.command == wanted && commit.tree == state.tree);
+        let commit = match made {
+            Some(made) => made.commit,
+            None => {
+                let before = self.replaceable_branch()?;
+                let text = format!(
+                    "Work in progress of run {run}\n\nThe run did not commit this: it was not verified.\n\n\
+                     Remand-Run: {run}\nRemand-Command: {wanted}\nRemand-Unverified: yes\n"
+                );
+                let commit = self.repository.commit_tree(state.tree.tree(), Some(self.base()), &text)?;
+                self.repository.move_reference(&reference, before.as_ref(), &commit)?;
+                commit
+            }
+        };
+        self.bring_along(&state)?;
+        let branch = self.branch();
+        Ok(HandOver {
+            commit,
+            take: format!("git merge --squash {branch}"),
+            discard: format!("git branch -D {branch}"),
+            branch,
+            work_tree: self.main_tree().path().to_path_buf(),
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! Trees that a run may need again, by the digest under which the kernel knows them, safe from garbage collection.
+
+use super::call::{Place, git};
+use super::{CommitId, GitError, Repository, RunTrees, TreeId};
+use remand_kernel::change::Digest;
+use std::path::PathBuf;
+
+/// A tree with the state of the main line that it was made on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub tree: TreeId,
+    pub base: CommitId,
+}
+
+/// What three trees make together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merging {
+    Clean(TreeId),
+    Conflict { paths: Vec<PathBuf> },
+}
+
+impl RunTrees {
+    /// Keeps a tree that was made on a state of the main line. The latest such state counts.
+    pub fn keep(&self, tree: &TreeId, base: &CommitId) -> Result<(), GitError> {
+        let commit = self.repository.commit_tree(tree.tree(), Some(base), &format!("{tree}\n"))?;
+        self.point(&self.kept_reference(tree.digest()), &commit)?;
+        if let Some(raw) = tree.raw() {
+            let commit = self.repository.commit_tree(raw, None, "Raw bytes\n")?;
+            self.point(&format!("{}-raw", self.kept_reference(tree.digest())), &commit)?;
+        }
+        Ok(())
+    }
+
+    /// The tree of this digest, if it was kept.
+    pub fn kept(&self, digest: Digest) -> Result<Option<Kept>, GitError> {
+        let Some(commit) = self.repository.reference(&self.kept_reference(digest))? else {
+            return Ok(None);
+        };
+        let said = self.repository.format(&commit, "%P%n%s")?;
+        let (base, tree) = said.split_once('\n').unwrap_or((said.as_str(), ""));
+        Ok(Some(Kept { tree: tree.trim().parse()?, base: base.trim().parse()? }))
+    }
+
+    /// The state of the main line that a task's work in a batch began on.
+    pub fn lane_base(&self, task: &str, batch: u16) -> Result<Option<CommitId>, GitError> {
+        self.repository.reference(&self.lane_reference(task, batch))
+    }
+
+    pub fn set_lane_base(&self, task: &str, batch: u16, base: &CommitId) -> Result<(), GitError> {
+        self.point(&self.lane_reference(task, batch), base)
+    }
+
+    /// Merges three trees, and touches nothing.
+    pub fn merge_trees(&self, base: &CommitId, ours: &TreeId, theirs: &TreeId) -> Result<Merging, GitError> {
+        let from = self.repository.tree_of(base)?;
+        let merged = self.three_way(from.tree(), ours.tree(), theirs.tree())?;
+        if merged.conflicts.is_empty() {
+            Ok(Merging::Clean(TreeId::plain(&merged.tree)?))
+        } else {
+            Ok(Merging::Conflict { paths: merged.conflicts.into_iter().collect() })
+        }
+    }
+
+    fn point(&self, name: &str, to: &CommitId) -> Result<(), GitError> {
+        let now = self.repository.reference(name)?;
+        if now.as_ref() == Some(to) { Ok(()) } else { self.repository.move_reference(name, now.as_ref(), to) }
+    }
+
+    fn kept_reference(&self, digest: Digest) -> String {
+        format!("refs/remand/{}/trees/{:016x}", self.run, digest.0)
+    }
+
+    /// Task ids can be anything, so the name is made from their hash.
+    fn lane_reference(&self, task: &str, batch: u16) -> String {
+        let hash = blake3::hash(task.as_bytes()).to_hex();
+        format!("refs/remand/{}/lanes/{batch}-{}", self.run, &hash[..16])
+    }
+}
+
+impl Repository {
+    /// What a commit says of itself, by a format of `git log`.
+    fn format(&self, commit: &CommitId, format: &str) -> Result<String, GitError> {
+        let place = Place::objects(self.common_dir());
+        let words = ["log", "-1", "--no-show-signature", &format!("--format={format}"), commit.as_str()];
+        Ok(String::from_utf8_lossy(&git(&place, words).run()?).into_owned())
+    }
+}

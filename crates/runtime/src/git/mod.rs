@@ -1,0 +1,69 @@
+//! All that the engine does with git: work trees of a run, snapshots, merges, the one final commit.
+//!
+//! Only the git command line is used, and plumbing of it. The user's checkout is read and never written:
+//! no file, no index, no HEAD, no branch but `remand/<run>`. Read on in `run.rs` for what a run owns.
+
+mod call;
+mod error;
+mod id;
+
+mod diff;
+mod hygiene;
+mod repository;
+
+mod attach;
+mod overlay;
+mod remove;
+mod restore;
+mod snapshot;
+mod worktree;
+
+mod chain;
+mod commit;
+mod create;
+mod hand_over;
+mod kept;
+mod merge;
+mod pool;
+mod rollback;
+mod run;
+mod stale;
+mod take_back;
+
+pub use commit::{CommitMessage, FinalCommit};
+pub use diff::{ChangeKind, Changed};
+pub use error::GitError;
+pub use hand_over::HandOver;
+pub use hygiene::{Hygiene, LfsInstalled};
+pub use id::{CommitId, TreeId};
+pub use kept::{Kept, Merging};
+pub use merge::Merge;
+pub use pool::At;
+pub use repository::{Head, Repository};
+pub use rollback::{Rollback, rollback};
+pub use run::{BranchFate, RunTrees, State};
+pub use stale::{Stale, clean, stale};
+pub use take_back::TakenBack;
+pub use worktree::WorkTree;
+
+#[cfg(test)]
+mod testbed;
+
+#[cfg(test)]
+mod commit_tests;
+#[cfg(test)]
+mod diff_tests;
+#[cfg(test)]
+mod exact_tests;
+#[cfg(test)]
+mod kill_tests;
+#[cfg(test)]
+mod merge_tests;
+#[cfg(test)]
+mod repository_tests;
+#[cfg(test)]
+mod run_tests;
+#[cfg(test)]
+mod snapshot_tests;
+#[cfg(test)]
+mod stale_tests;

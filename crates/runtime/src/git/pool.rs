@@ -1,0 +1,75 @@
+//! Lends work trees to tasks. A tree that is given back keeps its files, so the next task's checkout is a difference.
+
+use super::remove::remove;
+use super::worktree::write_whole;
+use super::{GitError, RunTrees, TreeId, WorkTree, error};
+use std::collections::BTreeMap;
+use std::fs;
+
+/// The state in which a task starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At<'t> {
+    /// Where the main line stands.
+    Main,
+    Tree(&'t TreeId),
+}
+
+impl RunTrees {
+    /// Lends a work tree in the wanted state; a task that has one gets the same again.
+    pub fn lend(&self, task: &str, at: At<'_>) -> Result<WorkTree, GitError> {
+        let tree = {
+            let _pool = self.pool_guard();
+            let lent = self.lent_trees()?;
+            let number = match lent.iter().find(|(_, holder)| *holder == task) {
+                Some((number, _)) => *number,
+                None => (1..).find(|number| !lent.contains_key(number)).unwrap_or(u32::MAX),
+            };
+            let tree = self.work_tree(&number.to_string());
+            tree.mend()?;
+            write_whole(&tree.private("task"), task.as_bytes())?;
+            tree
+        };
+        match at {
+            At::Main => tree.restore(&self.main_state()?.tree)?,
+            At::Tree(state) => tree.restore(state)?,
+        }
+        Ok(tree)
+    }
+
+    /// The work tree that a task has, as it is.
+    pub fn lent(&self, task: &str) -> Result<Option<WorkTree>, GitError> {
+        let _pool = self.pool_guard();
+        let lent = self.lent_trees()?;
+        Ok(lent
+            .iter()
+            .find(|(_, holder)| *holder == task)
+            .map(|(number, _)| self.work_tree(&number.to_string())))
+    }
+
+    /// Takes back the work tree of a task; one that has none has given it back already.
+    pub fn give_back(&self, task: &str) -> Result<(), GitError> {
+        let _pool = self.pool_guard();
+        for number in
+            self.lent_trees()?.into_iter().filter(|(_, holder)| holder == task).map(|(number, _)| number)
+        {
+            remove(&self.work_tree(&number.to_string()).private("task"))?;
+        }
+        Ok(())
+    }
+
+    /// Which tree is with which task.
+    fn lent_trees(&self) -> Result<BTreeMap<u32, String>, GitError> {
+        let folder = self.folder.join("private");
+        let mut lent = BTreeMap::new();
+        for entry in fs::read_dir(&folder).map_err(error::file("list", &folder))? {
+            let file = entry.map_err(error::file("list", &folder))?.path();
+            let number = file.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+            if let Some(number) =
+                number.filter(|_| file.extension().is_some_and(|extension| extension == "task"))
+            {
+                lent.insert(number, fs::read_to_string(&file).map_err(error::file("read", &file))?);
+            }
+        }
+        Ok(lent)
+    }
+}

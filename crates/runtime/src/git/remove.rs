@@ -1,0 +1,112 @@
+//! Removing files from a work tree, without ever following a symbolic link out of it.
+
+use super::{GitError, error};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a folder that is being removed may still be filled.
+const WRITER_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Removes a file or a folder with all in it; what is not there is removed already.
+pub(super) fn remove(path: &Path) -> Result<(), GitError> {
+    let once = || match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(gone) if matches!(gone.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+        Err(other) => Err(other),
+    };
+    let mut ended = once();
+    let started = Instant::now();
+    // A git that outlived its engine may still be writing here.
+    while ended.as_ref().is_err_and(|error| error.kind() == ErrorKind::DirectoryNotEmpty)
+        && started.elapsed() < WRITER_PATIENCE
+    {
+        thread::sleep(Duration::from_millis(20));
+        ended = once();
+    }
+    match ended {
+        Err(denied) if denied.kind() == ErrorKind::PermissionDenied => {
+            if let Some(parent) = path.parent() {
+                open_folder(parent)?;
+            }
+            open_up(path)?;
+            once().map_err(error::file("remove", path))
+        }
+        other => other.map_err(error::file("remove", path)),
+    }
+}
+
+/// Removes what is at a path inside a root, if the way there is made of real folders only.
+pub(super) fn remove_inside(root: &Path, inside: &Path) -> Result<(), GitError> {
+    let mut above: Vec<&Path> = inside.ancestors().skip(1).collect();
+    above.pop();
+    let real = |folder: &&Path| fs::symlink_metadata(root.join(folder)).is_ok_and(|found| found.is_dir());
+    if above.iter().all(real) { remove(&root.join(inside)) } else { Ok(()) }
+}
+
+/// Makes the way to a path inside a root consist of real folders only.
+pub(super) fn clear_way(root: &Path, inside: &Path) -> Result<(), GitError> {
+    let mut above: Vec<&Path> = inside.ancestors().skip(1).collect();
+    above.pop();
+    for folder in above.into_iter().rev().map(|folder| root.join(folder)) {
+        if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+            remove(&folder)?;
+            fs::create_dir(&folder).map_err(error::file("create", &folder))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file and the folders above it that are empty then, up to the root.
+pub(super) fn remove_with_empty_parents(root: &Path, inside: &Path) -> Result<(), GitError> {
+    remove_inside(root, inside)?;
+    for parent in inside.ancestors().skip(1).take_while(|parent| !parent.as_os_str().is_empty()) {
+        if fs::remove_dir(root.join(parent)).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Removes folders that hold nothing but empty folders.
+pub(super) fn prune_empty(folder: &Path) {
+    if let Ok(entries) = fs::read_dir(folder) {
+        for entry in entries.flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                prune_empty(&entry.path());
+            }
+        }
+        // A folder that is not empty stays; that is the point.
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// Gives the owner all rights on every folder at and below a path.
+pub(super) fn open_up(path: &Path) -> Result<(), GitError> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    if !found.is_dir() {
+        return Ok(());
+    }
+    open_folder(path)?;
+    for entry in fs::read_dir(path).map_err(error::file("list", path))? {
+        let entry = entry.map_err(error::file("list", path))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn open_folder(path: &Path) -> Result<(), GitError> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    let mode = found.permissions().mode();
+    if found.is_dir() && mode & 0o700 != 0o700 {
+        let opened = fs::Permissions::from_mode(mode | 0o700);
+        fs::set_permissions(path, opened).map_err(error::file("open", path))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! The user's repository: where it is, who it is, and where it stands. Reads only, but for its own id.
+
+use super::call::{Place, git, path};
+use super::{CommitId, GitError, TreeId, error};
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// The oldest git that has `merge-tree --write-tree`.
+pub(super) const OLDEST: &str = "2.38";
+
+/// A repository with a checkout and at least one commit.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    root: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    line_endings: Arc<OnceLock<LineEndings>>,
+}
+
+/// Where the checkout stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub commit: CommitId,
+    /// None when HEAD is detached.
+    pub branch: Option<String>,
+}
+
+/// Whether git changes line endings of files that no attribute names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineEndings {
+    AsTheyAre,
+    Converted,
+}
+
+impl Repository {
+    /// Finds the repository that a folder is in, and refuses one that no run can start from.
+    pub fn discover(from: &Path) -> Result<Repository, GitError> {
+        let place = Place::found_from(from);
+        refuse_old(&git(&place, ["version"]).line()?)?;
+        let asked = |question: &str| git(&place, ["rev-parse", "--path-format=absolute", question]).path();
+        let git_dir = asked("--absolute-git-dir")?;
+        if git(&place, ["rev-parse", "--is-bare-repository"]).line()? == "true" {
+            return Err(GitError::Bare { path: git_dir });
+        }
+        if git(&place, ["rev-parse", "--is-inside-work-tree"]).line()? != "true" {
+            return Err(GitError::InsideGitFolder { path: from.to_path_buf() });
+        }
+        let (root, common_dir) = (asked("--show-toplevel")?, asked("--git-common-dir")?);
+        if git(&place, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).answer()?.code != 0 {
+            return Err(GitError::NoCommits { path: root });
+        }
+        let common_dir = fs::canonicalize(&common_dir).map_err(error::file("find", &common_dir))?;
+        Ok(Repository { root, git_dir, common_dir, line_endings: Arc::default() })
+    }
+
+    /// The root of the user's checkout.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder that all checkouts of the repository share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// The git folder of the user's checkout.
+    pub(super) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// Objects and references, without a work tree.
+    pub(super) fn objects(&self) -> Place {
+        Place::objects(&self.common_dir)
+    }
+
+    /// The user's checkout, for reading.
+    pub(super) fn checkout(&self) -> Place {
+        Place::found_from(&self.root)
+    }
+
+    /// An id that stays when the checkout is moved or cleaned, and that all its work trees share.
+    pub fn identity(&self) -> Result<String, GitError> {
+        let folder = self.common_dir.join("remand");
+        let file = folder.join("id");
+        fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
+        let mut random = [0; 16];
+        let source = Path::new("/dev/urandom");
+        fs::File::open(source)
+            .and_then(|mut source| source.read_exact(&mut random))
+            .map_err(error::file("read", source))?;
+        let fresh: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        // Written aside and linked into place: who comes second reads a whole id, never half of one.
+        let aside = folder.join(format!("id.{fresh}"));
+        let written = OpenOptions::new().write(true).create_new(true).open(&aside);
+        written
+            .and_then(|mut aside| {
+                aside.write_all(format!("{fresh}\n").as_bytes()).and_then(|()| aside.sync_all())
+            })
+            .map_err(error::file("write", &aside))?;
+        let linked = fs::hard_link(&aside, &file);
+        fs::remove_file(&aside).map_err(error::file("remove", &aside))?;
+        match linked {
+            Ok(()) => Ok(fresh),
+            Err(taken) if taken.kind() == ErrorKind::AlreadyExists => {
+                let id = fs::read_to_string(&file).map_err(error::file("read", &file))?;
+                Ok(id.trim().to_string())
+            }
+            Err(source) => Err(error::file("create", &file)(source)),
+        }
+    }
+
+    /// Where the checkout stands.
+    pub fn head(&self) -> Result<Head, GitError> {
+        let commit = git(&self.checkout(), ["rev-parse", "--verify", "HEAD^{commit}"]).line()?.parse()?;
+        let branch = git(&self.checkout(), ["symbolic-ref", "--quiet", "--short", "HEAD"]).answer()?;
+        let branch =
+            (branch.code == 0).then(|| String::from_utf8_lossy(&branch.stdout).trim_end().to_string());
+        Ok(Head { commit, branch })
+    }
+
+    /// The commit that a revision of the user's names.
+    pub fn commit(&self, revision: &str) -> Result<CommitId, GitError> {
+        let asked = format!("{revision}^{{commit}}");
+        let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &asked];
+        let answer = git(&self.checkout(), words).answer()?;
+        match answer.code {
+            0 => String::from_utf8_lossy(&answer.stdout).trim().parse(),
+            _ => Err(GitError::UnknownRevision { revision: revision.to_string() }),
+        }
+    }
+
+    /// The content of a commit.
+    pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, GitError> {
+        let asked = format!("{commit}^{{tree}}");
+        TreeId::plain(&git(&self.objects(), ["rev-parse", "--verify", &asked]).line()?)
+    }
+
+    /// The content of a file in a tree, as it would be committed; of a symbolic link, its target.
+    pub fn read(&self, tree: &TreeId, file: &Path) -> Result<Option<Vec<u8>>, GitError> {
+        let mut asked = format!("{}:", tree.tree()).into_bytes();
+        asked.extend(super::call::listed([file]));
+        let output = git(&self.objects(), ["cat-file", "--batch", "-z"]).input(asked).run()?;
+        Ok(blob(&output))
+    }
+
+    /// Whether there is a branch of this name.
+    pub fn branch_exists(&self, name: &str) -> Result<bool, GitError> {
+        Ok(self.reference(&format!("refs/heads/{name}"))?.is_some())
+    }
+
+    /// The commit that a reference points to.
+    pub(super) fn reference(&self, name: &str) -> Result<Option<CommitId>, GitError> {
+        let answer = git(&self.objects(), ["rev-parse", "--verify", "--quiet", name]).answer()?;
+        match answer.code {
+            0 => Ok(Some(String::from_utf8_lossy(&answer.stdout).trim().parse()?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Moves a reference, if it still is where it was seen.
+    pub(super) fn move_reference(
+        &self,
+        name: &str,
+        from: Option<&CommitId>,
+        to: &CommitId,
+    ) -> Result<(), GitError> {
+        let from = from.map_or("", CommitId::as_str);
+        git(&self.objects(), ["update-ref", name, to.as_str(), from]).run().map(drop).map_err(|error| {
+            match error {
+                GitError::Failed { stderr, .. }
+                    if stderr.contains("but expected") || stderr.contains("already exists") =>
+                {
+                    GitError::MovedMeanwhile { reference: name.to_string() }
+                }
+                other => other,
+            }
+        })
+    }
+
+    /// Removes a reference; one that is not there is removed already.
+    pub(super) fn drop_reference(&self, name: &str) -> Result<(), GitError> {
+        git(&self.objects(), ["update-ref", "-d", name]).run().map(drop)
+    }
+
+    /// Whether git converts line endings by default.
+    pub(super) fn line_endings(&self) -> Result<LineEndings, GitError> {
+        if let Some(known) = self.line_endings.get() {
+            return Ok(*known);
+        }
+        let answer = git(&self.objects(), ["config", "--get", "core.autocrlf"]).answer()?;
+        let value = String::from_utf8_lossy(&answer.stdout).trim().to_ascii_lowercase();
+        let off = matches!(value.as_str(), "" | "false" | "no" | "off" | "0");
+        let found = if off { LineEndings::AsTheyAre } else { LineEndings::Converted };
+        Ok(*self.line_endings.get_or_init(|| found))
+    }
+
+    /// The work tree that has a branch checked out.
+    pub(super) fn holder(&self, branch: &str) -> Result<Option<PathBuf>, GitError> {
+        let output = git(&self.objects(), ["worktree", "list", "--porcelain", "-z"]).run()?;
+        let wanted = format!("branch refs/heads/{branch}");
+        let mut tree = None;
+        for line in output.split(|byte| *byte == 0) {
+            match line.strip_prefix(b"worktree ") {
+                Some(at) => tree = Some(path(at)),
+                None if line == wanted.as_bytes() => return Ok(tree),
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The content in one answer of `cat-file --batch`; none for a missing object.
+fn blob(output: &[u8]) -> Option<Vec<u8>> {
+    let end = output.iter().position(|byte| *byte == b'\n')?;
+    let head = std::str::from_utf8(&output[..end]).ok()?;
+    let mut words = head.split(' ');
+    let (kind, size) = (words.nth(1)?, words.next()?.parse::<usize>().ok()?);
+    if kind != "blob" {
+        return None;
+    }
+    output.get(end + 1..end + 1 + size).map(<[u8]>::to_vec)
+}
+
+fn refuse_old(answer: &str) -> Result<(), GitError> {
+    let number = |text: &str| {
+        let mut parts = text.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+        (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+    };
+    let found = answer.strip_prefix("git version ").unwrap_or(answer);
+    if number(found) < number(OLDEST) {
+        return Err(GitError::TooOld { found: found.to_string() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_git_without_merge_tree_is_refused_with_its_version() {
+        assert!(
+            matches!(refuse_old("git version 2.37.9"), Err(GitError::TooOld { found }) if found == "2.37.9")
+        );
+        for sound in ["git version 2.38.0", "git version 2.47.3.windows.1", "git version 3.0.1 (Apple Git-1)"]
+        {
+            assert!(refuse_old(sound).is_ok(), "{sound}");
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Takes the exact content of a work tree into the repository, by an index of the engine's own.
+//!
+//! In a snapshot are the files that are not ignored, and those that the run's base tracks. The index is kept between
+//! snapshots for the file times in it, so an unchanged tree costs no reading of files.
+
+use super::call::{fields, git, listed, path};
+use super::overlay::Overlay;
+use super::remove::{open_up, remove};
+use super::{GitError, TreeId, WorkTree, error};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What differs between the index and the files.
+#[derive(Debug, Default)]
+struct Look {
+    /// Tracked files whose times, size or kind differ, with the mode in the index.
+    touched: BTreeMap<PathBuf, String>,
+    /// Files that are neither tracked nor ignored.
+    others: BTreeSet<PathBuf>,
+}
+
+/// What is in the work tree and neither tracked nor ignored.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// Files, those in embedded repositories among them.
+    pub(super) files: BTreeSet<PathBuf>,
+    /// Folders that are repositories themselves.
+    pub(super) embedded: Vec<PathBuf>,
+}
+
+/// What is to be done to the index.
+#[derive(Debug, Default)]
+struct Update {
+    taken: Vec<PathBuf>,
+    gone: Vec<PathBuf>,
+    /// Regular files among the taken.
+    regular: Vec<PathBuf>,
+    /// Files that could change once more without any of their times showing it.
+    suspect: Vec<PathBuf>,
+}
+
+impl Look {
+    /// Whether a file of this name is among what differs.
+    fn names(&self, name: &str) -> bool {
+        self.touched
+            .keys()
+            .chain(&self.others)
+            .any(|file| file.file_name().is_some_and(|found| found == name))
+    }
+}
+
+impl WorkTree {
+    /// Takes the content as it is now.
+    pub fn snapshot(&self) -> Result<TreeId, GitError> {
+        let mut memory = self.memory();
+        self.mend()?;
+        let tree = self.stage()?;
+        if memory.kept.as_ref().is_none_or(|(kept, _)| *kept != tree) {
+            let reference = format!("refs/remand/{}/kept/{}", self.run, self.name());
+            let last = match memory.kept.take() {
+                Some((_, commit)) => Some(commit),
+                None => self.repository.reference(&reference)?,
+            };
+            let mut commit = self.repository.commit_tree(tree.tree(), last.as_ref(), "Kept snapshot\n")?;
+            if let Some(raw) = tree.raw() {
+                commit = self.repository.commit_tree(raw, Some(&commit), "Kept bytes\n")?;
+            }
+            self.repository.move_reference(&reference, last.as_ref(), &commit)?;
+            memory.kept = Some((tree.clone(), commit));
+        }
+        Ok(tree)
+    }
+
+    fn stage(&self) -> Result<TreeId, GitError> {
+        let index = self.private("index");
+        let mut overlay = self.overlay();
+        if overlay == Overlay::Unsure || !index.exists() {
+            overlay = Overlay::None;
+            self.seed_index()?;
+        }
+        let mut look = self.look();
+        // An index that cannot be read, or that was made under other attributes, says nothing of the files.
+        if look.as_ref().map_or_else(GitError::is_failed_call, |look| look.names(".gitattributes")) {
+            overlay = Overlay::None;
+            self.seed_index()?;
+            look = self.look();
+        }
+        let look = look?;
+        let update = self.update(&look)?;
+        overlay = self.apply(&look, &update, overlay)?;
+        let tree = TreeId::plain(&git(&self.place(), ["write-tree"]).line()?)?;
+        Ok(match overlay {
+            Overlay::Some(raw) => tree.with_raw(Some(raw)),
+            Overlay::None | Overlay::Unsure => tree,
+        })
+    }
+
+    /// Starts an index that knows what the base tracks and nothing of the files.
+    fn seed_index(&self) -> Result<(), GitError> {
+        remove(&self.private("index"))?;
+        self.note_overlay(&Overlay::None)?;
+        git(&self.place(), ["read-tree", self.base.as_str()]).run().map(drop)
+    }
+
+    fn look(&self) -> Result<Look, GitError> {
+        let place = self.place();
+        let touched = || {
+            let words = ["diff-files", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty"];
+            git(&place, words).run()
+        };
+        let (touched, others) = thread::scope(|scope| {
+            let asked = scope.spawn(touched);
+            let others = self.others();
+            (asked.join().unwrap_or_else(|_| touched()), others)
+        });
+        let touched = touched?;
+        let mut look = Look { others: others?.files, ..Look::default() };
+        let mut rows = fields(&touched);
+        while let (Some(head), Some(name)) = (rows.next(), rows.next()) {
+            let mode = String::from_utf8_lossy(head.get(1..7).unwrap_or_default()).into_owned();
+            look.touched.insert(path(name), mode);
+        }
+        Ok(look)
+    }
+
+    /// Lists what is neither tracked nor ignored; git does not look into an embedded repository, so this does.
+    pub(super) fn others(&self) -> Result<Others, GitError> {
+        let listing = || git(&self.place(), ["ls-files", "-z", "--others", "--exclude-standard"]).answer();
+        let mut answer = listing()?;
+        if String::from_utf8_lossy(&answer.stderr).contains("could not open directory") {
+            open_up(self.path())?;
+            answer = listing()?;
+        }
+        if answer.code != 0 {
+            let words = "git ls-files --others".to_string();
+            return Err(GitError::of_call(words, answer.code, &answer.stderr, self.path()));
+        }
+        let mut others = Others::default();
+        let mut inside = Vec::new();
+        for name in fields(&answer.stdout) {
+            match name.strip_suffix(b"/").map(path) {
+                Some(folder) => {
+                    self.walk(&folder, &mut inside)?;
+                    others.embedded.push(folder);
+                }
+                None => drop(others.files.insert(path(name))),
+            }
+        }
+        let ignored = self.ignored(&inside)?;
+        others.files.extend(inside.into_iter().filter(|file| !ignored.contains(file)));
+        Ok(others)
+    }
+
+    /// The files among these that are ignored.
+    fn ignored(&self, files: &[PathBuf]) -> Result<BTreeSet<PathBuf>, GitError> {
+        if files.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        // Git reads these as patterns, which no name that begins with a folder is taken for.
+        let named: Vec<PathBuf> = files.iter().map(|file| Path::new(".").join(file)).collect();
+        let words = ["check-ignore", "-z", "--stdin", "--no-index"];
+        let answer = git(&self.place(), words).input(listed(named.iter().map(PathBuf::as_path))).answer()?;
+        match answer.code {
+            0 | 1 => Ok(fields(&answer.stdout)
+                .map(|name| path(name.strip_prefix(b"./").unwrap_or(name)))
+                .collect()),
+            code => Err(GitError::of_call(words.join(" "), code, &answer.stderr, self.path())),
+        }
+    }
+
+    /// All files below a folder, except those of git itself.
+    fn walk(&self, folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), GitError> {
+        let at = self.path().join(folder);
+        for entry in fs::read_dir(&at).map_err(error::file("list", &at))? {
+            let entry = entry.map_err(error::file("list", &at))?;
+            let inside = folder.join(entry.file_name());
+            let kind = entry.file_type().map_err(error::file("look at", &at))?;
+            if entry.file_name() == ".git" {
+                continue;
+            } else if kind.is_dir() {
+                self.walk(&inside, found)?;
+            } else if kind.is_file() || kind.is_symlink() {
+                found.push(inside);
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&self, look: &Look) -> Result<Update, GitError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        let mut update = Update::default();
+        let mut folders = BTreeMap::new();
+        let touched = look.touched.iter().map(|(file, mode)| (file, mode == "160000"));
+        for (file, is_submodule) in touched.chain(look.others.iter().map(|file| (file, false))) {
+            match self.found(file, &mut folders) {
+                Some(found) if found.is_dir() && is_submodule => update.taken.push(file.clone()),
+                Some(found) if found.is_symlink() => update.taken.push(file.clone()),
+                Some(found) if found.is_file() => {
+                    make_readable(&self.path().join(file), &found)?;
+                    // Git looks at the content again when the time of change is as young as the index. It does not
+                    // ask how young the change of the inode is, which alone shows a file put in with an old time.
+                    if found.mtime() < found.ctime() && found.ctime() + 1 >= now {
+                        update.suspect.push(file.clone());
+                    }
+                    update.regular.push(file.clone());
+                    update.taken.push(file.clone());
+                }
+                Some(_) | None => update.gone.push(file.clone()),
+            }
+        }
+        Ok(update)
+    }
+
+    /// What is at a path, if all above it are real folders.
+    fn found(&self, file: &Path, folders: &mut BTreeMap<PathBuf, bool>) -> Option<Metadata> {
+        let parent = file.parent().unwrap_or(Path::new(""));
+        if !self.is_real(parent, folders) {
+            return None;
+        }
+        fs::symlink_metadata(self.path().join(file)).ok()
+    }
+
+    fn is_real(&self, folder: &Path, folders: &mut BTreeMap<PathBuf, bool>) -> bool {
+        if folder.as_os_str().is_empty() {
+            return true;
+        }
+        if let Some(known) = folders.get(folder) {
+            return *known;
+        }
+        let above = self.is_real(folder.parent().unwrap_or(Path::new("")), folders);
+        let real = above && fs::symlink_metadata(self.path().join(folder)).is_ok_and(|found| found.is_dir());
+        folders.insert(folder.to_path_buf(), real);
+        real
+    }
+
+    /// Brings the index to the files, and gives the overlay that goes with it.
+    fn apply(&self, look: &Look, update: &Update, overlay: Overlay) -> Result<Overlay, GitError> {
+        let listed_now = || look.touched.keys().chain(&look.others);
+        if look.touched.is_empty() && look.others.is_empty() {
+            return Ok(overlay);
+        }
+        let convertible = self.convertible(&update.regular)?;
+        let laid_over = self.overlaid(&overlay)?;
+        let concerned = !convertible.is_empty() || listed_now().any(|file| laid_over.contains_key(file));
+        if concerned {
+            self.note_overlay(&Overlay::Unsure)?;
+        }
+        self.drop_entries(&update.gone)?;
+        if !update.taken.is_empty() {
+            let words = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
+            git(&self.place(), words).input(listed(update.taken.iter().map(PathBuf::as_path))).run()?;
+        }
+        if look.names(".gitignore") {
+            self.drop_ignored()?;
+        }
+        self.forget_times(&update.suspect)?;
+        if !concerned {
+            return Ok(overlay);
+        }
+        let mut raw = laid_over;
+        raw.retain(|file, _| !look.touched.contains_key(file) && !look.others.contains(file));
+        let staged = self.regular_entries()?;
+        let candidates: Vec<PathBuf> = convertible.into_iter().filter(|file| staged.contains(file)).collect();
+        raw.extend(self.unfaithful(&candidates)?);
+        let overlay = self.overlay_of(&raw)?;
+        self.note_overlay(&overlay)?;
+        Ok(overlay)
+    }
+
+    /// Takes paths out of the index.
+    pub(super) fn drop_entries(&self, paths: &[PathBuf]) -> Result<(), GitError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<Vec<u8>> = paths.iter().map(|path| self.absent_row(path)).collect();
+        git(&self.place(), ["update-index", "-z", "--index-info"]).input(rows.concat()).run().map(drop)
+    }
+
+    /// The row that takes a path out of an index.
+    pub(super) fn absent_row(&self, path: &Path) -> Vec<u8> {
+        let zeros = "0".repeat(self.base.as_str().len());
+        [format!("0 {zeros}\t").as_bytes(), path.as_os_str().as_bytes(), b"\0"].concat()
+    }
+
+    /// Takes out files that became ignored since they were taken in, unless the base tracks them.
+    fn drop_ignored(&self) -> Result<(), GitError> {
+        let words = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
+        let output = git(&self.place(), words).run()?;
+        let ignored: Vec<PathBuf> = fields(&output).map(path).collect();
+        if ignored.is_empty() {
+            return Ok(());
+        }
+        let words = ["ls-tree", "-r", "-z", "--name-only", self.base.as_str()];
+        let tracked = git(&self.repository.objects(), words).run()?;
+        let tracked: BTreeSet<&[u8]> = fields(&tracked).collect();
+        let out: Vec<PathBuf> =
+            ignored.into_iter().filter(|file| !tracked.contains(file.as_os_str().as_bytes())).collect();
+        self.drop_entries(&out)
+    }
+
+    /// Makes git compare the content of these files next time.
+    fn forget_times(&self, files: &[PathBuf]) -> Result<(), GitError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let files: BTreeSet<&[u8]> = files.iter().map(|file| file.as_os_str().as_bytes()).collect();
+        let output = git(&self.place(), ["ls-files", "--stage", "-z"]).run()?;
+        let mut rows = Vec::new();
+        for row in fields(&output) {
+            let name = row.iter().position(|byte| *byte == b'\t').map(|tab| &row[tab + 1..]);
+            if name.is_some_and(|name| files.contains(name)) {
+                rows.extend_from_slice(row);
+                rows.push(0);
+            }
+        }
+        git(&self.place(), ["update-index", "-z", "--index-info"]).input(rows).run().map(drop)
+    }
+
+    /// The regular files in the index.
+    fn regular_entries(&self) -> Result<BTreeSet<PathBuf>, GitError> {
+        let output = git(&self.place(), ["ls-files", "--stage", "-z"]).run()?;
+        let rows = fields(&output).filter(|row| row.starts_with(b"100"));
+        Ok(rows
+            .filter_map(|row| row.iter().position(|byte| *byte == b'\t').map(|tab| path(&row[tab + 1..])))
+            .collect())
+    }
+}
+
+fn make_readable(file: &Path, found: &Metadata) -> Result<(), GitError> {
+    let mode = found.permissions().mode();
+    if mode & 0o400 == 0 {
+        let readable = fs::Permissions::from_mode(mode | 0o600);
+        fs::set_permissions(file, readable).map_err(error::file("open", file))?;
+    }
+    Ok(())
+}

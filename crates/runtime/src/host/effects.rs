@@ -1,0 +1,37 @@
+//! The line between the host and the world: what carries commands out.
+
+use super::message::Reply;
+use remand_kernel::ids::CommandId;
+use remand_kernel::{Command, Program, State};
+use remand_ledger::RunId;
+use std::sync::Arc;
+
+/// A command of a run with what was known when it was given.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'o> {
+    pub run: &'o RunId,
+    pub program: &'o Arc<Program>,
+    pub state: &'o State,
+    pub command: &'o Command,
+    pub issue: Issue,
+}
+
+/// Whether a command was given before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Issue {
+    First,
+    /// It was open when another process stopped driving the run; what that one began is undone first.
+    Again,
+}
+
+/// Carries commands out. Nothing in here decides where a run goes.
+pub trait Effects {
+    /// Starts a dispatch or an operation; the reply takes its outcome back, from any thread.
+    fn perform(&mut self, order: &Order<'_>, reply: Reply);
+
+    /// Ends what a command started, with its whole process group. Its reply still comes.
+    fn cancel(&mut self, run: &RunId, id: CommandId);
+
+    /// The run is over: lays out what people will want to read, and lets its trees go.
+    fn finish(&mut self, order: &Order<'_>);
+}

@@ -1,0 +1,61 @@
+//! What comes into the host's inbox: outcomes of commands, each with what was seen on the way.
+
+use remand_kernel::event::Usage;
+use remand_kernel::ids::CommandId;
+use remand_kernel::{Event, Outcome};
+use remand_ledger::{Blob, Facts, RunId};
+use std::sync::mpsc::Sender;
+
+/// How a command came to its end.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    pub outcome: Outcome,
+    pub usage: Usage,
+    pub facts: Facts,
+    pub blobs: Vec<Blob>,
+}
+
+impl Ending {
+    /// An ending with nothing to tell but the outcome.
+    pub fn plain(outcome: Outcome) -> Ending {
+        Ending { outcome, usage: Usage::default(), facts: Facts::default(), blobs: Vec::new() }
+    }
+}
+
+/// One thing in the inbox.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub run: RunId,
+    pub event: Event,
+    pub facts: Facts,
+    pub blobs: Vec<Blob>,
+    pub from: From,
+}
+
+/// Who put a message there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// A command that this process carried out.
+    Effect(CommandId),
+    /// This process itself, for a human at its terminal.
+    Here,
+    /// Another process, by a row in the ledger.
+    Request(i64),
+}
+
+/// Takes the outcome of one command back to the host.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub(super) run: RunId,
+    pub(super) id: CommandId,
+    pub(super) post: Sender<Message>,
+}
+
+impl Reply {
+    /// Hands in the outcome. A host that is gone needs it no more: the command is still open in the ledger.
+    pub fn send(self, ending: Ending) {
+        let Ending { outcome, usage, facts, blobs } = ending;
+        let event = Event::Ended { id: self.id, outcome, usage };
+        let _ = self.post.send(Message { run: self.run, event, facts, blobs, from: From::Effect(self.id) });
+    }
+}

@@ -1,0 +1,392 @@
+//! The host: takes events one at a time, commits each with its consequences, and has these carried out.
+//!
+//! It decides nothing that the kernel can decide. One thread reads one inbox, so the order is total; all that is in the
+//! inbox goes into one commit, whichever runs it belongs to.
+
+mod effects;
+pub mod faults;
+mod message;
+mod watch;
+
+use crate::clock;
+use crate::lock::{DriverLock, LockError};
+use faults::Point;
+use message::{From, Message};
+use remand_kernel::event::{Outcome, Start};
+use remand_kernel::ids::CommandId;
+use remand_kernel::signal::Failure;
+use remand_kernel::state::End;
+use remand_kernel::step::{Note, Refusal, Step};
+use remand_kernel::{Command, Event, Program, State, step};
+use remand_ledger::{
+    Blob, Entry, Facts, Ledger, LedgerError, Reader, ReplayError, ReplayFrom, Replayed, RunId, replay,
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+pub use effects::{Effects, Issue, Order};
+pub use message::{Ending, Reply};
+pub use watch::{News, Unwatched, Watch};
+
+/// How often the host looks for requests of other processes and for signals.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Drives any number of runs in one process.
+pub struct Host<E> {
+    ledger: Ledger,
+    /// Sees what other processes write.
+    reader: Reader,
+    effects: E,
+    /// Where the locks of runs lie, one folder a run.
+    runs_folder: PathBuf,
+    runs: BTreeMap<RunId, Driven>,
+    inbox: Receiver<Message>,
+    post: Sender<Message>,
+    /// Taken from the inbox, for a later commit: one commit holds at most one event of a run.
+    backlog: VecDeque<Message>,
+    /// The version of the ledger at the last look for requests.
+    seen: Option<i64>,
+}
+
+/// One run that this process drives.
+struct Driven {
+    program: Arc<Program>,
+    state: State,
+    _lock: DriverLock,
+    /// Commands that are being carried out.
+    under_way: BTreeSet<CommandId>,
+}
+
+/// A run that is to begin.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    pub run: RunId,
+    pub program: Arc<Program>,
+    pub start: Start,
+    pub facts: Facts,
+    pub blobs: Vec<Blob>,
+}
+
+/// How a run stands when this process has nothing left to do for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Over(End),
+    /// At a gate, or paused: a human has to act.
+    Waiting,
+    /// This process was told to stop; the run can be resumed.
+    Left,
+}
+
+/// Why a host cannot go on. What was acknowledged is in the ledger.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    #[error("run {run} cannot be resumed")]
+    Replay { run: RunId, source: Box<ReplayError> },
+    #[error("run {run} cannot take this")]
+    Refused { run: RunId, source: Refusal },
+    #[error("run {0} is not driven here")]
+    NotDriven(RunId),
+}
+
+/// A step that is taken and not yet committed.
+struct Taken {
+    message: Message,
+    step: Step,
+}
+
+impl<E: Effects> Host<E> {
+    pub fn new(ledger: Ledger, effects: E, runs_folder: PathBuf) -> Result<Host<E>, HostError> {
+        let (post, inbox) = channel();
+        let reader = ledger.reader()?;
+        Ok(Host {
+            ledger,
+            reader,
+            effects,
+            runs_folder,
+            runs: BTreeMap::new(),
+            inbox,
+            post,
+            backlog: VecDeque::new(),
+            seen: None,
+        })
+    }
+
+    pub fn ledger(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// Takes a new run in; its first event waits in the inbox.
+    pub fn begin(&mut self, beginning: Beginning) -> Result<(), HostError> {
+        let Beginning { run, program, start, facts, blobs } = beginning;
+        let state = State::new(&program);
+        self.drive_run(run.clone(), program, state)?;
+        let event = Event::Started(start);
+        self.backlog.push_back(Message { run, event, facts, blobs, from: From::Here });
+        Ok(())
+    }
+
+    /// Takes over a run from the ledger, and issues again what is open.
+    pub fn resume(&mut self, run: &RunId) -> Result<(), HostError> {
+        let Replayed { open, unanswered, .. } = self.take_over(run)?;
+        self.perform(run, &open, Issue::Again);
+        if self.runs.get(run).is_some_and(|driven| driven.state.end().is_some()) {
+            self.perform(run, &unanswered, Issue::Again);
+        }
+        Ok(())
+    }
+
+    /// Takes over a run without going on with it: only what is asked of it now is done.
+    pub fn take_over(&mut self, run: &RunId) -> Result<Replayed, HostError> {
+        let lock = DriverLock::take(&self.runs_folder.join(&run.0), run)?;
+        let replayed = replay(&self.reader, run, ReplayFrom::Snapshot)
+            .map_err(|source| HostError::Replay { run: run.clone(), source: Box::new(source) })?;
+        self.ledger.take_up(run, replayed.seq);
+        let driven = Driven {
+            program: Arc::new(replayed.program.clone()),
+            state: replayed.state.clone(),
+            _lock: lock,
+            under_way: BTreeSet::new(),
+        };
+        self.runs.insert(run.clone(), driven);
+        Ok(replayed)
+    }
+
+    fn drive_run(&mut self, run: RunId, program: Arc<Program>, state: State) -> Result<(), HostError> {
+        let lock = DriverLock::take(&self.runs_folder.join(&run.0), &run)?;
+        self.runs.insert(run, Driven { program, state, _lock: lock, under_way: BTreeSet::new() });
+        Ok(())
+    }
+
+    /// Takes what a human did at this process's terminal.
+    pub fn submit(&mut self, run: &RunId, event: Event, watch: &mut dyn Watch) -> Result<(), HostError> {
+        let driven = self.runs.get(run).ok_or_else(|| HostError::NotDriven(run.clone()))?;
+        // On a copy first: a refusal must leave no trace.
+        step(&driven.program, &mut driven.state.clone(), &event)
+            .map_err(|source| HostError::Refused { run: run.clone(), source })?;
+        let (facts, blobs) = (Facts::default(), Vec::new());
+        self.backlog.push_back(Message { run: run.clone(), event, facts, blobs, from: From::Here });
+        self.commit(watch)
+    }
+
+    /// Goes on until no run has anything left that this process could do.
+    pub fn drive(&mut self, watch: &mut dyn Watch) -> Result<BTreeMap<RunId, Standing>, HostError> {
+        loop {
+            self.gather();
+            if !self.backlog.is_empty() {
+                self.commit(watch)?;
+                continue;
+            }
+            if watch.told_to_stop() {
+                return Ok(self.leave());
+            }
+            self.take_requests()?;
+            if !self.backlog.is_empty() {
+                continue;
+            }
+            if self.runs.values().all(|driven| driven.under_way.is_empty()) {
+                return Ok(self.standings());
+            }
+            match self.inbox.recv_timeout(POLL) {
+                Ok(message) => self.backlog.push_back(message),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => watch.waiting(),
+            }
+        }
+    }
+
+    fn gather(&mut self) {
+        self.backlog.extend(self.inbox.try_iter());
+    }
+
+    /// Looks for requests of other processes, if the ledger changed since the last look.
+    fn take_requests(&mut self) -> Result<(), HostError> {
+        let version = self.reader.data_version()?;
+        if self.seen == Some(version) {
+            return Ok(());
+        }
+        self.seen = Some(version);
+        let runs: Vec<RunId> = self.runs.keys().cloned().collect();
+        for run in runs {
+            for request in self.reader.requests(&run)? {
+                let (facts, blobs) = (Facts::default(), Vec::new());
+                let from = From::Request(request.id);
+                self.backlog.push_back(Message {
+                    run: run.clone(),
+                    event: request.event,
+                    facts,
+                    blobs,
+                    from,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// One transaction: the events that wait, at most one of each run, with rulings and commands. Before it nothing
+    /// has happened in the world; after it, everything needed to go on is on disk.
+    fn commit(&mut self, watch: &mut dyn Watch) -> Result<(), HostError> {
+        let taken = self.take()?;
+        let at = clock::now();
+        let entries: Vec<Entry<'_>> = taken
+            .iter()
+            .filter_map(|Taken { message, step }| {
+                let driven = self.runs.get(&message.run)?;
+                Some(Entry {
+                    run: &message.run,
+                    program: &driven.program,
+                    at,
+                    event: &message.event,
+                    facts: &message.facts,
+                    step,
+                    state: &driven.state,
+                    blobs: &message.blobs,
+                    request: match message.from {
+                        From::Request(id) => Some(id),
+                        From::Effect(_) | From::Here => None,
+                    },
+                })
+            })
+            .collect();
+        if entries.is_empty() {
+            return Ok(());
+        }
+        faults::reached(Point::BeforeCommit);
+        self.ledger.append(&entries)?;
+        faults::reached(Point::AfterCommit);
+        for entry in &entries {
+            let Entry { run, program, event, facts, step, state, .. } = *entry;
+            watch.published(&News { run, program, state, at, event, facts, step });
+        }
+        for Taken { message, step } in taken {
+            self.perform(&message.run, &step.commands, Issue::First);
+        }
+        Ok(())
+    }
+
+    /// Steps the kernel with the first waiting event of each run.
+    fn take(&mut self) -> Result<Vec<Taken>, HostError> {
+        let mut taken: Vec<Taken> = Vec::new();
+        let mut later = VecDeque::new();
+        let mut busy: BTreeSet<RunId> = BTreeSet::new();
+        while let Some(message) = self.backlog.pop_front() {
+            if busy.contains(&message.run) {
+                later.push_back(message);
+                continue;
+            }
+            let Some(driven) = self.runs.get_mut(&message.run) else {
+                continue;
+            };
+            if let From::Effect(id) = message.from {
+                driven.under_way.remove(&id);
+            }
+            if let Some(taken_now) = driven.take(message, &mut self.ledger)? {
+                busy.insert(taken_now.message.run.clone());
+                taken.push(taken_now);
+            }
+        }
+        self.backlog = later;
+        Ok(taken)
+    }
+
+    fn perform(&mut self, run: &RunId, commands: &[Command], issue: Issue) {
+        let Some(driven) = self.runs.get_mut(run) else {
+            return;
+        };
+        for command in commands {
+            let order = Order { run, program: &driven.program, state: &driven.state, command, issue };
+            match command {
+                Command::Dispatch(_) | Command::Operate { .. } => {
+                    let Some(id) = command.id() else { continue };
+                    driven.under_way.insert(id);
+                    faults::reached(Point::BeforeEffect);
+                    self.effects.perform(&order, Reply { run: run.clone(), id, post: self.post.clone() });
+                }
+                Command::Cancel { id } => self.effects.cancel(run, *id),
+                Command::Finish { .. } => self.effects.finish(&order),
+                // The gate is in the ledger; trees and inputs follow the state when they are next used.
+                Command::Ask(_) | Command::Discard { .. } | Command::Restore { .. } => {}
+            }
+        }
+    }
+
+    /// Stops driving: what is under way is killed, and open in the ledger for whoever resumes.
+    fn leave(&mut self) -> BTreeMap<RunId, Standing> {
+        for (run, driven) in &self.runs {
+            for id in &driven.under_way {
+                self.effects.cancel(run, *id);
+            }
+        }
+        let under_way = |host: &Host<E>| host.runs.values().any(|driven| !driven.under_way.is_empty());
+        while under_way(self) {
+            let Ok(message) = self.inbox.recv_timeout(Duration::from_secs(10)) else {
+                break;
+            };
+            if let (From::Effect(id), Some(driven)) = (message.from, self.runs.get_mut(&message.run)) {
+                driven.under_way.remove(&id);
+            }
+        }
+        self.runs.iter().map(|(run, driven)| (run.clone(), driven.standing(Standing::Left))).collect()
+    }
+
+    fn standings(&self) -> BTreeMap<RunId, Standing> {
+        self.runs.iter().map(|(run, driven)| (run.clone(), driven.standing(Standing::Waiting))).collect()
+    }
+
+    /// The state of a run that this process drives.
+    pub fn state(&self, run: &RunId) -> Option<(&Arc<Program>, &State)> {
+        self.runs.get(run).map(|driven| (&driven.program, &driven.state))
+    }
+}
+
+impl Driven {
+    /// Steps the kernel. What it refuses of an agent is a malformed result; what it refuses of a human is turned down.
+    fn take(&mut self, mut message: Message, ledger: &mut Ledger) -> Result<Option<Taken>, HostError> {
+        let refusal = match step(&self.program, &mut self.state, &message.event) {
+            Ok(step) => return Ok(Some(Taken { message, step })),
+            Err(refusal) => refusal,
+        };
+        match message.from {
+            From::Here => Err(HostError::Refused { run: message.run, source: refusal }),
+            From::Request(id) => {
+                ledger.refuse(id, &refusal.to_string())?;
+                Ok(None)
+            }
+            From::Effect(id) => {
+                message.event = match message.event {
+                    Event::Ended { usage, .. } => {
+                        let detail = refusal.to_string();
+                        let outcome = Outcome::Failed { failure: self.refused_as(id), detail, in_a_row: 0 };
+                        Event::Ended { id, outcome, usage }
+                    }
+                    other => other,
+                };
+                let run = message.run.clone();
+                let step = step(&self.program, &mut self.state, &message.event)
+                    .map_err(|source| HostError::Refused { run, source })?;
+                Ok(Some(Taken { message, step }))
+            }
+        }
+    }
+
+    /// An agent's result can be asked for again; the engine would say the same thing twice.
+    fn refused_as(&self, id: CommandId) -> Failure {
+        let is_dispatch =
+            self.program.phases.get(id.phase.index()).is_some_and(|phase| !phase.contracts().is_empty());
+        if is_dispatch { Failure::Malformed } else { Failure::Denied }
+    }
+
+    fn standing(&self, otherwise: Standing) -> Standing {
+        self.state.end().map_or(otherwise, |end| Standing::Over(end.clone()))
+    }
+}
+
+/// Tells whether an event came too late to matter.
+pub fn came_late(step: &Step) -> bool {
+    step.note == Note::Late
+}

@@ -1,0 +1,46 @@
+//! `baseline`: tags the base and runs the engine's own checks on it, before anything changes (EP-13).
+
+use super::Done;
+use super::verify::{Ran, run_checks};
+use crate::checks::Which;
+use crate::contract::to_yaml;
+use crate::workshop::{Job, LaneTree, Trouble};
+use remand_kernel::evidence::RowPhase;
+use remand_ledger::fact::{Artifact, NoteKind};
+use serde_json::json;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let tag = job.site.trees.tag_baseline()?;
+    let lane = LaneTree::as_it_is(job)?;
+    let ran = run_checks(job, &lane, Which::All, None, RowPhase::Baseline)?;
+    let mut done = Done::saying("recorded");
+    let rows: Vec<_> = ran
+        .outcomes
+        .iter()
+        .map(|outcome| json!({ "check": outcome.name, "passed": outcome.passed(), "tests": outcome.collected }))
+        .collect();
+    let blob = job.site.blob(&to_yaml(&json!({ "tag": tag, "checks": rows })));
+    // What counts for those who read it is the tree and its results, not how long they took.
+    let digest = blob.id.digest();
+    done.facts.artifacts.push(Artifact {
+        name: "baseline".to_string(),
+        part: String::new(),
+        digest,
+        blob: blob.id,
+        by: job.phase().to_string(),
+        format: "yaml".to_string(),
+    });
+    done.report.wrote.push(("baseline".to_string(), digest));
+    if ran.outcomes.iter().all(|outcome| outcome.tier < remand_kernel::evidence::Tier::Two) {
+        let text = "no build and no tests were found here; `[checks]` in remand.toml names them";
+        done.note(NoteKind::Degradation, text);
+    }
+    for outcome in ran.outcomes.iter().filter(|outcome| outcome.counts() && !outcome.passed()) {
+        done.note(NoteKind::Warning, format!("`{}` fails before any change", outcome.name));
+    }
+    let Ran { checks, blobs, .. } = ran;
+    done.facts.checks = checks;
+    done.blobs.push(blob);
+    done.blobs.extend(blobs);
+    Ok(done)
+}

@@ -1,0 +1,82 @@
+//! What the engine does itself, one operation a file. Each gets a job and gives back an ending.
+
+mod baseline;
+mod bundle;
+mod commit;
+mod hand_over;
+mod merge;
+mod prepare;
+mod take_back;
+mod verify;
+
+use crate::host::Ending;
+use crate::workshop::{Job, Trouble};
+use remand_kernel::event::Usage;
+use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
+use remand_kernel::{Outcome, Report};
+use remand_ledger::fact::{Note, NoteKind};
+use remand_ledger::{Blob, Facts};
+use std::time::Instant;
+
+/// What an operation has to say.
+#[derive(Debug, Default)]
+struct Done {
+    report: Report,
+    facts: Facts,
+    blobs: Vec<Blob>,
+}
+
+/// Carries an operation out.
+pub fn carry_out(job: &Job, name: &str, task: Option<&str>, findings: &[u32]) -> Result<Ending, Trouble> {
+    let started = Instant::now();
+    let _ = findings;
+    let done = match name {
+        "prepare" => prepare::run(job),
+        "baseline" => baseline::run(job),
+        "quick-checks" => verify::quick(job, task),
+        "checks" => verify::cascade(job, task),
+        "integrate" => verify::integrate(job),
+        "merge" => merge::run(job, task),
+        "take-back" => take_back::run(job),
+        "bundle" => bundle::run(job),
+        "commit" => commit::run(job),
+        "hand-over" => hand_over::run(job),
+        other => Err(Trouble::denied(format!("this version cannot carry out the operation `{other}` yet"))),
+    }?;
+    let time = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(Ending {
+        outcome: Outcome::Said(Box::new(done.report)),
+        usage: Usage { money: Some(0), tokens: 0, time },
+        facts: done.facts,
+        blobs: done.blobs,
+    })
+}
+
+impl Done {
+    fn saying(says: &str) -> Done {
+        Done { report: Report::saying(says), ..Done::default() }
+    }
+
+    fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
+        self.facts.notes.push(Note { kind, text: text.into(), files: Vec::new(), blob: None });
+    }
+}
+
+/// A defect that the engine itself found.
+fn finding(id: String, task: Option<&str>, claim: String, evidence: String) -> Finding {
+    Finding {
+        id,
+        severity: Severity::Major,
+        category: Category::Correctness,
+        kind: Some(FindingKind::Production),
+        injected_by: Vec::new(),
+        task: task.map(str::to_string),
+        place: Place::default(),
+        claim,
+        evidence,
+        impact: String::new(),
+        recommendation: String::new(),
+        patch: None,
+        repeats: None,
+    }
+}

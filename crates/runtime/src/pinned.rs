@@ -1,0 +1,77 @@
+//! What a run is pinned to: changing a file never changes a run under way (CORE-18).
+
+use crate::checks::CheckSpec;
+use remand_kernel::Program;
+use remand_ledger::BlobId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything that decides how a run goes, as it was when the run began.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pinned {
+    /// Of the program that began the run.
+    pub version: String,
+    pub workflow: PinnedFile,
+    pub program: Program,
+    /// By title: `check`, or `check/code` for a mode.
+    pub roles: BTreeMap<String, PinnedRole>,
+    pub checks: Vec<CheckSpec>,
+    pub agent: PinnedAgent,
+}
+
+/// A file with its name and the hash of its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinnedFile {
+    pub name: String,
+    pub hash: BlobId,
+    pub text: String,
+}
+
+impl PinnedFile {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> PinnedFile {
+        let text = text.into();
+        PinnedFile { name: name.into(), hash: BlobId::of(text.as_bytes()), text }
+    }
+}
+
+/// A role as a dispatch needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinnedRole {
+    /// Of the whole role file.
+    pub hash: BlobId,
+    pub prompt: String,
+    /// The schema of its result.
+    pub result: String,
+    /// Time for one dispatch.
+    pub seconds: u64,
+    pub may_write: Vec<MayWrite>,
+    pub network: bool,
+}
+
+/// A place that a role may write besides its report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MayWrite {
+    /// The files that its task names; the whole tree when it works on no task.
+    TaskFiles,
+    Tree,
+    Tests,
+    Tracker,
+    Knowledge,
+}
+
+/// Who is dispatched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PinnedAgent {
+    /// Scripted agents, by the text of their script.
+    Rehearsal(PinnedFile),
+}
+
+impl PinnedAgent {
+    pub fn name(&self) -> &'static str {
+        match self {
+            PinnedAgent::Rehearsal(_) => "rehearsal",
+        }
+    }
+}

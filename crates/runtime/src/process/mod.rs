@@ -1,0 +1,22 @@
+//! Supervised child processes: limits, captured output, and no process left behind.
+
+mod cancel;
+mod capture;
+mod ended;
+mod job;
+mod lookup;
+mod procfs;
+mod run;
+mod running;
+mod stray;
+
+pub use cancel::Cancel;
+pub use capture::{Stream, Watch};
+pub use ended::{Captured, Ended, Exit};
+pub use job::{Confined, Job, Limits};
+pub use lookup::{Looked, SpawnError};
+pub use run::{run, run_watched};
+pub use stray::{MARK, kill_marked};
+
+#[cfg(test)]
+mod process_tests;

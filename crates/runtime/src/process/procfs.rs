@@ -1,0 +1,105 @@
+//! What `/proc` tells of the processes of this machine; elsewhere it tells nothing.
+
+use rustix::process::Pid;
+use std::fs;
+
+/// A process that is told apart from a later one with the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Process {
+    pub pid: i32,
+    start: u64,
+}
+
+/// A process's place in the family of processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub process: Process,
+    pub parent: i32,
+    pub group: i32,
+    pub alive: bool,
+}
+
+/// Lists every process that can be seen.
+pub(super) fn all() -> Vec<Stat> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter_map(stat).collect()
+}
+
+/// Reads one process's place, unless it is gone.
+pub(super) fn stat(pid: i32) -> Option<Stat> {
+    parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn parse(pid: i32, text: &str) -> Option<Stat> {
+    // The name in parentheses may itself hold spaces and parentheses.
+    let (_, rest) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    Some(Stat {
+        process: Process { pid, start: fields.get(19)?.parse().ok()? },
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        alive: !matches!(*fields.first()?, "Z" | "X"),
+    })
+}
+
+/// Reads a variable of the environment that a process was started with.
+pub(super) fn variable(pid: i32, name: &str) -> Option<Vec<u8>> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.find_map(|variable| {
+        let value = variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        Some(value.to_vec())
+    })
+}
+
+/// Tells whether a process has one of these pipes open.
+pub(super) fn holds(pid: i32, pipes: &[u64]) -> bool {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let mut links = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    links.any(|link| {
+        let inode =
+            link.to_str().and_then(|link| link.strip_prefix("pipe:[")?.strip_suffix(']')?.parse().ok());
+        inode.is_some_and(|inode: u64| pipes.contains(&inode))
+    })
+}
+
+impl Process {
+    /// Kills this very process; a later one with the same number is left alone.
+    #[cfg(target_os = "linux")]
+    pub fn kill(self) {
+        use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+        let Some(pid) = Pid::from_raw(self.pid) else { return };
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        if stat(self.pid).is_some_and(|stat| stat.process == self) {
+            // It may have ended since; then there is nothing left to kill.
+            let _ = pidfd_send_signal(&handle, Signal::KILL);
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn kill(self) {
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
+        let rest = "S 7 42 42 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9876 0 0";
+        let stat = parse(5, &format!("5 (a) b ( c) {rest}"))
+            .map(|stat| (stat.parent, stat.group, stat.process.start));
+        assert_eq!(stat, Some((7, 42, 9876)));
+    }
+
+    #[test]
+    fn a_zombie_is_not_alive() {
+        let stat = parse(5, "5 (x) Z 7 42 42 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9876 0 0");
+        assert_eq!(stat.map(|stat| stat.alive), Some(false));
+    }
+}

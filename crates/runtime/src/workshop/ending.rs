@@ -1,0 +1,63 @@
+//! What keeps a command from its result, as the kernel is told.
+
+use crate::git::GitError;
+use crate::host::Ending;
+use remand_kernel::Outcome;
+use remand_kernel::ids::CommandId;
+use remand_kernel::signal::Failure;
+use remand_ledger::LedgerError;
+
+/// No result, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    pub failure: Failure,
+    pub detail: String,
+}
+
+impl Trouble {
+    pub fn new(failure: Failure, detail: impl Into<String>) -> Trouble {
+        Trouble { failure, detail: detail.into() }
+    }
+
+    /// Something around the engine is missing or broken: nobody's defect.
+    pub fn environment(detail: impl Into<String>) -> Trouble {
+        Trouble::new(Failure::Environment, detail)
+    }
+
+    /// The same command would end the same way again.
+    pub fn denied(detail: impl Into<String>) -> Trouble {
+        Trouble::new(Failure::Denied, detail)
+    }
+
+    pub fn cancelled() -> Trouble {
+        Trouble::new(Failure::Cancelled, "cancelled")
+    }
+
+    /// The ending of a command that counts its own attempts.
+    pub fn into_ending(self, id: CommandId) -> Ending {
+        Ending::plain(Outcome::Failed { failure: self.failure, detail: self.detail, in_a_row: id.attempt })
+    }
+}
+
+/// A defect of the engine itself ends the command for good, and says so.
+pub fn engine_failed(what: &str, id: CommandId) -> Ending {
+    Trouble::denied(format!("{what}; this is a defect of remand")).into_ending(id)
+}
+
+impl From<GitError> for Trouble {
+    fn from(error: GitError) -> Trouble {
+        Trouble::environment(format!("{error}; {}", error.hint()))
+    }
+}
+
+impl From<LedgerError> for Trouble {
+    fn from(error: LedgerError) -> Trouble {
+        Trouble::environment(format!("{error}; {}", error.hint()))
+    }
+}
+
+impl From<std::io::Error> for Trouble {
+    fn from(error: std::io::Error) -> Trouble {
+        Trouble::environment(error.to_string())
+    }
+}

@@ -1,0 +1,39 @@
+//! What people find in a run's folder: its artifacts as plain files, readable ones beside typed ones, and the bundle.
+
+use super::{Site, Trouble};
+use crate::contract::{self, SchemaId};
+use std::fs;
+
+/// Lays everything out when a run is over. All of it can be made again from the ledger, so trouble here is no trouble
+/// of the run.
+pub fn finish(site: &Site) {
+    let _ = artifacts(site);
+    let _ = site.reader().and_then(|reader| crate::bundle::write(&reader, &site.run, &site.folder()));
+    let _ = fs::remove_dir_all(site.folder().join("scratch"));
+}
+
+/// Every version of every artifact, as `artifacts/plan@2.yaml`, with its rendering beside it (EP-34).
+fn artifacts(site: &Site) -> Result<(), Trouble> {
+    let reader = site.reader()?;
+    let folder = site.folder().join("artifacts");
+    crate::home::private_folder(&folder)?;
+    let names: std::collections::BTreeSet<String> =
+        reader.artifacts(&site.run)?.into_iter().map(|row| row.name).collect();
+    for row in names
+        .iter()
+        .map(|name| reader.artifact_versions(&site.run, name))
+        .collect::<Result<Vec<_>, _>>()?
+        .concat()
+    {
+        let part = if row.part.is_empty() { String::new() } else { format!("-{}", row.part) };
+        let stem = format!("{}{part}@{}", row.name, row.version);
+        let bytes = reader.blob(row.blob)?;
+        fs::write(folder.join(format!("{stem}.{}", row.format)), &bytes)?;
+        let schema = site.pinned.roles.get(&row.by).and_then(|role| role.result.parse::<SchemaId>().ok());
+        let value = crate::dispatch::document(&String::from_utf8_lossy(&bytes));
+        if let (Some(schema), Some(value), "yaml") = (schema, value, row.format.as_str()) {
+            fs::write(folder.join(format!("{stem}.md")), contract::render(&value, schema))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! The workshop: carries commands out in the world, one thread a command, and decides nothing.
+
+mod ending;
+mod layout;
+mod parts;
+mod places;
+mod site;
+mod tree;
+
+use crate::host::{Effects, Ending, Issue, Order, Reply};
+use crate::process::{Cancel, kill_marked};
+use crate::{dispatch, operations};
+use remand_kernel::ids::CommandId;
+use remand_kernel::{Command, Program, State};
+use remand_ledger::RunId;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use ending::{Trouble, engine_failed};
+pub use places::Places;
+pub use site::{Settings, Site};
+pub use tree::LaneTree;
+
+/// The effects of the embedded host.
+#[derive(Debug)]
+pub struct Workshop {
+    settings: Arc<Settings>,
+    sites: BTreeMap<RunId, Arc<Site>>,
+    under_way: Arc<Mutex<BTreeMap<(RunId, CommandId), Cancel>>>,
+}
+
+/// One command to be carried out, with everything it may look at.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub site: Arc<Site>,
+    pub program: Arc<Program>,
+    /// As it was when the command was given.
+    pub state: Arc<State>,
+    pub id: CommandId,
+    pub issue: Issue,
+    pub cancel: Cancel,
+}
+
+impl Job {
+    /// The name of the phase that the command belongs to.
+    pub fn phase(&self) -> &str {
+        &self.program.phase(self.id.phase).name
+    }
+
+    /// The marker by which every process of this command is known.
+    pub fn marker(&self) -> String {
+        format!("{}/{}", self.site.run, self.id)
+    }
+}
+
+impl Workshop {
+    pub fn new(settings: Settings) -> Workshop {
+        Workshop {
+            settings: Arc::new(settings),
+            sites: BTreeMap::new(),
+            under_way: Arc::new(Mutex::new(BTreeMap::new())),
+        }
+    }
+
+    fn site(&mut self, run: &RunId) -> Result<Arc<Site>, Trouble> {
+        if let Some(site) = self.sites.get(run) {
+            return Ok(Arc::clone(site));
+        }
+        let site = Arc::new(Site::open(&self.settings, run)?);
+        self.sites.insert(run.clone(), Arc::clone(&site));
+        Ok(site)
+    }
+}
+
+impl Effects for Workshop {
+    fn perform(&mut self, order: &Order<'_>, reply: Reply) {
+        let Some(id) = order.command.id() else {
+            return;
+        };
+        let site = match self.site(order.run) {
+            Ok(site) => site,
+            Err(trouble) => return reply.send(trouble.into_ending(id)),
+        };
+        let cancel = Cancel::new();
+        let key = (order.run.clone(), id);
+        lock(&self.under_way).insert(key.clone(), cancel.clone());
+        let job = Job {
+            site,
+            program: Arc::clone(order.program),
+            state: Arc::new(order.state.clone()),
+            id,
+            issue: order.issue,
+            cancel,
+        };
+        let (command, under_way) = (order.command.clone(), Arc::clone(&self.under_way));
+        std::thread::spawn(move || {
+            let ending = catch_unwind(AssertUnwindSafe(|| carry_out(&job, &command)))
+                .unwrap_or_else(|_| engine_failed("the engine stumbled over itself", id));
+            lock(&under_way).remove(&key);
+            job.site.hand_over(ending, reply);
+        });
+    }
+
+    fn cancel(&mut self, run: &RunId, id: CommandId) {
+        if let Some(cancel) = lock(&self.under_way).get(&(run.clone(), id)) {
+            cancel.cancel();
+        }
+    }
+
+    fn finish(&mut self, order: &Order<'_>) {
+        // What is laid out can be made again from the ledger at any time.
+        if let Ok(site) = self.site(order.run) {
+            layout::finish(&site);
+        }
+        self.sites.remove(order.run);
+    }
+}
+
+fn carry_out(job: &Job, command: &Command) -> Ending {
+    if job.issue == Issue::Again {
+        kill_marked(&job.marker());
+    }
+    let ended = match command {
+        Command::Dispatch(dispatch) => dispatch::carry_out(job, dispatch),
+        Command::Operate { operation, task, findings, .. } => {
+            let name = &job.program.operation(*operation).name;
+            operations::carry_out(job, name, task.as_deref(), findings)
+        }
+        Command::Ask(_)
+        | Command::Cancel { .. }
+        | Command::Discard { .. }
+        | Command::Restore { .. }
+        | Command::Finish { .. } => Err(Trouble::denied("this command has no outcome")),
+    };
+    crate::host::faults::reached(crate::host::faults::Point::AfterEffect);
+    ended.unwrap_or_else(|trouble| trouble.into_ending(job.id))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,129 @@
+//! The site of one run: its pinned law, its trees, its folders, and the tools that work on it has in common.
+
+use super::Trouble;
+use super::parts::Parts;
+use super::places::Places;
+use crate::confine::Enforcement;
+use crate::driver::{Driver, Rehearsal};
+use crate::git::{CommitId, Repository, RunTrees};
+use crate::home::Home;
+use crate::host::{Ending, Reply};
+use crate::pinned::{Pinned, PinnedAgent};
+use crate::redact::Redactor;
+use remand_ledger::fact::Opened;
+use remand_ledger::{Blob, BlobId, Reader, RunId};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What all runs of a process have in common.
+#[derive(Debug)]
+pub struct Settings {
+    pub home: Home,
+    pub repository: Repository,
+    /// This program: it plays rehearsals and sets up the sandbox.
+    pub program: PathBuf,
+    /// What agents and checks inherit of the environment.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// The user's home, where toolchains keep their caches; checks see it, agents do not.
+    pub user_home: OsString,
+    pub redactor: Redactor,
+    /// What this machine enforces.
+    pub enforcement: Enforcement,
+    /// For agents at work.
+    pub places: Places,
+}
+
+/// Everything that commands of one run work with.
+pub struct Site {
+    pub run: RunId,
+    pub opened: Opened,
+    pub pinned: Pinned,
+    pub trees: RunTrees,
+    pub driver: Box<dyn Driver>,
+    settings: Arc<Settings>,
+    /// Held by whoever works on the run's main tree.
+    main: Mutex<()>,
+    parts: Mutex<Parts>,
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site").field("run", &self.run).finish_non_exhaustive()
+    }
+}
+
+impl Site {
+    pub fn open(settings: &Arc<Settings>, run: &RunId) -> Result<Site, Trouble> {
+        let reader = Reader::open(&settings.home.ledger())?;
+        let row = reader.run(&run.0)?;
+        let opened = Opened {
+            request: row.request,
+            slug: row.slug,
+            base: row.base,
+            branch: row.branch,
+            pinned: row.pinned,
+            version: row.version,
+        };
+        let pinned: Pinned = serde_json::from_slice(&reader.blob(opened.pinned)?)
+            .map_err(|error| Trouble::denied(format!("what the run is pinned to cannot be read: {error}")))?;
+        let base: CommitId =
+            opened.base.parse().map_err(|_| Trouble::denied(format!("`{}` is no commit", opened.base)))?;
+        let folder = settings.home.trees_of(run);
+        crate::home::private_folder(&folder)?;
+        let trees = RunTrees::begin(&settings.repository, &run.0, &folder, &base)?;
+        let PinnedAgent::Rehearsal(script) = &pinned.agent;
+        let path = settings.home.run(run).join("rehearsal.yaml");
+        crate::home::private_folder(&settings.home.run(run))?;
+        std::fs::write(&path, &script.text)?;
+        let driver = Box::new(Rehearsal { program: settings.program.clone(), script: path });
+        let parts = Mutex::new(Parts::of(&reader.artifacts(run)?));
+        let (run, settings) = (run.clone(), Arc::clone(settings));
+        Ok(Site { run, opened, pinned, trees, driver, settings, main: Mutex::new(()), parts })
+    }
+
+    /// Hands an ending over. Parts of an artifact are put together in the order in which they are handed over.
+    pub(super) fn hand_over(&self, mut ending: Ending, reply: Reply) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.put_together(&mut ending);
+        reply.send(ending);
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub fn repository(&self) -> &Repository {
+        &self.settings.repository
+    }
+
+    pub fn reader(&self) -> Result<Reader, Trouble> {
+        Ok(Reader::open(&self.settings.home.ledger())?)
+    }
+
+    /// The folder that people look into.
+    pub fn folder(&self) -> PathBuf {
+        self.settings.home.run(&self.run)
+    }
+
+    pub fn redact(&self, text: &str) -> String {
+        self.settings.redactor.redact(text).into_owned()
+    }
+
+    /// A blob of this text, secrets taken out (EP-30).
+    pub fn blob(&self, text: &str) -> Blob {
+        let bytes = self.redact(text).into_bytes();
+        Blob { id: BlobId::of(&bytes), bytes }
+    }
+
+    pub fn blob_of_bytes(&self, bytes: &[u8]) -> Blob {
+        let bytes = self.settings.redactor.redact_bytes(bytes).into_owned();
+        Blob { id: BlobId::of(&bytes), bytes }
+    }
+
+    /// Keeps others away from the main tree for as long as the guard lives.
+    pub fn hold_main(&self) -> MutexGuard<'_, ()> {
+        self.main.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
