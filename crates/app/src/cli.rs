@@ -1,5 +1,9 @@
 //! The command line.
 
+use crate::commands::{
+    answer, audit, bench, cancel, clean, completions, config, demo, diff, doctor, evidence, findings, gates,
+    init, log, man, rehearse, resume, rollback, run, runs, show, status,
+};
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -16,6 +20,14 @@ pub struct Cli {
     /// Folder with role files that come on top of the shipped ones [default: .remand/roles, if it is there]
     #[arg(long, global = true, value_name = "DIR")]
     pub roles: Option<PathBuf>,
+
+    /// Work in this folder instead of the current one
+    #[arg(long, short = 'C', global = true, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+
+    /// Keep ledger and work trees below this folder [default: $XDG_STATE_HOME/remand]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub state: Option<PathBuf>,
 
     #[command(subcommand)]
     pub command: Command,
@@ -84,6 +96,80 @@ pub enum Command {
 
     /// Print the reference of the workflow language
     Reference,
+
+    /// Write a configuration file with every setting explained
+    Init(init::Args),
+
+    /// Take a request to a verified commit
+    Run(run::Args),
+
+    /// Go on with runs that were interrupted or whose gates were answered
+    Resume(resume::Args),
+
+    /// Show where a run stands
+    Status(status::Args),
+
+    /// List the runs of this repository
+    Runs(runs::Args),
+
+    /// Show why a run went the way it went: the chain of rulings from request to commit
+    Log(log::Args),
+
+    /// Show what reviewers and checks found, and where each finding was sent
+    Findings(findings::Args),
+
+    /// Print an artifact: `plan`, or an earlier version of it as `plan@1`
+    Show(show::Args),
+
+    /// Print what a run changed
+    Diff(diff::Args),
+
+    /// Print the evidence bundle of a run, or export it
+    Evidence(evidence::Args),
+
+    /// List the questions that wait for a human
+    Gates(gates::Args),
+
+    /// Answer a question
+    Answer(answer::Args),
+
+    /// End a run: its agents are killed and its trees restored
+    Cancel(cancel::Args),
+
+    /// Undo the commit of a run
+    Rollback(rollback::Args),
+
+    /// Verify the ledger: the chain, the blobs and everything made from them
+    Audit(audit::Args),
+
+    /// Remove work trees and branches that no run needs any more
+    Clean(clean::Args),
+
+    /// See what is there to work with: git, toolchains, sandbox, state directory
+    Doctor(doctor::Args),
+
+    /// Show the settings in effect and where each comes from
+    Config(config::Args),
+
+    /// See it work: a small project, scripted agents, real edits, tests and a commit
+    Demo(demo::Args),
+
+    /// Measure the journal against its goals
+    Bench(bench::Args),
+
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+
+    /// Write the manual pages
+    Man(man::Args),
+
+    /// Play one dispatch of a rehearsal; the engine calls this
+    #[command(hide = true)]
+    Rehearse(rehearse::Args),
+
+    /// Run a command inside the sandbox; the engine calls this
+    #[command(hide = true)]
+    Confine(rehearse::Confine),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

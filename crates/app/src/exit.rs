@@ -11,6 +11,14 @@ pub enum Exit {
     User,
     /// A workflow was refused.
     Refused,
+    /// The run failed, was stopped or cancelled.
+    Failed,
+    /// The run waits for a human.
+    Waiting,
+    /// The run is over, and its work is left to the user: nothing was committed.
+    HandedOver,
+    /// This process was told to stop; the run can be resumed.
+    Left,
     /// Something that should always work did not.
     Internal,
 }
@@ -23,15 +31,33 @@ Exit codes:
   1   wrong input or configuration
   2   bad command line
   3   a workflow is refused
+  4   the run failed, was stopped or cancelled
+  5   the run waits for a human
+  6   the run is over, but its work is left to you: nothing was committed
+  7   stopped driving by a signal; `remand resume` goes on
   70  internal error";
 
     pub fn code(self) -> ExitCode {
-        ExitCode::from(match self {
+        ExitCode::from(self.number())
+    }
+
+    /// The graver of two, for a command that did several things.
+    #[must_use]
+    pub fn max_with(self, other: Exit) -> Exit {
+        if other.number() > self.number() { other } else { self }
+    }
+
+    pub fn number(self) -> u8 {
+        match self {
             Exit::Done => 0,
             Exit::User => 1,
             Exit::Refused => 3,
+            Exit::Failed => 4,
+            Exit::Waiting => 5,
+            Exit::HandedOver => 6,
+            Exit::Left => 7,
             Exit::Internal => 70,
-        })
+        }
     }
 }
 

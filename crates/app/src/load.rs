@@ -1,6 +1,7 @@
 //! Finding and reading workflows and roles.
 
 use crate::exit::{Exit, Failure, tell};
+use remand_runtime::pinned::PinnedFile;
 use remand_workflow::diagnostic::Style;
 use remand_workflow::roles::Roles;
 use remand_workflow::source::{LARGEST, Source};
@@ -10,6 +11,9 @@ use std::path::Path;
 
 /// Where a repository keeps roles of its own.
 const OWN_ROLES: &str = ".remand/roles";
+
+/// Where a repository keeps workflows of its own.
+const OWN_WORKFLOWS: &str = ".remand/workflows";
 
 /// The shipped roles, with the user's own on top.
 pub fn roles(folder: Option<&Path>) -> Result<Roles, Failure> {
@@ -74,6 +78,29 @@ pub fn accepted(name: &str, roles: &Roles) -> Result<remand_kernel::Program, Fai
     }
     match checked.compiled {
         Some(compiled) => Ok(compiled.program),
+        None => Err(Failure::user(format!("{name} is empty"), "name a workflow file")),
+    }
+}
+
+/// A workflow that a run is to be pinned to: a shipped one, a file, or one of the repository's own by its name.
+pub fn pinned(
+    name: &str,
+    root: &Path,
+    roles: &Roles,
+) -> Result<(remand_kernel::Program, PinnedFile), Failure> {
+    let own = root.join(OWN_WORKFLOWS).join(format!("{name}.yaml"));
+    let named = if own.is_file() { own.display().to_string() } else { name.to_string() };
+    let checked = workflow(&named, roles)?;
+    if !checked.accepted() {
+        print_diagnostics(&checked);
+        return Err(Failure {
+            exit: Exit::Refused,
+            ..Failure::user(format!("{name} is refused"), "remove the errors above")
+        });
+    }
+    let file = PinnedFile::new(checked.source.name.clone(), checked.source.text.clone());
+    match checked.compiled {
+        Some(compiled) => Ok((compiled.program, file)),
         None => Err(Failure::user(format!("{name} is empty"), "name a workflow file")),
     }
 }

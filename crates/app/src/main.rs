@@ -1,10 +1,17 @@
 //! The binary `remand`: reads the command line, runs one subcommand, prints what it returns.
 
+mod beginning;
 mod cli;
 mod commands;
+mod demo;
 mod draw;
+mod driving;
 mod exit;
 mod load;
+mod progress;
+mod recording;
+mod table;
+mod workplace;
 
 use clap::Parser;
 use std::process::ExitCode;

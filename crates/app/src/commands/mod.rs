@@ -1,5 +1,29 @@
 //! The subcommands, one a file.
 
+pub mod answer;
+pub mod audit;
+pub mod bench;
+pub mod cancel;
+pub mod clean;
+pub mod completions;
+pub mod config;
+pub mod demo;
+pub mod diff;
+pub mod doctor;
+pub mod evidence;
+pub mod findings;
+pub mod gates;
+pub mod init;
+pub mod log;
+pub mod man;
+pub mod rehearse;
+pub mod resume;
+pub mod rollback;
+pub mod run;
+pub mod runs;
+pub mod show;
+pub mod status;
+
 mod bound;
 mod check;
 mod graph;
@@ -15,11 +39,20 @@ use crate::exit::{Exit, Failure};
 pub struct Context<'c> {
     pub json: bool,
     pub roles: Option<&'c std::path::Path>,
+    /// The folder to work in, if not the current one.
+    pub directory: Option<&'c std::path::Path>,
+    /// The state directory, if not the usual one.
+    pub state: Option<&'c std::path::Path>,
 }
 
 /// Runs the subcommand of a command line.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
-    let context = Context { json: cli.json, roles: cli.roles.as_deref() };
+    let context = Context {
+        json: cli.json,
+        roles: cli.roles.as_deref(),
+        directory: cli.directory.as_deref(),
+        state: cli.state.as_deref(),
+    };
     match &cli.command {
         Command::Check { workflows } => check::run(&context, workflows),
         Command::Workflows { name } => workflows::run(&context, name.as_deref()),
@@ -30,5 +63,29 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Bound { workflow, tasks, gaps } => bound::run(&context, workflow, *tasks, *gaps),
         Command::Walk { walk } => walk::run(&context, walk),
         Command::Reference => reference::run(&context),
+        Command::Answer(args) => answer::run(&context, args),
+        Command::Audit(args) => audit::run(&context, args),
+        Command::Bench(args) => bench::run(&context, args),
+        Command::Cancel(args) => cancel::run(&context, args),
+        Command::Clean(args) => clean::run(&context, args),
+        Command::Completions(args) => completions::run(&context, args),
+        Command::Config(args) => config::run(&context, args),
+        Command::Demo(args) => demo::run(&context, args),
+        Command::Diff(args) => diff::run(&context, args),
+        Command::Doctor(args) => doctor::run(&context, args),
+        Command::Evidence(args) => evidence::run(&context, args),
+        Command::Findings(args) => findings::run(&context, args),
+        Command::Gates(args) => gates::run(&context, args),
+        Command::Init(args) => init::run(&context, args),
+        Command::Log(args) => log::run(&context, args),
+        Command::Man(args) => man::run(&context, args),
+        Command::Resume(args) => resume::run(&context, args),
+        Command::Rollback(args) => rollback::run(&context, args),
+        Command::Run(args) => run::run(&context, args),
+        Command::Runs(args) => runs::run(&context, args),
+        Command::Show(args) => show::run(&context, args),
+        Command::Status(args) => status::run(&context, args),
+        Command::Rehearse(args) => rehearse::run(args),
+        Command::Confine(args) => rehearse::confine(args),
     }
 }

@@ -4,6 +4,8 @@
 mod commands;
 mod walks;
 
+mod place;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

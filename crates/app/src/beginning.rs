@@ -1,0 +1,229 @@
+//! What a run begins with: the workflow, roles and checks it is pinned to, its limits, and its first facts.
+
+use crate::commands::Context;
+use crate::driving;
+use crate::exit::Failure;
+use crate::load;
+use crate::workplace::{Workplace, of_git};
+use remand_kernel::event::{Limits, Mode, Start};
+use remand_kernel::program::Program;
+use remand_ledger::fact::Opened;
+use remand_ledger::{Blob, BlobId, Facts};
+use remand_runtime::checks;
+use remand_runtime::clock;
+use remand_runtime::config;
+use remand_runtime::host::Beginning;
+use remand_runtime::pinned::{MayWrite, Pinned, PinnedAgent, PinnedFile, PinnedRole};
+use remand_runtime::rehearsal::Script;
+use remand_workflow::permissions::Writable;
+use remand_workflow::roles::Roles;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The longest request that is taken.
+const LONGEST: u64 = 256 * 1024;
+
+/// The request itself, or what standard input holds for `-`.
+pub fn request(given: &str) -> Result<String, Failure> {
+    if given != "-" {
+        return Ok(given.to_string());
+    }
+    let mut text = String::new();
+    std::io::stdin().take(LONGEST + 1).read_to_string(&mut text).map_err(|error| {
+        Failure::user("the request cannot be read from standard input", "send text")
+            .caused_by(error.to_string())
+    })?;
+    if text.len() as u64 > LONGEST {
+        return Err(Failure::user(
+            "the request is too long",
+            format!("keep it below {} KiB", LONGEST / 1024),
+        ));
+    }
+    Ok(text)
+}
+
+/// Everything that a new run is pinned to.
+pub fn prepare(context: &Context<'_>, workplace: &Workplace, request: &str) -> Result<Beginning, Failure> {
+    let config = &workplace.config;
+    let own = workplace.repository.root().join(".remand/roles");
+    let roles = load::roles(context.roles.or(own.is_dir().then_some(own.as_path())))?;
+    let (program, workflow) = load::pinned(&config.workflow, workplace.repository.root(), &roles)?;
+    refuse_unheard(config)?;
+    let agent = agent(&config.agent)?;
+    let head = workplace.repository.head().map_err(|error| of_git(&error))?;
+    let request = driving::redactor(workplace)?.redact(request).into_owned();
+    let run = clock::new_run_id(&request);
+    let pinned = Pinned {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        workflow,
+        roles: pinned_roles(&program, &roles, config)?,
+        program: program.clone(),
+        checks: specs(workplace)?,
+        agent,
+    };
+    let pinned = blob(serde_json::to_vec(&pinned).map_err(|error| {
+        Failure::user("the run cannot be pinned", "this is a defect of remand").caused_by(error.to_string())
+    })?);
+    let subject = blob(request.clone().into_bytes());
+    let facts = Facts {
+        opened: Some(Opened {
+            slug: slug(&request),
+            request,
+            base: head.commit.to_string(),
+            branch: format!("remand/{run}"),
+            pinned: pinned.id,
+            version: env!("CARGO_PKG_VERSION").to_string(),
+        }),
+        ..Facts::default()
+    };
+    let start = Start {
+        mode: match config.mode {
+            config::Mode::Interactive => Mode::Interactive,
+            config::Mode::Autonomous => Mode::Autonomous,
+        },
+        subject: subject.id.digest(),
+        limits: Limits {
+            money: config.limits.money,
+            tokens: config.limits.tokens,
+            time: config.limits.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            dispatches: config.limits.dispatches,
+        },
+        ..Start::default()
+    };
+    Ok(Beginning { run, program: Arc::new(program), start, facts, blobs: vec![pinned, subject] })
+}
+
+fn blob(bytes: Vec<u8>) -> Blob {
+    Blob { id: BlobId::of(&bytes), bytes }
+}
+
+/// Settings that this version reads and cannot follow are said to be so, rather than passed over.
+fn refuse_unheard(config: &config::Config) -> Result<(), Failure> {
+    let chosen = config.roles.iter().find(|(_, role)| role.agent.is_some() || role.model.is_some());
+    let what = match (config.agents.keys().next(), chosen) {
+        (Some(name), _) => format!("`[agents.{name}]` has no effect yet"),
+        (None, Some((name, _))) => format!("an agent or model for the role `{name}` has no effect yet"),
+        (None, None) => return Ok(()),
+    };
+    Err(Failure::user(what, "take it out of the configuration: this version drives scripted agents only"))
+}
+
+/// Who is dispatched; there is nobody by default.
+fn agent(name: &str) -> Result<PinnedAgent, Failure> {
+    let Some(path) = name.strip_prefix("rehearsal:") else {
+        let what =
+            if name.is_empty() { "no agent is chosen".to_string() } else { format!("`{name}` is no agent") };
+        let hint = "this version drives scripted agents: `--agent rehearsal:FILE` (docs/guide/rehearsals.md); \
+                    `remand demo` shows a whole run";
+        return Err(Failure::user(what, hint));
+    };
+    let bytes = load::read(Path::new(path))?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let wrong = |error: remand_runtime::rehearsal::ScriptError| {
+        Failure::user(error.to_string(), "docs/guide/rehearsals.md describes the format")
+    };
+    Script::parse(&text, path).map_err(wrong)?;
+    Ok(PinnedAgent::Rehearsal(PinnedFile::new(path, text)))
+}
+
+/// The roles that the program uses, with their prompts.
+fn pinned_roles(
+    program: &Program,
+    roles: &Roles,
+    config: &config::Config,
+) -> Result<BTreeMap<String, PinnedRole>, Failure> {
+    program
+        .contracts
+        .iter()
+        .map(|contract| {
+            let title = contract.title();
+            let missing = || Failure::user(format!("there is no role `{title}`"), "add it to .remand/roles");
+            let spec = roles.get(&title).ok_or_else(missing)?;
+            let text = roles.texts().find(|(name, _)| *name == contract.role).map_or("", |(_, text)| text);
+            let own =
+                config.roles.get(&contract.role).and_then(|role| role.time).map(|time| time.as_secs().max(1));
+            let role = PinnedRole {
+                hash: BlobId::of(text.as_bytes()),
+                prompt: roles.prompt(&title).ok_or_else(missing)?,
+                result: spec.result.clone(),
+                seconds: own.unwrap_or(u64::from(spec.time) * 60),
+                may_write: spec.may_write.iter().filter_map(|place| permission(*place)).collect(),
+                network: spec.network,
+            };
+            Ok((title, role))
+        })
+        .collect()
+}
+
+fn permission(place: Writable) -> Option<MayWrite> {
+    match place {
+        Writable::Report => None,
+        Writable::TaskFiles => Some(MayWrite::TaskFiles),
+        Writable::Tree => Some(MayWrite::Tree),
+        Writable::Tests => Some(MayWrite::Tests),
+        Writable::Tracker => Some(MayWrite::Tracker),
+        Writable::Knowledge => Some(MayWrite::Knowledge),
+    }
+}
+
+/// The checks of the repository: those that are found, and those that are configured.
+fn specs(workplace: &Workplace) -> Result<Vec<checks::CheckSpec>, Failure> {
+    let mut environment = driving::inherited();
+    environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
+    let runner = |job| remand_runtime::process::run(&job, &remand_runtime::process::Cancel::new());
+    let probe = checks::Probe { environment: &environment, runner: &runner };
+    let found = if workplace.config.detect {
+        checks::detect(workplace.repository.root(), &probe)
+    } else {
+        Vec::new()
+    };
+    checks::specs(found, &workplace.config)
+        .map_err(|error| Failure::user(error.to_string(), "correct `[checks]` in remand.toml"))
+}
+
+/// A few words of the request, fit for names.
+fn slug(request: &str) -> String {
+    let words = request.to_lowercase();
+    let words: Vec<&str> =
+        words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let mut slug = String::new();
+    for word in words.iter().take(6) {
+        if slug.len() + word.len() > 40 {
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.push_str(word);
+    }
+    if slug.is_empty() { "request".to_string() } else { slug }
+}
+
+/// The worst case, as a person reads it before the run (EP-25).
+pub fn bound(program: &Program, mode: Mode) -> String {
+    let worst = |tasks: u16| {
+        let bound = remand_workflow::explore::bound(program, &[("tasks", tasks)]).ok()?;
+        Some(match mode {
+            Mode::Autonomous => bound.autonomous.dispatches,
+            Mode::Interactive => bound.interactive.dispatches,
+        })
+    };
+    match (worst(1), worst(3)) {
+        (Some(one), Some(three)) if one == three => format!("at most {one} dispatches"),
+        (Some(one), Some(three)) => format!("at most {one} dispatches for one task, {three} for three"),
+        (None, _) | (_, None) => "its worst case is too large to be counted through".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_is_a_few_plain_words() {
+        assert_eq!(slug("Add a Discount-Code to `cart.total()`, please!"), "add-a-discount-code-to-cart");
+        assert_eq!(slug("  ¿?"), "request");
+    }
+}

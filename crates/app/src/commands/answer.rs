@@ -1,0 +1,90 @@
+//! `remand answer`: answers a question, and goes on with the run if nobody else drives it.
+
+use super::Context;
+use crate::driving;
+use crate::exit::{Exit, Failure, print, tell};
+use crate::workplace::{Workplace, of_ledger};
+use remand_kernel::Event;
+use remand_ledger::Reader;
+use remand_ledger::query::GateRow;
+use remand_runtime::clock;
+use remand_runtime::host::HostError;
+use remand_runtime::lock::LockError;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The gate, or the run if only one of its gates waits
+    #[arg(value_name = "GATE|RUN")]
+    pub gate: String,
+    /// One of the options that the gate offers
+    #[arg(value_name = "OPTION")]
+    pub option: String,
+    /// What the work should take into account
+    #[arg(long, short, default_value = "", value_name = "TEXT")]
+    pub note: String,
+    /// Something that the question also asks, such as `prototype`
+    #[arg(long = "set", value_name = "FLAG")]
+    pub flags: Vec<String>,
+    /// Only record the answer; `remand resume` goes on later
+    #[arg(long)]
+    pub park: bool,
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let workplace = Workplace::open(context, Vec::new())?;
+    let reader = workplace.reader()?;
+    let gate = find(&reader, &args.gate)?;
+    let note = driving::redactor(&workplace)?.redact(&args.note).into_owned();
+    if !gate.options.iter().any(|option| option.name == args.option) {
+        let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
+        let what = format!("`{}` is not offered by this gate", args.option);
+        return Err(Failure::user(what, format!("answer with one of {}", options.join(", "))));
+    }
+    let event = match driving::answered(&gate, &args.option, &note)? {
+        Event::Answered { id, option, by, note, .. } => {
+            let flags = args.flags.iter().map(|flag| (flag.clone(), true)).collect();
+            Event::Answered { id, option, by, note, flags }
+        }
+        other => other,
+    };
+    let mut host = driving::host(&workplace)?;
+    let request =
+        host.ledger().request(&gate.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
+    if args.park {
+        print(&format!("recorded; `remand resume {}` goes on\n", gate.run))?;
+        return Ok(Exit::Done);
+    }
+    match host.resume(&gate.run) {
+        Ok(()) => driving::drive(context, &workplace, host),
+        Err(HostError::Lock(LockError::Held { owner, .. })) => {
+            tell(&format!("{owner} drives the run and takes the answer"));
+            driving::await_fate(&reader, request)
+        }
+        Err(error) => Err(driving::of_host(&error)),
+    }
+}
+
+/// The open gate that is meant.
+fn find(reader: &Reader, name: &str) -> Result<GateRow, Failure> {
+    let open = reader.open_gates().map_err(|error| of_ledger(&error))?;
+    let (run, command) = name.rsplit_once('/').unwrap_or((name, ""));
+    let row = reader.run(run).map_err(|error| of_ledger(&error))?;
+    let mut gates: Vec<GateRow> = open
+        .into_iter()
+        .filter(|gate| gate.run == row.run && (command.is_empty() || gate.command == command))
+        .collect();
+    match (gates.pop(), gates.len()) {
+        (Some(gate), 0) => Ok(gate),
+        (None, _) => Err(Failure::user(
+            format!("no gate of run {} waits", row.run),
+            "`remand gates` lists those that do",
+        )),
+        (Some(last), _) => {
+            gates.push(last);
+            let names: Vec<String> =
+                gates.iter().map(|gate| format!("{}/{}", gate.run, gate.command)).collect();
+            let what = format!("run {} waits at several gates", row.run);
+            Err(Failure::user(what, format!("name one of {}", names.join(", "))))
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `remand resume`: goes on with runs that were interrupted or answered.
+
+use super::Context;
+use crate::driving;
+use crate::exit::{Exit, Failure, print, tell};
+use crate::workplace::{Workplace, of_ledger};
+use remand_kernel::Event;
+use remand_ledger::query::{RunRow, RunStage};
+use remand_runtime::clock;
+use remand_runtime::host::HostError;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The run: its id, a part of it, or `latest` [default: every run that can go on]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let workplace = Workplace::open(context, Vec::new())?;
+    let reader = workplace.reader()?;
+    let runs: Vec<RunRow> = match &args.run {
+        Some(name) => vec![reader.run(name).map_err(|error| of_ledger(&error))?],
+        None => {
+            let under_way = reader.runs_under_way().map_err(|error| of_ledger(&error))?;
+            under_way.into_iter().filter(|row| row.stage == RunStage::Running).collect()
+        }
+    };
+    if runs.is_empty() {
+        print("no run is left to go on with\n")?;
+        return Ok(Exit::Done);
+    }
+    let mut host = driving::host(&workplace)?;
+    let mut driven = 0;
+    for row in &runs {
+        if row.stage.is_over() {
+            let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
+            return Err(Failure::user(what, "begin a new one with `remand run`"));
+        }
+        if row.stage == RunStage::Paused {
+            let event = Event::Resumed { by: driving::user() };
+            host.ledger().request(&row.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
+        }
+        match host.resume(&row.run) {
+            Ok(()) => driven += 1,
+            // With several to go on with, one that somebody else has is no reason to leave the others.
+            Err(error @ HostError::Lock(_)) if runs.len() > 1 => tell(&error.to_string()),
+            Err(error) => return Err(driving::of_host(&error)),
+        }
+    }
+    if driven == 0 { Ok(Exit::Done) } else { driving::drive(context, &workplace, host) }
+}

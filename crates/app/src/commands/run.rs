@@ -1,0 +1,89 @@
+//! `remand run`: takes a request to a verified commit.
+
+use super::Context;
+use crate::beginning;
+use crate::driving;
+use crate::exit::{Exit, Failure, tell};
+use crate::recording;
+use crate::workplace::Workplace;
+use remand_runtime::config::Flag;
+use std::path::PathBuf;
+
+#[derive(Debug, Default, clap::Args)]
+pub struct Args {
+    /// What you want, in your own words; `-` reads it from standard input
+    #[arg(value_name = "REQUEST")]
+    pub request: String,
+    /// Which workflow, a shipped one or a file [default: feature]
+    #[arg(long, short, value_name = "NAME|FILE")]
+    pub workflow: Option<String>,
+    /// Who does the work: `rehearsal:FILE` for scripted agents
+    #[arg(long, short, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// Ask at gates
+    #[arg(long, conflicts_with = "autonomous")]
+    pub interactive: bool,
+    /// Take the default at gates that have one, and record it
+    #[arg(long)]
+    pub autonomous: bool,
+    /// Ask a human once this much money is spent, such as 2.50
+    #[arg(long, value_name = "AMOUNT")]
+    pub budget_money: Option<String>,
+    /// Ask a human once this many tokens are used
+    #[arg(long, value_name = "N")]
+    pub budget_tokens: Option<String>,
+    /// Ask a human after this much work, such as 2h
+    #[arg(long, value_name = "TIME")]
+    pub budget_time: Option<String>,
+    /// Ask a human after this many dispatches
+    #[arg(long, value_name = "N")]
+    pub budget_dispatches: Option<String>,
+    /// Write what every agent did into a rehearsal, to be played again
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+impl Args {
+    /// The settings that the command line changes.
+    fn flags(&self) -> Vec<Flag> {
+        let mode = match (self.interactive, self.autonomous) {
+            (true, _) => Some("interactive".to_string()),
+            (false, true) => Some("autonomous".to_string()),
+            (false, false) => None,
+        };
+        let flags = [
+            ("--workflow", "workflow", &self.workflow),
+            ("--agent", "agent", &self.agent),
+            ("--interactive", "mode", &mode),
+            ("--budget-money", "limits.money", &self.budget_money),
+            ("--budget-tokens", "limits.tokens", &self.budget_tokens),
+            ("--budget-time", "limits.time", &self.budget_time),
+            ("--budget-dispatches", "limits.dispatches", &self.budget_dispatches),
+        ];
+        flags
+            .into_iter()
+            .filter_map(|(name, key, value)| {
+                Some(Flag { name: name.to_string(), key: key.to_string(), value: value.clone()? })
+            })
+            .collect()
+    }
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let workplace = Workplace::open(context, args.flags())?;
+    let request = beginning::request(&args.request)?;
+    let beginning = beginning::prepare(context, &workplace, &request)?;
+    let run = beginning.run.clone();
+    if !context.json {
+        let bound = beginning::bound(&beginning.program, beginning.start.mode);
+        tell(&format!("run {run}: {}, {}, {bound}", beginning.program.name, beginning.start.mode.name()));
+    }
+    let mut host = driving::host(&workplace)?;
+    host.begin(beginning).map_err(|error| driving::of_host(&error))?;
+    let exit = driving::drive(context, &workplace, host)?;
+    if let Some(file) = &args.record {
+        recording::write(&workplace, &run, file)?;
+        tell(&format!("recorded in {}", file.display()));
+    }
+    Ok(exit)
+}

@@ -1,0 +1,113 @@
+//! The demonstration as a story: what passed, what was caught, and where it was sent.
+
+use crate::exit::print;
+use crate::progress::Stop;
+use remand_kernel::event::{Event, Outcome};
+use remand_kernel::finding::Severity;
+use remand_kernel::ids::PhaseId;
+use remand_kernel::program::Work;
+use remand_kernel::ruling::{Ruling, Verdict};
+use remand_kernel::view;
+use remand_ledger::fact::NoteKind;
+use remand_runtime::host::{News, Watch};
+
+/// Prints a line for what goes well and a paragraph for what is caught.
+#[derive(Debug)]
+pub struct Story {
+    stop: Stop,
+    pub caught: usize,
+}
+
+impl Story {
+    pub fn new(stop: Stop) -> Story {
+        Story { stop, caught: 0 }
+    }
+
+    fn tell(&mut self, news: &News<'_>, ruling: &Ruling) {
+        let shown = view::ruling(news.program, news.state, ruling);
+        let place = match &shown.task {
+            Some(task) => format!("{} {task}", shown.phase),
+            None => shown.phase.clone(),
+        };
+        let back = match &ruling.verdict {
+            Verdict::Follow { action, .. } => action.is_back(),
+            Verdict::Again { .. } => true,
+            Verdict::Hold
+            | Verdict::GoOn
+            | Verdict::Pause
+            | Verdict::Cancel
+            | Verdict::RollBack { .. }
+            | Verdict::RemoveApproach { .. } => false,
+        };
+        if !back {
+            say(&format!("  {place:<24} {}", shown.signal));
+            return;
+        }
+        self.caught += 1;
+        say(&format!("\n✗ {place:<24} {}", shown.signal));
+        for line in evidence(news, ruling.phase) {
+            say(&format!("    {line}"));
+        }
+        let spent: Vec<String> = shown
+            .budgets
+            .iter()
+            .map(|charge| format!("{} {} → {}", charge.budget, charge.before, charge.after))
+            .collect();
+        let spent = if spent.is_empty() { String::new() } else { format!(" ({})", spent.join(", ")) };
+        let to = match &shown.target {
+            Some(target) => format!("sent back to {target}{spent}"),
+            None => shown.action.clone(),
+        };
+        say(&format!("  ↩ {to}\n"));
+    }
+}
+
+/// What the ruling rests on: findings with their claims, checks that failed, rules that were broken.
+fn evidence(news: &News<'_>, phase: PhaseId) -> Vec<String> {
+    let mut lines: Vec<String> = news
+        .facts
+        .notes
+        .iter()
+        .filter(|note| note.kind == NoteKind::Violation)
+        .map(|note| format!("{}; undone", note.text))
+        .collect();
+    let reported = match news.event {
+        Event::Ended { outcome: Outcome::Said(report), .. } => report.findings.len(),
+        _ => 0,
+    };
+    let owner = |id: PhaseId| news.program.phase(id).owner;
+    let of_phase = |id: PhaseId| id == phase || owner(id) == Some(phase);
+    let filed = &news.state.findings;
+    let tally = matches!(news.program.phase(phase).work, Work::Each { .. } | Work::Flow { .. });
+    let from = if tally { 0 } else { filed.len().saturating_sub(reported) };
+    lines.extend(
+        filed[from..]
+            .iter()
+            .filter(|filed| of_phase(filed.phase) && filed.finding.severity > Severity::Minor)
+            .filter(|filed| filed.status == remand_kernel::state::FiledStatus::Open)
+            .map(|filed| match filed.finding.id.contains(':') {
+                // The engine's own ids say what the claim says.
+                true => format!("the engine ran it: {}", filed.finding.claim),
+                false => format!("{}: {}", filed.finding.id, filed.finding.claim),
+            }),
+    );
+    lines.dedup();
+    lines
+}
+
+/// A reader that went away does not stop the demonstration.
+fn say(line: &str) {
+    let _ = print(&format!("{line}\n"));
+}
+
+impl Watch for Story {
+    fn published(&mut self, news: &News<'_>) {
+        for ruling in &news.step.rulings {
+            self.tell(news, ruling);
+        }
+    }
+
+    fn told_to_stop(&self) -> bool {
+        self.stop.is_set()
+    }
+}

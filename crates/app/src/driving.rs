@@ -1,0 +1,354 @@
+//! Driving runs from the command line: opening a host, going on until a human is needed, and saying how it stands.
+
+use crate::commands::Context;
+use crate::exit::{Exit, Failure, print, print_json, tell};
+use crate::progress::{self, Stop};
+use crate::workplace::{Workplace, environment, internal, of_ledger};
+use remand_kernel::Event;
+use remand_kernel::ids::{CommandId, Lane, PhaseId};
+use remand_kernel::state::End;
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::{GateRow, RequestFate};
+use remand_ledger::{Reader, RunId};
+use remand_runtime::host::{Host, HostError, Standing, Watch};
+use remand_runtime::redact::{Redactor, Rules};
+use remand_runtime::workshop::{Places, Settings, Workshop};
+use remand_runtime::{bundle, confine};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{BufRead, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// How long a command waits for the process that drives a run.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What agents and checks see of the user's environment.
+const INHERITED: [&str; 12] = [
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "TZ",
+    "RUSTUP_HOME",
+    "CARGO_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "JAVA_HOME",
+    "GOPATH",
+    "GOCACHE",
+    "NVM_DIR",
+];
+
+/// A host with real effects.
+pub fn host(workplace: &Workplace) -> Result<Host<Workshop>, Failure> {
+    let ledger = workplace.ledger()?;
+    Host::new(ledger, Workshop::new(settings(workplace)?), workplace.home.runs())
+        .map_err(|error| of_host(&error))
+}
+
+/// What agents and checks inherit of the user's environment.
+pub fn inherited() -> BTreeMap<OsString, OsString> {
+    let mut inherited: BTreeMap<OsString, OsString> =
+        INHERITED.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect();
+    let user_home = user_home();
+    // Toolchains that live in the user's home are found there although agents have a home of their own.
+    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+        let usual = std::path::Path::new(&user_home).join(folder);
+        if usual.is_dir() {
+            inherited.entry(name.into()).or_insert_with(|| usual.into_os_string());
+        }
+    }
+    inherited
+}
+
+fn user_home() -> OsString {
+    std::env::var_os("HOME").unwrap_or_else(|| OsString::from("/"))
+}
+
+fn settings(workplace: &Workplace) -> Result<Settings, Failure> {
+    let program =
+        std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
+    Ok(Settings {
+        home: workplace.home.clone(),
+        repository: workplace.repository.clone(),
+        program,
+        environment: inherited(),
+        user_home: user_home(),
+        redactor: redactor(workplace)?,
+        enforcement: confine::probe(),
+        places: Places::new(workplace.config.at_once),
+    })
+}
+
+/// Takes secrets out of everything that is stored.
+pub fn redactor(workplace: &Workplace) -> Result<Redactor, Failure> {
+    let secrets = &workplace.config.secrets;
+    let patterns = secrets
+        .patterns
+        .iter()
+        .enumerate()
+        .map(|(at, pattern)| (format!("pattern {}", at + 1), pattern.clone()))
+        .collect();
+    let rules = Rules { secret_variables: secrets.environment.clone(), patterns };
+    Redactor::new(environment(), &rules)
+        .map_err(|error| Failure::user(error.to_string(), "correct `secrets.patterns` in the configuration"))
+}
+
+/// Drives until no run can go on by itself; on a terminal, gates of interactive runs are asked there.
+pub fn drive(
+    context: &Context<'_>,
+    workplace: &Workplace,
+    mut host: Host<Workshop>,
+) -> Result<Exit, Failure> {
+    let stop = Stop::listen();
+    let mut watch = progress::view(context.json, &stop);
+    let reader = workplace.reader()?;
+    let mut exit = Exit::Done;
+    loop {
+        let standings = host.drive(watch.as_mut()).map_err(|error| of_host(&error))?;
+        let waiting = standings
+            .iter()
+            .find(|(_, standing)| **standing == Standing::Waiting)
+            .map(|(run, _)| run.clone());
+        if let Some(run) = waiting
+            && !context.json
+            && asks_here()
+            && let Some(gate) = open_gates(&reader, &run)?.first()
+        {
+            match ask(gate, &stop)? {
+                Some(event) => submit(&mut host, &run, event, watch.as_mut()),
+                None => {
+                    tell("no answer; the gate waits");
+                    return report_all(context, workplace, &reader, &standings);
+                }
+            }
+            continue;
+        }
+        drop(watch);
+        exit = exit.max_with(report_all(context, workplace, &reader, &standings)?);
+        return Ok(exit);
+    }
+}
+
+/// Whether somebody can be asked at this terminal.
+fn asks_here() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+fn submit(host: &mut Host<Workshop>, run: &RunId, event: Event, watch: &mut dyn Watch) {
+    if let Err(error) = host.submit(run, event, watch) {
+        of_host(&error).print();
+    }
+}
+
+/// The gates of a run that wait.
+pub fn open_gates(reader: &Reader, run: &RunId) -> Result<Vec<GateRow>, Failure> {
+    let gates = reader.gates(run).map_err(|error| of_ledger(&error))?;
+    Ok(gates.into_iter().filter(GateRow::is_open).collect())
+}
+
+/// Puts a gate to the person at the terminal. Nothing but an answer leaves it; the end of input keeps it waiting.
+fn ask(gate: &GateRow, stop: &Stop) -> Result<Option<Event>, Failure> {
+    tell(&format!("\n{}", gate_text(gate)));
+    let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
+    loop {
+        let default = gate.default.as_deref().map_or_else(String::new, |default| format!(" [{default}]"));
+        let _ = write!(std::io::stderr(), "{}{default}> ", options.join("/"));
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        if matches!(read, Ok(0) | Err(_)) || stop.is_set() {
+            return Ok(None);
+        }
+        let (word, note) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+        let word = if word.is_empty() { gate.default.as_deref().unwrap_or_default() } else { word };
+        if let Some(option) = options.iter().find(|option| **option == word) {
+            return answered(gate, option, note.trim()).map(Some);
+        }
+        tell(&format!(
+            "`{word}` is not offered; answer with one of {}, and a note behind it if you like",
+            options.join(", ")
+        ));
+    }
+}
+
+/// The event that answers a gate.
+pub fn answered(gate: &GateRow, option: &str, note: &str) -> Result<Event, Failure> {
+    let id = command_id(&gate.command).ok_or_else(|| {
+        Failure::user(format!("gate {} cannot be answered", gate.command), "see `remand gates`")
+    })?;
+    Ok(Event::Answered {
+        id,
+        option: option.to_string(),
+        by: user(),
+        note: note.to_string(),
+        flags: Vec::new(),
+    })
+}
+
+/// Who answers: the name that the system knows.
+pub fn user() -> String {
+    std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "a human".to_string())
+}
+
+/// Reads a command id as it is shown: `p3.v1.s0.a1`, or `p3.b1t2.v1.s0.a1` for a task.
+pub fn command_id(text: &str) -> Option<CommandId> {
+    let mut parts = text.split('.');
+    let number = |part: Option<&str>, mark: char| part?.strip_prefix(mark)?.parse::<u16>().ok();
+    let phase = PhaseId(number(parts.next(), 'p')?);
+    let mut next = parts.next();
+    let lane = match next.and_then(|part| part.strip_prefix('b')) {
+        Some(task) => {
+            let (batch, index) = task.split_once('t')?;
+            next = parts.next();
+            Lane::Task { batch: batch.parse().ok()?, index: index.parse::<u16>().ok()?.checked_sub(1)? }
+        }
+        None => Lane::Main,
+    };
+    let visit = number(next, 'v')?;
+    let (seat, attempt) = (number(parts.next(), 's')?, number(parts.next(), 'a')?);
+    Some(CommandId { phase, lane, visit, seat, attempt })
+}
+
+/// A gate with its options and how to answer it.
+pub fn gate_text(gate: &GateRow) -> String {
+    let mut text = format!("{}\n", gate.question);
+    for option in &gate.options {
+        let mark = if gate.default.as_deref() == Some(&option.name) { "*" } else { " " };
+        let action = option.action.as_deref().unwrap_or_default();
+        text.push_str(&format!(" {mark} {:<16} {action}\n", option.name));
+    }
+    for option in &gate.withheld {
+        let why =
+            option.exhausted.as_deref().map_or_else(String::new, |budget| format!(": {budget} is used up"));
+        text.push_str(&format!("   {:<16} not offered{why}\n", option.name));
+    }
+    text
+}
+
+fn report_all(
+    context: &Context<'_>,
+    workplace: &Workplace,
+    reader: &Reader,
+    standings: &BTreeMap<RunId, Standing>,
+) -> Result<Exit, Failure> {
+    let mut exit = Exit::Done;
+    for (run, standing) in standings {
+        exit = exit.max_with(report(context, workplace, reader, run, standing)?);
+    }
+    Ok(exit)
+}
+
+/// Says how a run stands and what can be done next.
+fn report(
+    context: &Context<'_>,
+    workplace: &Workplace,
+    reader: &Reader,
+    run: &RunId,
+    standing: &Standing,
+) -> Result<Exit, Failure> {
+    let row = reader.run(&run.0).map_err(|error| of_ledger(&error))?;
+    let committed = workplace.repository.branch_exists(&row.branch).unwrap_or(false);
+    let exit = match standing {
+        Standing::Over(End::Done) if row.confidence == "low" || !committed => Exit::HandedOver,
+        Standing::Over(End::Done) => Exit::Done,
+        Standing::Over(End::Failed { .. } | End::Stopped { .. } | End::Cancelled { .. }) => Exit::Failed,
+        Standing::Waiting => Exit::Waiting,
+        Standing::Left => Exit::Left,
+    };
+    let gates = open_gates(reader, run)?;
+    if context.json {
+        let gates: Vec<_> =
+            gates.iter().map(|gate| json!({ "gate": gate.command, "question": gate.question })).collect();
+        print_json(&json!({
+            "run": run, "stage": row.stage, "ended": row.ended, "confidence": row.confidence,
+            "branch": row.branch, "used": row.used, "gates": gates, "exit": exit.number(),
+        }))?;
+        return Ok(exit);
+    }
+    let mut text = String::new();
+    match standing {
+        Standing::Over(_) => {
+            let ended = row.ended.as_deref().unwrap_or("over");
+            text.push_str(&format!("\nrun {run}: {ended}, confidence {}\n", row.confidence));
+            let notes = reader.notes(run).map_err(|error| of_ledger(&error))?;
+            let last = notes.iter().rev().find(|note| match exit {
+                Exit::Done => note.kind == NoteKind::Decision && note.text.starts_with("committed"),
+                _ => note.kind == NoteKind::Warning,
+            });
+            if let Some(note) = last {
+                text.push_str(&format!("{}\n", note.text));
+            }
+            let page = workplace.home.run(run).join(bundle::FILE);
+            if page.exists() {
+                text.push_str(&format!("evidence: {}\n", page.display()));
+            }
+            text.push_str(&format!(
+                "look closer:\n  remand log {run}\n  remand evidence {run}\n  remand diff {run}\n"
+            ));
+        }
+        Standing::Waiting if gates.is_empty() => {
+            text.push_str(&format!("\nrun {run} is paused; `remand resume {run}` lets it go on\n"));
+        }
+        Standing::Waiting => {
+            text.push_str(&format!("\nrun {run} waits for you:\n"));
+            for gate in &gates {
+                text.push_str(&format!("\n{}", gate_text(gate)));
+                let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
+                text.push_str(&format!("answer with: remand answer {run} {}\n", options.join("|")));
+            }
+        }
+        Standing::Left => {
+            text.push_str(&format!(
+                "\nstopped driving run {run}; `remand resume {run}` goes on, `remand cancel {run}` ends it\n"
+            ));
+        }
+    }
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Waits until the process that drives a run has taken a request.
+pub fn await_fate(reader: &Reader, request: i64) -> Result<Exit, Failure> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match reader.fate(request).map_err(|error| of_ledger(&error))? {
+            RequestFate::Taken => {
+                print("taken\n")?;
+                return Ok(Exit::Done);
+            }
+            RequestFate::Refused(why) => {
+                return Err(Failure::user(
+                    format!("refused: {why}"),
+                    "see `remand status` and `remand gates`",
+                ));
+            }
+            RequestFate::Waiting if Instant::now() > deadline => {
+                print("left for the process that drives the run\n")?;
+                return Ok(Exit::Done);
+            }
+            RequestFate::Waiting => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+/// A host that cannot go on, for people.
+pub fn of_host(error: &HostError) -> Failure {
+    let mut failure = match error {
+        HostError::Ledger(error) => return of_ledger(error),
+        HostError::Lock(error) => Failure::user(error.to_string(), "wait for it, or end that process"),
+        HostError::Replay { source, .. } => {
+            Failure::user(error.to_string(), source.hint()).caused_by(source.to_string())
+        }
+        HostError::Refused { source, .. } => {
+            Failure::user(error.to_string(), "see `remand status` and `remand gates`")
+                .caused_by(source.to_string())
+        }
+        HostError::NotDriven(_) => Failure::user(error.to_string(), "resume it first"),
+    };
+    let mut source = std::error::Error::source(error).and_then(std::error::Error::source);
+    while let Some(cause) = source {
+        failure = failure.caused_by(cause.to_string());
+        source = cause.source();
+    }
+    failure
+}

@@ -1,0 +1,42 @@
+//! One JSON object a line on standard output for each committed step.
+
+use super::Stop;
+use crate::exit::print;
+use remand_kernel::view;
+use remand_runtime::host::{News, Watch};
+use serde_json::json;
+
+/// Prints what was committed, for programs.
+#[derive(Debug)]
+pub struct JsonLines {
+    stop: Stop,
+}
+
+impl JsonLines {
+    pub fn new(stop: Stop) -> JsonLines {
+        JsonLines { stop }
+    }
+}
+
+impl Watch for JsonLines {
+    fn published(&mut self, news: &News<'_>) {
+        let rulings: Vec<_> =
+            news.step.rulings.iter().map(|ruling| view::ruling(news.program, news.state, ruling)).collect();
+        let commands: Vec<String> =
+            news.step.commands.iter().map(|command| view::command(news.program, command)).collect();
+        let line = json!({
+            "run": news.run,
+            "at": remand_runtime::clock::iso(news.at),
+            "notes": news.facts.notes,
+            "rulings": rulings,
+            "commands": commands,
+            "used": news.state.used,
+        });
+        // A reader that went away does not stop the run.
+        let _ = print(&format!("{line}\n"));
+    }
+
+    fn told_to_stop(&self) -> bool {
+        self.stop.is_set()
+    }
+}

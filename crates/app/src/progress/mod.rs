@@ -1,0 +1,48 @@
+//! What a person sees while a run goes on: a live view on a terminal, plain lines elsewhere, JSON lines on request.
+
+mod json;
+mod live;
+mod plain;
+mod words;
+
+use remand_runtime::host::Watch;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use json::JsonLines;
+pub use live::Live;
+pub use plain::Plain;
+
+/// Set by the signals that ask a process to end.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Listens for an interrupt, a hang-up and a request to terminate; a second one ends the process at once.
+    pub fn listen() -> Stop {
+        let stop = Stop::default();
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
+        {
+            // A process that cannot listen is ended by the signal itself, and its run can be resumed all the same.
+            let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.0));
+            let _ = signal_hook::flag::register(signal, Arc::clone(&stop.0));
+        }
+        stop
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The view that fits where the output goes.
+pub fn view(json: bool, stop: &Stop) -> Box<dyn Watch> {
+    if json {
+        Box::new(JsonLines::new(stop.clone()))
+    } else if std::io::stderr().is_terminal() {
+        Box::new(Live::new(stop.clone()))
+    } else {
+        Box::new(Plain::new(stop.clone()))
+    }
+}

@@ -1,0 +1,120 @@
+//! One committed step in lines for people.
+
+use remand_kernel::ids::{CommandId, Lane};
+use remand_kernel::program::{Program, Work};
+use remand_kernel::state::Used;
+use remand_kernel::{Command, Event, State, view};
+use remand_ledger::fact::NoteKind;
+use remand_runtime::host::News;
+use std::time::Duration;
+
+/// The lines of one step: what was noticed, what was ruled, what is done about it.
+pub fn lines(news: &News<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for note in &news.facts.notes {
+        match note.kind {
+            NoteKind::Violation => lines.push(format!("! violation: {}", note.text)),
+            NoteKind::Degradation => lines.push(format!("! degraded: {}", note.text)),
+            NoteKind::Concern => lines.push(format!("! concern: {}", note.text)),
+            NoteKind::Warning => lines.push(format!("! {}", note.text)),
+            NoteKind::Regression => lines.push(format!("! regression: {}", note.text)),
+            NoteKind::Interrupted => lines.push(format!("! {}", note.text)),
+            NoteKind::Decision | NoteKind::Lesson | NoteKind::Proposal | NoteKind::Mapped => {}
+        }
+    }
+    for check in news.facts.checks.iter().filter(|check| !check.passed) {
+        let of = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
+        lines.push(format!("  {}{of} failed: {}", check.name, first_line(&check.snippet)));
+    }
+    for ruling in &news.step.rulings {
+        let shown = view::ruling(news.program, news.state, ruling);
+        lines.push(format!("⇒ {}", shown.line()));
+        lines.push(format!("    by {}: {}", shown.rule, shown.why));
+    }
+    for command in &news.step.commands {
+        match command {
+            Command::Dispatch(_) | Command::Operate { .. } | Command::Finish { .. } => {
+                lines.push(format!("→ {}", view::command(news.program, command)));
+            }
+            Command::Ask(_) => lines.push(format!("? {}", view::command(news.program, command))),
+            Command::Cancel { .. } | Command::Discard { .. } | Command::Restore { .. } => {
+                lines.push(format!("← {}", view::command(news.program, command)));
+            }
+        }
+    }
+    lines
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no output")
+}
+
+/// A command that is under way, in few words.
+pub fn under_way(program: &Program, command: &Command) -> Option<(CommandId, String)> {
+    let id = command.id()?;
+    match command {
+        Command::Dispatch(_) | Command::Operate { .. } => Some((id, view::command(program, command))),
+        Command::Ask(_)
+        | Command::Cancel { .. }
+        | Command::Discard { .. }
+        | Command::Restore { .. }
+        | Command::Finish { .. } => None,
+    }
+}
+
+/// The command that an event ended, and those that a step cancelled.
+pub fn ended(news: &News<'_>) -> Vec<CommandId> {
+    let cancelled = news.step.commands.iter().filter_map(|command| match command {
+        Command::Cancel { id } => Some(*id),
+        _ => None,
+    });
+    let own = match news.event {
+        Event::Ended { id, .. } => Some(*id),
+        _ => None,
+    };
+    own.into_iter().chain(cancelled).collect()
+}
+
+/// Where the run is.
+pub fn place(program: &Program, state: &State) -> String {
+    let main = program.phase(state.main.phase);
+    if !matches!(main.work, Work::Flow { .. }) {
+        return main.name.clone();
+    }
+    let running = (0..state.tasks.len())
+        .filter_map(|index| {
+            let batch = state.visits[state.main.phase.index()];
+            state.desk(Lane::Task { batch, index: u16::try_from(index).ok()? })
+        })
+        .count();
+    format!("{} ({running} of {} under way)", main.name, state.tasks.len())
+}
+
+/// What was spent, and what is left of the limits.
+pub fn spent(used: &Used, state: &State) -> String {
+    let of = |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+    let mut parts = vec![format!("{}{} dispatches", used.dispatches, of(state.limits.dispatches))];
+    if used.tokens > 0 || state.limits.tokens.is_some() {
+        parts.push(format!("{}{} tokens", used.tokens, of(state.limits.tokens)));
+    }
+    if used.money > 0 || state.limits.money.is_some() {
+        let limit = state.limits.money.map_or_else(String::new, |limit| format!(" of {}", money(limit)));
+        parts.push(format!("{}{limit}", money(used.money)));
+    }
+    if used.unpriced > 0 {
+        parts.push(format!("{} of unknown cost", used.unpriced));
+    }
+    parts.join(", ")
+}
+
+/// Micro-units of the currency as a decimal.
+pub fn money(micro: u64) -> String {
+    format!("{}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
+}
+
+/// A duration as `1:05` or `2:00:00`.
+pub fn clock(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}

@@ -1,0 +1,102 @@
+//! Where a command works: the repository, its configuration, and the state that is kept for it.
+
+use crate::commands::Context;
+use crate::exit::{Exit, Failure};
+use remand_ledger::{Ledger, LedgerError, Reader};
+use remand_runtime::config::{Config, ConfigError, Flag, Sources};
+use remand_runtime::git::{GitError, Repository};
+use remand_runtime::home::{Home, HomeError};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A repository with all that belongs to it.
+#[derive(Debug)]
+pub struct Workplace {
+    pub repository: Repository,
+    pub config: Config,
+    pub home: Home,
+}
+
+impl Workplace {
+    /// The repository around the current folder, with its configuration and its state.
+    pub fn open(context: &Context<'_>, flags: Vec<Flag>) -> Result<Workplace, Failure> {
+        let repository = repository(context)?;
+        let config = config(&repository, flags)?;
+        let configured = config.state_folder(&environment());
+        let root =
+            context.state.map(PathBuf::from).or(configured).ok_or_else(|| of_home(&HomeError::NoHome))?;
+        let identity = repository.identity().map_err(|error| of_git(&error))?;
+        let home = Home::open(&root, &identity, repository.root()).map_err(|error| of_home(&error))?;
+        Ok(Workplace { repository, config, home })
+    }
+
+    /// The ledger, for reading. A repository in which nothing ever ran has none yet.
+    pub fn reader(&self) -> Result<Reader, Failure> {
+        let path = self.home.ledger();
+        if !path.exists() {
+            return Err(Failure::user(
+                "nothing was ever run in this repository",
+                "begin with `remand run \"what you want\"`, or see `remand demo`",
+            ));
+        }
+        Reader::open(&path).map_err(|error| of_ledger(&error))
+    }
+
+    /// The ledger, for writing; it is made if need be.
+    pub fn ledger(&self) -> Result<Ledger, Failure> {
+        Ledger::open(&self.home.ledger()).map_err(|error| of_ledger(&error))
+    }
+}
+
+/// The repository around the folder that the command works in.
+pub fn repository(context: &Context<'_>) -> Result<Repository, Failure> {
+    let here = context.directory.map_or_else(|| PathBuf::from("."), PathBuf::from);
+    Repository::discover(&here).map_err(|error| of_git(&error))
+}
+
+/// The configuration of a repository, with flags on top.
+pub fn config(repository: &Repository, flags: Vec<Flag>) -> Result<Config, Failure> {
+    let sources = Sources { flags, ..Sources::of(repository.root(), environment()) };
+    Config::load(&sources).map_err(|error| of_config(&error))
+}
+
+/// The environment, as far as it is text.
+pub fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+pub fn of_git(error: &GitError) -> Failure {
+    with_causes(Failure::user(error.to_string(), error.hint()), error)
+}
+
+pub fn of_home(error: &HomeError) -> Failure {
+    with_causes(Failure::user(error.to_string(), error.hint()), error)
+}
+
+pub fn of_config(error: &ConfigError) -> Failure {
+    with_causes(
+        Failure::user(error.to_string(), "`remand init` writes a file with every setting explained"),
+        error,
+    )
+}
+
+pub fn of_ledger(error: &LedgerError) -> Failure {
+    with_causes(Failure::user(error.to_string(), error.hint()), error)
+}
+
+/// Something that should always work did not.
+pub fn internal(what: impl Into<String>, error: &dyn std::error::Error) -> Failure {
+    let failure = Failure { exit: Exit::Internal, ..Failure::user(what, "this is a defect of remand") };
+    with_causes(failure.caused_by(error.to_string()), error)
+}
+
+fn with_causes(mut failure: Failure, error: &dyn std::error::Error) -> Failure {
+    let mut source = error.source();
+    while let Some(cause) = source {
+        failure = failure.caused_by(cause.to_string());
+        source = cause.source();
+    }
+    failure
+}

@@ -1,0 +1,173 @@
+//! A place of its own for a test: a real repository, a state directory, a home, and the binary.
+
+use remand_ledger::query::RunRow;
+use remand_ledger::{Ledger, Reader};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// Everything is below one temporary folder, and goes with it.
+pub struct Place {
+    folder: TempDir,
+}
+
+/// What a command gave.
+#[derive(Debug)]
+pub struct Shown {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+/// A project with a module and a test, in Python, since that builds in no time.
+const PROJECT: &[(&str, &str)] = &[
+    ("pyproject.toml", "[project]\nname = \"sums\"\nversion = \"0.1.0\"\n"),
+    (".gitignore", "__pycache__/\n"),
+    ("README.md", "# sums\n"),
+    ("sums/__init__.py", ""),
+    ("sums/add.py", "def add(a, b):\n    return a + b\n"),
+    ("tests/__init__.py", ""),
+    (
+        "tests/test_add.py",
+        "import unittest\n\nfrom sums.add import add\n\n\nclass AddTest(unittest.TestCase):\n    \
+         def test_adds(self):\n        self.assertEqual(add(1, 2), 3)\n",
+    ),
+];
+
+impl Place {
+    /// A repository with the sample project, on a branch of its own.
+    pub fn new() -> Place {
+        let place = Place { folder: TempDir::new().expect("a temporary folder") };
+        for folder in ["project", "home", "state"] {
+            fs::create_dir(place.folder.path().join(folder)).expect("folder");
+        }
+        for (path, text) in PROJECT {
+            place.write(path, text);
+        }
+        place.git(&["init", "-q", "-b", "main"]);
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-q", "-m", "The project"]);
+        place.git(&["switch", "-q", "-c", "work"]);
+        place
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    pub fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
+    /// The folder that is kept for the repository.
+    pub fn home(&self) -> PathBuf {
+        let mut folders = fs::read_dir(self.state()).expect("state").flatten().map(|entry| entry.path());
+        folders.find(|path| path.is_dir()).expect("the repository's folder")
+    }
+
+    /// Writes a file of the project.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.project().join(path);
+        fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        fs::write(path, text).expect("file");
+    }
+
+    /// Writes a file beside the project and gives its path, such as a rehearsal.
+    pub fn beside(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("file");
+        path.display().to_string()
+    }
+
+    /// Runs git in the project as the user, and gives its output.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        self.git_in(&self.project(), arguments)
+    }
+
+    pub fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
+        let output = self
+            .hermetic(Command::new("git"))
+            .args(arguments)
+            .current_dir(folder)
+            .output()
+            .expect("git runs");
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn hermetic(&self, mut command: Command) -> Command {
+        let home = self.folder.path().join("home");
+        command.env_clear().env("PATH", std::env::var_os("PATH").expect("PATH"));
+        for (name, value) in [
+            ("GIT_AUTHOR_NAME", "A User"),
+            ("GIT_AUTHOR_EMAIL", "user@example.org"),
+            ("GIT_COMMITTER_NAME", "A User"),
+            ("GIT_COMMITTER_EMAIL", "user@example.org"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("EMAIL", "user@example.org"),
+            ("USER", "ada"),
+            ("NO_COLOR", "1"),
+            ("COLUMNS", "100"),
+        ] {
+            command.env(name, value);
+        }
+        let settings = home.join(".gitconfig");
+        if !settings.exists() {
+            fs::write(&settings, "[user]\n\tname = A User\n\temail = user@example.org\n").expect("settings");
+        }
+        command.env("HOME", &home);
+        command
+    }
+
+    /// The binary, ready to be run in the project.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.hermetic(Command::new(env!("CARGO_BIN_EXE_remand")));
+        command.env("REMAND_STATE_DIR", self.state()).current_dir(self.project()).args(arguments);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the binary to its end.
+    pub fn remand(&self, arguments: &[&str]) -> Shown {
+        shown(self.command(arguments))
+    }
+
+    /// Starts the binary and leaves it running.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts")
+    }
+
+    /// Runs a request with a rehearsal.
+    pub fn run(&self, request: &str, rehearsal: &str, more: &[&str]) -> Shown {
+        let script = self.beside("rehearsal.yaml", rehearsal);
+        let agent = format!("rehearsal:{script}");
+        let mut arguments = vec!["run", request, "--agent", agent.as_str()];
+        arguments.extend(more);
+        self.remand(&arguments)
+    }
+
+    pub fn reader(&self) -> Reader {
+        Reader::open(&self.home().join("ledger.db")).expect("the ledger opens")
+    }
+
+    pub fn ledger(&self) -> Ledger {
+        Ledger::open(&self.home().join("ledger.db")).expect("the ledger opens")
+    }
+
+    /// The newest run.
+    pub fn latest(&self) -> RunRow {
+        self.reader().latest().expect("a query").expect("a run")
+    }
+}
+
+/// Runs a command to its end.
+pub fn shown(mut command: Command) -> Shown {
+    let output = command.output().expect("the binary runs");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Shown { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+}
