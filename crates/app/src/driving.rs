@@ -247,7 +247,8 @@ fn report(
     standing: &Standing,
 ) -> Result<Exit, Failure> {
     let row = reader.run(&run.0).map_err(|error| of_ledger(&error))?;
-    let committed = workplace.repository.branch_exists(&row.branch).unwrap_or(false);
+    let operations = reader.operations(run).map_err(|error| of_ledger(&error))?;
+    let committed = operations.iter().any(|row| row.result.as_deref() == Some("committed"));
     let exit = match standing {
         Standing::Over(End::Done) if row.confidence == "low" || !committed => Exit::HandedOver,
         Standing::Over(End::Done) => Exit::Done,

@@ -135,20 +135,32 @@ pub enum Outcome {
 pub struct Report {
     /// The verdict of the role, or the result of the operation.
     pub says: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// The artifacts written, with their content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wrote: Vec<(String, Digest)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<TestResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approach: Option<Approach>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<(String, Vec<Item>)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<(String, bool)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
     /// The role answers its findings instead of changing something.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub disputes: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The evidence behind a result of checks; the gate over it is recomputed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Row>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
 

@@ -176,8 +176,9 @@ impl Facts {
         let pinned = self.opened.iter().map(|opened| opened.pinned);
         let checks = self.checks.iter().flat_map(|check| check.output.into_iter().chain(check.tests));
         let artifacts = self.artifacts.iter().map(|artifact| artifact.blob);
-        let telemetry =
-            self.telemetry.iter().flat_map(|telemetry| telemetry.prompt.into_iter().chain(telemetry.output));
+        let telemetry = self.telemetry.iter().flat_map(|telemetry| {
+            [telemetry.prompt, telemetry.output, telemetry.result].into_iter().flatten()
+        });
         let notes = self.notes.iter().filter_map(|note| note.blob);
         pinned.chain(checks).chain(artifacts).chain(telemetry).chain(notes)
     }

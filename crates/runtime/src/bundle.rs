@@ -1,6 +1,9 @@
 //! The evidence bundle: one page, made from the ledger by query alone (EP-23).
 
+mod lowered;
+
 use crate::clock;
+use lowered::{Lowered, lowered};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
@@ -30,13 +33,14 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     let notes = reader.notes(run)?;
     let mut page = Page { text: String::new() };
     page.head(&row);
-    page.confidence(&row, &findings, &notes);
+    let lowered = lowered(reader, run)?;
+    page.confidence(&row, &findings, &notes, &lowered);
     page.tasks(reader, run, &checks)?;
     page.reviews(&checks);
     page.criteria(&checks);
     page.blast_radius(reader, run, &notes)?;
     page.known_issues(&findings);
-    page.notes("Degradations", &notes, NoteKind::Degradation, "Nothing was degraded.");
+    page.degradations(&notes, &lowered);
     page.notes("Violations", &notes, NoteKind::Violation, "No role stepped outside its permissions.");
     page.notes("Warnings", &notes, NoteKind::Warning, "None.");
     page.notes("Decisions", &notes, NoteKind::Decision, "None recorded.");
@@ -81,7 +85,13 @@ impl Page {
     }
 
     /// The level with its definition, why it is not higher, and what would raise it.
-    fn confidence(&mut self, row: &RunRow, findings: &[FindingRow], notes: &[NoteRow]) {
+    fn confidence(
+        &mut self,
+        row: &RunRow,
+        findings: &[FindingRow],
+        notes: &[NoteRow],
+        lowered: &BTreeSet<Lowered>,
+    ) {
         let level = confidence(row, notes);
         self.section(&format!("Confidence: {}", level.name()));
         self.line(format!("That is: {}.", level.definition()));
@@ -94,6 +104,7 @@ impl Page {
         let degraded: BTreeSet<String> =
             degraded.map(|note| format!("do without this no more: {}", cell(&note.text))).collect();
         raise.extend(degraded);
+        raise.extend(lowered.iter().map(|one| format!("no {} any more: {}", one.effect, cell(&one.text))));
         if level < Confidence::High && raise.is_empty() {
             raise.push("approval by every reviewer, and no exhausted loop".to_string());
         }
@@ -229,6 +240,20 @@ impl Page {
             notes.iter().filter(|note| note.kind == kind).map(|note| note.text.as_str()).collect();
         if texts.is_empty() {
             return self.line(none);
+        }
+        for text in texts {
+            self.line(format!("- {}", cell(text)));
+        }
+    }
+
+    /// What the run had to do without: what was noticed, and what routes said.
+    fn degradations(&mut self, notes: &[NoteRow], lowered: &BTreeSet<Lowered>) {
+        self.section("Degradations");
+        let noted = notes.iter().filter(|note| note.kind == NoteKind::Degradation).map(|note| note.text.as_str());
+        let ruled = lowered.iter().filter(|one| one.is_degradation()).map(|one| one.text.as_str());
+        let texts: BTreeSet<&str> = noted.chain(ruled).collect();
+        if texts.is_empty() {
+            self.line("Nothing was degraded.");
         }
         for text in texts {
             self.line(format!("- {}", cell(text)));

@@ -71,6 +71,11 @@ impl Home {
         self.root.join("ledger.db")
     }
 
+    /// The key that exported evidence is signed with.
+    pub fn signing_key(&self) -> PathBuf {
+        self.root.join("signing.key")
+    }
+
     pub fn runs(&self) -> PathBuf {
         self.root.join("runs")
     }

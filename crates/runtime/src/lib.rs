@@ -13,6 +13,7 @@ pub mod pinned;
 pub mod host;
 
 pub mod bundle;
+pub mod sealed;
 pub mod dispatch;
 pub mod operations;
 pub mod workshop;

@@ -6,6 +6,7 @@ use crate::workplace::{Workplace, of_ledger};
 use remand_ledger::export;
 use remand_ledger::query::CheckFilter;
 use remand_runtime::bundle;
+use remand_runtime::sealed::{self, SealError};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -15,23 +16,52 @@ pub struct Args {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// Write the evidence of this run into a SQLite file of its own
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["export", "verify"])]
     pub sqlite: Option<PathBuf>,
+    /// Write bundle and SQLite file into this new folder, signed with the key of this repository
+    #[arg(long, value_name = "DIR", conflicts_with = "verify")]
+    pub export: Option<PathBuf>,
+    /// Tell whether a folder that was exported is as it was signed
+    #[arg(long, value_name = "DIR")]
+    pub verify: Option<PathBuf>,
+    /// With --verify: the key that must have signed it
+    #[arg(long, value_name = "KEY", requires = "verify")]
+    pub key: Option<String>,
 }
 
 pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    if let Some(folder) = &args.verify {
+        let manifest = sealed::verify(folder, args.key.as_deref()).map_err(|error| of_seal(&error))?;
+        if context.json {
+            print_json(&json!({ "sound": true, "manifest": manifest }))?;
+        } else {
+            print(&format!("sound: run {}, signed by the key {}\n", manifest.run, manifest.key))?;
+        }
+        return Ok(Exit::Done);
+    }
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = reader.run(&args.run).map_err(|error| of_ledger(&error))?;
+    let ledger = |error| of_ledger(&error);
+    let row = reader.run(&args.run).map_err(ledger)?;
     if let Some(file) = &args.sqlite {
-        export(&reader, &row.run, file).map_err(|error| of_ledger(&error))?;
+        export(&reader, &row.run, file).map_err(ledger)?;
         tell(&format!("exported to {}", file.display()));
+        return Ok(Exit::Done);
+    }
+    if let Some(folder) = &args.export {
+        let key = workplace.home.signing_key();
+        let manifest = sealed::seal(&reader, &row.run, &key, folder).map_err(|error| of_seal(&error))?;
+        if context.json {
+            print_json(&json!({ "folder": folder, "manifest": manifest }))?;
+        } else {
+            let said = format!("sealed in {}, signed by the key {}", folder.display(), manifest.key);
+            print(&format!("{said}\ncheck it anywhere with `remand evidence --verify {}`\n", folder.display()))?;
+        }
         return Ok(Exit::Done);
     }
     if context.json {
         let run = &row.run;
-        let ledger = |error| of_ledger(&error);
-        return print_json(&json!({
+        print_json(&json!({
             "run": row,
             "tasks": reader.task_summaries(run).map_err(ledger)?,
             "checks": reader.checks(run, CheckFilter::default()).map_err(ledger)?,
@@ -39,9 +69,23 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             "gates": reader.gates(run).map_err(ledger)?,
             "notes": reader.notes(run).map_err(ledger)?,
             "totals": reader.totals(run).map_err(ledger)?,
-        }))
-        .map(|()| Exit::Done);
+        }))?;
+        return Ok(Exit::Done);
     }
-    print(&bundle::text(&reader, &row.run).map_err(|error| of_ledger(&error))?)?;
+    print(&bundle::text(&reader, &row.run).map_err(ledger)?)?;
     Ok(Exit::Done)
+}
+
+fn of_seal(error: &SealError) -> Failure {
+    let failure = Failure::user(error.to_string(), error.hint());
+    match error {
+        SealError::File { source, .. } => failure.caused_by(source.to_string()),
+        SealError::Ledger(_)
+        | SealError::BadKey { .. }
+        | SealError::BadManifest { .. }
+        | SealError::BadSignature
+        | SealError::Changed { .. }
+        | SealError::Missing { .. }
+        | SealError::OtherKey { .. } => failure,
+    }
 }

@@ -20,13 +20,15 @@ const DISPATCHED: &str =
 
 const DISPATCH_ENDED: &str = "UPDATE dispatches SET started_at = coalesce(?3, started_at), completed_at = ?4,
     status = ?5, tokens = ?6, money = ?7, time = ?8, model = ?9, driver = ?10, session = ?11, says = ?12,
-    failure = ?13, detail = ?14, summary = ?15, prompt = ?16, output = ?17, exit_code = ?18, ended_by = ?19
+    failure = ?13, detail = ?14, summary = ?15, prompt = ?16, output = ?17, exit_code = ?18, ended_by = ?19,
+    result = ?20, before = ?21, after = ?22
     WHERE run = ?1 AND command = ?2 AND status = 'running'";
 
 /// What came in after the run went on without it: the cost counts, the result does not.
 const DISPATCH_LATE: &str =
     "UPDATE dispatches SET started_at = coalesce(?3, started_at), tokens = ?4, money = ?5,
-    time = ?6, model = ?7, driver = ?8, session = ?9, prompt = ?10, output = ?11, exit_code = ?12
+    time = ?6, model = ?7, driver = ?8, session = ?9, prompt = ?10, output = ?11, exit_code = ?12,
+    result = ?13, before = ?14, after = ?15
     WHERE run = ?1 AND command = ?2 AND tokens IS NULL";
 
 const OPERATED: &str =
@@ -145,6 +147,9 @@ impl Projection<'_> {
             telemetry.and_then(|telemetry| telemetry.output),
             telemetry.and_then(|telemetry| telemetry.exit_code),
             self.placed.id,
+            telemetry.and_then(|telemetry| telemetry.result),
+            telemetry.and_then(|telemetry| telemetry.before.as_deref()),
+            telemetry.and_then(|telemetry| telemetry.after.as_deref()),
         ])?;
         Ok(())
     }
@@ -168,6 +173,9 @@ impl Projection<'_> {
             telemetry.and_then(|telemetry| telemetry.prompt),
             telemetry.and_then(|telemetry| telemetry.output),
             telemetry.and_then(|telemetry| telemetry.exit_code),
+            telemetry.and_then(|telemetry| telemetry.result),
+            telemetry.and_then(|telemetry| telemetry.before.as_deref()),
+            telemetry.and_then(|telemetry| telemetry.after.as_deref()),
         ])?;
         Ok(())
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, visit, attempt, started_at, completed_at,
     status, retries, tokens, money, time, model, driver, session, says, failure, detail, summary, prompt, output,
-    exit_code";
+    exit_code, result, before, after";
 
 const FAILURES: &str = "SELECT failure FROM dispatches WHERE ended_by IS NOT NULL ORDER BY ended_by DESC";
 
@@ -73,6 +73,11 @@ pub struct DispatchRow {
     pub prompt: Option<BlobId>,
     pub output: Option<BlobId>,
     pub exit_code: Option<i32>,
+    /// The result as the agent left it, right or wrong.
+    pub result: Option<BlobId>,
+    /// The work tree before and after, as git knows it.
+    pub before: Option<String>,
+    pub after: Option<String>,
 }
 
 impl Reader {
@@ -136,5 +141,8 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
         prompt: row.get(24)?,
         output: row.get(25)?,
         exit_code: row.get(26)?,
+        result: row.get(27)?,
+        before: row.get(28)?,
+        after: row.get(29)?,
     })
 }

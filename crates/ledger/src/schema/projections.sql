@@ -58,6 +58,9 @@ CREATE TABLE dispatches (
     summary TEXT,
     prompt BLOB,
     output BLOB,
+    result BLOB,
+    before TEXT,
+    after TEXT,
     exit_code INTEGER,
     ended_by INTEGER
 ) STRICT;

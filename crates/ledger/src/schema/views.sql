@@ -9,17 +9,17 @@ SELECT id, run AS run_id, task_id, phase, name AS check_name, tool, command, exi
     round, strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS ts
 FROM checks WHERE superseded = 0 AND task_id IS NOT NULL
 UNION ALL
-SELECT checks.id, checks.run, tasks.id, checks.phase, checks.name, tool, command, exit_code,
+SELECT checks.id, checks.run, tasks.id, 'baseline', checks.name, tool, command, exit_code,
     substr(snippet, 1, 500), passed, NULL, NULL, round,
     strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')
 FROM tasks CROSS JOIN checks ON checks.run = tasks.run
-WHERE checks.superseded = 0 AND checks.task_id IS NULL
+WHERE checks.superseded = 0 AND checks.task_id IS NULL AND checks.phase = 'baseline'
 UNION ALL
-SELECT checks.id, checks.run, runs.slug, checks.phase, checks.name, tool, command, exit_code,
+SELECT checks.id, checks.run, runs.slug, 'baseline', checks.name, tool, command, exit_code,
     substr(snippet, 1, 500), passed, NULL, NULL, round,
     strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')
 FROM runs CROSS JOIN checks ON checks.run = runs.run
-WHERE checks.superseded = 0 AND checks.task_id IS NULL
+WHERE checks.superseded = 0 AND checks.task_id IS NULL AND checks.phase = 'baseline'
     AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.run = runs.run);
 
 CREATE VIEW pipeline_telemetry AS

@@ -1,0 +1,53 @@
+//! Cancelling: from anywhere, at any time, and nothing is left behind.
+
+use crate::place::Place;
+use crate::rehearsed::{SUB, Script, TRIVIAL, role};
+use remand_ledger::query::RunStage;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+fn alive(mark: &str) -> bool {
+    std::fs::read_dir("/proc").expect("processes").flatten().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        line.windows(mark.len()).any(|at| at == mark.as_bytes())
+    })
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+// CORE-17
+#[test]
+fn a_cancel_from_another_process_kills_the_agent_with_all_it_started() {
+    let place = Place::configured(TRIVIAL);
+    let mark = format!("31{:07}", std::process::id());
+    let hanging = role("implementer").writes("sums/sub.py", SUB).does(json!({"spawn": format!("sleep {mark}")}));
+    let script = Script::quick().with(hanging.does(json!({"hang": true})));
+    let file = place.beside("rehearsal.yaml", &script.text());
+    let agent = format!("rehearsal:{file}");
+    let driver = place.start(&["run", crate::rehearsed::REQUEST, "--workflow", "quick", "--agent", &agent]);
+    until("the agent is at work", || alive(&mark));
+
+    let shown = place.remand(&["cancel", "latest"]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let ended = driver.wait_with_output().expect("the driver ends");
+    assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!alive(&mark), "what it started is dead");
+    let run = place.latest();
+    assert_eq!(run.stage, RunStage::Cancelled);
+    assert!(run.ended.as_deref().is_some_and(|ended| ended.contains("ada")), "{run:?}");
+    assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+    let trees = place.home().join("trees").join(&run.run.0);
+    let left = std::fs::read_dir(trees.join("main")).map(|it| it.count()).unwrap_or(0);
+    let restored = left == 0 || !trees.join("main/sums/sub.py").exists();
+    assert!(restored, "the tree is as it was");
+    let again = place.remand(&["cancel", "latest"]);
+    assert_eq!(again.code, 1, "{}{}", again.out, again.err);
+}

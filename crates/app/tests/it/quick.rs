@@ -1,0 +1,142 @@
+//! `quick`: one implementer, the engine's checks, one reviewer.
+
+use crate::place::Place;
+use crate::rehearsed::{Script, TEST_SUB, TRIVIAL, finding, implemented, review, role};
+use remand_kernel::evidence::RowPhase;
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::CheckFilter;
+use serde_json::json;
+
+// BY-01 EP-02 EP-13 CORE-19
+#[test]
+fn a_verified_change_becomes_one_commit_on_a_branch_of_its_own() {
+    let place = Place::configured(TRIVIAL);
+    place.git(&["switch", "-q", "main"]);
+    place.git(&["merge", "-q", "work"]);
+    let remote = place.beside("remote.git", "");
+    std::fs::remove_file(&remote).expect("removed");
+    place.git(&["init", "-q", "--bare", &remote]);
+    place.git(&["remote", "add", "origin", &remote]);
+    place.write("sums/add.py", "def add(a, b):\n    return b + a\n");
+    place.write("notes.txt", "mine\n");
+    let (head, status) = (place.git(&["rev-parse", "HEAD"]), place.git(&["status", "--porcelain"]));
+
+    let shown = place.quick(&Script::quick(), &[]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!((run.confidence.as_str(), run.used.dispatches), ("high", 2));
+    assert_eq!(run.base, head.trim());
+    assert_eq!(run.branch, format!("remand/{}", run.run));
+    let commits = place.git(&["rev-list", &format!("main..{}", run.branch)]);
+    assert_eq!(commits.lines().count(), 1);
+    let changed = place.git(&["diff", "--name-only", "main", &run.branch]);
+    assert_eq!(changed, "sums/sub.py\ntests/test_sub.py\n");
+    let tag = format!("refs/tags/pipeline-baseline-{}^{{commit}}", run.run);
+    assert_eq!(place.git(&["rev-parse", &tag]), head);
+    assert!(shown.out.contains(&format!("on {}", run.branch)), "{}", shown.out);
+
+    assert_eq!(place.git(&["rev-parse", "HEAD"]), head);
+    assert_eq!(place.git(&["branch", "--show-current"]), "main\n");
+    assert_eq!(place.git(&["status", "--porcelain"]), status);
+    assert_eq!(place.git(&["ls-remote", &remote]), "");
+
+    let notes = place.reader().notes(&run.run).expect("notes");
+    let warned = |word: &str| notes.iter().any(|note| note.kind == NoteKind::Warning && note.text.contains(word));
+    assert!(warned("notes.txt"), "the dirty checkout: {notes:?}");
+    assert!(warned("default branch"), "{notes:?}");
+    let bundle = place.remand(&["evidence"]).out;
+    assert!(bundle.contains("not committed in the checkout when the run began are not in it"), "{bundle}");
+}
+
+// BY-01 EP-24 EP-32 CORE-06
+#[test]
+fn work_that_no_round_got_through_is_left_with_commands_that_take_or_discard_it() {
+    let place = Place::configured(TRIVIAL);
+    let rejecting = |round: u32, claim: &str| {
+        let findings = [finding(&format!("R{round}"), "major", claim)];
+        role("reviewer").round(round).says(review("code", "general", "needs-revision", &findings))
+    };
+    let script = Script::quick()
+        .with(rejecting(1, "sub takes a from b"))
+        .with(rejecting(2, "there is no test of negative numbers"))
+        .with(role("implementer").round(2).writes("sums/neg.py", "def neg(a):\n    return -a\n").says(implemented("")));
+
+    let shown = place.quick(&script, &[]);
+
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "low"));
+    assert_eq!(run.used.dispatches, 4);
+    let (take, discard) = (format!("git merge --squash {}", run.branch), format!("git branch -D {}", run.branch));
+    assert!(shown.out.contains(&format!("`{take}`")), "{}", shown.out);
+    assert!(shown.out.contains(&format!("`{discard}`")), "{}", shown.out);
+    place.git(&take.split(' ').skip(1).collect::<Vec<_>>());
+    assert_eq!(place.git(&["diff", "--cached", "--name-only"]), "sums/neg.py\nsums/sub.py\ntests/test_sub.py\n");
+    place.git(&["reset", "-q", "--hard"]);
+    place.git(&discard.split(' ').skip(1).collect::<Vec<_>>());
+    assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
+}
+
+// CORE-06 EP-16 EP-18 CORE-03
+#[test]
+fn a_claim_that_all_tests_pass_is_refuted_by_the_tests() {
+    let place = Place::new();
+    let wrong = "def sub(a, b):\n    return b - a\n";
+    let lie = json!({
+        "verdict": "done", "hypothesis": "Taking a from b will do.",
+        "changes": [{"file": "sums/sub.py", "what": "sub"}],
+        "self_check": [{"name": "tests", "command": "python3 -m unittest", "passed": true, "exit_code": 0}],
+    });
+    let first = role("implementer").round(1).writes("sums/sub.py", wrong).writes("tests/test_sub.py", TEST_SUB);
+    let second = role("implementer").round(2).writes("sums/sub.py", crate::rehearsed::SUB);
+    let script = Script::quick()
+        .with(first.does(json!({"print": "All tests pass."})).says(lie))
+        .with(second.says(json!({
+            "verdict": "done", "hypothesis": "The operands were the wrong way round.",
+            "changes": [{"file": "sums/sub.py", "what": "operands swapped"}],
+        })));
+
+    let shown = place.quick(&script, &[]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest().run, place.reader());
+    let rulings: Vec<_> = reader.rulings(&run, 0).expect("rulings").into_iter().map(|row| row.ruling).collect();
+    let back = rulings.iter().find(|ruling| ruling.signal == "failed").expect("the remand");
+    assert_eq!((back.phase.as_str(), back.target.as_deref()), ("verify", Some("implement")));
+    assert_eq!(back.budgets.iter().map(|charge| (charge.before, charge.after)).collect::<Vec<_>>(), [(2, 1)]);
+    assert!(rulings.iter().all(|ruling| !ruling.rule.is_empty() && !ruling.why.is_empty()), "{rulings:?}");
+
+    let checks = reader.checks(&run, CheckFilter::default()).expect("checks");
+    let tests: Vec<_> = checks.iter().filter(|row| row.name == "unittest" || row.name == "pytest").collect();
+    let of = |phase: RowPhase| tests.iter().filter(move |row| row.phase == phase).collect::<Vec<_>>();
+    let (before, after) = (of(RowPhase::Baseline), of(RowPhase::After));
+    assert_eq!(before.iter().map(|row| (row.passed, row.collected)).collect::<Vec<_>>(), [(true, Some(1))]);
+    let seen: Vec<_> = after.iter().map(|row| (row.passed, row.collected, row.iteration, row.superseded)).collect();
+    assert_eq!(seen, [(false, Some(2), 1, true), (true, Some(2), 2, false)]);
+    let failed = after[0];
+    assert!(failed.exit_code.is_some_and(|code| code != 0) && failed.command.is_some() && failed.duration_ms > 0);
+    assert!(failed.snippet.chars().count() <= 500);
+    let whole = reader.blob(failed.output.expect("the whole output")).expect("blob");
+    assert!(String::from_utf8_lossy(&whole).contains("test_subtracts"));
+    assert!(!checks.iter().any(|row| row.name == "tests"), "a claim became a row: {checks:?}");
+}
+
+// EP-18 BY-01
+#[test]
+fn a_run_without_any_check_never_commits() {
+    let place = Place::configured("[checks]\ndetect = false\n");
+    let again = |round: u32| {
+        role("implementer").round(round).writes(&format!("sums/try{round}.py"), "pass\n").says(json!({
+            "verdict": "done", "hypothesis": format!("Try {round} is another one."), "changes": [],
+        }))
+    };
+    let shown = place.quick(&Script::quick().with(again(2)).with(again(3)), &[]);
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!(run.confidence, "low");
+    let verdicts: Vec<_> = place.reader().dispatches(&run.run).expect("dispatches");
+    assert!(verdicts.iter().all(|row| row.role == "implementer"), "nothing was worth a review: {verdicts:?}");
+    let degraded = place.reader().notes(&run.run).expect("notes");
+    assert!(degraded.iter().any(|note| note.kind == NoteKind::Degradation && note.text.contains("[checks]")));
+}

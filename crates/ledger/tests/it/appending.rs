@@ -1,0 +1,179 @@
+//! Appending: one commit for many entries, order, clocks, several writers, append-only.
+
+use crate::support::{Book, Life, happy, pinned, program, stormy};
+use remand_kernel::event::{Event, Start};
+use remand_ledger::fact::Telemetry;
+use remand_ledger::{Blob, Facts, Ledger, LedgerError};
+use std::path::Path;
+
+/// How often a WAL file says that a transaction was committed: each commit is one sync.
+fn commits(path: &Path) -> usize {
+    let wal = std::fs::read(path.with_extension("db-wal")).expect("a write-ahead log");
+    let word = |at: usize| u32::from_be_bytes(wal[at..at + 4].try_into().expect("four bytes"));
+    let page = usize::try_from(word(8)).expect("a page size");
+    let (frames, salt) = (wal[32..].chunks_exact(24 + page), &wal[16..24]);
+    frames.filter(|frame| frame[8..16] == *salt && frame[4..8] != [0; 4]).count()
+}
+
+// CORE-04
+#[test]
+fn what_is_appended_is_read_back_as_it_was() {
+    let mut book = Book::new();
+    let events = stormy();
+    let life = book.live("r1", program("feature"), &events);
+    let journal = book.reader().journal(&life.run, 0).unwrap();
+    let read: Vec<Event> = journal.iter().map(|row| row.event.clone()).collect();
+    assert_eq!(read, events);
+    let seqs: Vec<u64> = journal.iter().map(|row| row.seq).collect();
+    assert_eq!(seqs, (1..=events.len() as u64).collect::<Vec<u64>>());
+    assert_eq!(journal[0].facts.opened.as_ref().unwrap().slug, "csv-export");
+    assert!(journal.iter().any(|row| !row.rulings.is_empty() && !row.commands.is_empty()));
+    assert_eq!(book.reader().journal(&life.run, 3).unwrap()[0].seq, 4);
+}
+
+#[test]
+fn a_batch_of_many_runs_is_one_commit() {
+    let mut book = Book::new();
+    let events = happy("quick", 1);
+    let before = commits(&book.path());
+    let mut ready = Vec::new();
+    for name in ["r1", "r2", "r3"] {
+        let mut life = Life::new(name, program("quick"));
+        ready.extend(events.iter().map(|event| life.ready(event.clone(), Facts::default())));
+    }
+    let entries: Vec<_> = ready.iter().map(|ready| ready.entry()).collect();
+    let seqs = book.ledger.append(&entries).unwrap();
+    assert_eq!(seqs.len(), 3 * events.len());
+    assert_eq!(commits(&book.path()) - before, 1);
+    let single = &ready[0];
+    assert!(matches!(book.ledger.append(&[single.entry()]), Err(LedgerError::Overtaken { .. })));
+    assert_eq!(commits(&book.path()) - before, 1, "a refused entry commits nothing");
+}
+
+#[test]
+fn one_bad_entry_keeps_its_whole_batch_out() {
+    let mut book = Book::new();
+    let (mut good, mut bad) = (Life::new("good", program("quick")), Life::new("bad", program("quick")));
+    let good = good.ready(Event::Started(Start::default()), Facts::default());
+    let mut bad = bad.ready(Event::Started(Start::default()), Facts::default());
+    bad.facts = Facts::default();
+    let refused = book.ledger.append(&[good.entry(), bad.entry()]);
+    assert!(matches!(refused, Err(LedgerError::NotOpened { run }) if run.0 == "bad"));
+    assert_eq!(book.reader().head().unwrap().count, 0);
+    assert!(book.reader().runs().unwrap().is_empty());
+    assert_eq!(book.ledger.append(&[good.entry()]).unwrap(), [1]);
+}
+
+#[test]
+fn a_blob_is_stored_once_and_must_be_there() {
+    let mut book = Book::new();
+    let mut first = Life::new("r1", program("quick"));
+    first.start(&mut book.ledger, Start::default());
+    let mut second = Life::new("r2", program("quick"));
+    let mut ready = second.ready(Event::Started(Start::default()), Facts::default());
+    ready.blobs.clear();
+    book.ledger.append(&[ready.entry()]).expect("the blob is there already");
+    let reader = book.reader();
+    let pinned = pinned(program("quick"));
+    assert_eq!(reader.blob(pinned.id).unwrap(), pinned.bytes);
+    let count: i64 = book.raw().query_row("SELECT count(*) FROM blobs", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 1);
+
+    let mut third = Life::new("r3", program("quick"));
+    let mut ready = third.ready(Event::Started(Start::default()), Facts::default());
+    let absent = Blob::of(b"absent".to_vec());
+    ready.facts.opened.as_mut().unwrap().pinned = absent.id;
+    let refused = book.ledger.append(&[ready.entry()]);
+    assert!(matches!(refused, Err(LedgerError::BlobMissing { id, .. }) if id == absent.id));
+    let telemetry = Telemetry { result: Some(absent.id), ..Telemetry::default() };
+    let event = first.says("ready");
+    let ready = first.ready(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
+    let refused = book.ledger.append(&[ready.entry()]);
+    assert!(matches!(refused, Err(LedgerError::BlobMissing { id, .. }) if id == absent.id));
+    assert!(matches!(reader.blob(absent.id), Err(LedgerError::NoSuchBlob { .. })));
+    assert!(!reader.has_blob(absent.id).unwrap());
+}
+
+#[test]
+fn a_clock_that_went_back_stands_still() {
+    let mut book = Book::new();
+    let mut life = Life::new("r1", program("quick"));
+    life.start(&mut book.ledger, Start::default());
+    let began = life.at;
+    life.at -= 3_600_000;
+    let event = life.says("ready");
+    let mut ready = life.ready(event, Facts::default());
+    ready.at.0 = began - 3_600_000;
+    book.ledger.append(&[ready.entry()]).unwrap();
+    let journal = book.reader().journal(&life.run, 0).unwrap();
+    assert_eq!(journal[1].at, journal[0].at);
+    assert_eq!(book.reader().run("r1").unwrap().updated_at, journal[0].at);
+}
+
+// CORE-08
+#[test]
+fn events_and_blobs_can_neither_be_changed_nor_removed() {
+    let mut book = Book::new();
+    book.live("r1", program("quick"), &happy("quick", 1));
+    let raw = book.raw();
+    for (sql, says) in [
+        ("UPDATE events SET body = '{}' WHERE id = 1", "events are never changed"),
+        ("DELETE FROM events", "events are never removed"),
+        ("UPDATE blobs SET size = 0", "blobs are never changed"),
+        ("DELETE FROM blobs", "blobs are never removed"),
+        ("INSERT OR REPLACE INTO events SELECT * FROM events WHERE id = 1", "events are never replaced"),
+        (
+            "INSERT OR REPLACE INTO events
+            SELECT 99, run, seq, at, kind, '{}', facts, rulings, commands, hash FROM events WHERE id = 1",
+            "events are never replaced",
+        ),
+        ("INSERT OR REPLACE INTO blobs SELECT id, 0, x'00' FROM blobs", "blobs are never replaced"),
+    ] {
+        let refused = raw.execute(sql, []).expect_err("refused").to_string();
+        assert!(refused.contains(says), "{refused}");
+    }
+}
+
+#[test]
+fn two_writers_on_different_runs_make_one_chain() {
+    let mut book = Book::new();
+    let events = happy("feature", 2);
+    let path = book.path();
+    let write = |name: &'static str| {
+        let (path, events) = (path.clone(), events.clone());
+        std::thread::spawn(move || {
+            let mut ledger = Ledger::open(&path).expect("a ledger");
+            let mut life = Life::new(name, program("feature"));
+            for event in events {
+                life.feed(&mut ledger, event, Facts::default()).expect("appended");
+            }
+        })
+    };
+    let writers = [write("r1"), write("r2"), write("r3")];
+    for writer in writers {
+        writer.join().expect("written");
+    }
+    let reader = book.reader();
+    assert_eq!(reader.head().unwrap().count, 3 * events.len() as u64);
+    let report = remand_ledger::audit(&reader, None, |_| {}).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.problems);
+    assert_eq!(book.ledger.rebuild().unwrap(), 3 * events.len() as u64);
+}
+
+// CORE-04
+#[test]
+fn a_run_that_another_process_went_on_with_is_left_alone() {
+    let mut book = Book::new();
+    let mut life = Life::new("r1", program("quick"));
+    life.start(&mut book.ledger, Start::default());
+    let mut other = Ledger::open(&book.path()).unwrap();
+    let event = life.says("ready");
+    let ready = life.ready(event, Facts::default());
+    assert_eq!(other.append(&[ready.entry()]).unwrap(), [2]);
+    let overtaken = book.ledger.append(&[ready.entry()]);
+    assert!(matches!(overtaken, Err(LedgerError::Overtaken { run }) if run.0 == "r1"));
+
+    book.ledger.take_up(&life.run, 2);
+    let event = life.says("recorded");
+    assert_eq!(life.feed(&mut book.ledger, event, Facts::default()).unwrap(), 3);
+}

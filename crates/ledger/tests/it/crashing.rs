@@ -1,0 +1,84 @@
+//! A process that is killed in the middle of writing.
+
+use crate::support::{Life, happy, program};
+use remand_ledger::{Facts, Ledger, Reader, ReplayFrom, RunId, audit, replay};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Where the child writes; only the parent sets it.
+const LEDGER: &str = "REMAND_TEST_LEDGER";
+
+/// The part of the child: appends one run after the other and says what was acknowledged, until it is killed.
+#[test]
+fn writer_of_the_crash_tests() {
+    let Some(path) = std::env::var_os(LEDGER) else {
+        return;
+    };
+    let mut ledger = Ledger::open(Path::new(&path)).expect("a ledger");
+    let events = happy("feature", 1);
+    for number in 0.. {
+        let mut life = Life::new(&format!("r{number}"), program("feature"));
+        for event in &events {
+            let seq = life.feed(&mut ledger, event.clone(), Facts::default()).expect("appended");
+            let mut out = std::io::stdout().lock();
+            writeln!(out, "acknowledged r{number} {seq}").and_then(|()| out.flush()).expect("said");
+        }
+    }
+}
+
+// CORE-04
+#[test]
+fn nothing_acknowledged_is_lost_when_the_writer_is_killed() {
+    for patience in [1, 40, 170] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ledger.db");
+        let mut child = Command::new(std::env::current_exe().expect("a program"))
+            .args(["--exact", "crashing::writer_of_the_crash_tests", "--nocapture"])
+            .env(LEDGER, &path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a child");
+        let mut lines = BufReader::new(child.stdout.take().expect("an output")).lines();
+        let mut acknowledged: Vec<(String, u64)> = Vec::new();
+        let mut take = |line: String| {
+            let words: Vec<&str> = line.split(' ').collect();
+            if let ["acknowledged", run, seq] = words[..] {
+                acknowledged.push((run.to_string(), seq.parse().expect("a number")));
+            }
+            acknowledged.len()
+        };
+        while let Some(Ok(line)) = lines.next() {
+            if take(line) >= patience {
+                break;
+            }
+        }
+        child.kill().expect("killed");
+        while let Some(Ok(line)) = lines.next() {
+            take(line);
+        }
+        child.wait().expect("gone");
+
+        let reader = Reader::open(&path).expect("a ledger");
+        let (run, seq) = acknowledged.last().expect("at least one");
+        let journal = reader.journal(&RunId(run.clone()), 0).unwrap();
+        let last = journal.last().expect("events").seq;
+        assert!(last == *seq || last == seq + 1, "{last} events are there, and {seq} were acknowledged");
+        let written: u64 = reader.runs().unwrap().iter().map(|row| row.seq).sum();
+        assert_eq!(reader.head().unwrap().count, written);
+        let report = audit(&reader, None, |_| {}).unwrap();
+        assert!(report.is_sound(), "{:#?}", report.problems);
+
+        // The run goes on where it was.
+        let mut ledger = Ledger::open(&path).expect("a ledger");
+        let replayed = replay(&reader, &RunId(run.clone()), ReplayFrom::Snapshot).unwrap();
+        ledger.take_up(&RunId(run.clone()), replayed.seq);
+        let mut life = Life::new(run, program("feature"));
+        life.state = replayed.state;
+        for event in happy("feature", 1).into_iter().skip(usize::try_from(replayed.seq).unwrap()) {
+            life.feed(&mut ledger, event, Facts::default()).expect("appended");
+        }
+        assert_eq!(reader.run(run).unwrap().ended.as_deref(), Some("done"));
+    }
+}

@@ -1,0 +1,71 @@
+//! Exporting: one run in a file of its own.
+
+use crate::source_queries::book;
+use remand_ledger::{LedgerError, RunId, export};
+use rusqlite::Connection;
+
+// EP-17
+#[test]
+fn an_export_holds_one_run_with_its_rows_of_the_journal() {
+    let book = book();
+    let (to, run) = (book.beside("evidence.db"), RunId("r2".to_string()));
+    export(&book.reader(), &run, &to).unwrap();
+    let conn = Connection::open(&to).unwrap();
+    let journal = book.reader().journal(&run, 0).unwrap();
+    let mut statement = conn.prepare("SELECT seq, hash FROM events ORDER BY seq").unwrap();
+    let rows: Vec<(i64, [u8; 32])> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+    let expected: Vec<(i64, [u8; 32])> =
+        journal.iter().map(|row| (row.seq.cast_signed(), row.hash.0)).collect();
+    assert_eq!(rows, expected);
+    let previous: [u8; 32] =
+        conn.query_row("SELECT previous FROM events ORDER BY seq LIMIT 1", [], |row| row.get(0)).unwrap();
+    let before = book.reader().journal(&RunId("r1".to_string()), 0).unwrap();
+    assert_eq!(
+        previous,
+        before.last().unwrap().hash.0,
+        "the first row follows the last one of the run before"
+    );
+    let head = book.reader().head().unwrap();
+    let quoted: (i64, [u8; 32]) =
+        conn.query_row("SELECT count, hash FROM head", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(quoted, (head.count.cast_signed(), head.hash.0));
+}
+
+// EP-17
+#[test]
+fn an_export_has_the_source_s_checks_on_its_values() {
+    let book = book();
+    let to = book.beside("evidence.db");
+    export(&book.reader(), &RunId("r1".to_string()), &to).unwrap();
+    let conn = Connection::open(&to).unwrap();
+    let insert = |phase: &str, verdict: &str, severity: &str| {
+        conn.execute(
+            "INSERT INTO anvil_checks (run_id, task_id, phase, check_name, tool, passed, verdict, severity)
+            VALUES ('r', 't', ?1, 'c', 'tool', 1, ?2, ?3)",
+            [phase, verdict, severity],
+        )
+    };
+    assert!(insert("review", "needs_revision", "Blocker").is_ok());
+    assert!(insert("later", "needs_revision", "Blocker").is_err());
+    assert!(insert("review", "needs-revision", "Blocker").is_err());
+    assert!(insert("review", "needs_revision", "blocker").is_err());
+}
+
+// CORE-09
+#[test]
+fn an_export_overwrites_nothing_and_leaves_nothing_behind_on_failure() {
+    let book = book();
+    let to = book.beside("evidence.db");
+    std::fs::write(&to, "precious").unwrap();
+    let error = export(&book.reader(), &RunId("r1".to_string()), &to).expect_err("it exists");
+    assert!(matches!(error, LedgerError::Exists { .. }), "{error:?}");
+    assert_eq!(std::fs::read(&to).unwrap(), b"precious");
+    let other = book.beside("other.db");
+    let error = export(&book.reader(), &RunId("r9".to_string()), &other).expect_err("no such run");
+    assert!(matches!(error, LedgerError::NoSuchRun { .. }));
+    assert!(!other.exists());
+    let nowhere = book.beside("absent").join("other.db");
+    let error = export(&book.reader(), &RunId("r1".to_string()), &nowhere).expect_err("no such folder");
+    assert!(matches!(error, LedgerError::Unwritable { .. }));
+}

@@ -1,0 +1,17 @@
+//! The ledger as a whole: real runs of shipped workflows, written, read, killed, tampered with and lived through again.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+mod appending;
+mod crashing;
+mod evidence;
+mod exporting;
+mod gates;
+mod opening;
+mod reading;
+mod replaying;
+mod requests;
+mod source_queries;
+mod tampering;

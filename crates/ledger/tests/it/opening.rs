@@ -1,0 +1,106 @@
+//! Opening: files that are no ledgers, damaged ones, newer ones, ones that cannot be written.
+
+use crate::support::{Book, happy, program};
+use remand_ledger::{Ledger, LedgerError, Reader, schema};
+use std::os::unix::fs::PermissionsExt;
+
+// CORE-09
+#[test]
+fn a_file_that_is_no_ledger_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "Dear diary, this is not a database. ".repeat(200)).unwrap();
+    let before = std::fs::read(&text).unwrap();
+    assert!(matches!(Ledger::open(&text), Err(LedgerError::NotALedger { path }) if path == text));
+    assert!(matches!(Reader::open(&text), Err(LedgerError::NotALedger { .. })));
+    assert_eq!(std::fs::read(&text).unwrap(), before);
+
+    let other = folder.path().join("other.db");
+    let conn = rusqlite::Connection::open(&other).unwrap();
+    conn.execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
+    drop(conn);
+    let before = std::fs::read(&other).unwrap();
+    let error = Ledger::open(&other).expect_err("refused");
+    assert_eq!(error.to_string(), format!("{} is not a ledger", other.display()));
+    assert_eq!(error.hint(), "name another file, or move this one away");
+    assert_eq!(std::fs::read(&other).unwrap(), before);
+}
+
+// CORE-09
+#[test]
+fn a_newer_format_is_refused_with_both_numbers() {
+    let book = Book::new();
+    let newer = schema::format() + 41;
+    book.raw().pragma_update(None, "user_version", newer).unwrap();
+    for error in [Ledger::open(&book.path()).map(drop), Reader::open(&book.path()).map(drop)] {
+        let error = error.expect_err("refused");
+        assert!(matches!(error, LedgerError::Newer { found, known, .. }
+            if found == newer && known == schema::format()));
+        assert!(error.to_string().contains(&format!("has format {newer}")), "{error}");
+    }
+}
+
+#[test]
+fn an_older_format_is_read_only_after_it_was_converted() {
+    let book = Book::new();
+    book.raw().pragma_update(None, "user_version", 0).unwrap();
+    let error = Reader::open(&book.path()).expect_err("refused");
+    assert!(matches!(error, LedgerError::Older { found: 0, .. }), "{error}");
+}
+
+// CORE-09
+#[test]
+fn a_damaged_file_is_an_error_and_no_panic() {
+    let mut book = Book::new();
+    book.live("r1", program("feature"), &happy("feature", 3));
+    let whole = book.bytes();
+
+    let torn = book.beside("torn.db");
+    let mut bytes = whole.clone();
+    for byte in &mut bytes[4096..] {
+        *byte = 0x5a;
+    }
+    std::fs::write(&torn, &bytes).unwrap();
+    let read = Reader::open(&torn).and_then(|reader| reader.runs());
+    assert!(matches!(read, Err(LedgerError::Corrupt { .. })), "{read:?}");
+
+    let short = book.beside("short.db");
+    std::fs::write(&short, &whole[..whole.len() / 2]).unwrap();
+    let read = Reader::open(&short).and_then(|reader| remand_ledger::audit(&reader, None, |_| {}));
+    match read {
+        Ok(report) => assert!(!report.is_sound()),
+        Err(error) => assert!(matches!(error, LedgerError::Corrupt { .. }), "{error:?}"),
+    }
+}
+
+// CORE-09
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for path in [folder.path().join("absent/ledger.db"), file.join("ledger.db"), folder.path().to_path_buf()]
+    {
+        let error = Ledger::open(&path).expect_err("refused");
+        assert!(matches!(error, LedgerError::Unwritable { .. }), "{error:?}");
+        assert!(error.to_string().contains(&path.display().to_string()));
+        assert!(error.hint().contains("write permission"));
+    }
+    let absent = folder.path().join("absent.db");
+    assert!(matches!(Reader::open(&absent), Err(LedgerError::Missing { path }) if path == absent));
+    assert!(!absent.exists(), "reading makes no file");
+}
+
+// CORE-05
+#[test]
+fn only_its_owner_can_read_a_ledger() {
+    let mut book = Book::new();
+    book.live("r1", program("quick"), &happy("quick", 1));
+    for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        let mode = std::fs::metadata(book.beside(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    std::fs::set_permissions(book.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
+    drop(Ledger::open(&book.path()).unwrap());
+    assert_eq!(std::fs::metadata(book.path()).unwrap().permissions().mode() & 0o777, 0o600);
+}

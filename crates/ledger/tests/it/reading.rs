@@ -1,0 +1,229 @@
+//! Reading: runs by name, rulings, dispatches with telemetry, many parked runs.
+
+use crate::support::{Book, Life, SHIPPED, happy, interactive, program, stormy, walk};
+use remand_kernel::event::{Event, Limits, Outcome, Report, Start, Usage};
+use remand_kernel::signal::Failure;
+use remand_ledger::fact::Telemetry;
+use remand_ledger::query::{DispatchStatus, RunStage};
+use remand_ledger::{Blob, Facts, LedgerError, Millis};
+
+#[test]
+fn runs_are_listed_the_newest_first_and_found_by_parts_of_their_id() {
+    let mut book = Book::new();
+    for (at, name) in ["20260101-aa11", "20260102-bb22", "20260102-cc11"].iter().enumerate() {
+        let mut life = Life::new(name, program("quick"));
+        life.at += 1_000_000 * at as i64;
+        life.start(&mut book.ledger, Start::default());
+    }
+    let reader = book.reader();
+    let ids: Vec<String> = reader.runs().unwrap().into_iter().map(|row| row.run.0).collect();
+    assert_eq!(ids, ["20260102-cc11", "20260102-bb22", "20260101-aa11"]);
+    let found = |name: &str| reader.run(name).map(|row| row.run.0);
+    assert_eq!(found("20260101-aa11").unwrap(), "20260101-aa11");
+    assert_eq!(found("20260101").unwrap(), "20260101-aa11");
+    assert_eq!(found("bb22").unwrap(), "20260102-bb22");
+    assert_eq!(found("latest").unwrap(), "20260102-cc11");
+    let error = found("20260102").expect_err("two");
+    assert_eq!(error.to_string(), "`20260102` fits more than one run: 20260102-bb22, 20260102-cc11");
+    assert!(matches!(found("11"), Err(LedgerError::AmbiguousRun { .. })));
+    for absent in ["", "%", "2026010_", "0102"] {
+        assert!(matches!(found(absent), Err(LedgerError::NoSuchRun { .. })), "{absent}");
+    }
+    assert!(matches!(Book::new().reader().run("latest"), Err(LedgerError::NoSuchRun { .. })));
+}
+
+#[test]
+fn a_run_shows_what_it_was_opened_with_and_where_it_is() {
+    let mut book = Book::new();
+    let limits = Limits { money: Some(5_000_000), dispatches: Some(40), ..Limits::default() };
+    let events = walk(program("feature"), Start { limits, ..Start::default() }, 2, |walker| {
+        walker.until("implement").expect("reached");
+    });
+    let life = book.live("r1", program("feature"), &events);
+    let run = book.reader().run("r1").unwrap();
+    assert_eq!((run.workflow.as_str(), run.subject.as_str()), ("feature", "request"));
+    assert_eq!(run.request, "Export invoices as CSV.");
+    assert_eq!((run.slug.as_str(), run.branch.as_str()), ("csv-export", "remand/csv-export"));
+    assert_eq!(
+        (run.mode.as_str(), run.base.as_str(), run.version.as_str()),
+        ("autonomous", "0123abcd", "0.1.0")
+    );
+    assert_eq!((run.stage, run.place.as_str()), (RunStage::Running, "t1/implement"));
+    assert_eq!(run.seq, events.len() as u64);
+    assert_eq!((run.limits.money, run.limits.dispatches), (Some(5_000_000), Some(40)));
+    assert_eq!((run.limits.tokens, run.limits.time), (None, None));
+    assert_eq!(run.used.dispatches, life.state.used.dispatches);
+    assert_eq!(run.confidence, "high");
+    assert!(run.created_at < run.updated_at);
+    assert!(book.reader().runs_under_way().unwrap().len() == 1);
+}
+
+#[test]
+fn every_shipped_workflow_comes_to_its_end_in_the_ledger() {
+    let mut book = Book::new();
+    for name in SHIPPED {
+        let life = book.live(name, program(name), &happy(name, 2));
+        let row = book.reader().run(name).unwrap();
+        assert_eq!(row.stage, RunStage::Done, "{name}: {:?}", row.ended);
+        assert_eq!((row.ended.as_deref(), row.place.as_str()), (Some("done"), ""));
+        let reader = book.reader();
+        let dispatches = reader.dispatches(&life.run).unwrap();
+        assert_eq!(dispatches.len() as u64, life.state.used.dispatches, "{name}");
+        assert!(dispatches.iter().all(|row| row.status != DispatchStatus::Running), "{name}");
+        let operations = reader.operations(&life.run).unwrap();
+        assert!(operations.iter().all(|row| row.completed_at.is_some() && row.result.is_some()), "{name}");
+    }
+    assert!(book.reader().runs_under_way().unwrap().is_empty());
+}
+
+// CORE-03
+#[test]
+fn rulings_are_read_as_the_kernel_shows_them() {
+    let mut book = Book::new();
+    let events = stormy();
+    let mut life = Life::new("r1", program("feature"));
+    let mut lines = Vec::new();
+    for event in events {
+        let ready = life.ready(event, Facts::default());
+        let seq = book.ledger.append(&[ready.entry()]).unwrap()[0];
+        for ruling in &ready.step.rulings {
+            lines.push((seq, remand_kernel::view::ruling(program("feature"), &ready.state, ruling)));
+        }
+    }
+    let rows = book.reader().rulings(&life.run, 0).unwrap();
+    let read: Vec<_> = rows.iter().map(|row| (row.seq, row.ruling.clone())).collect();
+    assert_eq!(read, lines);
+    let remand = rows.iter().find(|row| row.ruling.action == "remand design").expect("sent back");
+    assert_eq!(remand.ruling.budgets[0].budget, "design-revision");
+    assert_eq!((remand.ruling.budgets[0].before, remand.ruling.budgets[0].after), (1, 0));
+    let later = book.reader().rulings(&life.run, remand.seq).unwrap();
+    assert!(later.iter().all(|row| row.seq > remand.seq) && later.len() < rows.len());
+}
+
+// EP-26
+#[test]
+fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
+    let mut book = Book::new();
+    let mut life = Life::new("r1", program("feature"));
+    life.start(&mut book.ledger, Start::default());
+    let event = life.says("ready");
+    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
+    let reader = book.reader();
+    let running = reader.dispatches(&life.run).unwrap();
+    assert_eq!(running.len(), 4, "the researchers");
+    assert!(running.iter().all(|row| row.status == DispatchStatus::Running && row.tokens.is_none()));
+    assert_eq!((running[0].phase.as_str(), running[0].role.as_str()), ("research", "researcher"));
+    assert_eq!(running[0].item.as_deref(), Some("architecture"));
+    assert_eq!(running[0].started_at.0, life.at);
+
+    let (prompt, output) = (Blob::of(b"the prompt".to_vec()), Blob::of(b"the output".to_vec()));
+    let result = Blob::of(b"the result".to_vec());
+    let telemetry = Telemetry {
+        started_at: Millis(life.at + 10),
+        ended_at: Millis(life.at + 900),
+        driver: "rehearsal".to_string(),
+        model: Some("model-a".to_string()),
+        session: Some("s-1".to_string()),
+        status: "DONE".to_string(),
+        summary: "two modules matter".to_string(),
+        prompt: Some(prompt.id),
+        output: Some(output.id),
+        exit_code: Some(0),
+        result: Some(result.id),
+        before: Some("tree-1".to_string()),
+        after: Some("tree-2".to_string()),
+    };
+    let command = life.open[0].id().expect("an id").to_string();
+    let event = life.says("done");
+    let began = life.at;
+    let mut ready = life.ready(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
+    ready.blobs.extend([prompt.clone(), output.clone(), result.clone()]);
+    book.ledger.append(&[ready.entry()]).unwrap();
+    let row = reader.dispatch(&life.run, &command).unwrap().expect("there");
+    assert_eq!((row.started_at.0, row.completed_at.map(|at| at.0)), (began + 10, Some(began + 900)));
+    assert_eq!((row.status, row.retries, row.attempt), (DispatchStatus::Done, 0, 1));
+    assert_eq!((row.tokens, row.money, row.time), (Some(900), Some(1200), Some(5000)));
+    assert_eq!((row.model.as_deref(), row.driver.as_deref()), (Some("model-a"), Some("rehearsal")));
+    assert_eq!((row.session.as_deref(), row.exit_code), (Some("s-1"), Some(0)));
+    assert_eq!((row.prompt, row.output, row.result), (Some(prompt.id), Some(output.id), Some(result.id)));
+    assert_eq!((row.before.as_deref(), row.after.as_deref()), (Some("tree-1"), Some("tree-2")));
+    assert_eq!((row.says.as_deref(), row.summary.as_deref()), (Some("done"), Some("two modules matter")));
+
+    let event = life.fails(Failure::Timeout, 0);
+    let failed = life.open[0].id().expect("an id").to_string();
+    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
+    let row = reader.dispatch(&life.run, &failed).unwrap().expect("there");
+    assert_eq!((row.status, row.failure.as_deref()), (DispatchStatus::Error, Some("timeout")));
+    assert_eq!(row.money, None, "unknown cost is unknown");
+    let rows = reader.dispatches(&life.run).unwrap();
+    let again = rows.last().expect("dispatched again");
+    assert_eq!((again.retries, again.attempt, again.status), (1, 2, DispatchStatus::Running));
+}
+
+#[test]
+fn a_verdict_that_is_not_the_happy_one_needs_revision() {
+    let mut book = Book::new();
+    let life = book.live("r1", program("feature"), &stormy());
+    let rows = book.reader().dispatches(&life.run).unwrap();
+    let reviews: Vec<DispatchStatus> = rows
+        .iter()
+        .filter(|row| row.phase == "design-review" && row.visit == 1)
+        .map(|row| row.status)
+        .collect();
+    assert!(reviews.contains(&DispatchStatus::NeedsRevision), "{reviews:?}");
+}
+
+// CORE-17
+#[test]
+fn what_comes_in_after_a_cancel_adds_its_cost_and_nothing_else() {
+    let mut book = Book::new();
+    let mut life = Life::new("r1", program("feature"));
+    life.start(&mut book.ledger, Start::default());
+    let event = life.says("ready");
+    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
+    let id = life.open[0].id().expect("an id");
+    life.feed(&mut book.ledger, Event::Cancelled { by: "ada".to_string() }, Facts::default()).unwrap();
+    let reader = book.reader();
+    let cancelled = reader.dispatch(&life.run, &id.to_string()).unwrap().expect("there");
+    assert_eq!((cancelled.status, cancelled.failure.as_deref()), (DispatchStatus::Error, Some("cancelled")));
+
+    let outcome = Outcome::Said(Box::new(Report::saying("done")));
+    let usage = Usage { money: Some(7), tokens: 70, time: 700 };
+    life.feed(&mut book.ledger, Event::Ended { id, outcome, usage }, Facts::default()).unwrap();
+    let late = reader.dispatch(&life.run, &id.to_string()).unwrap().expect("there");
+    assert_eq!((late.tokens, late.money), (Some(70), Some(7)));
+    assert_eq!((late.status, late.failure, late.says), (cancelled.status, cancelled.failure, None));
+    assert_eq!(late.completed_at, cancelled.completed_at);
+}
+
+#[test]
+fn a_reader_notices_that_another_connection_wrote() {
+    let mut book = Book::new();
+    let reader = book.reader();
+    let before = reader.data_version().unwrap();
+    assert_eq!(reader.data_version().unwrap(), before);
+    book.live("r1", program("quick"), &happy("quick", 1));
+    assert_ne!(reader.data_version().unwrap(), before);
+}
+
+#[test]
+fn a_thousand_parked_runs_are_listed_with_their_gates() {
+    let mut book = Book::new();
+    let events = walk(program("feature"), interactive(), 1, |walker| {
+        walker.until("approve-research").expect("reached");
+    });
+    let mut ready = Vec::new();
+    for number in 0..1000 {
+        let mut life = Life::new(&format!("r{number:04}"), program("feature"));
+        ready.extend(events.iter().map(|event| life.ready(event.clone(), Facts::default())));
+    }
+    for batch in ready.chunks(1000) {
+        let entries: Vec<_> = batch.iter().map(|ready| ready.entry()).collect();
+        book.ledger.append(&entries).unwrap();
+    }
+    let reader = book.reader();
+    let runs = reader.runs().unwrap();
+    assert_eq!(runs.len(), 1000);
+    assert!(runs.iter().all(|row| row.stage == RunStage::Waiting && row.place == "approve-research"));
+    assert_eq!(reader.open_gates().unwrap().len(), 1000);
+}
