@@ -249,7 +249,8 @@ impl Page {
     /// What the run had to do without: what was noticed, and what routes said.
     fn degradations(&mut self, notes: &[NoteRow], lowered: &BTreeSet<Lowered>) {
         self.section("Degradations");
-        let noted = notes.iter().filter(|note| note.kind == NoteKind::Degradation).map(|note| note.text.as_str());
+        let noted =
+            notes.iter().filter(|note| note.kind == NoteKind::Degradation).map(|note| note.text.as_str());
         let ruled = lowered.iter().filter(|one| one.is_degradation()).map(|one| one.text.as_str());
         let texts: BTreeSet<&str> = noted.chain(ruled).collect();
         if texts.is_empty() {

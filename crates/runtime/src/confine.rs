@@ -3,6 +3,8 @@
 //! The engine starts `<own exe> confine --policy JSON -- argv`; that process restricts itself for good and becomes
 //! the program. What the kernel cannot enforce is named in the report, never passed over.
 
+#[cfg(target_os = "linux")]
+mod beside;
 mod landlocked;
 mod limits;
 mod policy;

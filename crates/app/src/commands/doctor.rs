@@ -1,8 +1,41 @@
-//! STUB
+//! `remand doctor`: what is there to work with, and what to do about what is missing.
+
+mod checkup;
+mod machine;
+mod project;
+
 use super::Context;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::table::Ink;
+use crate::workplace;
+use checkup::{Checkup, Health};
+
 #[derive(Debug, clap::Args)]
 pub struct Args {}
-pub fn run(_: &Context<'_>, _: &Args) -> Result<Exit, Failure> {
-    Ok(Exit::Done)
+
+pub fn run(context: &Context<'_>, _args: &Args) -> Result<Exit, Failure> {
+    let mut checkup = Checkup::default();
+    machine::git(&mut checkup);
+    match workplace::repository(context) {
+        Ok(repository) => {
+            project::repository(&mut checkup, &repository);
+            let config = project::config(&mut checkup, &repository);
+            machine::state(&mut checkup, context, &repository, config.as_ref());
+            machine::sandbox(&mut checkup);
+            if let Some(config) = &config {
+                project::checks(&mut checkup, &repository, config);
+                project::agents(&mut checkup, config);
+            }
+        }
+        Err(failure) => {
+            checkup.of_failure("repository", &failure);
+            machine::sandbox(&mut checkup);
+        }
+    }
+    if context.json {
+        print_json(&checkup.json())?;
+    } else {
+        print(&checkup.text(Ink::of_stdout()))?;
+    }
+    Ok(if checkup.worst() == Health::Fail { Exit::User } else { Exit::Done })
 }

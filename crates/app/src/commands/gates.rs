@@ -1,8 +1,109 @@
-//! STUB
+//! `remand gates`: the questions that wait for a human, with all that is needed to answer them (EP-12).
+
+mod asked;
+mod record;
+
 use super::Context;
-use crate::exit::{Exit, Failure};
+use super::runs::{chosen, reader_if_any};
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::table::{Ink, line};
+use crate::workplace::{Workplace, of_ledger};
+use remand_ledger::query::GateRow;
+use serde_json::{Value, json};
+
+const NONE: &str = "no question waits for an answer";
+
 #[derive(Debug, clap::Args)]
-pub struct Args {}
-pub fn run(_: &Context<'_>, _: &Args) -> Result<Exit, Failure> {
+pub struct Args {
+    /// Only those of this run: its id, a part of it, or `latest`
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Those that were answered, too, of one run [default: the latest]
+    #[arg(long)]
+    pub all: bool,
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let workplace = Workplace::open(context, Vec::new())?;
+    let ink = Ink::of_stdout();
+    let named = args.all || args.run.is_some();
+    let reader = match reader_if_any(&workplace)? {
+        Some(reader) => reader,
+        None if named => workplace.reader()?,
+        None if context.json => return print_json(&json!({ "gates": [] })).map(|()| Exit::Done),
+        None => return print(NONE).map(|()| Exit::Done),
+    };
+    if args.all {
+        let row = chosen(&reader, args.run.as_deref())?;
+        let gates = reader.gates(&row.run).map_err(|error| of_ledger(&error))?;
+        if context.json {
+            print_json(&json!({ "run": row.run, "gates": gates }))?;
+        } else {
+            print(&record::text(&row, &gates, ink))?;
+        }
+        return Ok(Exit::Done);
+    }
+    let mut open = reader.open_gates().map_err(|error| of_ledger(&error))?;
+    if let Some(name) = &args.run {
+        let row = chosen(&reader, Some(name))?;
+        open.retain(|gate| gate.run == row.run);
+    }
+    if open.is_empty() && !context.json {
+        print(NONE)?;
+        return Ok(Exit::Done);
+    }
+    let mut shown: Vec<Value> = Vec::new();
+    let mut text = String::new();
+    for gate in &open {
+        let asked = asked::Asked::read(&reader, gate, &open)?;
+        if context.json {
+            shown.push(asked.json());
+        } else {
+            text.push_str(&asked.text(ink));
+            text.push('\n');
+        }
+    }
+    if context.json {
+        print_json(&json!({ "gates": shown }))?;
+    } else {
+        print(text.trim_end())?;
+    }
     Ok(Exit::Done)
+}
+
+/// The command that answers a gate with its default, or with its first option.
+pub fn answer_command(gate: &GateRow, open: &[GateRow]) -> String {
+    let first = gate.default.clone().or_else(|| gate.options.first().map(|option| option.name.clone()));
+    answer_with(gate, open, &first.unwrap_or_else(|| "OPTION".to_string()))
+}
+
+/// The command that answers a gate. The run names it, unless several gates of the run are open.
+pub fn answer_with(gate: &GateRow, open: &[GateRow], option: &str) -> String {
+    let several = open.iter().filter(|other| other.run == gate.run).count() > 1;
+    let option = line::one(option);
+    if several {
+        format!("remand answer {}/{} {option}", gate.run, gate.command)
+    } else {
+        format!("remand answer {} {option}", gate.run)
+    }
+}
+
+/// What else can be answered, as the end of a sentence.
+pub fn other_options(gate: &GateRow) -> String {
+    let first = gate.default.as_deref().or_else(|| gate.options.first().map(|option| option.name.as_str()));
+    let others: Vec<String> = gate
+        .options
+        .iter()
+        .filter(|option| Some(option.name.as_str()) != first)
+        .map(|option| line::one(&option.name))
+        .collect();
+    if others.is_empty() { String::new() } else { format!(", or with {}", others.join(", ")) }
+}
+
+/// Where a gate stands in its run.
+pub fn place(gate: &GateRow) -> String {
+    match &gate.task {
+        Some(task) => format!("{}[{}]", line::one(&gate.phase), line::one(task)),
+        None => line::one(&gate.phase),
+    }
 }

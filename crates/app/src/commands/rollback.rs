@@ -1,8 +1,122 @@
-//! STUB
+//! `remand rollback`: undoes the commit of a run on its branch, and says what is left to the user.
+
 use super::Context;
-use crate::exit::{Exit, Failure};
+use super::runs::chosen;
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::table::line;
+use crate::workplace::{Workplace, of_git};
+use remand_ledger::query::RunRow;
+use remand_runtime::git::{self, CommitId, Rollback};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+
 #[derive(Debug, clap::Args)]
-pub struct Args {}
-pub fn run(_: &Context<'_>, _: &Args) -> Result<Exit, Failure> {
-    Ok(Exit::Done)
+pub struct Args {
+    /// The run: its id, a part of it, or `latest`
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Do not ask first
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let workplace = Workplace::open(context, Vec::new())?;
+    let row = chosen(&workplace.reader()?, Some(&args.run))?;
+    if !row.stage.is_over() {
+        let what = format!("run {} is not over, so its commit cannot be undone yet", row.run);
+        return Err(Failure::user(what, format!("end it with `remand cancel {}`", row.run)));
+    }
+    if !args.yes && !confirmed(&row)? {
+        print("nothing was done")?;
+        return Ok(Exit::Done);
+    }
+    let done = git::rollback(&workplace.repository, &row.run.0).map_err(|error| of_git(&error))?;
+    if context.json {
+        print_json(&to_json(&row, &done))?;
+    } else {
+        print(&to_text(&row, &done))?;
+    }
+    Ok(match done {
+        Rollback::Reverted { .. } | Rollback::AlreadyReverted { .. } => Exit::Done,
+        Rollback::CheckedOut { .. } | Rollback::Conflict { .. } | Rollback::NothingCommitted => Exit::User,
+    })
+}
+
+/// Asks on the terminal; where there is none, somebody has to say yes beforehand.
+fn confirmed(row: &RunRow) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let what = format!("the commit of run {} is not undone without being asked to", row.run);
+        return Err(Failure::user(what, format!("say so with `remand rollback {} --yes`", row.run)));
+    }
+    let request = line::cut(&line::first(&row.request), 80);
+    let mut err = std::io::stderr();
+    let asked =
+        write!(err, "undo the commit of run {} ({request}) on {}? [y/N] ", row.run, line::one(&row.branch));
+    let mut answer = String::new();
+    let read = asked.and_then(|()| err.flush()).and_then(|()| std::io::stdin().read_line(&mut answer));
+    Ok(read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+fn to_json(row: &RunRow, done: &Rollback) -> Value {
+    let (what, commit, by) = match done {
+        Rollback::Reverted { commit, by } => ("reverted", Some(commit), Some(by)),
+        Rollback::AlreadyReverted { commit, by } => ("already-reverted", Some(commit), Some(by)),
+        Rollback::CheckedOut { commit, .. } => ("checked-out", Some(commit), None),
+        Rollback::Conflict { commit, .. } => ("conflict", Some(commit), None),
+        Rollback::NothingCommitted => ("nothing-committed", None, None),
+    };
+    json!({
+        "run": row.run,
+        "branch": row.branch,
+        "done": what,
+        "commit": commit.map(ToString::to_string),
+        "by": by.map(ToString::to_string),
+        "command": done.command(),
+    })
+}
+
+fn to_text(row: &RunRow, done: &Rollback) -> String {
+    let branch = line::one(&row.branch);
+    let command = done.command().unwrap_or_default();
+    let elsewhere = format!("where you took it over already, undo it yourself:\n  {command}");
+    match done {
+        Rollback::Reverted { commit, by } => {
+            let (by, commit) = (short(by), short(commit));
+            format!("{branch} ends with {by} now, which undoes {commit}\n{elsewhere}")
+        }
+        Rollback::AlreadyReverted { commit, by } => {
+            format!("{} was undone before, by {}\n{elsewhere}", short(commit), short(by))
+        }
+        Rollback::CheckedOut { path, .. } => format!(
+            "nothing was done: {branch} is checked out in {}, and your checkouts are yours; undo the commit there:\n  \
+             git -C {} revert {}",
+            path.display(),
+            quoted(&path.display().to_string()),
+            command.trim_start_matches("git revert ")
+        ),
+        Rollback::Conflict { paths, .. } => {
+            let paths: Vec<String> =
+                paths.iter().map(|path| line::one(&path.display().to_string())).collect();
+            format!(
+                "nothing was done: later commits on {branch} changed the same lines, in {}; undo it by hand:\n  \
+                 git switch {branch}\n  {command}",
+                paths.join(", ")
+            )
+        }
+        Rollback::NothingCommitted => {
+            format!("run {} committed nothing, so there is nothing to undo", row.run)
+        }
+    }
+}
+
+/// Enough of a commit to recognise it.
+fn short(commit: &CommitId) -> &str {
+    commit.as_str().get(..12).unwrap_or(commit.as_str())
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }

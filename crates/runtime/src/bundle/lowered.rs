@@ -26,10 +26,10 @@ pub fn lowered(reader: &Reader, run: &RunId) -> Result<BTreeSet<Lowered>, Ledger
     let rulings = reader.rulings(run, 0)?.into_iter().map(|row| row.ruling);
     Ok(rulings
         .flat_map(|ruling| {
-            let texts = ruling.effects.iter().map(|effect| Lowered {
-                effect: effect.clone(),
-                text: text(&ruling, effect, &dispatches),
-            });
+            let texts = ruling
+                .effects
+                .iter()
+                .map(|effect| Lowered { effect: effect.clone(), text: text(&ruling, effect, &dispatches) });
             texts.collect::<Vec<_>>()
         })
         .collect())

@@ -8,6 +8,7 @@ pub(super) use elsewhere::{enforcement, enter};
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use crate::confine::beside;
     use crate::confine::policy::{ConfineError, Enforcement, Level, Policy};
     use landlock::{
         ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, RestrictSelf,
@@ -33,8 +34,11 @@ mod linux {
 
     /// Restricts the calling thread, and every process that it becomes or starts.
     pub fn enter(policy: &Policy) -> Result<Enforcement, ConfineError> {
-        let handled =
-            if policy.read_only.is_empty() { AccessFs::from_write(ABI) } else { AccessFs::from_all(ABI) };
+        let handled = match (policy.read_only.is_empty(), policy.hidden.is_empty()) {
+            (true, true) => AccessFs::from_write(ABI),
+            (true, false) => AccessFs::from_write(ABI) | AccessFs::ReadFile,
+            (false, _) => AccessFs::from_all(ABI),
+        };
         let mut ruleset = Ruleset::default().handle_access(handled).map_err(kernel)?;
         ruleset = ruleset.scope(Scope::Signal).map_err(kernel)?;
         if !policy.network {
@@ -47,6 +51,18 @@ mod linux {
         }
         for path in &policy.read_only {
             created = allow(created, path, AccessFs::from_read(ABI))?;
+        }
+        if policy.read_only.is_empty() && !policy.hidden.is_empty() {
+            for path in beside::beside(&policy.hidden) {
+                // What is gone since it was listed, or nobody may open, needs no permission.
+                if let Ok(opened) = PathFd::new(&path) {
+                    created =
+                        created.add_rule(PathBeneath::new(opened, AccessFs::ReadFile)).map_err(kernel)?;
+                }
+            }
+            for path in &policy.shown {
+                created = allow(created, path, handled & AccessFs::ReadFile)?;
+            }
         }
         for path in DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()) {
             created = allow(created, &path, handled & DEVICE_ACCESS)?;
@@ -92,7 +108,7 @@ mod linux {
             }
         };
         gap(1, "writing outside the allowed folders");
-        if !policy.read_only.is_empty() {
+        if !policy.read_only.is_empty() || !policy.hidden.is_empty() {
             gap(1, "reading outside the allowed folders");
         }
         gap(3, "truncating files outside the allowed folders");

@@ -12,6 +12,10 @@ pub struct Policy {
     pub read_write: Vec<PathBuf>,
     /// When not empty, only these, `read_write` and the folders of the system may be read; each must exist.
     pub read_only: Vec<PathBuf>,
+    /// Folders of which no file may be read, but for `read_write` and `shown`.
+    pub hidden: Vec<PathBuf>,
+    /// What may be read inside hidden folders; each must exist.
+    pub shown: Vec<PathBuf>,
     /// Whether it may use the network.
     pub network: bool,
     /// Bytes of private writable memory of each process.

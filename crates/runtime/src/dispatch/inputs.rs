@@ -47,6 +47,7 @@ pub fn lay_out(
         "known-issues",
         &dispatch.known,
     )?;
+    desk.said_by_humans(reader)?;
     desk.lessons(reader)?;
     Ok(desk.inputs)
 }
@@ -189,6 +190,23 @@ impl Desk<'_> {
         }
         let text = serde_json::to_value(&filed).map(|value| to_yaml(&value)).unwrap_or_default();
         self.put(about, &format!("{name}.yaml"), &text)
+    }
+
+    /// What people said with their answers at the gates of this run (EP-12).
+    fn said_by_humans(&mut self, reader: &Reader) -> Result<(), Trouble> {
+        let text: String = reader
+            .gates(&self.job.site.run)?
+            .iter()
+            .filter_map(|gate| {
+                let note = gate.note.as_deref().map(str::trim).filter(|note| !note.is_empty())?;
+                Some(format!("- {} at {}: {note}\n", gate.option.as_deref().unwrap_or("said"), gate.phase))
+            })
+            .collect();
+        if text.is_empty() {
+            Ok(())
+        } else {
+            self.put("what a human wants to be taken into account", "human.md", &text)
+        }
     }
 
     /// What earlier runs learned (EP-22): data to weigh, not rules.

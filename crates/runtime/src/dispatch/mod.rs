@@ -29,7 +29,7 @@ use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use guard::is_test;
@@ -203,7 +203,7 @@ fn run(brief: &Brief<'_>) -> Result<Ended, Trouble> {
     process.environment.extend(launch.environment.into_iter().map(|(name, value)| (name.into(), value)));
     process.stdin = launch.stdin;
     process.limits = Limits { time: Duration::from_secs(brief.role.seconds), ..Limits::default() };
-    process.confine = Some(Confined { exe: settings.program.clone(), policy: brief.policy() });
+    process.confine = Some(Confined { exe: settings.program.clone(), policy: brief.policy(launch.reads) });
     match process::run(&process, &brief.job.cancel) {
         Ok(ended) => Ok(ended),
         Err(error) => Err(Trouble::environment(error.to_string())),
@@ -267,15 +267,20 @@ impl Brief<'_> {
         }
     }
 
-    /// Writing is possible in the folder for results, a private home, and the tree if the role may change any of it.
-    fn policy(&self) -> Policy {
+    /// Writing is possible in the folder for results, a private home, and the tree if the role may change any of it;
+    /// of the engine's own state nothing can be read but what belongs to the dispatch.
+    fn policy(&self, reads: Vec<PathBuf>) -> Policy {
         let mut read_write =
             vec![self.folder.out(), self.folder.home(), Path::new("/dev/null").to_path_buf()];
         if !self.permit.is_read_only() {
             read_write.push(self.lane.work.path().to_path_buf());
         }
+        let mut shown = reads;
+        shown.extend([self.folder.root().to_path_buf(), self.lane.work.path().to_path_buf()]);
         Policy {
             read_write,
+            hidden: vec![self.job.site.settings().home.root().to_path_buf()],
+            shown,
             network: self.role.network,
             report: Some(self.folder.enforced()),
             ..Policy::default()
@@ -325,8 +330,14 @@ impl Brief<'_> {
         let prompt = self.job.site.blob(&self.prompt);
         let said = format!("{}\n--- standard error ---\n{}", ended.stdout.text(), ended.stderr.text());
         let output = self.job.site.blob(&said);
+        let kind = match heard.failure {
+            Some((Failure::Violation, _)) => NoteKind::Violation,
+            Some(_) | None => NoteKind::Warning,
+        };
         for denied in &heard.denied {
-            facts.notes.push(note(NoteKind::Warning, format!("{} was denied: {denied}", self.title)));
+            facts
+                .notes
+                .push(note(kind, self.job.site.redact(&format!("{} was denied: {denied}", self.title))));
         }
         facts.telemetry = Some(Telemetry {
             started_at: self.started,

@@ -33,6 +33,8 @@ pub struct Launch {
     pub argv: Vec<OsString>,
     pub environment: BTreeMap<String, OsString>,
     pub stdin: Vec<u8>,
+    /// Files of the engine that the agent has to read.
+    pub reads: Vec<PathBuf>,
 }
 
 /// What an agent's process said, as its driver understands it.

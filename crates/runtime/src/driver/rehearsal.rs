@@ -3,6 +3,7 @@
 use super::{Driver, Heard, Launch, Place};
 use crate::process::Ended;
 use remand_kernel::event::Usage;
+use remand_kernel::signal::Failure;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -36,6 +37,7 @@ impl Driver for Rehearsal {
             argv: argv.iter().map(|part| part.to_os_string()).collect(),
             environment: environment.into_iter().collect(),
             stdin: place.prompt.as_bytes().to_vec(),
+            reads: vec![self.script.clone()],
         }
     }
 
@@ -44,11 +46,38 @@ impl Driver for Rehearsal {
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
+        let denied = denied(&ended.stderr.text());
         Heard {
+            failure: (!denied.is_empty()).then(|| (Failure::Violation, denied.join("; "))),
+            denied,
             answer: String::from_utf8_lossy(&ended.stdout.bytes).into_owned(),
             usage: Usage { money: said.money, tokens: said.tokens, time: 0 },
             model: said.model,
             ..Heard::default()
         }
+    }
+}
+
+/// What the sandbox denied, as those that were denied say it. Reaching for it costs the dispatch (CORE-05).
+fn denied(errors: &str) -> Vec<String> {
+    let refused = ["Permission denied", "Operation not permitted", "Read-only file system"];
+    let lines = errors.lines().filter(|line| refused.iter().any(|words| line.contains(words)));
+    lines.map(|line| crate::contract::clean(line.trim_start_matches("rehearsal: ")).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::denied;
+
+    // CORE-15
+    #[test]
+    fn denials_are_heard_and_other_failures_are_not() {
+        let errors = "rehearsal: write /etc/x: Permission denied (os error 13)\n\
+                      sh: 1: cannot create /y: Read-only file system\nrehearsal: read z: No such file (os error 2)\n";
+        let heard = [
+            "write /etc/x: Permission denied (os error 13)",
+            "sh: 1: cannot create /y: Read-only file system",
+        ];
+        assert_eq!(denied(errors), heard);
     }
 }

@@ -208,6 +208,7 @@ fn outcomes(
     crate::home::private_folder(&scratch)?;
     let policy = Policy {
         read_write: vec![lane.work.path().to_path_buf(), scratch.clone(), "/dev/null".into(), "/tmp".into()],
+        hidden: vec![settings.home.root().to_path_buf()],
         ..Policy::default()
     };
     let runner = |mut process: Process| {

@@ -1,0 +1,181 @@
+//! One open gate: the question, what it is about, the options with what each does, and how to answer.
+
+use super::{answer_with, place};
+use crate::commands::findings::{Tally, tally};
+use crate::exit::Failure;
+use crate::table::{Cell, Fit, Ink, Table, Tone, amount, indented, line};
+use crate::workplace::of_ledger;
+use remand_ledger::Reader;
+use remand_ledger::query::{GateRow, RunRow};
+use remand_runtime::clock;
+use remand_runtime::contract::{self, RawResult};
+use serde_json::{Value, json};
+
+/// The label of an option is at most this wide.
+const LABEL: usize = 50;
+
+/// A gate with its context.
+pub struct Asked<'g> {
+    gate: &'g GateRow,
+    open: &'g [GateRow],
+    run: RunRow,
+    findings: Tally,
+    red: Vec<String>,
+}
+
+impl<'g> Asked<'g> {
+    pub fn read(reader: &Reader, gate: &'g GateRow, open: &'g [GateRow]) -> Result<Asked<'g>, Failure> {
+        let run = reader.run(&gate.run.0).map_err(|error| of_ledger(&error))?;
+        let findings = reader.findings(&gate.run).map_err(|error| of_ledger(&error))?;
+        let red = if run.risk == "red" { red_files(reader, &run)? } else { Vec::new() };
+        Ok(Asked { gate, open, run, findings: tally(&findings), red })
+    }
+
+    pub fn json(&self) -> Value {
+        let answers: Vec<Value> = self
+            .gate
+            .options
+            .iter()
+            .map(|option| {
+                json!({
+                    "option": option.name,
+                    "does": does(&option.name, option.action.as_deref()),
+                    "default": self.gate.default.as_ref() == Some(&option.name),
+                    "command": answer_with(self.gate, self.open, &option.name),
+                })
+            })
+            .collect();
+        json!({
+            "gate": self.gate,
+            "request": self.run.request,
+            "confidence": self.run.confidence,
+            "risk": self.run.risk,
+            "red": self.red,
+            "findings": self.findings,
+            "answers": answers,
+        })
+    }
+
+    pub fn text(&self, ink: Ink) -> String {
+        let (gate, run) = (self.gate, &self.run);
+        let asked = amount::age(clock::now().0, gate.opened_at.0);
+        let name = ink.paint(Tone::Strong, &gate.run.0);
+        let mut text = format!("{name}  {}, asked {asked} ago\n", line::cut(&place(gate), 60));
+        text.push_str(&indented(&gate.question, 2));
+        text.push_str(&indented(
+            &format!("{}: {}", run.subject, line::cut(&line::first(&run.request), 200)),
+            2,
+        ));
+        text.push_str(&indented(
+            &format!("confidence {}; findings: {}", run.confidence, self.findings.words()),
+            2,
+        ));
+        if run.risk != "green" {
+            let files =
+                if self.red.is_empty() { String::new() } else { format!(": {}", self.red.join(", ")) };
+            text.push_str(&indented(&format!("risk {}{}", run.risk, line::one(&files)), 2));
+        }
+        for (at, approach) in gate.approaches.iter().enumerate() {
+            text.push_str(&indented(
+                &format!("approach {} failed: {}", at + 1, line::one(&approach.text)),
+                2,
+            ));
+        }
+        text.push_str(&self.options(ink));
+        for withheld in &gate.withheld {
+            let why = match &withheld.exhausted {
+                Some(budget) => format!("the budget {budget} is used up"),
+                None => "it cannot be followed now".to_string(),
+            };
+            text.push_str(&indented(&format!("not offered: {}, since {why}", line::one(&withheld.name)), 2));
+        }
+        let first =
+            gate.default.as_deref().or_else(|| gate.options.first().map(|option| option.name.as_str()));
+        let command = answer_with(gate, self.open, first.unwrap_or("OPTION"));
+        text.push_str(&format!("  answer with `{command}`; `--note TEXT` goes along with it\n"));
+        text
+    }
+
+    fn options(&self, ink: Ink) -> String {
+        let mut table = Table::list(&[Fit::Whole, Fit::Whole, Fit::Wrap], 2);
+        for option in &self.gate.options {
+            let is_default = self.gate.default.as_ref() == Some(&option.name);
+            let does = does(&option.name, option.action.as_deref());
+            table.row(vec![
+                Cell::new(if is_default { "*" } else { "-" }),
+                Cell::new(line::cut(&line::one(&option.name), LABEL)).toned(Tone::Strong),
+                Cell::new(if is_default { format!("{does} (default)") } else { does }),
+            ]);
+        }
+        table.render(ink)
+    }
+}
+
+/// What an option does, for somebody who has never seen the workflow.
+fn does(option: &str, action: Option<&str>) -> String {
+    let Some(action) = action else {
+        return match option {
+            "go-on" => "goes on with the run".to_string(),
+            "stop" => "ends the run".to_string(),
+            other => other.to_string(),
+        };
+    };
+    let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
+    match (verb, rest) {
+        ("next", _) => "goes on to the next phase".to_string(),
+        ("to", phase) => format!("goes on with {phase}"),
+        ("remand", "injector") => "sends the findings back to the phase that caused them".to_string(),
+        ("remand", phase) => format!("sends the work back to {phase}"),
+        ("restore", phase) => format!("takes the work back to how {phase} left it"),
+        ("return", _) => "goes back to the phase that asked".to_string(),
+        ("raise", signal) => format!("ends the task with {signal}"),
+        ("done", _) => "ends the run: done".to_string(),
+        ("fail", _) => "ends the run as failed".to_string(),
+        ("stop", "") => "ends the run".to_string(),
+        ("stop", why) => format!("ends the run: {why}"),
+        ("hold", _) => "asks whether to go on".to_string(),
+        ("ignore", _) => "changes nothing".to_string(),
+        _ => action.to_string(),
+    }
+}
+
+/// The files that the plan calls red.
+fn red_files(reader: &Reader, run: &RunRow) -> Result<Vec<String>, Failure> {
+    let artifacts = reader.artifacts(&run.run).map_err(|error| of_ledger(&error))?;
+    let mut red = Vec::new();
+    for row in artifacts.iter().filter(|row| row.name == "plan" && row.format == "yaml") {
+        let bytes = reader.blob(row.blob).map_err(|error| of_ledger(&error))?;
+        let raw = RawResult { file: Some(bytes), answer: String::new() };
+        let Ok(found) = contract::find(&raw, &contract::Limits::default()) else {
+            continue;
+        };
+        let tasks =
+            found.value.pointer("/payload/tasks").and_then(Value::as_array).cloned().unwrap_or_default();
+        let files = tasks.iter().filter_map(|task| task.get("files")?.as_array()).flatten();
+        for file in files.filter(|file| file.get("risk").and_then(Value::as_str) == Some("red")) {
+            if let Some(path) = file.get("path").and_then(Value::as_str)
+                && !red.iter().any(|known| known == path)
+            {
+                red.push(path.to_string());
+            }
+        }
+    }
+    Ok(red)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // EP-12
+    #[test]
+    fn every_action_of_an_option_is_described_in_words() {
+        assert_eq!(does("approve", Some("next")), "goes on to the next phase");
+        assert_eq!(does("revise", Some("remand plan")), "sends the work back to plan");
+        assert_eq!(
+            does("abort", Some("stop the user does not want it")),
+            "ends the run: the user does not want it"
+        );
+        assert_eq!(does("go-on", None), "goes on with the run");
+    }
+}

@@ -1,0 +1,45 @@
+//! The gates of one run with how each was answered (EP-12).
+
+use super::place;
+use crate::commands::runs::heading;
+use crate::table::{Ink, Tone, indented, line};
+use remand_ledger::query::{GateRow, RunRow};
+use remand_runtime::clock;
+
+pub fn text(row: &RunRow, gates: &[GateRow], ink: Ink) -> String {
+    let mut text = format!("{}\n", heading(row));
+    if gates.is_empty() {
+        text.push_str("no gate was reached\n");
+    }
+    for gate in gates {
+        let asked = format!("{}  {}, {}", clock::iso(gate.opened_at), place(gate), gate.mode);
+        text.push_str(&format!("\n{}\n", ink.paint(Tone::Strong, &line::cut(&asked, 100))));
+        text.push_str(&indented(&gate.question, 2));
+        text.push_str(&indented(&answer(gate), 2));
+        let note = gate.note.as_deref().unwrap_or_default();
+        if !note.is_empty() {
+            text.push_str(&indented(&format!("note: {}", line::one(note)), 2));
+        }
+    }
+    text
+}
+
+fn answer(gate: &GateRow) -> String {
+    let options: Vec<String> = gate.options.iter().map(|option| line::one(&option.name)).collect();
+    let of = format!("of {}", options.join(", "));
+    let when = |at| clock::iso(at);
+    match (&gate.option, gate.answered_at, gate.withdrawn_at) {
+        (Some(option), Some(_), _) if gate.auto => {
+            format!("{option}, the default, taken without asking; {of}")
+        }
+        (Some(option), Some(at), _) => {
+            let by = gate.by.as_deref().map_or("somebody", |by| by);
+            let set: Vec<&str> =
+                gate.flags.iter().filter(|(_, on)| *on).map(|(name, _)| name.as_str()).collect();
+            let set = if set.is_empty() { String::new() } else { format!(", with {}", set.join(", ")) };
+            format!("{option}{set}, answered by {} at {}; {of}", line::one(by), when(at))
+        }
+        (_, _, Some(at)) => format!("the run went on without an answer at {}; {of}", when(at)),
+        (_, _, None) => format!("open: `remand gates {}` tells how to answer", gate.run),
+    }
+}

@@ -1,0 +1,188 @@
+//! The log of a run as text: what happened, what was ruled, and by which rule.
+
+use super::Detail;
+use super::happening::Happening;
+use crate::commands::runs::heading;
+use crate::table::{Ink, Tone, WIDTH, amount, line};
+use remand_kernel::Event;
+use remand_ledger::fact::{Note, NoteKind};
+use remand_ledger::query::{DispatchRow, DispatchStatus, GateRow, OperationRow, RulingRow, RunRow};
+use remand_runtime::clock;
+
+/// Number and time stand left of this column.
+const MARGIN: usize = 16;
+
+/// The whole log.
+pub(super) fn text(row: &RunRow, happenings: &[Happening], detail: Detail, ink: Ink) -> String {
+    let mut page =
+        Page { ink, text: format!("{}\n", heading(row)), confidence: "high".to_string(), day: String::new() };
+    for happening in happenings {
+        let at = clock::iso(happening.journal.at);
+        let (day, hour) = at.split_once('T').unwrap_or((&at, ""));
+        let mut own = Vec::new();
+        if detail == Detail::All {
+            own.extend(happened(row, happening));
+            own.extend(happening.journal.facts.notes.iter().filter_map(note));
+        }
+        let rulings: Vec<Line> = happening.rulings.iter().flat_map(|row| page.ruling(row)).collect();
+        own.extend(rulings);
+        if own.is_empty() {
+            continue;
+        }
+        if page.day != day {
+            page.text.push_str(&format!("\n{}\n", ink.paint(Tone::Faint, &format!("{day}, times in UTC"))));
+            page.day = day.to_string();
+        }
+        let margin = format!("{:>4}  {:<8}  ", happening.journal.seq, hour.trim_end_matches('Z'));
+        page.put(&margin, &own);
+    }
+    page.text
+}
+
+struct Line {
+    indent: usize,
+    tone: Tone,
+    text: String,
+}
+
+struct Page {
+    ink: Ink,
+    text: String,
+    /// As the ruling before left it; a run begins with high confidence.
+    confidence: String,
+    day: String,
+}
+
+impl Page {
+    fn put(&mut self, margin: &str, lines: &[Line]) {
+        let mut margin = self.ink.paint(Tone::Faint, margin);
+        for shown in lines {
+            for part in line::wrap(&line::one(&shown.text), WIDTH - MARGIN - shown.indent) {
+                let painted = self.ink.paint(shown.tone, &part);
+                self.text.push_str(&format!("{margin}{}{painted}\n", " ".repeat(shown.indent)));
+                margin = " ".repeat(MARGIN);
+            }
+        }
+    }
+
+    /// A ruling: what it decides and spends, by which rule and why, and what it does to the confidence.
+    fn ruling(&mut self, row: &RulingRow) -> Vec<Line> {
+        let ruling = &row.ruling;
+        let mut lines = vec![
+            Line { indent: 0, tone: Tone::Strong, text: format!("⇒ {}", ruling.line()) },
+            Line { indent: 4, tone: Tone::Plain, text: format!("by {}: {}", ruling.rule, ruling.why) },
+        ];
+        if !ruling.exhausted.is_empty() {
+            let text = format!("used up: {}", ruling.exhausted.join(", "));
+            lines.push(Line { indent: 4, tone: Tone::Doubtful, text });
+        }
+        if ruling.confidence != self.confidence {
+            let text = format!("confidence {} → {}", self.confidence, ruling.confidence);
+            lines.push(Line { indent: 4, tone: Tone::Doubtful, text });
+            self.confidence.clone_from(&ruling.confidence);
+        }
+        lines
+    }
+}
+
+/// What the event was, with the dispatch, the operation or the answer behind it.
+fn happened(row: &RunRow, happening: &Happening) -> Vec<Line> {
+    let plain = |text: String| Line { indent: 0, tone: Tone::Plain, text };
+    match &happening.journal.event {
+        Event::Started(_) => {
+            let base = row.base.get(..12).unwrap_or(&row.base);
+            vec![plain(format!("{}, {}: {}, from {base}", row.subject, row.mode, line::first(&row.request)))]
+        }
+        Event::Ended { .. } => match (&happening.dispatch, &happening.operation) {
+            (Some(dispatch), _) => dispatched(dispatch),
+            (None, Some(operation)) => vec![operated(operation)],
+            (None, None) => vec![plain("a command ended that the run had given up".to_string())],
+        },
+        Event::Answered { option, by, note, .. } => answered(happening.gate.as_ref(), option, by, note),
+        Event::Cancelled { by } => vec![plain(format!("cancelled by {by}"))],
+        Event::Paused { by } => vec![plain(format!("paused by {by}"))],
+        Event::Resumed { by } => vec![plain(format!("resumed by {by}"))],
+        Event::RolledBack { to, by, reason } => {
+            vec![plain(format!("taken back to round {to} by {by}: {reason}"))]
+        }
+        Event::ApproachRemoved { at, by } => {
+            vec![plain(format!("approach {} taken off the list by {by}", at + 1))]
+        }
+    }
+}
+
+fn place(phase: &str, task: Option<&str>) -> String {
+    task.map_or_else(|| phase.to_string(), |task| format!("{phase}[{task}]"))
+}
+
+fn dispatched(row: &DispatchRow) -> Vec<Line> {
+    let mut text = format!("{} by {}", place(&row.phase, row.task.as_deref()), row.role);
+    if let Some(item) = &row.item {
+        text.push_str(&format!(" ({item})"));
+    }
+    let mut parts = vec![row.status.name().to_string()];
+    parts.extend(row.says.as_ref().map(|says| format!("says {says}")));
+    parts.extend(row.failure.clone());
+    parts.extend(row.time.map(amount::time));
+    parts.push(
+        row.tokens.map_or_else(|| "tokens unknown".to_string(), |tokens| amount::counted(tokens, "token")),
+    );
+    parts.push(
+        row.money
+            .map_or_else(|| "cost unknown".to_string(), |money| format!("cost {}", amount::money(money))),
+    );
+    if row.retries > 0 {
+        parts.push(amount::counted(u64::from(row.retries), "failure").replace("failure", "earlier failure"));
+    }
+    let tone = status_tone(row.status);
+    let mut lines = vec![Line { indent: 0, tone, text: format!("{text}: {}", parts.join(", ")) }];
+    let told = row.detail.as_ref().or(row.summary.as_ref()).filter(|text| !text.trim().is_empty());
+    lines.extend(told.map(|text| Line {
+        indent: 4,
+        tone: Tone::Faint,
+        text: line::cut(&line::one(text), 300),
+    }));
+    lines
+}
+
+fn operated(row: &OperationRow) -> Line {
+    let mut parts: Vec<String> = row.result.iter().chain(&row.failure).cloned().collect();
+    parts.extend(row.time.map(amount::time));
+    parts.extend(row.detail.as_ref().map(|text| line::cut(&line::one(text), 200)));
+    let what = format!("{}: the engine did {}", place(&row.phase, row.task.as_deref()), row.name);
+    Line { indent: 0, tone: status_tone(row.status), text: format!("{what}: {}", parts.join(", ")) }
+}
+
+fn status_tone(status: DispatchStatus) -> Tone {
+    match status {
+        DispatchStatus::Running | DispatchStatus::Done => Tone::Plain,
+        DispatchStatus::NeedsRevision => Tone::Doubtful,
+        DispatchStatus::Error => Tone::Bad,
+    }
+}
+
+fn answered(gate: Option<&GateRow>, option: &str, by: &str, note: &str) -> Vec<Line> {
+    let asked = gate.map_or_else(String::new, |gate| format!("{}: ", line::one(&gate.question)));
+    let mut lines =
+        vec![Line { indent: 0, tone: Tone::Plain, text: format!("? {asked}{by} answered {option}") }];
+    if !note.trim().is_empty() {
+        lines.push(Line { indent: 4, tone: Tone::Plain, text: note.to_string() });
+    }
+    lines
+}
+
+fn note(note: &Note) -> Option<Line> {
+    let (tone, word) = match note.kind {
+        NoteKind::Violation => (Tone::Bad, "violation: "),
+        NoteKind::Regression => (Tone::Bad, "regression: "),
+        NoteKind::Degradation => (Tone::Doubtful, "degraded: "),
+        NoteKind::Concern => (Tone::Doubtful, "concern: "),
+        NoteKind::Warning | NoteKind::Interrupted => (Tone::Doubtful, ""),
+        NoteKind::Decision => (Tone::Plain, "decision: "),
+        NoteKind::Lesson => (Tone::Plain, "lesson: "),
+        NoteKind::Proposal => (Tone::Plain, "proposal: "),
+        NoteKind::Mapped => (Tone::Faint, "mapped: "),
+    };
+    let text = line::one(&note.text);
+    (!text.is_empty()).then(|| Line { indent: 0, tone, text: format!("! {word}{text}") })
+}

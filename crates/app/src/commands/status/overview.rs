@@ -1,0 +1,122 @@
+//! All runs under way, with who drives each or what it waits for, and the one that ended last.
+
+use crate::commands::gates::{answer_command, other_options};
+use crate::commands::runs::tone;
+use crate::exit::Failure;
+use crate::table::{Ink, Tone, amount, indented, line};
+use crate::workplace::{Workplace, of_ledger};
+use remand_ledger::Reader;
+use remand_ledger::query::{GateRow, RunRow, RunStage};
+use remand_runtime::clock;
+use remand_runtime::lock::DriverLock;
+use serde_json::{Value, json};
+
+/// At most so many runs under way are listed.
+const SHOWN: usize = 20;
+
+/// What there is to see of all runs together.
+pub struct Overview {
+    under_way: usize,
+    listed: Vec<UnderWay>,
+    ended: Option<RunRow>,
+    now: i64,
+}
+
+/// A run that is not over.
+struct UnderWay {
+    row: RunRow,
+    driver: Option<String>,
+    gates: Vec<GateRow>,
+}
+
+impl Overview {
+    pub fn read(workplace: &Workplace, reader: Option<&Reader>) -> Result<Overview, Failure> {
+        let now = clock::now().0;
+        let Some(reader) = reader else {
+            return Ok(Overview { under_way: 0, listed: Vec::new(), ended: None, now });
+        };
+        let rows = reader.runs().map_err(|error| of_ledger(&error))?;
+        let (over, mut under_way): (Vec<RunRow>, Vec<RunRow>) =
+            rows.into_iter().partition(|row| row.stage.is_over());
+        let count = under_way.len();
+        under_way.truncate(SHOWN);
+        let mut listed = Vec::new();
+        for row in under_way {
+            let gates = reader.gates(&row.run).map_err(|error| of_ledger(&error))?;
+            let gates = gates.into_iter().filter(GateRow::is_open).collect();
+            let driver = DriverLock::holder(&workplace.home.run(&row.run));
+            listed.push(UnderWay { row, driver, gates });
+        }
+        let ended = over.into_iter().max_by_key(|row| row.updated_at);
+        Ok(Overview { under_way: count, listed, ended, now })
+    }
+
+    pub fn json(&self) -> Value {
+        let listed: Vec<Value> = self
+            .listed
+            .iter()
+            .map(|one| json!({ "run": one.row, "driver": one.driver, "gates": one.gates }))
+            .collect();
+        json!({ "count": self.under_way, "runs": listed, "ended": self.ended })
+    }
+
+    pub fn text(&self, ink: Ink) -> String {
+        let mut text = match self.under_way {
+            0 => "no run is under way\n".to_string(),
+            count => {
+                let verb = if count == 1 { "is" } else { "are" };
+                format!("{} {verb} under way\n", amount::counted(count as u64, "run"))
+            }
+        };
+        for one in &self.listed {
+            text.push('\n');
+            text.push_str(&one.text(ink, self.now));
+        }
+        if self.under_way > self.listed.len() {
+            let left = amount::counted((self.under_way - self.listed.len()) as u64, "older run");
+            text.push_str(&format!("\nand {left}: `remand runs --all`\n"));
+        }
+        if let Some(row) = &self.ended {
+            let how = row.ended.as_deref().map(line::one).unwrap_or_default();
+            let when = amount::age(self.now, row.updated_at.0);
+            text.push_str(&format!("\nthe last that ended, {when} ago\n\n"));
+            let about = format!("{}, confidence {}", line::one(&row.workflow), row.confidence);
+            let run = ink.paint(Tone::Strong, &row.run.0);
+            text.push_str(&format!("{run}  {about}\n"));
+            text.push_str(&indented(&line::cut(&line::first(&row.request), 96), 2));
+            text.push_str(&indented(&how, 2));
+            text.push_str(&indented(&format!("`remand log {}` tells why", row.run), 2));
+        }
+        text
+    }
+}
+
+impl UnderWay {
+    fn text(&self, ink: Ink, now: i64) -> String {
+        let row = &self.row;
+        let stage = ink.paint(tone(row.stage), row.stage.name());
+        let run = ink.paint(Tone::Strong, &row.run.0);
+        let since = amount::age(now, row.updated_at.0);
+        let mut text = format!("{run}  {}, {stage} for {since}\n", line::one(&row.workflow));
+        text.push_str(&indented(&line::cut(&line::first(&row.request), 96), 2));
+        if !row.place.is_empty() {
+            text.push_str(&indented(&format!("at {}", row.place), 2));
+        }
+        for gate in &self.gates {
+            text.push_str(&indented(&format!("asks: {}", line::one(&gate.question)), 2));
+            text.push_str(&indented(
+                &format!("answer with `{}`{}", answer_command(gate, &self.gates), other_options(gate)),
+                2,
+            ));
+        }
+        let resume = format!("`remand resume {}`", row.run);
+        let driver = match (&self.driver, row.stage) {
+            (Some(driver), _) => format!("driven by {driver}"),
+            (None, RunStage::Waiting) if !self.gates.is_empty() => return text,
+            (None, RunStage::Paused) => format!("paused; go on with {resume}"),
+            (None, _) => format!("driven by nobody: {resume}"),
+        };
+        text.push_str(&indented(&driver, 2));
+        text
+    }
+}
