@@ -121,5 +121,14 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a value as JSON, and nothing else.
 pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    print(&format!("{value:#}"))
+    print(&escaped(&format!("{value:#}")))
+}
+
+/// Control characters that JSON lets through and a terminal would obey, as escapes that mean the same.
+pub fn escaped(json: &str) -> String {
+    let obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !json.contains(obeyed) {
+        return json.to_string();
+    }
+    json.chars().map(|c| if obeyed(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }

@@ -26,7 +26,8 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 fn a_cancel_from_another_process_kills_the_agent_with_all_it_started() {
     let place = Place::configured(TRIVIAL);
     let mark = format!("31{:07}", std::process::id());
-    let hanging = role("implementer").writes("sums/sub.py", SUB).does(json!({"spawn": format!("sleep {mark}")}));
+    let hanging =
+        role("implementer").writes("sums/sub.py", SUB).does(json!({"spawn": format!("sleep {mark}")}));
     let script = Script::quick().with(hanging.does(json!({"hang": true})));
     let file = place.beside("rehearsal.yaml", &script.text());
     let agent = format!("rehearsal:{file}");

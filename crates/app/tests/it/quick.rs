@@ -42,7 +42,8 @@ fn a_verified_change_becomes_one_commit_on_a_branch_of_its_own() {
     assert_eq!(place.git(&["ls-remote", &remote]), "");
 
     let notes = place.reader().notes(&run.run).expect("notes");
-    let warned = |word: &str| notes.iter().any(|note| note.kind == NoteKind::Warning && note.text.contains(word));
+    let warned =
+        |word: &str| notes.iter().any(|note| note.kind == NoteKind::Warning && note.text.contains(word));
     assert!(warned("notes.txt"), "the dirty checkout: {notes:?}");
     assert!(warned("default branch"), "{notes:?}");
     let bundle = place.remand(&["evidence"]).out;
@@ -60,7 +61,12 @@ fn work_that_no_round_got_through_is_left_with_commands_that_take_or_discard_it(
     let script = Script::quick()
         .with(rejecting(1, "sub takes a from b"))
         .with(rejecting(2, "there is no test of negative numbers"))
-        .with(role("implementer").round(2).writes("sums/neg.py", "def neg(a):\n    return -a\n").says(implemented("")));
+        .with(
+            role("implementer")
+                .round(2)
+                .writes("sums/neg.py", "def neg(a):\n    return -a\n")
+                .says(implemented("")),
+        );
 
     let shown = place.quick(&script, &[]);
 
@@ -68,11 +74,15 @@ fn work_that_no_round_got_through_is_left_with_commands_that_take_or_discard_it(
     let run = place.latest();
     assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "low"));
     assert_eq!(run.used.dispatches, 4);
-    let (take, discard) = (format!("git merge --squash {}", run.branch), format!("git branch -D {}", run.branch));
+    let (take, discard) =
+        (format!("git merge --squash {}", run.branch), format!("git branch -D {}", run.branch));
     assert!(shown.out.contains(&format!("`{take}`")), "{}", shown.out);
     assert!(shown.out.contains(&format!("`{discard}`")), "{}", shown.out);
     place.git(&take.split(' ').skip(1).collect::<Vec<_>>());
-    assert_eq!(place.git(&["diff", "--cached", "--name-only"]), "sums/neg.py\nsums/sub.py\ntests/test_sub.py\n");
+    assert_eq!(
+        place.git(&["diff", "--cached", "--name-only"]),
+        "sums/neg.py\nsums/sub.py\ntests/test_sub.py\n"
+    );
     place.git(&["reset", "-q", "--hard"]);
     place.git(&discard.split(' ').skip(1).collect::<Vec<_>>());
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
@@ -88,20 +98,22 @@ fn a_claim_that_all_tests_pass_is_refuted_by_the_tests() {
         "changes": [{"file": "sums/sub.py", "what": "sub"}],
         "self_check": [{"name": "tests", "command": "python3 -m unittest", "passed": true, "exit_code": 0}],
     });
-    let first = role("implementer").round(1).writes("sums/sub.py", wrong).writes("tests/test_sub.py", TEST_SUB);
+    let first =
+        role("implementer").round(1).writes("sums/sub.py", wrong).writes("tests/test_sub.py", TEST_SUB);
     let second = role("implementer").round(2).writes("sums/sub.py", crate::rehearsed::SUB);
-    let script = Script::quick()
-        .with(first.does(json!({"print": "All tests pass."})).says(lie))
-        .with(second.says(json!({
+    let script = Script::quick().with(first.does(json!({"print": "All tests pass."})).says(lie)).with(
+        second.says(json!({
             "verdict": "done", "hypothesis": "The operands were the wrong way round.",
             "changes": [{"file": "sums/sub.py", "what": "operands swapped"}],
-        })));
+        })),
+    );
 
     let shown = place.quick(&script, &[]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let (run, reader) = (place.latest().run, place.reader());
-    let rulings: Vec<_> = reader.rulings(&run, 0).expect("rulings").into_iter().map(|row| row.ruling).collect();
+    let rulings: Vec<_> =
+        reader.rulings(&run, 0).expect("rulings").into_iter().map(|row| row.ruling).collect();
     let back = rulings.iter().find(|ruling| ruling.signal == "failed").expect("the remand");
     assert_eq!((back.phase.as_str(), back.target.as_deref()), ("verify", Some("implement")));
     assert_eq!(back.budgets.iter().map(|charge| (charge.before, charge.after)).collect::<Vec<_>>(), [(2, 1)]);
@@ -112,10 +124,13 @@ fn a_claim_that_all_tests_pass_is_refuted_by_the_tests() {
     let of = |phase: RowPhase| tests.iter().filter(move |row| row.phase == phase).collect::<Vec<_>>();
     let (before, after) = (of(RowPhase::Baseline), of(RowPhase::After));
     assert_eq!(before.iter().map(|row| (row.passed, row.collected)).collect::<Vec<_>>(), [(true, Some(1))]);
-    let seen: Vec<_> = after.iter().map(|row| (row.passed, row.collected, row.iteration, row.superseded)).collect();
+    let seen: Vec<_> =
+        after.iter().map(|row| (row.passed, row.collected, row.iteration, row.superseded)).collect();
     assert_eq!(seen, [(false, Some(2), 1, true), (true, Some(2), 2, false)]);
     let failed = after[0];
-    assert!(failed.exit_code.is_some_and(|code| code != 0) && failed.command.is_some() && failed.duration_ms > 0);
+    assert!(
+        failed.exit_code.is_some_and(|code| code != 0) && failed.command.is_some() && failed.duration_ms > 0
+    );
     assert!(failed.snippet.chars().count() <= 500);
     let whole = reader.blob(failed.output.expect("the whole output")).expect("blob");
     assert!(String::from_utf8_lossy(&whole).contains("test_subtracts"));
@@ -139,4 +154,45 @@ fn a_run_without_any_check_never_commits() {
     assert!(verdicts.iter().all(|row| row.role == "implementer"), "nothing was worth a review: {verdicts:?}");
     let degraded = place.reader().notes(&run.run).expect("notes");
     assert!(degraded.iter().any(|note| note.kind == NoteKind::Degradation && note.text.contains("[checks]")));
+}
+
+/// Settings with one check beside two that always pass.
+fn beside_two(check: &str) -> String {
+    format!("{TRIVIAL}\n[checks.other]\n{check}\n")
+}
+
+// EP-18 CORE-13
+#[test]
+fn a_failed_build_and_a_run_of_no_tests_are_not_outvoted() {
+    let stuck = role("implementer").round(2).says(json!({
+        "verdict": "stuck", "hypothesis": "None is left.", "changes": [], "open": ["the check"],
+    }));
+    let script = Script::quick().with(stuck);
+    let build = Place::configured(&beside_two("command = \"test ! -f sums/sub.py\""));
+    let shown = build.quick(&script, &[]);
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let reader = build.reader();
+    let checks = reader
+        .checks(&build.latest().run, CheckFilter { task: None, phase: Some(RowPhase::After) })
+        .expect("checks");
+    let seen: Vec<_> = checks.iter().map(|row| (row.name.as_str(), row.passed)).collect();
+    assert!(
+        seen.contains(&("shape", true))
+            && seen.contains(&("build", true))
+            && seen.contains(&("other", false)),
+        "{seen:?}"
+    );
+
+    let none = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n[checks.tests]\n\
+                command = \"printf 'Ran 0 tests in 0.000s\\n\\nOK\\n' >&2\"\nparser = \"unittest\"\n";
+    let empty = Place::configured(none);
+    let shown = empty.quick(&script, &[]);
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let reader = empty.reader();
+    let checks = reader
+        .checks(&empty.latest().run, CheckFilter { task: None, phase: Some(RowPhase::After) })
+        .expect("checks");
+    let tests = checks.iter().find(|row| row.name == "tests").expect("a row");
+    assert_eq!((tests.passed, tests.exit_code, tests.collected), (false, Some(0), Some(0)));
+    assert!(!tests.reason.is_empty(), "{tests:?}");
 }

@@ -63,11 +63,6 @@ impl Entry {
         self.key("usage", json!({"tokens": 100}))
     }
 
-    /// Results are written as they stand.
-    pub fn raw(self) -> Entry {
-        self.key("raw-result", json!(true))
-    }
-
     /// What it could not do does not stop it.
     pub fn going_on(self) -> Entry {
         self.key("on-failure", json!("go-on"))
@@ -118,7 +113,10 @@ impl Script {
     /// One implementer that subtracts and tests it, one reviewer that approves.
     pub fn quick() -> Script {
         let work = role("implementer").writes("sums/sub.py", SUB).writes("tests/test_sub.py", TEST_SUB);
-        Script(vec![work.says(implemented("")), role("reviewer").says(review("code", "general", "approve", &[]))])
+        Script(vec![
+            work.says(implemented("")),
+            role("reviewer").says(review("code", "general", "approve", &[])),
+        ])
     }
 
     /// All nine roles on these tasks; what implementers do is added.
@@ -129,7 +127,9 @@ impl Script {
         entries.push(role("spec").says(spec("done", json!([]))));
         entries.push(role("designer").says(design()));
         for scope in ["design", "code"] {
-            for (focus, model) in [("security", "model-a"), ("architecture", "model-b"), ("correctness", "model-c")] {
+            for (focus, model) in
+                [("security", "model-a"), ("architecture", "model-b"), ("correctness", "model-c")]
+            {
                 let reviewer = role("reviewer").phase(&format!("{scope}-review")).item(focus).model(model);
                 entries.push(reviewer.says(review(scope, focus, "approve", &[])));
             }
@@ -194,8 +194,10 @@ pub fn plan(tasks: &[Value]) -> Value {
 
 /// A task with one criterion, `AC-1`, and pointers to one decision and one requirement.
 pub fn task(id: &str, files: &[(&str, &str)], needs: &[&str]) -> Value {
-    let files: Vec<Value> =
-        files.iter().map(|(path, risk)| json!({"path": path, "risk": risk, "change": "as the title says"})).collect();
+    let files: Vec<Value> = files
+        .iter()
+        .map(|(path, risk)| json!({"path": path, "risk": risk, "change": "as the title says"}))
+        .collect();
     json!({
         "id": id, "title": format!("The work of {id}"), "files": files, "size": "standard", "type": "code",
         "depends_on": needs,

@@ -100,6 +100,27 @@ fn rulings_are_read_as_the_kernel_shows_them() {
     assert!(later.iter().all(|row| row.seq > remand.seq) && later.len() < rows.len());
 }
 
+// CORE-03
+#[test]
+fn the_chain_from_request_to_commit_reads_line_by_line() {
+    let mut book = Book::new();
+    let life = book.live("r1", program("quick"), &happy("quick", 1));
+    let reader = book.reader();
+    let mut lines = vec![reader.run("r1").unwrap().request];
+    lines.extend(reader.rulings(&life.run, 0).unwrap().iter().map(|row| row.ruling.line()));
+    lines.extend(reader.run("r1").unwrap().ended);
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    Export invoices as CSV.
+    setup: ready → next (baseline)
+    baseline: recorded → next (implement)
+    implement: done → next (verify)
+    verify: passed → next (review)
+    review: approve → next (commit)
+    commit: committed → done
+    done
+    ");
+}
+
 // EP-26
 #[test]
 fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {

@@ -73,7 +73,7 @@ impl GitError {
             GitError::UnknownRevision { .. } => "list commits with `git log --oneline --all`".to_string(),
             GitError::NotAnId { .. } => "a state of the run is damaged: see `remand doctor`".to_string(),
             GitError::UnfitRunId { .. } => "use letters, digits, `-` and `_`".to_string(),
-            GitError::UnknownRun { .. } => "list the runs with `remand list`".to_string(),
+            GitError::UnknownRun { .. } => "list the runs with `remand runs`".to_string(),
             GitError::RunTaken { run } => format!("resume it: `remand resume {run}`"),
             GitError::BranchTaken { branch } => format!("rename it: `git branch -m {branch} other-name`"),
             GitError::BranchInUse { path, .. } => {

@@ -84,6 +84,9 @@ impl Repository {
     pub fn identity(&self) -> Result<String, GitError> {
         let folder = self.common_dir.join("remand");
         let file = folder.join("id");
+        if let Ok(known) = fs::read_to_string(&file) {
+            return Ok(known.trim().to_string());
+        }
         fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
         let mut random = [0; 16];
         let source = Path::new("/dev/urandom");

@@ -1,0 +1,111 @@
+//! The evidence bundle and the views of the source, for runs that did not go smoothly.
+
+use crate::place::Place;
+use crate::rehearsed::{Script, TRIVIAL, finding, review, role, subtracting, task};
+use serde_json::json;
+
+fn section<'b>(bundle: &'b str, title: &str) -> &'b str {
+    let from =
+        bundle.split(&format!("\n## {title}")).nth(1).unwrap_or_else(|| panic!("no {title} in {bundle}"));
+    from.split("\n## ").next().unwrap_or_default()
+}
+
+// EP-23 EP-32 EP-27 EP-26 CORE-20
+#[test]
+fn the_bundle_says_how_far_to_trust_the_work_and_why() {
+    let place = Place::configured(TRIVIAL);
+    let dissent = [finding("SEC-1", "major", "sub takes any type")];
+    let later = [finding("ARCH-1", "minor", "sub could live beside add")];
+    let reviewer = |focus: &str| role("reviewer").phase("code-review").item(focus);
+    let script =
+        Script::feature(&[task("task-1", &[("sums/sub.py", "yellow"), ("tests/test_sub.py", "green")], &[])])
+            .with(subtracting())
+            .with(reviewer("security").says(review("code", "security", "needs-revision", &dissent)))
+            .with(reviewer("architecture").says(review("code", "architecture", "needs-revision", &later)));
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(
+        shown.code, 0,
+        "minor findings count as approval, dissent is no veto: {}{}",
+        shown.out, shown.err
+    );
+    let run = place.latest();
+    assert_eq!(run.confidence, "medium");
+    let bundle = place.remand(&["evidence"]).out;
+    let page = place.home().join("runs").join(&run.run.0).join("evidence-bundle.md");
+    let kept = std::fs::read_to_string(&page).expect("the page");
+    assert_eq!(kept, bundle, "one page, made from the ledger");
+    let confidence = section(&bundle, "Confidence: medium");
+    assert!(confidence.contains("dissent") && confidence.contains("SEC-1"), "{confidence}");
+    let checks = section(&bundle, "Checks that the engine ran");
+    assert!(checks.contains("| task-1 | 2 | 0 | 0 | "), "{checks}");
+    assert!(checks.contains("baseline") && checks.contains("`test -f sums/add.py`"), "{checks}");
+    let reviews = section(&bundle, "Reviews");
+    for focus in ["security", "architecture", "correctness"] {
+        assert!(
+            reviews.contains(&format!("review-code-{focus}"))
+                && reviews.contains(&format!("review-design-{focus}")),
+            "{reviews}"
+        );
+    }
+    assert!(reviews.contains("needs-revision"), "{reviews}");
+    let radius = section(&bundle, "Blast radius");
+    assert!(
+        radius.contains("`sums/sub.py`: yellow") && radius.contains("`tests/test_sub.py`: green"),
+        "{radius}"
+    );
+    let issues = section(&bundle, "Known issues");
+    assert!(issues.contains("SEC-1") && issues.contains("sub takes any type"), "{issues}");
+    let follow_ups = issues.split("Follow-ups").nth(1).expect("follow-ups");
+    assert!(follow_ups.contains("ARCH-1") && !follow_ups.contains("SEC-1"), "{issues}");
+    let back = section(&bundle, "Taking it back");
+    assert!(back.contains(&format!("git branch -D {}", run.branch)) && back.contains("git revert"), "{back}");
+    let cost = section(&bundle, "Cost");
+    assert!(
+        cost.contains("16 dispatches") && cost.contains("1600 tokens") && cost.contains("money: 0.16"),
+        "{cost}"
+    );
+    let gates = section(&bundle, "Gates");
+    assert!(gates.contains("approve-plan") && gates.contains("without asking"), "{gates}");
+}
+
+// EP-08 EP-27 EP-32
+#[test]
+fn one_model_for_all_reviewers_is_a_recorded_degradation() {
+    let place = Place::configured(TRIVIAL);
+    let mut script = Script::subtraction();
+    for focus in ["security", "architecture", "correctness"] {
+        let same = role("reviewer").phase("code-review").item(focus).model("the-only-model");
+        script = script.with(same.says(review("code", focus, "approve", &[])));
+    }
+    let shown = place.feature(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    let bundle = place.remand(&["evidence"]).out;
+    let degraded = section(&bundle, "Degradations");
+    assert!(degraded.contains("model"), "{bundle}");
+    assert_eq!(run.confidence, "medium", "{bundle}");
+}
+
+// EP-09 EP-32
+#[test]
+fn a_security_blocker_ends_the_run_whatever_the_verdict() {
+    let place = Place::configured(TRIVIAL);
+    let mut hole = finding("SEC-9", "blocker", "sub evaluates its arguments");
+    hole["category"] = json!("security");
+    let approving = role("reviewer").phase("code-review").item("correctness");
+    let script =
+        Script::subtraction().with(approving.says(review("code", "correctness", "approve", &[hole])));
+    let shown = place.feature(&script, &[]);
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!(place.git(&["branch", "--list", &run.branch]), "", "nothing was committed");
+    let rulings = place.reader().rulings(&run.run, 0).expect("rulings");
+    let last = &rulings.last().expect("a ruling").ruling;
+    assert_eq!(
+        (last.phase.as_str(), last.signal.as_str(), last.action.as_str()),
+        ("code-review", "security-blocker", "fail")
+    );
+    assert!(last.why.contains("SEC-9"), "{last:?}");
+}

@@ -1,0 +1,417 @@
+//! `feature` from the request to the commit: its phases, its plan, its tasks, its reviews.
+
+use crate::place::Place;
+use crate::rehearsed::{
+    Script, TRIVIAL, finding, implemented, plan, review, role, subtracting, task, verified,
+};
+use remand_kernel::evidence::RowPhase;
+use remand_ledger::query::{CheckFilter, DispatchRow, DispatchStatus};
+use remand_ledger::{Reader, RunId};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+fn prompt(reader: &Reader, row: &DispatchRow) -> String {
+    let blob = reader.blob(row.prompt.expect("a prompt")).expect("blob");
+    String::from_utf8(blob).expect("text")
+}
+
+/// Texts of the inputs that a dispatch was given, by file name.
+fn input(place: &Place, run: &RunId, row: &DispatchRow, name: &str) -> Option<String> {
+    let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&row.command).join("inputs");
+    std::fs::read_to_string(folder.join(name)).ok()
+}
+
+/// Phases and tasks of the dispatches and operations, in the order of issue.
+fn order(reader: &Reader, run: &RunId) -> Vec<String> {
+    let dispatches = reader.dispatches(run).expect("dispatches").into_iter();
+    let operations = reader.operations(run).expect("operations").into_iter();
+    let mut steps: Vec<(u64, String)> = dispatches.map(|row| (row.seq, row.phase)).collect();
+    steps.extend(operations.map(|row| (row.seq, row.phase)));
+    steps.sort();
+    let mut names: Vec<String> = steps.into_iter().map(|(_, name)| name).collect();
+    names.dedup();
+    names
+}
+
+/// The answers of a ledger file to these queries, one number each, as any SQLite gives them.
+fn queried(place: &Place, file: &str, queries: &[&str]) -> Vec<i64> {
+    let ask = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n\
+               [print(db.execute(query).fetchone()[0]) for query in sys.argv[2:]]";
+    let output = std::process::Command::new("python3")
+        .args(["-c", ask, file])
+        .args(queries)
+        .current_dir(place.project())
+        .output()
+        .expect("python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().map(|line| line.parse().expect("a number")).collect()
+}
+
+// EP-01 EP-05 EP-10 EP-11 EP-13 EP-14 EP-17 EP-26 EP-31 EP-32 EP-33 EP-34 EP-35
+#[test]
+fn a_request_goes_through_all_roles_to_one_commit() {
+    let place = Place::new();
+    let tasks = [
+        task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]),
+        task("task-2", &[("README.md", "green")], &["task-1"]),
+    ];
+    let script = Script::feature(&tasks).with(subtracting()).with(
+        role("implementer")
+            .task("task-2")
+            .writes("README.md", "# sums\n\nadd and sub\n")
+            .says(implemented("task-2")),
+    );
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest(), place.reader());
+    assert_eq!((run.confidence.as_str(), run.used.dispatches), ("high", 14 + 2 * 2));
+    assert!(shown.err.contains("at most"), "the worst case is shown before the run: {}", shown.err);
+    let expected = [
+        "setup",
+        "research",
+        "spec",
+        "design",
+        "design-review",
+        "plan",
+        "baseline",
+        "implement",
+        "self-check",
+        "cascade",
+        "verify",
+        "merge",
+        "implement",
+        "self-check",
+        "cascade",
+        "verify",
+        "merge",
+        "integrate",
+        "code-review",
+        "knowledge",
+        "bundle",
+        "commit",
+    ];
+    assert_eq!(order(&reader, &run.run), expected);
+    let dispatches = reader.dispatches(&run.run).expect("dispatches");
+    let roles: BTreeSet<&str> = dispatches.iter().map(|row| row.role.as_str()).collect();
+    let all =
+        ["designer", "implementer", "knowledge", "planner", "researcher", "reviewer", "spec", "verifier"];
+    assert_eq!(roles.into_iter().collect::<Vec<_>>(), all, "the ninth is the engine");
+    for row in &dispatches {
+        assert_eq!(
+            (row.status, row.retries, row.tokens, row.money),
+            (DispatchStatus::Done, 0, Some(100), Some(10_000))
+        );
+        assert!(
+            row.completed_at.is_some_and(|end| end >= row.started_at) && row.summary.is_some(),
+            "{row:?}"
+        );
+    }
+
+    // The second task began on what the first had merged, and each was given its own sections only.
+    let implementers: Vec<_> = dispatches.iter().filter(|row| row.role == "implementer").collect();
+    let context = input(&place, &run.run, implementers[0], "context.yaml").expect("context");
+    assert!(context.contains("D-1") && context.contains("FR-1"), "{context}");
+    assert!(!context.contains("D-2") && !context.contains("FR-2"), "{context}");
+    assert!(input(&place, &run.run, implementers[0], "design.yaml").is_none());
+    assert!(input(&place, &run.run, implementers[0], "task.yaml").is_some_and(|own| !own.contains("task-2")));
+    let changed = place.git(&["diff", "--name-only", "work", &run.branch]);
+    assert_eq!(changed, "README.md\nsums/sub.py\ntests/test_sub.py\n");
+    assert_eq!(place.git(&["rev-list", "--count", &format!("work..{}", run.branch)]).trim(), "1");
+
+    // The source's queries run unchanged on an export, and each task has baseline rows.
+    let export = place.beside("export.db", "");
+    std::fs::remove_file(&export).expect("removed");
+    let exported = place.remand(&["evidence", &run.run.0, "--sqlite", &export]);
+    assert_eq!(exported.code, 0, "{}", exported.err);
+    let asked = queried(
+        &place,
+        &export,
+        &[
+            "SELECT count(*) FROM anvil_checks WHERE task_id = 'task-1' AND phase = 'baseline'",
+            "SELECT count(*) FROM anvil_checks WHERE task_id = 'task-2' AND phase = 'baseline'",
+            "SELECT count(*) FROM anvil_checks WHERE task_id = 'task-1' AND phase = 'after' AND passed = 1",
+            "SELECT count(*) FROM anvil_checks WHERE phase = 'after' AND passed = 0",
+            "SELECT count(*) FROM anvil_checks WHERE task_id = 'add-subtraction-to-the-sums-code-review' AND phase = 'review' AND verdict = 'approve' AND check_name LIKE 'review-code-%'",
+            "SELECT count(*) FROM pipeline_telemetry WHERE status = 'DONE' AND retry_count = 0 AND completed_at >= started_at",
+            "SELECT max(length(output_snippet)) <= 500 FROM anvil_checks",
+        ],
+    );
+    assert!(asked[0] > 0 && asked[0] == asked[1] && asked[2] >= 2, "{asked:?}");
+    assert_eq!(asked[3..], [0, 3, 18, 1], "{asked:?}");
+    for task in ["task-1", "task-2"] {
+        let baseline = reader.gate_checks(&run.run, task).expect("checks");
+        assert!(baseline.iter().any(|row| row.phase == RowPhase::Baseline));
+    }
+    let reviews =
+        reader.checks(&run.run, CheckFilter { task: None, phase: Some(RowPhase::Review) }).expect("checks");
+    let names: BTreeSet<&str> = reviews.iter().map(|row| row.name.as_str()).collect();
+    for scope in ["design", "code"] {
+        for focus in ["security", "architecture", "correctness"] {
+            assert!(names.contains(format!("review-{scope}-{focus}").as_str()), "{names:?}");
+        }
+    }
+    let code = reviews.iter().find(|row| row.name == "review-code-security").expect("a review");
+    assert_eq!(code.task.as_deref(), Some("add-subtraction-to-the-sums-code-review"));
+    assert_eq!((code.command.as_deref(), code.exit_code), (Some("adversarial-review"), None));
+    // What the verifier holds to be met is a row of review, and never of the cascade.
+    let judged: Vec<_> = reviews.iter().filter(|row| row.name == "criterion-AC-1").collect();
+    assert_eq!(
+        judged.iter().map(|row| (row.task.as_deref(), row.tier)).collect::<Vec<_>>(),
+        [(Some("task-1"), None), (Some("task-2"), None),]
+    );
+
+    // Gates that nobody was asked are on record with their default.
+    let gates = reader.gates(&run.run).expect("gates");
+    let auto: Vec<_> =
+        gates.iter().map(|gate| (gate.phase.as_str(), gate.option.as_deref(), gate.auto)).collect();
+    assert_eq!(auto, [("approve-research", Some("proceed"), true), ("approve-plan", Some("approve"), true)]);
+
+    // Typed outputs have a rendering beside them.
+    let artifacts = place.home().join("runs").join(&run.run.0).join("artifacts");
+    for name in ["spec@1", "design@1", "plan@1", "research-impact@1"] {
+        let rendered = std::fs::read_to_string(artifacts.join(format!("{name}.md"))).expect("a rendering");
+        assert!(rendered.starts_with('#'), "{name}: {rendered}");
+        assert!(artifacts.join(format!("{name}.yaml")).exists());
+    }
+    let design = std::fs::read_to_string(artifacts.join("design@1.md")).expect("a rendering");
+    assert!(design.contains("D-1") && design.contains("One module a function"), "{design}");
+}
+
+// EP-10 EP-11 EP-06
+#[test]
+fn a_plan_without_a_risk_or_with_a_pointer_to_nothing_is_refused_with_the_places() {
+    let place = Place::configured(TRIVIAL);
+    let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
+    let (mut unrated, mut lost) = (task("task-1", &files, &[]), task("task-1", &files, &[]));
+    unrated["files"][1] = json!({"path": "tests/test_sub.py"});
+    lost["relevant_context"] = json!(["design#payload.decisions[id='D-9']"]);
+    let script = Script::subtraction()
+        .with(role("planner").attempt(1).says(plan(&[unrated])))
+        .with(role("planner").attempt(2).says(plan(&[lost])));
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest().run, place.reader());
+    let dispatches = reader.dispatches(&run).expect("dispatches");
+    let planners: Vec<_> = dispatches.iter().filter(|row| row.role == "planner").collect();
+    assert_eq!(planners.iter().map(|row| row.failure.as_deref()).collect::<Vec<_>>(), [Some("malformed"); 2]);
+    let detail = planners[0].detail.as_deref().expect("a detail");
+    assert!(detail.contains("payload.tasks[0].files[1].risk"), "{detail}");
+    assert!(prompt(&reader, planners[1]).contains(detail), "the retry is told word for word: {detail}");
+    let detail = planners[1].detail.as_deref().expect("a detail");
+    assert!(detail.contains("payload.tasks[0].relevant_context[0]") && detail.contains("D-9"), "{detail}");
+    assert!(dispatches.iter().all(|row| row.role != "implementer"), "refused when the plan is made");
+}
+
+// EP-14 EP-27
+#[test]
+fn tasks_beside_each_other_are_merged_and_a_conflict_sends_the_later_one_back() {
+    let place = Place::configured(TRIVIAL);
+    let tasks = [task("left", &[("README.md", "green")], &[]), task("right", &[("README.md", "green")], &[])];
+    let right = role("implementer").task("right");
+    let script = Script::feature(&tasks)
+        .with(role("implementer").task("left").writes("README.md", "# left\n").says(implemented("left")))
+        .with(
+            right
+                .clone()
+                .does(json!({"sleep": "1500ms"}))
+                .writes("README.md", "# right\n")
+                .says(implemented("right")),
+        )
+        .with(right.round(2).does(json!({"append": {"path": "README.md", "text": "right\n"}})).says(json!({
+            "verdict": "done", "task": "right", "hypothesis": "Both lines fit below each other.",
+            "changes": [{"file": "README.md", "what": "a line below the other"}],
+        })));
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest(), place.reader());
+    let merges: Vec<_> = reader
+        .operations(&run.run)
+        .expect("operations")
+        .into_iter()
+        .filter(|row| row.phase == "merge")
+        .map(|row| (row.task.unwrap_or_default(), row.result.unwrap_or_default()))
+        .collect();
+    let merges: Vec<_> = merges.iter().map(|(task, result)| (task.as_str(), result.as_str())).collect();
+    assert_eq!(merges, [("left", "merged"), ("right", "conflict"), ("right", "merged")]);
+    assert_eq!(place.git(&["show", &format!("{}:README.md", run.branch)]), "# left\nright\n");
+    let again = reader.dispatches(&run.run).expect("dispatches");
+    let again = again
+        .iter()
+        .rfind(|row| row.task.as_deref() == Some("right") && row.role == "implementer")
+        .expect("again");
+    let earlier =
+        input(&place, &run.run, again, "earlier-change.patch").expect("the change that did not fit");
+    assert!(earlier.contains("+# right"), "{earlier}");
+    let findings = input(&place, &run.run, again, "findings.yaml").expect("the conflict");
+    assert!(findings.contains("README.md"), "{findings}");
+}
+
+// EP-14
+#[test]
+fn code_without_a_test_is_pointed_out_to_the_reviewers() {
+    let place = Place::configured(TRIVIAL);
+    let script = Script::feature(&[task("task-1", &[("sums/sub.py", "green")], &[])]).with(
+        role("implementer")
+            .task("task-1")
+            .writes("sums/sub.py", crate::rehearsed::SUB)
+            .says(implemented("task-1")),
+    );
+    let shown = place.feature(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest().run, place.reader());
+    let dispatches = reader.dispatches(&run).expect("dispatches");
+    for row in dispatches.iter().filter(|row| row.phase == "code-review") {
+        let evidence = input(&place, &run, row, "evidence.yaml").expect("evidence");
+        assert!(evidence.contains("the change of task-1 touches no test"), "{evidence}");
+    }
+}
+
+// EP-21 EP-09 CORE-20
+#[test]
+fn a_code_review_that_asks_for_a_revision_is_followed_by_fix_verification_and_another_round() {
+    let place = Place::configured(TRIVIAL);
+    let wanting = |focus: &str| {
+        let findings =
+            [finding(&format!("{focus}-1"), "major", &format!("sub ignores its types, says {focus}"))];
+        role("reviewer").phase("code-review").item(focus).round(1).says(review(
+            "code",
+            focus,
+            "needs-revision",
+            &findings,
+        ))
+    };
+    let fixed = json!({
+        "verdict": "done", "task": "task-1", "hypothesis": "Checking the types settles it.",
+        "changes": [{"file": "sums/sub.py", "what": "types are checked"}],
+    });
+    let script = Script::subtraction().with(wanting("security")).with(wanting("architecture")).with(
+        role("implementer")
+            .task("task-1")
+            .round(2)
+            .writes("sums/sub.py", "def sub(a, b):\n    return int(a) - int(b)\n")
+            .says(fixed),
+    );
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest(), place.reader());
+    let names = order(&reader, &run.run);
+    let from = names.iter().position(|name| name == "code-review").expect("the first review");
+    let after: Vec<&str> = names[from..].iter().map(String::as_str).collect();
+    let expected = [
+        "code-review",
+        "implement",
+        "self-check",
+        "cascade",
+        "verify",
+        "merge",
+        "integrate",
+        "code-review",
+        "knowledge",
+        "bundle",
+        "commit",
+    ];
+    assert_eq!(after, expected);
+    let findings = reader.findings(&run.run).expect("findings");
+    assert_eq!(findings.len(), 2);
+    for row in &findings {
+        assert!(
+            !row.evidence.is_empty() && !row.impact.is_empty() && !row.recommendation.is_empty(),
+            "{row:?}"
+        );
+        assert_eq!((row.place.file.as_str(), row.place.line), ("sums/sub.py", 1));
+    }
+    assert_eq!(
+        place.git(&["show", &format!("{}:sums/sub.py", run.branch)]),
+        "def sub(a, b):\n    return int(a) - int(b)\n"
+    );
+}
+
+// EP-33 EP-20 EP-24
+#[test]
+fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
+    let place = Place::configured(TRIVIAL);
+    let again = |round: u32, text: &str| {
+        role("implementer").task("task-1").round(round).writes("sums/sub.py", text).says(json!({
+            "verdict": "done", "task": "task-1", "hypothesis": format!("Try number {round} is another one."),
+            "changes": [{"file": "sums/sub.py", "what": "another way"}],
+        }))
+    };
+    let planned = |round: u32| {
+        let mut again = task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]);
+        again["description"] = json!(format!("Plan number {round} says more."));
+        role("planner").round(round).says(plan(&[again]))
+    };
+    let script = Script::subtraction()
+        .with(planned(2))
+        .with(planned(3))
+        .with(role("verifier").task("task-1").says(verified("task-1", "not met")))
+        .with(again(2, "def sub(a, b):\n    return -(b - a)\n"))
+        .with(again(3, "import operator\n\nsub = operator.sub\n"));
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest(), place.reader());
+    assert_eq!(run.confidence, "low");
+    let checks = reader.checks(&run.run, CheckFilter { task: Some("task-1"), phase: None }).expect("checks");
+    assert!(
+        checks.iter().filter(|row| row.tier.is_some()).all(|row| row.passed),
+        "every check passed: {checks:?}"
+    );
+    let revert = checks.iter().find(|row| row.name == "revert-task-1").expect("the revert");
+    assert!(!revert.passed);
+    let verifiers = reader.dispatches(&run.run).expect("dispatches");
+    assert_eq!(verifiers.iter().filter(|row| row.role == "verifier").count(), 3, "three iterations");
+    let branch = place.git(&["ls-tree", "-r", "--name-only", &run.branch]);
+    assert!(!branch.contains("sums/sub.py"), "its change was taken back: {branch}");
+    let bundle = place.remand(&["evidence"]).out;
+    assert!(bundle.contains("VER-1"), "{bundle}");
+}
+
+// EP-04 EP-27 EP-32
+#[test]
+fn two_of_four_researchers_are_enough_and_cost_confidence() {
+    let place = Place::configured(TRIVIAL);
+    let silent = |focus: &str| role("researcher").item(focus).does(json!({"exit": 3}));
+    let script = Script::subtraction().with(silent("impact")).with(silent("patterns"));
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest(), place.reader());
+    assert_eq!(run.confidence, "medium");
+    let dispatches = reader.dispatches(&run.run).expect("dispatches");
+    let tried = |focus: &str| {
+        dispatches.iter().filter(|row| row.item.as_deref() == Some(focus) && row.role == "researcher").count()
+    };
+    assert_eq!((tried("impact"), tried("patterns"), tried("architecture")), (2, 2, 1));
+    let bundle = place.remand(&["evidence"]).out;
+    let degradations = bundle.split("## Degradations").nth(1).expect("a section");
+    assert!(degradations.trim_start().starts_with("- research: thin"), "{bundle}");
+}
+
+// EP-04
+#[test]
+fn one_of_four_researchers_is_a_failure() {
+    let place = Place::configured(TRIVIAL);
+    let silent = |focus: &str| role("researcher").item(focus).does(json!({"exit": 3}));
+    let script =
+        Script::subtraction().with(silent("impact")).with(silent("patterns")).with(silent("dependencies"));
+    let shown = place.feature(&script, &[]);
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest(), place.reader());
+    assert_eq!(run.used.dispatches, 4 + 3);
+    let rulings = reader.rulings(&run.run, 0).expect("rulings");
+    let last = &rulings.last().expect("a ruling").ruling;
+    assert_eq!((last.phase.as_str(), last.signal.as_str()), ("research", "no-result"));
+    assert!(last.why.contains('2'), "{last:?}");
+}

@@ -1,0 +1,181 @@
+//! Questions to a human: they wait, they stand, they are answered once, and all of it is on record.
+
+use crate::place::Place;
+use crate::rehearsed::{REQUEST, Script, TRIVIAL, plan, role, spec, subtracting, task};
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::{GateRow, RunStage};
+use serde_json::json;
+
+fn open(place: &Place) -> GateRow {
+    let mut open = place.reader().open_gates().expect("gates");
+    assert_eq!(open.len(), 1, "{open:?}");
+    open.remove(0)
+}
+
+// EP-12 EP-03 CORE-14
+#[test]
+fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
+    let place = Place::configured(TRIVIAL);
+    let files = [("sums/sub.py", "red"), ("tests/test_sub.py", "green")];
+    let mut large = task("task-1", &files, &[]);
+    large["size"] = json!("large");
+    let concern = json!([{"id": "C-1", "text": "Nobody asked for negative results."}]);
+    let script =
+        Script::feature(&[large]).with(subtracting()).with(role("spec").says(spec("concerns", concern)));
+
+    let shown = place.feature(&script, &["--interactive"]);
+
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    let run = place.latest().run;
+    assert!(shown.out.contains("Is this the right direction?"), "{}", shown.out);
+    assert!(shown.out.contains(&format!("remand answer {run} proceed|expand|abort")), "{}", shown.out);
+    let gate = open(&place);
+    assert_eq!(
+        (gate.phase.as_str(), gate.mode.as_str(), gate.default.as_deref()),
+        ("approve-research", "interactive", Some("proceed"))
+    );
+    assert!(gate.options.iter().all(|option| option.name.chars().count() <= 50));
+
+    // No time answers it, and a resume finds the same question.
+    let resumed = place.remand(&["resume", &run.0]);
+    assert_eq!(resumed.code, 5, "{}{}", resumed.out, resumed.err);
+    assert_eq!(open(&place), gate);
+    let wrong = place.remand(&["answer", &run.0, "maybe"]);
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.err.contains("proceed, expand, abort"), "{}", wrong.err);
+    assert_eq!(open(&place), gate);
+
+    // More research three times, and not a fourth.
+    for round in 1..=3 {
+        let shown = place.remand(&["answer", &run.0, "expand", "--note", &format!("look at case {round}")]);
+        assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    }
+    let last = open(&place);
+    assert!(last.options.iter().all(|option| option.name != "expand"), "{last:?}");
+    assert_eq!(last.withheld.iter().map(|option| option.name.as_str()).collect::<Vec<_>>(), ["expand"]);
+    let refused = place.remand(&["answer", &run.0, "expand"]);
+    assert_eq!(refused.code, 1, "{}", refused.err);
+
+    let shown = place.remand(&["answer", &run.0, "proceed"]);
+    assert_eq!((shown.code, open(&place).phase.as_str()), (5, "pushback"), "{}{}", shown.out, shown.err);
+    assert!(shown.out.contains("Nobody asked for negative results."), "the concern is shown: {}", shown.out);
+    let shown = place.remand(&["answer", &run.0, "proceed", "--note", "negative results are fine"]);
+    assert_eq!((shown.code, open(&place).phase.as_str()), (5, "approve-plan"), "{}{}", shown.out, shown.err);
+    assert!(
+        shown.out.contains("sums/sub.py") && shown.out.contains("red"),
+        "red files are shown: {}",
+        shown.out
+    );
+    let shown = place.remand(&["answer", &run.0, "abort"]);
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    assert_eq!(place.latest().stage, RunStage::Stopped);
+
+    let gates = place.reader().gates(&run).expect("gates");
+    let answers: Vec<_> =
+        gates.iter().map(|gate| (gate.option.as_deref(), gate.by.as_deref(), gate.auto)).collect();
+    let by = Some("ada");
+    let expected: Vec<_> = ["expand", "expand", "expand", "proceed", "proceed", "abort"]
+        .map(|option| (Some(option), by, false))
+        .to_vec();
+    assert_eq!(answers, expected);
+    assert_eq!(gates[4].note.as_deref(), Some("negative results are fine"));
+    assert!(gates.iter().all(|gate| gate.mode == "interactive" && gate.answered_at.is_some()));
+    // What the human said reaches those who work on it.
+    let research = place.reader().dispatches(&run).expect("dispatches");
+    let last = research.iter().rfind(|row| row.role == "researcher").expect("a researcher");
+    let prompt = place.reader().blob(last.prompt.expect("a prompt")).expect("blob");
+    let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&last.command).join("inputs");
+    let mut told = String::from_utf8_lossy(&prompt).into_owned();
+    for entry in std::fs::read_dir(folder).expect("inputs").flatten() {
+        told.push_str(&std::fs::read_to_string(entry.path()).unwrap_or_default());
+    }
+    assert!(told.contains("look at case 3"), "{told}");
+}
+
+// EP-03 EP-02
+#[test]
+fn concerns_of_the_engine_are_logged_when_autonomous_and_asked_when_interactive() {
+    let place = Place::configured(TRIVIAL);
+    let request = "Make `sums/nowhere.py` subtract";
+    let script = Script::subtraction().text();
+    let shown = place.run(request, &script, &[]);
+    assert_eq!(shown.code, 0, "it never halts by itself: {}{}", shown.out, shown.err);
+    let run = place.latest().run;
+    let concerns = |run: &remand_ledger::RunId| -> Vec<String> {
+        let notes = place.reader().notes(run).expect("notes");
+        notes.into_iter().filter(|note| note.kind == NoteKind::Concern).map(|note| note.text).collect()
+    };
+    assert_eq!(concerns(&run), ["the request names `sums/nowhere.py`, which does not exist"]);
+    let gates = place.reader().gates(&run).expect("gates");
+    assert_eq!(
+        (gates[0].phase.as_str(), gates[0].option.as_deref(), gates[0].auto),
+        ("early-pushback", Some("proceed"), true)
+    );
+
+    let shown = place.run("", &script, &["--interactive"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    let run = place.latest().run;
+    assert_eq!(concerns(&run), ["the request is empty"]);
+    assert!(shown.out.contains("the request is empty"), "{}", shown.out);
+    assert_eq!(place.latest().used.dispatches, 0);
+    let names: Vec<_> = open(&place).options.into_iter().map(|option| option.name).collect();
+    assert_eq!(names, ["proceed", "modify", "abandon"]);
+    let shown = place.remand(&["answer", &run.0, "modify", "--note", REQUEST]);
+    assert_eq!(
+        (shown.code, open(&place).phase.as_str()),
+        (5, "approve-research"),
+        "{}{}",
+        shown.out,
+        shown.err
+    );
+    let again = place.run("", &script, &["--interactive"]);
+    assert_eq!(again.code, 5);
+    assert!(concerns(&place.latest().run).contains(&format!("run {run} is under way for the same request")));
+    let shown = place.remand(&["answer", &place.latest().run.0, "abandon"]);
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+}
+
+// EP-02
+#[test]
+fn a_dirty_checkout_is_a_question_when_somebody_is_there() {
+    let place = Place::configured(TRIVIAL);
+    place.write("notes.txt", "mine\n");
+    let shown = place.feature(&Script::subtraction(), &["--interactive"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    assert_eq!(open(&place).phase, "early-pushback");
+    assert!(shown.out.contains("notes.txt"), "{}", shown.out);
+    let shown = place.remand(&["answer", "latest", "proceed"]);
+    assert_eq!(
+        (shown.code, open(&place).phase.as_str()),
+        (5, "approve-research"),
+        "{}{}",
+        shown.out,
+        shown.err
+    );
+}
+
+// EP-12 EP-10
+#[test]
+fn a_plan_is_revised_by_what_the_human_says() {
+    let place = Place::configured(TRIVIAL);
+    let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
+    let mut better = task("task-1", &files, &[]);
+    better["title"] = json!("As the human wants it");
+    let script = Script::subtraction().with(role("planner").round(2).says(plan(&[better])));
+    place.feature(&script, &["--interactive"]);
+    place.remand(&["answer", "latest", "proceed"]);
+    assert_eq!(open(&place).phase, "approve-plan");
+    let shown = place.remand(&["answer", "latest", "revise", "--note", "say it in my words"]);
+    assert_eq!((shown.code, open(&place).phase.as_str()), (5, "approve-plan"), "{}{}", shown.out, shown.err);
+    let run = place.latest().run;
+    let planners = place.reader().dispatches(&run).expect("dispatches");
+    let planner = planners.iter().rfind(|row| row.role == "planner").expect("a planner");
+    let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&planner.command);
+    let mut told = std::fs::read_to_string(folder.join("prompt.md")).expect("a prompt");
+    for entry in std::fs::read_dir(folder.join("inputs")).expect("inputs").flatten() {
+        told.push_str(&std::fs::read_to_string(entry.path()).unwrap_or_default());
+    }
+    assert!(told.contains("say it in my words"), "{told}");
+    let shown = place.remand(&["answer", "latest", "approve"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+}

@@ -1,0 +1,177 @@
+//! Git around a run: hooks, odd names, odd repositories, and agents that reach for git themselves.
+
+use crate::place::Place;
+use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
+use remand_ledger::fact::NoteKind;
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
+
+fn hook(place: &Place, name: &str, text: &str) {
+    let path = place.project().join(".git/hooks").join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("hook");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("mode");
+}
+
+// EP-24 CORE-19
+#[test]
+fn a_hook_that_refuses_leaves_the_work_to_the_user() {
+    let place = Place::configured(TRIVIAL);
+    hook(&place, "pre-commit", "echo no ticket in the branch name >&2; exit 1");
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    let notes = place.reader().notes(&run.run).expect("notes");
+    assert!(notes.iter().any(|note| note.text.contains("no ticket in the branch name")), "{notes:?}");
+    assert!(shown.out.contains(&format!("git merge --squash {}", run.branch)), "{}", shown.out);
+    let message = place.git(&["log", "-1", "--format=%B", &run.branch]);
+    assert!(message.contains("Remand-Unverified: yes"), "{message}");
+}
+
+// CORE-19 EP-16
+#[test]
+fn a_hook_that_changes_the_tree_means_another_verification() {
+    let place = Place::configured(TRIVIAL);
+    let once = "grep -q formatted sums/sub.py || { printf 'formatted = True\\n' >> sums/sub.py; git add sums/sub.py; }";
+    hook(&place, "pre-commit", once);
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest(), place.reader());
+    assert_eq!(
+        place.git(&["show", &format!("{}:sums/sub.py", run.branch)]),
+        format!("{SUB}formatted = True\n")
+    );
+    let notes = reader.notes(&run.run).expect("notes");
+    assert!(notes.iter().any(|note| note.text.contains("hook changed the tree")), "{notes:?}");
+    let commit = reader.operations(&run.run).expect("operations");
+    let commit = commit.iter().find(|row| row.phase == "commit").expect("the commit");
+    let rows = reader.journal(&run.run, 0).expect("journal");
+    let checked =
+        rows.iter().any(|row| row.seq > commit.seq && row.facts.checks.iter().any(|check| check.passed));
+    assert!(checked, "it was verified again");
+    assert_eq!(place.git(&["rev-list", "--count", &format!("work..{}", run.branch)]).trim(), "1");
+}
+
+// CORE-19 CORE-05
+#[test]
+fn what_agents_do_with_git_comes_to_nothing() {
+    let place = Place::configured(TRIVIAL);
+    let remote = place.beside("remote.git", "");
+    std::fs::remove_file(&remote).expect("removed");
+    place.git(&["init", "-q", "--bare", &remote]);
+    place.git(&["remote", "add", "origin", &remote]);
+    let refs = place.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads"]);
+    let config = std::fs::read(place.project().join(".git/config")).expect("config");
+    let mut agent = role("implementer")
+        .attempt(1)
+        .going_on()
+        .writes("sums/sub.py", SUB)
+        .writes("tests/test_sub.py", TEST_SUB);
+    let project = place.project().display().to_string();
+    for command in [
+        "git add -A && git commit -qm mine",
+        "git push origin HEAD:main",
+        "git config user.name Mallory",
+        "git tag mine",
+        "git branch mine",
+        "git stash",
+    ] {
+        agent = agent.runs(command).runs(&format!("cd '{project}' && {command}"));
+    }
+    let shown = place.quick(&Script::quick().with(agent.says(implemented(""))), &[]);
+    assert_eq!(place.git(&["ls-remote", &remote]), "", "{}{}", shown.out, shown.err);
+    assert_eq!(std::fs::read(place.project().join(".git/config")).expect("config"), config);
+    let after =
+        place.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/tags/mine"]);
+    let after: Vec<&str> = after.lines().filter(|line| !line.starts_with("refs/heads/remand/")).collect();
+    assert_eq!(after.join("\n"), refs.trim_end());
+    let run = place.latest();
+    let author = place.git(&["log", "--format=%an", &format!("work..{}", run.branch)]);
+    assert_eq!(author, "A User\n", "{}{}", shown.out, shown.err);
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+}
+
+// CORE-09
+#[test]
+fn odd_file_names_come_through_unharmed() {
+    let place = Place::configured(TRIVIAL);
+    let script = Script::quick().with(
+        role("implementer")
+            .writes("sums/sub.py", SUB)
+            .writes("two words.txt", "a\n")
+            .writes("new\nline.txt", "b\n")
+            .writes("-dash.txt", "c\n")
+            .writes("\"quoted\" `x`.txt", "d\n")
+            .runs("printf e > \"$(printf 'caf\\351.txt')\"")
+            .does(json!({"symlink": {"path": "link", "target": "/etc/passwd"}}))
+            .says(implemented("")),
+    );
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    let names = place.git(&["-c", "core.quotePath=true", "diff", "--name-only", "work", &run.branch]);
+    for name in ["two words.txt", "\"new\\nline.txt\"", "-dash.txt", "\"caf\\351.txt\"", "link"] {
+        assert!(names.lines().any(|line| line == name), "{name}: {names}");
+    }
+    assert_eq!(place.git(&["ls-tree", &run.branch, "link"]).split(' ').next(), Some("120000"));
+    let bundle = place.remand(&["evidence"]);
+    assert_eq!(bundle.code, 0, "{}", bundle.err);
+    assert!(bundle.out.contains("two words.txt"), "{}", bundle.out);
+}
+
+// EP-02 CORE-09
+#[test]
+fn a_repository_with_a_submodule_or_a_sparse_checkout_is_worked_on_with_a_warning() {
+    let place = Place::configured(TRIVIAL);
+    let library = Place::new();
+    let path = library.project().display().to_string();
+    place.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &path, "library"]);
+    place.git(&["commit", "-q", "-m", "A submodule"]);
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let warned = |word: &str| {
+        let notes = place.reader().notes(&place.latest().run).expect("notes");
+        notes.iter().any(|note| note.kind == NoteKind::Warning && note.text.contains(word))
+    };
+    assert!(warned("submodule"));
+    let branch = place.latest().branch;
+    assert_eq!(
+        place.git(&["ls-tree", &branch, "library"]).split(' ').next(),
+        Some("160000"),
+        "it is still one"
+    );
+
+    place.git(&["sparse-checkout", "set", "--cone", "sums"]);
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert!(warned("sparse"));
+    let branch = place.latest().branch;
+    let names = place.git(&["diff", "--name-only", "work", &branch]);
+    assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "what is not checked out is not deleted");
+}
+
+// CORE-09
+#[test]
+fn what_no_run_can_start_from_is_refused_with_a_remedy() {
+    let place = Place::configured(TRIVIAL);
+    let empty = place.beside("empty", "");
+    std::fs::remove_file(&empty).expect("removed");
+    place.git(&["init", "-q", &empty]);
+    let script = place.beside("rehearsal.yaml", &Script::quick().text());
+    let agent = format!("rehearsal:{script}");
+    let refused = |arguments: &[&str]| {
+        let shown = place.remand(arguments);
+        assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
+        assert!(shown.err.contains("error: ") && shown.err.contains("hint: "), "{}", shown.err);
+        shown.err
+    };
+    assert!(refused(&["-C", &empty, "run", REQUEST, "--agent", &agent]).contains("commit"));
+    assert!(refused(&["-C", "/", "run", REQUEST, "--agent", &agent]).contains("repository"));
+    assert!(refused(&["run", REQUEST, "--agent", "nobody"]).contains("nobody"));
+    assert!(refused(&["run", REQUEST, "--agent", "rehearsal:/no/such/file"]).contains("/no/such/file"));
+    let bad = place.beside("bad.yaml", "rehearsal: 1\ndispatches:\n- role: x\n  does: []\n");
+    let said = refused(&["run", REQUEST, "--agent", &format!("rehearsal:{bad}")]);
+    assert!(said.contains("bad.yaml") && said.contains('4'), "{said}");
+    place.write("remand.toml", "[checks]\ndetekt = false\n");
+    let said = refused(&["run", REQUEST, "--agent", &agent]);
+    assert!(said.contains("remand.toml:2:1") && said.contains("detect"), "{said}");
+}
