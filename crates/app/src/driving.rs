@@ -8,12 +8,12 @@ use remand_kernel::Event;
 use remand_kernel::ids::{CommandId, Lane, PhaseId};
 use remand_kernel::state::End;
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::{GateRow, RequestFate};
+use remand_ledger::query::{GateRow, RequestFate, RunRow};
 use remand_ledger::{Reader, RunId};
 use remand_runtime::host::{Host, HostError, Standing, Watch};
 use remand_runtime::redact::{Redactor, Rules};
-use remand_runtime::workshop::{Places, Settings, Workshop};
-use remand_runtime::{bundle, confine};
+use remand_runtime::workshop::{Places, Settings, Workshop, is_laid_out};
+use remand_runtime::{bundle, confine, question};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -94,6 +94,12 @@ pub fn redactor(workplace: &Workplace) -> Result<Redactor, Failure> {
         .map_err(|error| Failure::user(error.to_string(), "correct `secrets.patterns` in the configuration"))
 }
 
+/// Tells whether the process that drove a run was killed between its end and what comes after it.
+pub fn is_unfinished(workplace: &Workplace, row: &RunRow) -> bool {
+    let folder = workplace.home.run(&row.run);
+    row.stage.is_over() && folder.is_dir() && !is_laid_out(&folder)
+}
+
 /// Drives until no run can go on by itself; on a terminal, gates of interactive runs are asked there.
 pub fn drive(
     context: &Context<'_>,
@@ -115,7 +121,7 @@ pub fn drive(
             && asks_here()
             && let Some(gate) = open_gates(&reader, &run)?.first()
         {
-            match ask(gate, &stop)? {
+            match ask(&reader, gate, &stop)? {
                 Some(event) => submit(&mut host, &run, event, watch.as_mut()),
                 None => {
                     tell("no answer; the gate waits");
@@ -148,8 +154,8 @@ pub fn open_gates(reader: &Reader, run: &RunId) -> Result<Vec<GateRow>, Failure>
 }
 
 /// Puts a gate to the person at the terminal. Nothing but an answer leaves it; the end of input keeps it waiting.
-fn ask(gate: &GateRow, stop: &Stop) -> Result<Option<Event>, Failure> {
-    tell(&format!("\n{}", gate_text(gate)));
+fn ask(reader: &Reader, gate: &GateRow, stop: &Stop) -> Result<Option<Event>, Failure> {
+    tell(&format!("\n{}", gate_text(reader, gate)?));
     let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
     loop {
         let default = gate.default.as_deref().map_or_else(String::new, |default| format!(" [{default}]"));
@@ -210,8 +216,11 @@ pub fn command_id(text: &str) -> Option<CommandId> {
 }
 
 /// A gate with its options and how to answer it.
-pub fn gate_text(gate: &GateRow) -> String {
+pub fn gate_text(reader: &Reader, gate: &GateRow) -> Result<String, Failure> {
     let mut text = format!("{}\n", gate.question);
+    for line in question::context(reader, gate).map_err(|error| of_ledger(&error))? {
+        text.push_str(&format!("   - {line}\n"));
+    }
     for option in &gate.options {
         let mark = if gate.default.as_deref() == Some(&option.name) { "*" } else { " " };
         let action = option.action.as_deref().unwrap_or_default();
@@ -222,7 +231,7 @@ pub fn gate_text(gate: &GateRow) -> String {
             option.exhausted.as_deref().map_or_else(String::new, |budget| format!(": {budget} is used up"));
         text.push_str(&format!("   {:<16} not offered{why}\n", option.name));
     }
-    text
+    Ok(text)
 }
 
 fn report_all(
@@ -293,7 +302,7 @@ fn report(
         Standing::Waiting => {
             text.push_str(&format!("\nrun {run} waits for you:\n"));
             for gate in &gates {
-                text.push_str(&format!("\n{}", gate_text(gate)));
+                text.push_str(&format!("\n{}", gate_text(reader, gate)?));
                 let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
                 text.push_str(&format!("answer with: remand answer {run} {}\n", options.join("|")));
             }

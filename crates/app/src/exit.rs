@@ -126,7 +126,8 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
 
 /// Control characters that JSON lets through and a terminal would obey, as escapes that mean the same.
 pub fn escaped(json: &str) -> String {
-    let obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let obeyed =
+        |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if !json.contains(obeyed) {
         return json.to_string();
     }

@@ -2,12 +2,16 @@
 
 use crate::exit::Failure;
 use crate::workplace::{Workplace, of_git, of_ledger};
-use remand_kernel::{Command, Event};
+use remand_kernel::command::Dispatch;
+use remand_kernel::ids::CommandId;
+use remand_kernel::{Command, Event, Outcome};
 use remand_ledger::fact::Telemetry;
 use remand_ledger::{Reader, RunId};
-use remand_runtime::git::{ChangeKind, Repository, TreeId};
+use remand_runtime::git::{Form, Repository, TreeId};
 use remand_runtime::process::Exit;
 use remand_runtime::rehearsal::{Change, DispatchInfo, Money, Recorded, Recording, Usage};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// Writes the rehearsal of a run.
@@ -30,9 +34,9 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
     let replayed = remand_ledger::replay(reader, run, remand_ledger::ReplayFrom::Start)
         .map_err(|error| Failure::user(error.to_string(), error.hint()))?;
     let program = replayed.program;
-    let mut issued: Vec<remand_kernel::command::Dispatch> = Vec::new();
+    let mut issued: Vec<Dispatch> = Vec::new();
     for event in reader.journal(run, 0).map_err(|error| of_ledger(&error))? {
-        if let (Event::Ended { id, usage, .. }, Some(telemetry)) = (&event.event, &event.facts.telemetry)
+        if let (Event::Ended { id, outcome, usage }, Some(telemetry)) = (&event.event, &event.facts.telemetry)
             && let Some(dispatch) = issued.iter().find(|dispatch| dispatch.id == *id)
         {
             let info = DispatchInfo {
@@ -42,12 +46,14 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
                 task: dispatch.task.clone(),
                 item: dispatch.item.clone(),
                 instance: None,
-                round: u32::from(id.visit),
+                round: round(&issued, dispatch),
                 attempt: u32::from(id.attempt),
                 result: PathBuf::new(),
                 tree: PathBuf::new(),
                 folder: PathBuf::new(),
             };
+            let (out, err) = said(reader, telemetry)?;
+            let exit = exit(outcome, telemetry);
             let recorded = Recorded {
                 info,
                 changes: changes(repository, telemetry)?,
@@ -56,10 +62,11 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
                     .map(|blob| reader.blob(blob))
                     .transpose()
                     .map_err(|error| of_ledger(&error))?,
-                answer: answer(reader, telemetry)?,
+                answer: Some(out).filter(|out| !out.is_empty() && telemetry.result.is_none()),
+                last_words: Some(err).filter(|err| !err.is_empty() && exit != Exit::Code(0)),
                 usage: Usage { tokens: Some(usage.tokens), money: usage.money.map(Money) },
                 model: telemetry.model.clone(),
-                exit: Exit::Code(telemetry.exit_code.unwrap_or(1)),
+                exit,
             };
             recording
                 .add(&recorded)
@@ -73,15 +80,40 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
     recording.to_yaml().map_err(|error| Failure::user(error.to_string(), "the run cannot be recorded"))
 }
 
-/// What an agent printed, for results that came in its answer.
-fn answer(reader: &Reader, telemetry: &Telemetry) -> Result<Option<String>, Failure> {
-    let Some(output) = telemetry.output.filter(|_| telemetry.result.is_none()) else {
-        return Ok(None);
+/// The how-manieth time that a phase did this work, as the agent was told it.
+fn round(issued: &[Dispatch], dispatch: &Dispatch) -> u32 {
+    let visit = |id: CommandId| CommandId { attempt: 0, ..id };
+    let mut seen: Vec<CommandId> = Vec::new();
+    for other in issued {
+        let same =
+            other.id.phase == dispatch.id.phase && other.task == dispatch.task && other.item == dispatch.item;
+        if same && !seen.contains(&visit(other.id)) {
+            seen.push(visit(other.id));
+        }
+    }
+    let at = seen.iter().position(|seen| *seen == visit(dispatch.id)).unwrap_or(seen.len());
+    u32::try_from(at + 1).unwrap_or(u32::MAX)
+}
+
+/// How the process came to its end.
+fn exit(outcome: &Outcome, telemetry: &Telemetry) -> Exit {
+    match (telemetry.exit_code, outcome) {
+        (Some(code), _) if code < 0 => Exit::Signal(-code),
+        (Some(code), _) => Exit::Code(code),
+        (None, Outcome::Failed { failure: remand_kernel::signal::Failure::Cancelled, .. }) => Exit::Cancelled,
+        (None, _) => Exit::TimedOut,
+    }
+}
+
+/// What an agent printed, and what it said on the standard error.
+fn said(reader: &Reader, telemetry: &Telemetry) -> Result<(String, String), Failure> {
+    let Some(output) = telemetry.output else {
+        return Ok((String::new(), String::new()));
     };
     let bytes = reader.blob(output).map_err(|error| of_ledger(&error))?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let said = text.split("\n--- standard error ---\n").next().unwrap_or_default().to_string();
-    Ok((!said.is_empty()).then_some(said))
+    let text = String::from_utf8_lossy(&bytes);
+    let (out, err) = text.split_once("\n--- standard error ---\n").unwrap_or((&text, ""));
+    Ok((out.trim_end().to_string(), err.trim_end().to_string()))
 }
 
 /// The differences that a dispatch made in its tree.
@@ -93,15 +125,29 @@ fn changes(repository: &Repository, telemetry: &Telemetry) -> Result<Vec<Change>
     let (before, after) = (tree(before)?, tree(after)?);
     let mut changes = Vec::new();
     for changed in repository.changed(&before, &after).map_err(|error| of_git(&error))? {
-        let path = changed.path.clone();
-        match changed.kind {
-            ChangeKind::Deleted => changes.push(Change::Delete { path }),
-            ChangeKind::Added | ChangeKind::Modified | ChangeKind::Mode | ChangeKind::Symlink => {
-                let bytes =
-                    repository.read(&after, &path).map_err(|error| of_git(&error))?.unwrap_or_default();
-                changes.push(Change::Write { path, bytes, mode: None });
+        let path = changed.path;
+        let form = |tree: &TreeId| repository.form(tree, &path).map_err(|error| of_git(&error));
+        let (was, is) = (form(&before)?, form(&after)?);
+        let bytes =
+            || Ok(repository.read(&after, &path).map_err(|error| of_git(&error))?.unwrap_or_default());
+        // What becomes of another kind makes room first.
+        if was != Form::Absent && (was == Form::Symlink) != (is == Form::Symlink) {
+            changes.push(Change::Delete { path: path.clone() });
+        }
+        match (was, is) {
+            (Form::Submodule, _) | (_, Form::Submodule) => {}
+            (Form::Symlink, Form::Absent) | (Form::Absent, Form::Absent) => {}
+            (Form::File | Form::Executable, Form::Absent) => changes.push(Change::Delete { path }),
+            (_, Form::Symlink) => {
+                let target = PathBuf::from(OsString::from_vec(bytes()?));
+                changes.push(Change::Symlink { path, target });
             }
-            ChangeKind::Submodule => {}
+            (Form::Executable, Form::Executable)
+            | (Form::File | Form::Absent | Form::Symlink, Form::File) => {
+                changes.push(Change::Write { bytes: bytes()?, path, mode: None });
+            }
+            (_, Form::File) => changes.push(Change::Write { bytes: bytes()?, path, mode: Some(0o644) }),
+            (_, Form::Executable) => changes.push(Change::Write { bytes: bytes()?, path, mode: Some(0o755) }),
         }
     }
     Ok(changes)

@@ -130,6 +130,7 @@ pub struct Telemetry {
     pub before: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
+    /// Of its process; less than zero by the signal that ended it, none where the engine ended it.
     pub exit_code: Option<i32>,
 }
 

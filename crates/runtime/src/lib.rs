@@ -13,9 +13,10 @@ pub mod pinned;
 pub mod host;
 
 pub mod bundle;
-pub mod sealed;
 pub mod dispatch;
 pub mod operations;
+pub mod question;
+pub mod sealed;
 pub mod workshop;
 
 pub mod checks;

@@ -85,10 +85,8 @@ pub fn seal(reader: &Reader, run: &RunId, key: &Path, folder: &Path) -> Result<M
         key: hex(signing.verifying_key().as_bytes()),
     };
     let path = folder.join(MANIFEST);
-    let text = serde_json::to_vec_pretty(&manifest).map_err(|error| SealError::File {
-        path: path.clone(),
-        source: io::Error::other(error),
-    })?;
+    let text = serde_json::to_vec_pretty(&manifest)
+        .map_err(|error| SealError::File { path: path.clone(), source: io::Error::other(error) })?;
     fs::write(&path, &text).map_err(file(&path))?;
     let signature = folder.join(SIGNATURE);
     fs::write(&signature, format!("{}\n", hex(&signing.sign(&text).to_bytes()))).map_err(file(&signature))?;
@@ -126,7 +124,8 @@ pub fn verify(folder: &Path, expected: Option<&str>) -> Result<Manifest, SealErr
 fn signing_key(path: &Path) -> Result<SigningKey, SealError> {
     match fs::read_to_string(path) {
         Ok(text) => {
-            let secret = bytes::<32>(text.trim()).ok_or_else(|| SealError::BadKey { path: path.to_path_buf() })?;
+            let secret =
+                bytes::<32>(text.trim()).ok_or_else(|| SealError::BadKey { path: path.to_path_buf() })?;
             Ok(SigningKey::from_bytes(&secret))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

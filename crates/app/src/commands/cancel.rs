@@ -8,7 +8,6 @@ use remand_kernel::Event;
 use remand_runtime::clock;
 use remand_runtime::host::HostError;
 use remand_runtime::lock::LockError;
-use remand_runtime::process::kill_marked;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -22,6 +21,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let reader = workplace.reader()?;
     let row = reader.run(&args.run).map_err(|error| of_ledger(&error))?;
     if row.stage.is_over() {
+        if driving::is_unfinished(&workplace, &row) {
+            driving::host(&workplace)?.resume(&row.run).map_err(|error| driving::of_host(&error))?;
+        }
         let what = format!("run {} is over already: {}", row.run, row.ended.as_deref().unwrap_or_default());
         return Err(Failure::user(what, "`remand runs` lists those that are not"));
     }
@@ -29,13 +31,10 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let event = Event::Cancelled { by: driving::user() };
     let request = host.ledger().request(&row.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
     match host.take_over(&row.run) {
-        Ok(_) => {
-            kill_marked(&row.run.0);
-            match driving::drive(context, &workplace, host)? {
-                Exit::Failed => Ok(Exit::Done),
-                other => Ok(other),
-            }
-        }
+        Ok(_) => match driving::drive(context, &workplace, host)? {
+            Exit::Failed => Ok(Exit::Done),
+            other => Ok(other),
+        },
         Err(HostError::Lock(LockError::Held { owner, .. })) => {
             tell(&format!("{owner} drives the run and ends it"));
             driving::await_fate(&reader, request)

@@ -55,7 +55,10 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             print_json(&json!({ "folder": folder, "manifest": manifest }))?;
         } else {
             let said = format!("sealed in {}, signed by the key {}", folder.display(), manifest.key);
-            print(&format!("{said}\ncheck it anywhere with `remand evidence --verify {}`\n", folder.display()))?;
+            print(&format!(
+                "{said}\ncheck it anywhere with `remand evidence --verify {}`\n",
+                folder.display()
+            ))?;
         }
         return Ok(Exit::Done);
     }

@@ -22,8 +22,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let runs: Vec<RunRow> = match &args.run {
         Some(name) => vec![reader.run(name).map_err(|error| of_ledger(&error))?],
         None => {
-            let under_way = reader.runs_under_way().map_err(|error| of_ledger(&error))?;
-            under_way.into_iter().filter(|row| row.stage == RunStage::Running).collect()
+            let goes_on =
+                |row: &RunRow| row.stage == RunStage::Running || driving::is_unfinished(&workplace, row);
+            reader.runs().map_err(|error| of_ledger(&error))?.into_iter().filter(goes_on).collect()
         }
     };
     if runs.is_empty() {
@@ -33,7 +34,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let mut host = driving::host(&workplace)?;
     let mut driven = 0;
     for row in &runs {
-        if row.stage.is_over() {
+        if row.stage.is_over() && !driving::is_unfinished(&workplace, row) {
             let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
             return Err(Failure::user(what, "begin a new one with `remand run`"));
         }

@@ -108,7 +108,9 @@ impl Stepper<'_> {
             let name = self.program.flags[flag.index()].clone();
             return Err(Refusal::UnknownName { what: "flag that this phase sets", name });
         }
-        if !report.disputes && self.changed_nothing(id, &wrote) {
+        // Who says that the work cannot be done has nothing to change.
+        let is_happy = sayable.first() == Some(&verdict);
+        if is_happy && !report.disputes && self.changed_nothing(id, &wrote) {
             let detail = String::from("findings were addressed to it, and it changed nothing");
             return Ok(Reading::Failed { failure: Failure::Unchanged, detail, in_a_row: 0 });
         }

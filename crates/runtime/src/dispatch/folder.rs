@@ -1,9 +1,8 @@
 //! The folder of one dispatch: what the agent is given, and where its result goes.
 
+use crate::git::{GitError, remove};
 use crate::home::private_folder;
-use crate::workshop::Job;
-use std::fs;
-use std::io;
+use crate::workshop::{Job, Trouble};
 use std::path::{Path, PathBuf};
 
 /// Laid out anew for every dispatch; a dispatch that is issued again finds nothing of the one before.
@@ -13,11 +12,9 @@ pub struct Folder {
 }
 
 impl Folder {
-    pub fn make(job: &Job) -> io::Result<Folder> {
+    pub fn make(job: &Job) -> Result<Folder, Trouble> {
         let root = job.site.folder().join("dispatches").join(job.id.to_string());
-        if root.exists() {
-            fs::remove_dir_all(&root)?;
-        }
+        remove(&root)?;
         let folder = Folder { root };
         for path in [folder.root.clone(), folder.inputs(), folder.out(), folder.home()] {
             private_folder(&path)?;
@@ -41,6 +38,11 @@ impl Folder {
     /// A home of its own, so that it meets nobody's settings.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")
+    }
+
+    /// Takes away what the agent itself wrote: what counts of it is in the ledger, secrets taken out (EP-30).
+    pub fn clear(&self) -> Result<(), GitError> {
+        [self.out(), self.home()].iter().try_for_each(|path| remove(path))
     }
 
     pub fn result(&self) -> PathBuf {

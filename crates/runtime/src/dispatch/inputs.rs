@@ -12,8 +12,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// How many lessons of earlier runs an agent is shown.
-const LESSONS: u32 = 20;
+/// How many notes of a kind from earlier runs an agent is shown.
+const HISTORY: u32 = 20;
 
 /// Writes the inputs into `folder` and tells where each is.
 pub fn lay_out(
@@ -48,7 +48,7 @@ pub fn lay_out(
         &dispatch.known,
     )?;
     desk.said_by_humans(reader)?;
-    desk.lessons(reader)?;
+    desk.history(reader)?;
     Ok(desk.inputs)
 }
 
@@ -209,22 +209,34 @@ impl Desk<'_> {
         }
     }
 
-    /// What earlier runs learned (EP-22): data to weigh, not rules.
-    fn lessons(&mut self, reader: &Reader) -> Result<(), Trouble> {
-        let lessons = reader.notes_of_kind(NoteKind::Lesson, LESSONS)?;
-        let text: String = lessons
-            .iter()
-            .filter(|lesson| lesson.run != self.job.site.run)
-            .map(|lesson| {
-                let files = if lesson.files.is_empty() {
-                    String::new()
-                } else {
-                    format!(" ({})", lesson.files.join(", "))
-                };
-                format!("- {}{files}\n", lesson.text)
-            })
-            .collect();
-        if text.is_empty() { Ok(()) } else { self.put("what earlier runs learned", "lessons.md", &text) }
+    /// What earlier runs learned, and which files they broke tests with (EP-22): data to weigh, not rules.
+    fn history(&mut self, reader: &Reader) -> Result<(), Trouble> {
+        for (kind, about, name) in [
+            (NoteKind::Lesson, "what earlier runs learned", "lessons.md"),
+            (
+                NoteKind::Regression,
+                "what earlier runs broke on the way, with the files they had changed",
+                "regressions.md",
+            ),
+        ] {
+            let text: String = reader
+                .notes_of_kind(kind, HISTORY)?
+                .iter()
+                .filter(|note| note.run != self.job.site.run)
+                .map(|note| {
+                    let files = if note.files.is_empty() {
+                        String::new()
+                    } else {
+                        format!(" ({})", note.files.join(", "))
+                    };
+                    format!("- {}{files}\n", note.text)
+                })
+                .collect();
+            if !text.is_empty() {
+                self.put(about, name, &text)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -84,6 +84,7 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
         Some(trouble) => Err(trouble),
         None => report::read(&brief, &heard, &seen.after, &mut facts, &mut blobs),
     };
+    brief.folder.clear()?;
     let outcome = match result {
         Ok(report) => Outcome::Said(Box::new(report)),
         Err(Trouble { failure, detail }) => {
@@ -354,7 +355,8 @@ impl Brief<'_> {
             after: Some(after.to_string()),
             exit_code: match ended.exit {
                 Exit::Code(code) => Some(code),
-                Exit::Signal(_) | Exit::TimedOut | Exit::Silent | Exit::Cancelled => None,
+                Exit::Signal(signal) => Some(-signal),
+                Exit::TimedOut | Exit::Silent | Exit::Cancelled => None,
             },
         });
         blobs.extend([prompt, output]);

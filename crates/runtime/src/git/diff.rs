@@ -28,6 +28,17 @@ pub enum ChangeKind {
     Submodule,
 }
 
+/// What a path is in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Absent,
+    File,
+    Executable,
+    Symlink,
+    Submodule,
+}
+
+const EXECUTABLE: &str = "100755";
 const SYMLINK: &str = "120000";
 const SUBMODULE: &str = "160000";
 
@@ -58,6 +69,20 @@ impl Repository {
             (row.path, kind)
         }));
         Ok(found.into_iter().map(|(path, kind)| Changed { path, kind }).collect())
+    }
+
+    /// Tells what a path is in a state; a folder is none, since git knows only what is in it.
+    pub fn form(&self, tree: &TreeId, file: &Path) -> Result<Form, GitError> {
+        let words = ["ls-tree", "-z", "--full-tree", "--format=%(objectmode)", tree.tree(), "--"];
+        let words = words.iter().map(AsRef::as_ref).chain([file.as_os_str()]);
+        let output = git(&self.objects(), words).run()?;
+        Ok(match fields(&output).next().map(String::from_utf8_lossy).as_deref() {
+            None | Some("040000") => Form::Absent,
+            Some(EXECUTABLE) => Form::Executable,
+            Some(SYMLINK) => Form::Symlink,
+            Some(SUBMODULE) => Form::Submodule,
+            Some(_) => Form::File,
+        })
     }
 
     /// Gives the hunks, without context; a binary file has none.

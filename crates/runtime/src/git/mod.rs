@@ -31,7 +31,7 @@ mod stale;
 mod take_back;
 
 pub use commit::{CommitMessage, FinalCommit};
-pub use diff::{ChangeKind, Changed};
+pub use diff::{ChangeKind, Changed, Form};
 pub use error::GitError;
 pub use hand_over::HandOver;
 pub use hygiene::{Hygiene, LfsInstalled};
@@ -39,6 +39,7 @@ pub use id::{CommitId, TreeId};
 pub use kept::{Kept, Merging};
 pub use merge::Merge;
 pub use pool::At;
+pub(crate) use remove::remove;
 pub use repository::{Head, Repository};
 pub use rollback::{Rollback, rollback};
 pub use run::{BranchFate, RunTrees, State};

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const WRITER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Removes a file or a folder with all in it; what is not there is removed already.
-pub(super) fn remove(path: &Path) -> Result<(), GitError> {
+pub(crate) fn remove(path: &Path) -> Result<(), GitError> {
     let once = || match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),

@@ -32,6 +32,12 @@ pub trait Effects {
     /// Ends what a command started, with its whole process group. Its reply still comes.
     fn cancel(&mut self, run: &RunId, id: CommandId);
 
+    /// Another process drove this run and is gone: ends whatever that one left running.
+    fn take_over(&mut self, run: &RunId);
+
+    /// The order cancels what that other process had begun: undoes it.
+    fn clear_away(&mut self, order: &Order<'_>, id: CommandId);
+
     /// The run is over: lays out what people will want to read, and lets its trees go.
     fn finish(&mut self, order: &Order<'_>);
 }

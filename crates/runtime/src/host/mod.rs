@@ -148,6 +148,7 @@ impl<E: Effects> Host<E> {
         let replayed = replay(&self.reader, run, ReplayFrom::Snapshot)
             .map_err(|source| HostError::Replay { run: run.clone(), source: Box::new(source) })?;
         self.ledger.take_up(run, replayed.seq);
+        self.effects.take_over(run);
         let driven = Driven {
             program: Arc::new(replayed.program.clone()),
             state: replayed.state.clone(),
@@ -307,7 +308,8 @@ impl<E: Effects> Host<E> {
                     faults::reached(Point::BeforeEffect);
                     self.effects.perform(&order, Reply { run: run.clone(), id, post: self.post.clone() });
                 }
-                Command::Cancel { id } => self.effects.cancel(run, *id),
+                Command::Cancel { id } if driven.under_way.contains(id) => self.effects.cancel(run, *id),
+                Command::Cancel { id } => self.effects.clear_away(&order, *id),
                 Command::Finish { .. } => self.effects.finish(&order),
                 // The gate is in the ledger; trees and inputs follow the state when they are next used.
                 Command::Ask(_) | Command::Discard { .. } | Command::Restore { .. } => {}

@@ -4,6 +4,7 @@ use super::Done;
 use crate::confine::Level;
 use crate::git::Hygiene;
 use crate::workshop::{Job, Trouble};
+use remand_kernel::event::Mode;
 use remand_ledger::Reader;
 use remand_ledger::fact::{Artifact, NoteKind};
 use std::path::Path;
@@ -12,9 +13,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reader = job.site.reader()?;
     let mut done = Done::saying("ready");
     for seen in job.site.repository().hygiene()? {
-        let refused = matches!(seen, Hygiene::InProgress { .. });
-        if refused {
-            done.report.says = "refused".to_string();
+        match (&seen, job.state.mode) {
+            (Hygiene::InProgress { .. }, _) => done.report.says = "refused".to_string(),
+            (Hygiene::Dirty { .. } | Hygiene::OnDefaultBranch { .. }, Mode::Interactive)
+                if done.report.says == "ready" =>
+            {
+                done.report.says = "concerns".to_string();
+            }
+            (_, Mode::Interactive | Mode::Autonomous) => {}
         }
         done.note(NoteKind::Warning, seen.to_string());
     }

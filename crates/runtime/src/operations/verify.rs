@@ -8,7 +8,7 @@ use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneTree, Trouble};
 use remand_kernel::evidence::{self, Row, RowPhase, Ruled, Size, Source, Tier};
 use remand_kernel::finding::{Finding, Severity};
-use remand_ledger::fact::{Check, NoteKind};
+use remand_ledger::fact::{Check, Note, NoteKind};
 use remand_ledger::query::CheckFilter;
 use remand_ledger::{Blob, Reader};
 
@@ -76,6 +76,8 @@ pub struct Ran {
     pub rows: Vec<Row>,
     /// What is worse than before, check by check and test by test.
     findings: Vec<Finding>,
+    /// The files that differ from the base.
+    changed: Vec<String>,
     occasion: Occasion,
 }
 
@@ -135,7 +137,12 @@ impl Ran {
             found.task = task.map(str::to_string);
             if found.severity >= Severity::Critical {
                 let text = format!("{}: {}", task.unwrap_or("the merged tree"), found.claim);
-                done.note(NoteKind::Regression, job.site.redact(&text));
+                done.facts.notes.push(Note {
+                    kind: NoteKind::Regression,
+                    text: job.site.redact(&text),
+                    files: self.changed.clone(),
+                    blob: None,
+                });
             }
             done.report.findings.push(found);
         }
@@ -194,7 +201,7 @@ pub fn run_checks(
         }
     };
     let Recorded { checks, blobs } = recorded;
-    Ok(Ran { outcomes, checks, blobs, rows, findings, occasion })
+    Ok(Ran { outcomes, checks, blobs, rows, findings, changed, occasion })
 }
 
 fn outcomes(

@@ -40,7 +40,7 @@ pub enum Action {
     Hang(Always),
     Exit(#[serde(deserialize_with = "exit_code")] u8),
     /// Ends by a signal.
-    Crash(Always),
+    Crash(Blow),
     /// Starts a process in a session of its own that outlives the agent.
     Spawn(String),
     /// Opens a TCP connection to `host:port`.
@@ -166,6 +166,39 @@ impl<'de> Deserialize<'de> for Always {
         match bool::deserialize(deserializer)? {
             true => Ok(Always),
             false => Err(D::Error::custom("only `true` makes sense here; leave the action out instead")),
+        }
+    }
+}
+
+/// The signal that ends a process: `true` for that of an abort, or a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blow(pub i32);
+
+impl Blow {
+    /// What a program does to itself when it cannot go on.
+    pub const ABORT: Blow = Blow(6);
+
+    /// A signal that ends processes everywhere; others count as an abort.
+    pub fn of(signal: i32) -> Blow {
+        if (1..=31).contains(&signal) { Blow(signal) } else { Blow::ABORT }
+    }
+}
+
+impl Serialize for Blow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if *self == Blow::ABORT { serializer.serialize_bool(true) } else { serializer.serialize_i32(self.0) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Blow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Blow, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match (text.as_str(), text.parse()) {
+            ("true", _) => Ok(Blow::ABORT),
+            (_, Ok(signal @ 1..=31)) => Ok(Blow(signal)),
+            _ => Err(D::Error::custom(format!(
+                "`{text}` is no signal; write `true`, or a number from 1 to 31"
+            ))),
         }
     }
 }

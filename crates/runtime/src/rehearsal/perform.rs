@@ -28,7 +28,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Exit(i32),
-    Crash,
+    /// By this signal.
+    Crash(i32),
     Hang,
 }
 
@@ -74,7 +75,7 @@ impl Player<'_> {
         for action in &self.entry.actions {
             match action {
                 Action::Hang(_) => return Ok(Ending::Hang),
-                Action::Crash(_) => return Ok(Ending::Crash),
+                Action::Crash(blow) => return Ok(Ending::Crash(blow.0)),
                 Action::Exit(code) => return Ok(Ending::Exit(i32::from(*code))),
                 other => {
                     let done = self.act(other);

@@ -8,16 +8,19 @@ use super::script::Script;
 pub fn play(script: &Script, info: &DispatchInfo) -> i32 {
     match perform(script, info, &mut std::io::stdout(), &mut std::io::stderr()) {
         Ending::Exit(code) => code,
-        Ending::Crash => crash(),
+        Ending::Crash(signal) => crash(signal),
         Ending::Hang => loop {
             std::thread::park();
         },
     }
 }
 
-fn crash() -> ! {
+fn crash(signal: i32) -> ! {
     // A core file would look like a change of the tree.
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+    }
     std::process::abort()
 }

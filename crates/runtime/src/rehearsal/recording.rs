@@ -1,6 +1,6 @@
 //! Makes a rehearsal of what dispatches did, so that any run can be played again.
 
-use super::action::{Action, Always, Base64, Link, Mode, ModeChange};
+use super::action::{Action, Always, Base64, Blow, Link, Mode, ModeChange};
 use super::content::{Content, FileContent};
 use super::dispatch::DispatchInfo;
 use super::fault::ScriptError;
@@ -21,6 +21,8 @@ pub struct Recorded {
     pub result: Option<Vec<u8>>,
     /// The final answer, where the agent printed one.
     pub answer: Option<String>,
+    /// What it said on the standard error, where that tells why it failed.
+    pub last_words: Option<String>,
     pub usage: Usage,
     pub model: Option<String>,
     pub exit: Exit,
@@ -133,13 +135,16 @@ fn entry(recorded: &Recorded) -> Result<Entry, RecordingError> {
     if let Some(answer) = &recorded.answer {
         actions.push(Action::Answer(answer.clone()));
     }
+    if let Some(words) = &recorded.last_words {
+        actions.push(Action::Error(words.clone()));
+    }
     if let Some(result) = &recorded.result {
         actions.push(result_action(result));
     }
     actions.extend(match recorded.exit {
         Exit::Code(0) => None,
         Exit::Code(code) => Some(Action::Exit(u8::try_from(code).unwrap_or(u8::MAX))),
-        Exit::Signal(_) => Some(Action::Crash(Always)),
+        Exit::Signal(signal) => Some(Action::Crash(Blow::of(signal))),
         Exit::TimedOut | Exit::Silent | Exit::Cancelled => Some(Action::Hang(Always)),
     });
     Ok(Entry {

@@ -3,19 +3,28 @@
 use super::{Site, Trouble};
 use crate::contract::{self, SchemaId};
 use std::fs;
+use std::path::Path;
+
+/// Where the artifacts lie; it is there when everything is laid out, and not before.
+const ARTIFACTS: &str = "artifacts";
+
+/// Tells whether the folder of a run holds what people will want to read of it.
+pub fn is_laid_out(folder: &Path) -> bool {
+    folder.join(ARTIFACTS).is_dir()
+}
 
 /// Lays everything out when a run is over. All of it can be made again from the ledger, so trouble here is no trouble
 /// of the run.
 pub fn finish(site: &Site) {
-    let _ = artifacts(site);
     let _ = site.reader().and_then(|reader| crate::bundle::write(&reader, &site.run, &site.folder()));
     let _ = fs::remove_dir_all(site.folder().join("scratch"));
+    let _ = artifacts(site);
 }
 
 /// Every version of every artifact, as `artifacts/plan@2.yaml`, with its rendering beside it (EP-34).
 fn artifacts(site: &Site) -> Result<(), Trouble> {
     let reader = site.reader()?;
-    let folder = site.folder().join("artifacts");
+    let folder = site.folder().join("artifacts.new");
     crate::home::private_folder(&folder)?;
     let names: std::collections::BTreeSet<String> =
         reader.artifacts(&site.run)?.into_iter().map(|row| row.name).collect();
@@ -35,5 +44,10 @@ fn artifacts(site: &Site) -> Result<(), Trouble> {
             fs::write(folder.join(format!("{stem}.md")), contract::render(&value, schema))?;
         }
     }
+    let place = site.folder().join(ARTIFACTS);
+    if place.exists() {
+        fs::remove_dir_all(&place)?;
+    }
+    fs::rename(&folder, &place)?;
     Ok(())
 }

@@ -18,6 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use ending::{Trouble, engine_failed};
+pub use layout::is_laid_out;
 pub use places::Places;
 pub use site::{Settings, Site};
 pub use tree::LaneTree;
@@ -108,6 +109,23 @@ impl Effects for Workshop {
         }
     }
 
+    fn take_over(&mut self, run: &RunId) {
+        kill_marked(&run.0);
+    }
+
+    fn clear_away(&mut self, order: &Order<'_>, id: CommandId) {
+        // The trees are the run's own: one that cannot be put back harms nobody.
+        let Ok(site) = self.site(order.run) else { return };
+        let _ = LaneTree::as_it_is(&Job {
+            site,
+            program: Arc::clone(order.program),
+            state: Arc::new(order.state.clone()),
+            id,
+            issue: order.issue,
+            cancel: Cancel::new(),
+        });
+    }
+
     fn finish(&mut self, order: &Order<'_>) {
         // What is laid out can be made again from the ledger at any time.
         if let Ok(site) = self.site(order.run) {
@@ -118,9 +136,6 @@ impl Effects for Workshop {
 }
 
 fn carry_out(job: &Job, command: &Command) -> Ending {
-    if job.issue == Issue::Again {
-        kill_marked(&job.marker());
-    }
     let ended = match command {
         Command::Dispatch(dispatch) => dispatch::carry_out(job, dispatch),
         Command::Operate { operation, task, findings, .. } => {

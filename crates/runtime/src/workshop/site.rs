@@ -10,8 +10,12 @@ use crate::home::Home;
 use crate::host::{Ending, Reply};
 use crate::pinned::{Pinned, PinnedAgent};
 use crate::redact::Redactor;
+use remand_kernel::Outcome;
+use remand_kernel::signal::Failure;
 use remand_ledger::fact::Opened;
 use remand_ledger::{Blob, BlobId, Reader, RunId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -84,10 +88,23 @@ impl Site {
     }
 
     /// Hands an ending over. Parts of an artifact are put together in the order in which they are handed over.
+    /// No text leaves here with a secret in it.
     pub(super) fn hand_over(&self, mut ending: Ending, reply: Reply) {
+        self.without_secrets(&mut ending);
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.put_together(&mut ending);
         reply.send(ending);
+    }
+
+    /// Takes secrets out of every text that the ledger is about to keep, whoever said it (EP-30).
+    fn without_secrets(&self, ending: &mut Ending) {
+        let redactor = &self.settings.redactor;
+        ending.outcome = redacted(redactor, &ending.outcome).unwrap_or_else(|| Outcome::Failed {
+            failure: Failure::Denied,
+            detail: "what it said cannot be kept without a secret in it".to_string(),
+            in_a_row: 0,
+        });
+        ending.facts = redacted(redactor, &ending.facts).unwrap_or_default();
     }
 
     pub fn settings(&self) -> &Settings {
@@ -126,4 +143,12 @@ impl Site {
     pub fn hold_main(&self) -> MutexGuard<'_, ()> {
         self.main.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The value with secrets taken out of its texts; none when it is no such value any more without them.
+fn redacted<T: Clone + Serialize + DeserializeOwned>(redactor: &Redactor, value: &T) -> Option<T> {
+    let mut json = serde_json::to_value(value).ok()?;
+    let said = json.clone();
+    redactor.redact_value(&mut json);
+    if json == said { Some(value.clone()) } else { serde_json::from_value(json).ok() }
 }

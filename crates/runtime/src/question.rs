@@ -1,0 +1,75 @@
+//! What a person needs to know to answer a gate: what led to it, and what the work will touch (EP-12).
+
+use crate::dispatch::document;
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::{DispatchRow, GateRow};
+use remand_ledger::{LedgerError, Reader};
+use serde_json::Value;
+
+/// The context of a gate, a line each.
+pub fn context(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
+    let mut lines: Vec<String> = reader
+        .notes(&gate.run)?
+        .into_iter()
+        .filter(|note| note.seq == gate.seq && matters(note.kind))
+        .map(|note| note.text)
+        .collect();
+    lines.extend(summaries(&reader.dispatches(&gate.run)?, gate));
+    lines.extend(red_files(reader, gate)?);
+    Ok(lines.iter().map(|line| crate::contract::clean(line).replace('\n', " ")).collect())
+}
+
+/// Notes that came with the event that opened the gate, of a kind that people decide by.
+fn matters(kind: NoteKind) -> bool {
+    match kind {
+        NoteKind::Concern
+        | NoteKind::Warning
+        | NoteKind::Degradation
+        | NoteKind::Regression
+        | NoteKind::Violation => true,
+        NoteKind::Decision
+        | NoteKind::Lesson
+        | NoteKind::Proposal
+        | NoteKind::Mapped
+        | NoteKind::Interrupted => false,
+    }
+}
+
+/// What the phase before the gate has to say of its work.
+fn summaries(dispatches: &[DispatchRow], gate: &GateRow) -> Vec<String> {
+    let before = |row: &&DispatchRow| row.seq < gate.seq;
+    let Some(last) = dispatches.iter().filter(before).max_by_key(|row| row.seq) else {
+        return Vec::new();
+    };
+    dispatches
+        .iter()
+        .filter(before)
+        .filter(|row| row.phase == last.phase && row.visit == last.visit)
+        .filter_map(|row| {
+            let summary = row.summary.as_deref().filter(|summary| !summary.is_empty())?;
+            let item = row.item.as_deref().map_or_else(String::new, |item| format!(" ({item})"));
+            Some(format!("{}{item}: {summary}", row.role))
+        })
+        .collect()
+}
+
+/// The red files of the plan, where the gate is about it.
+fn red_files(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
+    let versions = reader.artifact_versions(&gate.run, "plan")?;
+    let Some(plan) = versions.iter().filter(|row| row.seq == gate.seq).max_by_key(|row| row.version) else {
+        return Ok(Vec::new());
+    };
+    let text = String::from_utf8_lossy(&reader.blob(plan.blob)?).into_owned();
+    let tasks = document(&text).and_then(|plan| plan.pointer("/payload/tasks")?.as_array().cloned());
+    let text =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
+    Ok(tasks
+        .unwrap_or_default()
+        .iter()
+        .flat_map(|task| {
+            let files = task.get("files").and_then(Value::as_array).cloned().unwrap_or_default();
+            let red = files.into_iter().filter(|file| text(file, "risk") == "red");
+            red.map(|file| format!("red: {} ({})", text(&file, "path"), text(task, "id"))).collect::<Vec<_>>()
+        })
+        .collect())
+}
