@@ -109,7 +109,6 @@ pub fn drive(
     let stop = Stop::listen();
     let mut watch = progress::view(context.json, &stop);
     let reader = workplace.reader()?;
-    let mut exit = Exit::Done;
     loop {
         let standings = host.drive(watch.as_mut()).map_err(|error| of_host(&error))?;
         let waiting = standings
@@ -131,8 +130,7 @@ pub fn drive(
             continue;
         }
         drop(watch);
-        exit = exit.max_with(report_all(context, workplace, &reader, &standings)?);
-        return Ok(exit);
+        return report_all(context, workplace, &reader, &standings);
     }
 }
 

@@ -140,6 +140,7 @@ fn prepare<'b>(
         item: dispatch.item.as_deref(),
         task: dispatch.task.as_deref(),
         round,
+        folder: &folder.inputs(),
         inputs: &inputs,
         tree: lane.work.path(),
         may_write: &permit.words(),

@@ -16,7 +16,7 @@ use remand_kernel::event::{Outcome, Start};
 use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use remand_kernel::state::End;
-use remand_kernel::step::{Note, Refusal, Step};
+use remand_kernel::step::{Refusal, Step};
 use remand_kernel::{Command, Event, Program, State, step};
 use remand_ledger::{
     Blob, Entry, Facts, Ledger, LedgerError, Reader, ReplayError, ReplayFrom, Replayed, RunId, replay,
@@ -386,9 +386,4 @@ impl Driven {
     fn standing(&self, otherwise: Standing) -> Standing {
         self.state.end().map_or(otherwise, |end| Standing::Over(end.clone()))
     }
-}
-
-/// Tells whether an event came too late to matter.
-pub fn came_late(step: &Step) -> bool {
-    step.note == Note::Late
 }
