@@ -1,8 +1,9 @@
 //! Driving runs from the command line: opening a host, going on until a human is needed, and saying how it stands.
 
-use crate::commands::Context;
+use crate::commands::{Context, gates};
 use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::progress::{self, Stop};
+use crate::table::Ink;
 use crate::workplace::{Workplace, environment, internal, of_ledger};
 use remand_kernel::Event;
 use remand_kernel::ids::{CommandId, Lane, PhaseId};
@@ -13,7 +14,7 @@ use remand_ledger::{Reader, RunId};
 use remand_runtime::host::{Host, HostError, Standing, Watch};
 use remand_runtime::redact::{Redactor, Rules};
 use remand_runtime::workshop::{Places, Settings, Workshop, is_laid_out};
-use remand_runtime::{bundle, confine, question};
+use remand_runtime::{bundle, confine};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -153,7 +154,7 @@ pub fn open_gates(reader: &Reader, run: &RunId) -> Result<Vec<GateRow>, Failure>
 
 /// Puts a gate to the person at the terminal. Nothing but an answer leaves it; the end of input keeps it waiting.
 fn ask(reader: &Reader, gate: &GateRow, stop: &Stop) -> Result<Option<Event>, Failure> {
-    tell(&format!("\n{}", gate_text(reader, gate)?));
+    tell(&format!("\n{}", gates::text_of(reader, gate, std::slice::from_ref(gate), Ink::of_stdout())?));
     let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
     loop {
         let default = gate.default.as_deref().map_or_else(String::new, |default| format!(" [{default}]"));
@@ -211,25 +212,6 @@ pub fn command_id(text: &str) -> Option<CommandId> {
     let visit = number(next, 'v')?;
     let (seat, attempt) = (number(parts.next(), 's')?, number(parts.next(), 'a')?);
     Some(CommandId { phase, lane, visit, seat, attempt })
-}
-
-/// A gate with its options and how to answer it.
-pub fn gate_text(reader: &Reader, gate: &GateRow) -> Result<String, Failure> {
-    let mut text = format!("{}\n", gate.question);
-    for line in question::context(reader, gate).map_err(|error| of_ledger(&error))? {
-        text.push_str(&format!("   - {line}\n"));
-    }
-    for option in &gate.options {
-        let mark = if gate.default.as_deref() == Some(&option.name) { "*" } else { " " };
-        let action = option.action.as_deref().unwrap_or_default();
-        text.push_str(&format!(" {mark} {:<16} {action}\n", option.name));
-    }
-    for option in &gate.withheld {
-        let why =
-            option.exhausted.as_deref().map_or_else(String::new, |budget| format!(": {budget} is used up"));
-        text.push_str(&format!("   {:<16} not offered{why}\n", option.name));
-    }
-    Ok(text)
 }
 
 fn report_all(
@@ -300,9 +282,7 @@ fn report(
         Standing::Waiting => {
             text.push_str(&format!("\nrun {run} waits for you:\n"));
             for gate in &gates {
-                text.push_str(&format!("\n{}", gate_text(reader, gate)?));
-                let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
-                text.push_str(&format!("answer with: remand answer {run} {}\n", options.join("|")));
+                text.push_str(&format!("\n{}", gates::text_of(reader, gate, &gates, Ink::of_stdout())?));
             }
         }
         Standing::Left => {

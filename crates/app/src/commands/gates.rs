@@ -8,8 +8,12 @@ use super::runs::{chosen, reader_if_any};
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::table::{Ink, line};
 use crate::workplace::{Workplace, of_ledger};
+use remand_ledger::Reader;
 use remand_ledger::query::GateRow;
 use serde_json::{Value, json};
+
+/// So many are shown in full.
+const IN_FULL: usize = 20;
 
 const NONE: &str = "no question waits for an answer";
 
@@ -52,23 +56,35 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         print(NONE)?;
         return Ok(Exit::Done);
     }
-    let mut shown: Vec<Value> = Vec::new();
-    let mut text = String::new();
-    for gate in &open {
-        let asked = asked::Asked::read(&reader, gate, &open)?;
-        if context.json {
-            shown.push(asked.json());
-        } else {
-            text.push_str(&asked.text(ink));
-            text.push('\n');
-        }
-    }
     if context.json {
-        print_json(&json!({ "gates": shown }))?;
+        let shown: Result<Vec<Value>, Failure> =
+            open.iter().map(|gate| Ok(asked::Asked::read(&reader, gate, &open)?.json())).collect();
+        print_json(&json!({ "gates": shown? }))?;
     } else {
-        print(text.trim_end())?;
+        print(&listed(&reader, &open, ink)?)?;
     }
     Ok(Exit::Done)
+}
+
+/// The first gates with all that belongs to them, and a line for each of the others.
+fn listed(reader: &Reader, open: &[GateRow], ink: Ink) -> Result<String, Failure> {
+    let mut text = String::new();
+    for gate in open.iter().take(IN_FULL) {
+        text.push_str(&format!("{}\n", text_of(reader, gate, open, ink)?));
+    }
+    let others = open.get(IN_FULL..).unwrap_or_default();
+    if !others.is_empty() {
+        text.push_str(&format!("and {} more; `remand gates RUN` shows one in full:\n", others.len()));
+        for gate in others {
+            text.push_str(&format!("  {}  {}\n", gate.run, place(gate)));
+        }
+    }
+    Ok(text.trim_end().to_string())
+}
+
+/// A gate in full, with how to answer it.
+pub fn text_of(reader: &Reader, gate: &GateRow, open: &[GateRow], ink: Ink) -> Result<String, Failure> {
+    Ok(asked::Asked::read(reader, gate, open)?.text(ink))
 }
 
 /// The command that answers a gate with its default, or with its first option.

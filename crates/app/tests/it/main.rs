@@ -1,10 +1,28 @@
 //! The binary as a user meets it: help, output and errors, word for word.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bundle;
+mod cancel;
 mod commands;
+mod crash;
+mod dispatch;
+mod drivers;
+mod feature;
+mod gates;
+mod git;
+mod knowledge;
+mod limits;
+mod parked;
+mod permissions;
+mod quick;
+mod recorded;
+mod secrets;
 mod walks;
 
 mod place;
+mod agents;
+mod three_tasks;
+mod rehearsed;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

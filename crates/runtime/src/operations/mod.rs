@@ -27,9 +27,8 @@ struct Done {
 }
 
 /// Carries an operation out.
-pub fn carry_out(job: &Job, name: &str, task: Option<&str>, findings: &[u32]) -> Result<Ending, Trouble> {
+pub fn carry_out(job: &Job, name: &str, task: Option<&str>) -> Result<Ending, Trouble> {
     let started = Instant::now();
-    let _ = findings;
     let done = match name {
         "prepare" => prepare::run(job),
         "baseline" => baseline::run(job),

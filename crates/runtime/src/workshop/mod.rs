@@ -138,9 +138,9 @@ impl Effects for Workshop {
 fn carry_out(job: &Job, command: &Command) -> Ending {
     let ended = match command {
         Command::Dispatch(dispatch) => dispatch::carry_out(job, dispatch),
-        Command::Operate { operation, task, findings, .. } => {
+        Command::Operate { operation, task, .. } => {
             let name = &job.program.operation(*operation).name;
-            operations::carry_out(job, name, task.as_deref(), findings)
+            operations::carry_out(job, name, task.as_deref())
         }
         Command::Ask(_)
         | Command::Cancel { .. }

@@ -8,7 +8,7 @@ use crate::workplace::of_ledger;
 use remand_ledger::Reader;
 use remand_ledger::query::{GateRow, RunRow};
 use remand_runtime::clock;
-use remand_runtime::contract::{self, RawResult};
+use remand_runtime::question;
 use serde_json::{Value, json};
 
 /// The label of an option is at most this wide.
@@ -20,15 +20,16 @@ pub struct Asked<'g> {
     open: &'g [GateRow],
     run: RunRow,
     findings: Tally,
-    red: Vec<String>,
+    /// What led to it, a line each.
+    context: Vec<String>,
 }
 
 impl<'g> Asked<'g> {
     pub fn read(reader: &Reader, gate: &'g GateRow, open: &'g [GateRow]) -> Result<Asked<'g>, Failure> {
         let run = reader.run(&gate.run.0).map_err(|error| of_ledger(&error))?;
         let findings = reader.findings(&gate.run).map_err(|error| of_ledger(&error))?;
-        let red = if run.risk == "red" { red_files(reader, &run)? } else { Vec::new() };
-        Ok(Asked { gate, open, run, findings: tally(&findings), red })
+        let context = question::context(reader, gate).map_err(|error| of_ledger(&error))?;
+        Ok(Asked { gate, open, run, findings: tally(&findings), context })
     }
 
     pub fn json(&self) -> Value {
@@ -50,7 +51,7 @@ impl<'g> Asked<'g> {
             "request": self.run.request,
             "confidence": self.run.confidence,
             "risk": self.run.risk,
-            "red": self.red,
+            "context": self.context,
             "findings": self.findings,
             "answers": answers,
         })
@@ -71,9 +72,10 @@ impl<'g> Asked<'g> {
             2,
         ));
         if run.risk != "green" {
-            let files =
-                if self.red.is_empty() { String::new() } else { format!(": {}", self.red.join(", ")) };
-            text.push_str(&indented(&format!("risk {}{}", run.risk, line::one(&files)), 2));
+            text.push_str(&indented(&format!("risk {}", run.risk), 2));
+        }
+        for line in &self.context {
+            text.push_str(&indented(&format!("- {}", line::one(line)), 2));
         }
         for (at, approach) in gate.approaches.iter().enumerate() {
             text.push_str(&indented(
@@ -137,30 +139,6 @@ fn does(option: &str, action: Option<&str>) -> String {
         ("ignore", _) => "changes nothing".to_string(),
         _ => action.to_string(),
     }
-}
-
-/// The files that the plan calls red.
-fn red_files(reader: &Reader, run: &RunRow) -> Result<Vec<String>, Failure> {
-    let artifacts = reader.artifacts(&run.run).map_err(|error| of_ledger(&error))?;
-    let mut red = Vec::new();
-    for row in artifacts.iter().filter(|row| row.name == "plan" && row.format == "yaml") {
-        let bytes = reader.blob(row.blob).map_err(|error| of_ledger(&error))?;
-        let raw = RawResult { file: Some(bytes), answer: String::new() };
-        let Ok(found) = contract::find(&raw, &contract::Limits::default()) else {
-            continue;
-        };
-        let tasks =
-            found.value.pointer("/payload/tasks").and_then(Value::as_array).cloned().unwrap_or_default();
-        let files = tasks.iter().filter_map(|task| task.get("files")?.as_array()).flatten();
-        for file in files.filter(|file| file.get("risk").and_then(Value::as_str) == Some("red")) {
-            if let Some(path) = file.get("path").and_then(Value::as_str)
-                && !red.iter().any(|known| known == path)
-            {
-                red.push(path.to_string());
-            }
-        }
-    }
-    Ok(red)
 }
 
 #[cfg(test)]

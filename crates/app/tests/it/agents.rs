@@ -1,0 +1,107 @@
+//! Agents that wait in the middle of their work until a test lets them go.
+
+use super::place::Place;
+use super::three_tasks::REHEARSAL;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One agent that has begun to work.
+#[derive(Debug)]
+pub struct Agent {
+    /// Of a shell that it started.
+    pub pid: u32,
+    /// The files that it found in its tree.
+    pub saw: String,
+}
+
+/// Tells the test that it is there and what it saw, makes a mess, and waits.
+const WAIT: &str = r#"out="$(dirname "$REMAND_DISPATCH")/out"; ls -R > "$out/saw"; mkdir -p deep; echo half > deep/junk.py; echo half > junk.py; echo $$ > "$out/started"; while [ ! -e GO ]; do sleep 0.02; done; rm -r deep junk.py"#;
+
+/// The rehearsal in which the first agent at task 1 waits for a file.
+pub fn waiting(place: &Place) -> (PathBuf, String) {
+    let go = place.project().with_file_name("go");
+    let text = format!(
+        "{REHEARSAL}{}",
+        implementer("task-1", &go, "", "sums/sub.py", "def sub(a, b):\\n    return a - b  # FIXME\\n", 500)
+    );
+    (go, text)
+}
+
+/// The rehearsal in which the agents at two tasks beside each other wait, each with a process that has left its group.
+pub fn waiting_in_parallel(place: &Place) -> (PathBuf, String) {
+    let go = place.project().with_file_name("go");
+    let stray = "      - spawn: sleep 1000\n";
+    let first = implementer(
+        "task-1",
+        &go,
+        stray,
+        "sums/sub.py",
+        "def sub(a, b):\\n    return a - b  # FIXME\\n",
+        500,
+    );
+    let third =
+        implementer("task-3", &go, stray, "README.md", "# sums\\n\\nThere are add, sub and mul.\\n", 120);
+    (go, format!("{REHEARSAL}{first}{third}"))
+}
+
+/// Does what the entry of the rehearsal does for the first round of a task, after it has waited.
+fn implementer(task: &str, go: &Path, more: &str, file: &str, text: &str, tokens: u32) -> String {
+    let wait = WAIT.replace("GO", &go.display().to_string()).replace('\'', "''");
+    let money = f64::from(tokens) / 10_000.0;
+    format!(
+        "
+  - role: implementer
+    task: {task}
+    phase: implement
+    round: 1
+    attempt: 1
+    usage: {{tokens: {tokens}, money: {money}}}
+    do:
+{more}      - run: '{wait}'
+      - write: {{path: {file}, text: \"{text}\"}}
+      - result:
+          payload:
+            verdict: done
+            task: {task}
+            hypothesis: It is enough.
+            changes: [{{file: {file}, what: The change., why: the task}}]
+"
+    )
+}
+
+/// Lets all agents that wait for this file go on.
+pub fn let_go(go: &Path) {
+    fs::write(go, "").expect("go");
+}
+
+/// The agents that have begun to work, as far as the latest dispatch of each command tells.
+pub fn started(place: &Place) -> Vec<Agent> {
+    let outs = below(&place.state(), |path| path.ends_with("out/started"));
+    outs.iter()
+        .filter_map(|path| {
+            let pid = fs::read_to_string(path).ok()?.trim().parse().ok()?;
+            Some(Agent { pid, saw: fs::read_to_string(path.with_file_name("saw")).ok()? })
+        })
+        .collect()
+}
+
+/// What agents that wait leave in the trees of runs if nobody clears it away.
+pub fn junk(place: &Place) -> Vec<String> {
+    let left = below(&place.home().join("trees"), |path| path.ends_with("junk.py") || path.ends_with("deep"));
+    left.iter().map(|path| path.display().to_string()).collect()
+}
+
+/// Everything below a folder that fits; what vanishes meanwhile is not there.
+fn below(folder: &Path, fits: impl Fn(&Path) -> bool + Copy) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if fits(&path) {
+            found.push(path.clone());
+        }
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.extend(below(&path, fits));
+        }
+    }
+    found
+}

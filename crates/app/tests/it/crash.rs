@@ -1,0 +1,141 @@
+//! Runs that are killed, at any point, and gone on with: nothing is lost, and nothing is done twice.
+
+use super::agents;
+use super::place::Place;
+use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked, outcome};
+use remand_ledger::Reader;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// So many runs share the points among them: run `k` dies at its `k`-th point, and each process that goes on with it
+/// dies at its own `RUNS`-th. More than ten points bring a run on by one commit at least, so each comes to its end.
+const RUNS: u64 = 24;
+
+/// Set to anything: every run dies once, and there are as many as there are points.
+const EXHAUSTIVE: &str = "REMAND_TEST_EVERY_DEATH_ALONE";
+
+/// Takes a run through with a death at this point, and more deaths at each point that many later. Gives how often it
+/// died.
+fn die_at(first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
+    let place = three_tasks::place();
+    let begin = three_tasks::arguments(&place, REHEARSAL);
+    let mut deaths = 0;
+    let mut point = Some(first);
+    loop {
+        let words: Vec<&str> =
+            if is_begun(&place) { vec!["resume"] } else { begin.iter().map(String::as_str).collect() };
+        let mut command = place.command(&words);
+        if let Some(point) = point {
+            command.env("REMAND_DIE_AT", point.to_string());
+        }
+        let output = command.output().expect("the binary runs");
+        if output.status.signal() == Some(9) {
+            deaths += 1;
+            point = again;
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "first at {first}, {deaths} deaths: {output:?}");
+        break;
+    }
+    assert_eq!(outcome(&place), *undisturbed, "first at {first}, {deaths} deaths");
+    let plan = place.home().join("runs").join(&place.latest().run.0).join("artifacts/plan@1.yaml");
+    assert!(plan.is_file(), "first at {first}, {deaths} deaths: the artifacts are not laid out");
+    deaths
+}
+
+/// Whether the ledger knows of any run.
+fn is_begun(place: &Place) -> bool {
+    let Some(ledger) =
+        place.state().read_dir().expect("state").flatten().next().map(|entry| entry.path().join("ledger.db"))
+    else {
+        return false;
+    };
+    ledger.exists() && Reader::open(&ledger).is_ok_and(|reader| reader.latest().expect("a query").is_some())
+}
+
+/// The run that nothing happens to, and how many points it passes.
+fn undisturbed() -> (Outcome, u64) {
+    let place = three_tasks::place();
+    let shown = three_tasks::run(&place, REHEARSAL, &[]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let (reader, run) = (place.reader(), place.latest().run);
+    let commits = reader.journal(&run, 0).expect("the journal").len();
+    let effects = reader.dispatches(&run).expect("dispatches").len()
+        + reader.operations(&run).expect("operations").len();
+    (outcome(&place), 2 * (commits + effects) as u64)
+}
+
+// CORE-04, EP-29
+/// Before and after every commit and every effect of a whole run. By default a run dies several times, and all runs
+/// together at least once at every distance from the beginning; the points of work that a resume issues again come
+/// on top.
+#[test]
+fn a_run_that_is_killed_at_any_point_comes_to_the_same_end() {
+    let (undisturbed, points) = undisturbed();
+    let alone = std::env::var_os(EXHAUSTIVE).is_some();
+    let (runs, again) = if alone { (points, None) } else { (RUNS, Some(RUNS)) };
+    let (next, deaths) = (AtomicU64::new(1), AtomicU64::new(0));
+    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let first = next.fetch_add(1, Ordering::SeqCst);
+                    if first > runs {
+                        return;
+                    }
+                    deaths.fetch_add(die_at(first, again, &undisturbed), Ordering::SeqCst);
+                }
+            });
+        }
+    });
+    let deaths = deaths.into_inner();
+    assert!(points > 100 && deaths >= points, "{deaths} deaths at {points} points");
+}
+
+// CORE-04, CORE-17
+#[test]
+fn what_an_agent_was_doing_when_the_engine_was_killed_is_undone_and_the_agent_dies() {
+    let place = three_tasks::place();
+    let (go, rehearsal) = agents::waiting(&place);
+    let begin = three_tasks::arguments(&place, &rehearsal);
+    let mut engine = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
+    let first = await_some("the agent", || agents::started(&place).pop());
+    engine.kill().expect("killed");
+    engine.wait().expect("an end");
+    let run = place.latest().run;
+    let resumed = place.start(&["resume"]);
+    let second = await_some("the next agent", || {
+        agents::started(&place).into_iter().find(|agent| agent.pid != first.pid)
+    });
+    let alive = marked(&run);
+    assert!(!alive.iter().any(|line| line.starts_with(&format!("{} ", first.pid))), "{alive:?}");
+    assert!(!second.saw.contains("junk"), "{}", second.saw);
+    agents::let_go(&go);
+    let ended = resumed.wait_with_output().expect("an end");
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    assert_eq!(outcome(&place), undisturbed().0);
+}
+
+// CORE-17
+#[test]
+fn a_signal_makes_the_engine_leave_with_its_agents_and_the_run_goes_on_later() {
+    for signal in ["-INT", "-TERM"] {
+        let place = three_tasks::place();
+        let (go, rehearsal) = agents::waiting(&place);
+        let begin = three_tasks::arguments(&place, &rehearsal);
+        let engine = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
+        await_some("the agent", || agents::started(&place).pop());
+        let sent = Command::new("kill").args([signal, &engine.id().to_string()]).status().expect("kill");
+        assert!(sent.success());
+        let left = engine.wait_with_output().expect("an end");
+        assert_eq!(left.status.code(), Some(7), "{signal}: {left:?}");
+        assert_eq!(marked(&place.latest().run), Vec::<String>::new(), "{signal}");
+        assert_eq!(agents::junk(&place), Vec::<String>::new(), "{signal}");
+        agents::let_go(&go);
+        let resumed = place.remand(&["resume"]);
+        assert_eq!(resumed.code, 0, "{signal}: {resumed:?}");
+        assert_eq!(outcome(&place), undisturbed().0, "{signal}");
+    }
+}

@@ -1,0 +1,257 @@
+//! Who drives a run, who may end it, and what happens where the machine fails.
+
+use super::agents;
+use super::place::Place;
+use super::three_tasks::{self, REHEARSAL, assert_sound, assert_untouched, await_some, marked, outcome};
+use remand_ledger::query::RunStage;
+use std::process::{Child, Output};
+
+/// Starts a run whose agents wait, and comes back when this many have begun.
+fn waiting_run(place: &Place, rehearsal: &str, agents: usize) -> Child {
+    let begin = three_tasks::arguments(place, rehearsal);
+    let engine = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
+    await_some("the agents", || (agents::started(place).len() == agents).then_some(()));
+    engine
+}
+
+fn ended(engine: Child) -> Output {
+    engine.wait_with_output().expect("an end")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+// CORE-04
+#[test]
+fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
+    let place = three_tasks::place();
+    let (go, rehearsal) = agents::waiting(&place);
+    let mut first = waiting_run(&place, &rehearsal, 1);
+    let run = place.latest().run.0;
+    for arguments in [vec!["resume"], vec!["resume", run.as_str()]] {
+        let second = place.remand(&arguments);
+        assert_eq!(second.code, 1, "{second:?}");
+        assert!(second.err.contains(&format!("process {}", first.id())), "{second:?}");
+    }
+    // What a dead process left in the lock is no obstacle, and of four that come at once one has the run.
+    first.kill().expect("killed");
+    first.wait().expect("an end");
+    let mut drivers: Vec<Child> = (0..4).map(|_| place.start(&["resume", &run])).collect();
+    let mut losers = Vec::new();
+    await_some("three that are turned away", || {
+        let mut at = 0;
+        while at < drivers.len() {
+            if drivers[at].try_wait().expect("a look").is_some() {
+                losers.push(ended(drivers.remove(at)));
+            } else {
+                at += 1;
+            }
+        }
+        (losers.len() == 3).then_some(())
+    });
+    let winner = drivers.pop().expect("a driver");
+    for loser in &losers {
+        assert_eq!(loser.status.code(), Some(1), "{loser:?}");
+        assert!(said(loser).contains(&format!("process {}", winner.id())), "{}: {loser:?}", winner.id());
+    }
+    agents::let_go(&go);
+    let won = ended(winner);
+    assert_eq!(won.status.code(), Some(0), "{won:?}");
+    outcome(&place);
+}
+
+// CORE-17
+#[test]
+fn a_cancel_from_elsewhere_ends_agents_and_strays_and_restores_the_trees() {
+    let place = three_tasks::place();
+    let (_, rehearsal) = agents::waiting_in_parallel(&place);
+    let engine = waiting_run(&place, &rehearsal, 2);
+    let run = place.latest().run;
+    let alive = marked(&run);
+    assert!(alive.iter().filter(|line| line.contains("sleep 1000")).count() >= 2, "{alive:?}");
+    let cancel = place.remand(&["cancel", &run.0]);
+    assert_eq!(cancel.code, 0, "{cancel:?}");
+    let engine_ended = ended(engine);
+    assert_eq!(engine_ended.status.code(), Some(4), "{engine_ended:?}");
+    assert_cancelled(&place);
+    let again = place.remand(&["cancel", &run.0]);
+    assert_eq!(again.code, 1, "{again:?}");
+    assert!(again.err.contains("is over already"), "{again:?}");
+    let resumed = place.remand(&["resume", &run.0]);
+    assert_eq!(resumed.code, 1, "{resumed:?}");
+}
+
+// CORE-17
+#[test]
+fn a_cancel_after_the_engine_was_killed_ends_agents_and_strays_and_restores_the_trees() {
+    let place = three_tasks::place();
+    let (_, rehearsal) = agents::waiting_in_parallel(&place);
+    let mut engine = waiting_run(&place, &rehearsal, 2);
+    engine.kill().expect("killed");
+    engine.wait().expect("an end");
+    let cancel = place.remand(&["cancel", "latest"]);
+    assert_eq!(cancel.code, 0, "{cancel:?}");
+    assert_cancelled(&place);
+}
+
+// CORE-04, CORE-17
+#[test]
+fn a_cancel_that_is_killed_itself_is_finished_by_whoever_comes_next() {
+    for next in ["cancel", "resume"] {
+        let place = three_tasks::place();
+        let (_, rehearsal) = agents::waiting_in_parallel(&place);
+        let mut engine = waiting_run(&place, &rehearsal, 2);
+        engine.kill().expect("killed");
+        engine.wait().expect("an end");
+        // It dies after the commit that ends the run, and before anything else.
+        let mut killed = place.command(&["cancel", "latest"]);
+        killed.env("REMAND_DIE_AT", "2").output().expect("the binary runs");
+        let run = place.latest().run;
+        let artifacts = place.home().join("runs").join(&run.0).join("artifacts");
+        assert_eq!(place.latest().stage, RunStage::Cancelled);
+        assert!(!artifacts.exists());
+        let finished = place.remand(&[next, &run.0]);
+        assert_eq!(finished.code, if next == "cancel" { 1 } else { 4 }, "{finished:?}");
+        assert!(artifacts.join("plan@1.yaml").is_file());
+        assert_cancelled(&place);
+        let over = place.remand(&[next, &run.0]);
+        assert_eq!(over.code, 1, "{over:?}");
+        assert!(over.err.contains("is over"), "{over:?}");
+    }
+}
+
+/// Asserts that the newest run is over and has left nothing.
+fn assert_cancelled(place: &Place) {
+    let row = place.latest();
+    assert_eq!(row.stage, RunStage::Cancelled);
+    assert!(row.ended.as_deref().is_some_and(|ended| ended.contains("cancelled")), "{row:?}");
+    assert_eq!(marked(&row.run), Vec::<String>::new());
+    assert_eq!(agents::junk(place), Vec::<String>::new());
+    assert_untouched(place);
+    assert_sound(place);
+    let branches = place.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
+    assert_eq!(branches, "main\nwork\n");
+}
+
+// CORE-17
+#[test]
+fn a_run_that_waits_for_a_human_is_cancelled_without_anybody_driving_it() {
+    let place = three_tasks::place();
+    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let parked =
+        place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
+    assert_eq!(parked.code, 5, "{parked:?}");
+    let cancel = place.remand(&["cancel", "latest"]);
+    assert_eq!(cancel.code, 0, "{cancel:?}");
+    assert_cancelled(&place);
+    assert_eq!(place.remand(&["cancel", "latest"]).code, 1);
+}
+
+// CORE-14
+#[test]
+fn an_answer_is_taken_once_by_the_process_that_drives_the_run() {
+    let place = three_tasks::place();
+    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
+    let run = place.latest().run;
+    let before = place.latest().seq;
+    // Only recorded: nothing has happened until somebody drives the run.
+    assert_eq!(place.remand(&["answer", &run.0, "proceed", "--park"]).code, 0);
+    assert_eq!(place.latest().seq, before);
+    // The process dies after the commit that takes the answer: the answer is not asked for again.
+    let mut killed = place.command(&["resume", &run.0]);
+    killed.env("REMAND_DIE_AT", "2").output().expect("the binary runs");
+    assert_eq!(place.latest().seq, before + 1);
+    assert!(place.reader().requests(&run).expect("requests").is_empty());
+    let dispatches = place.reader().dispatches(&run).expect("dispatches");
+    assert_eq!(dispatches.iter().filter(|row| row.phase == "spec").count(), 1);
+    let resumed = place.remand(&["resume", &run.0]);
+    assert_eq!(resumed.code, 5, "{resumed:?}");
+    let gates = place.reader().gates(&run).expect("gates");
+    let answered: Vec<_> = gates.iter().filter(|gate| gate.option.as_deref() == Some("proceed")).collect();
+    assert_eq!(answered.len(), 1, "{gates:?}");
+}
+
+/// Runs the binary from a shell after these words.
+fn after(words: &str, place: &Place, arguments: &[String]) -> Output {
+    let binary = place.command(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg(format!("{words}; exec \"$0\" \"$@\"")).arg(binary.get_program()).args(arguments);
+    shell.env_clear().current_dir(place.project()).stdin(std::process::Stdio::null());
+    for (name, value) in binary.get_envs() {
+        shell.env(name, value.unwrap_or_default());
+    }
+    shell.output().expect("the shell runs")
+}
+
+// CORE-04
+#[test]
+fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
+    let calm = three_tasks::place();
+    assert_eq!(three_tasks::run(&calm, REHEARSAL, &[]).code, 0);
+    let largest = std::fs::metadata(calm.home().join("ledger.db")).expect("the ledger").len()
+        + std::fs::metadata(calm.home().join("ledger.db-wal")).map_or(0, |wal| wal.len());
+    let place = three_tasks::place();
+    let begin = three_tasks::arguments(&place, REHEARSAL);
+    // No file may grow beyond half of what the ledger needs; the shell counts in blocks of 512 bytes.
+    let stopped = after(&format!("trap '' XFSZ; ulimit -f {}", largest / 1024), &place, &begin);
+    assert!(!stopped.status.success(), "{stopped:?}");
+    let told = said(&stopped);
+    assert!(told.contains("error: ") && told.contains("ledger") && told.contains("hint: "), "{told}");
+    assert_sound(&place);
+    let seq = place.latest().seq;
+    assert!(seq > 1, "nothing was written before the disk was full");
+    let resumed = place.remand(&["resume"]);
+    assert_eq!(resumed.code, 0, "{resumed:?}");
+    assert!(place.latest().seq > seq);
+    assert_eq!(outcome(&place), outcome(&calm));
+}
+
+// CORE-04
+#[test]
+fn a_state_directory_that_cannot_be_used_is_named_with_a_remedy() {
+    let place = three_tasks::place();
+    let file = place.beside("state-file", "");
+    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    // A folder below a file can be made by nobody, not even by root.
+    for state in [file.clone(), format!("{file}/below"), "/proc/remand".to_string()] {
+        let shown =
+            place.remand(&["--state", &state, "run", "More sums", "--agent", &format!("rehearsal:{script}")]);
+        assert_eq!(shown.code, 1, "{shown:?}");
+        assert!(shown.err.contains(&state) && shown.err.contains("hint: "), "{shown:?}");
+    }
+    assert_untouched(&place);
+}
+
+// CORE-08
+#[test]
+fn a_damaged_ledger_is_named_and_not_made_worse() {
+    let place = three_tasks::place();
+    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let parked =
+        place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
+    assert_eq!(parked.code, 5, "{parked:?}");
+    let path = place.home().join("ledger.db");
+    // Everything goes from the write-ahead log into the file.
+    drop(place.ledger());
+    let sound = std::fs::read(&path).expect("the ledger");
+    for (from, to) in [(0, 100), (0, sound.len()), (4096, sound.len())] {
+        let mut bytes = sound.clone();
+        bytes[from..to].fill(0x5a);
+        std::fs::write(&path, &bytes).expect("damage");
+        for arguments in [vec!["resume", "latest"], vec!["cancel", "latest"]] {
+            let shown = place.remand(&arguments);
+            assert_eq!(shown.code, 1, "{arguments:?} with {from}..{to}: {shown:?}");
+            assert!(shown.err.contains("ledger.db") && shown.err.contains("hint: "), "{shown:?}");
+        }
+        assert!(
+            std::fs::read(&path).expect("the ledger") == bytes,
+            "the damaged file was written, {from}..{to}"
+        );
+    }
+    std::fs::write(&path, &sound).expect("repaired");
+    assert_sound(&place);
+    let resumed = place.remand(&["answer", "latest", "proceed"]);
+    assert_eq!(resumed.code, 5, "{resumed:?}");
+}

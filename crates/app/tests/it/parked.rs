@@ -1,0 +1,114 @@
+//! Many runs that wait for a human, in one ledger: nobody has to live for them.
+
+use super::place::Place;
+use super::three_tasks::{self, REHEARSAL, assert_sound, marked};
+use remand_kernel::{State, Step, step};
+use remand_ledger::query::{JournalRow, RunStage};
+use remand_ledger::{Entry, Facts, Millis, ReplayFrom, RunId, replay};
+use std::time::{Duration, Instant};
+
+/// Ten times what it should take; how long it really takes is for benchmarks.
+const BOUND: Duration = Duration::from_millis(500);
+
+/// Parks a run at its first gate.
+fn parked(place: &Place) -> RunId {
+    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let shown =
+        place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    place.latest().run
+}
+
+/// Lives through the journal of a run again for each of these, all in one ledger; `at` says when event `n` was.
+fn live_again(place: &Place, model: &RunId, runs: &[RunId], at: impl Fn(usize) -> Millis) {
+    let reader = place.reader();
+    let journal: Vec<JournalRow> = reader.journal(model, 0).expect("the journal");
+    let program = replay(&reader, model, ReplayFrom::Start).expect("the program").program;
+    let mut ledger = place.ledger();
+    let mut states: Vec<State> = runs.iter().map(|_| State::new(&program)).collect();
+    for (n, row) in journal.iter().enumerate() {
+        let steps: Vec<Step> =
+            states.iter_mut().map(|state| step(&program, state, &row.event).expect("a step")).collect();
+        let facts: Vec<Facts> = runs.iter().map(|run| facts_of(row, run)).collect();
+        let entries: Vec<Entry<'_>> = (0..runs.len())
+            .map(|k| Entry {
+                run: &runs[k],
+                program: &program,
+                at: at(n),
+                event: &row.event,
+                facts: &facts[k],
+                step: &steps[k],
+                state: &states[k],
+                blobs: &[],
+                request: None,
+            })
+            .collect();
+        ledger.append(&entries).expect("appended");
+    }
+}
+
+fn facts_of(row: &JournalRow, run: &RunId) -> Facts {
+    let mut facts = row.facts.clone();
+    if let Some(opened) = &mut facts.opened {
+        opened.branch = format!("remand/{run}");
+    }
+    facts
+}
+
+// CORE-04
+#[test]
+fn a_thousand_runs_wait_in_one_ledger_without_a_process() {
+    let place = three_tasks::place();
+    let model = parked(&place);
+    let runs: Vec<RunId> = (0..999).map(|k| RunId(format!("{}-{k:03}", model.0))).collect();
+    live_again(&place, &model, &runs, |n| Millis(1_800_000_000_000 + n as i64));
+    let status = timed(&place, &["status", "--json"]);
+    let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
+    assert_eq!(status["count"], 1000);
+    let gates = timed(&place, &["gates"]);
+    assert!(runs.iter().chain([&model]).all(|run| gates.contains(&run.0)));
+    assert_eq!(place.reader().open_gates().expect("gates").len(), 1000);
+    // The mark of the model is a part of no other's: each is looked for by itself.
+    assert!(runs.iter().chain([&model]).step_by(100).all(|run| marked(run).is_empty()));
+    let going_on = place.remand(&["answer", &runs[500].0, "proceed"]);
+    assert_eq!(going_on.code, 5, "{going_on:?}");
+    assert_eq!(place.reader().run(&runs[500].0).expect("the run").stage, RunStage::Waiting);
+}
+
+// CORE-04, CORE-08
+#[test]
+fn a_clock_that_goes_backwards_changes_nothing_but_the_times() {
+    let place = three_tasks::place();
+    let model = parked(&place);
+    let run = RunId(format!("{}-back", model.0));
+    live_again(&place, &model, std::slice::from_ref(&run), |n| {
+        Millis(1_000_000_000_000 - 3_600_000 * n as i64)
+    });
+    assert_sound(&place);
+    let (told, meant) = (rulings(&place, &run), rulings(&place, &model));
+    assert_eq!(told, meant);
+    // The clock now is decades ahead of the events before, and a run in the future is gone on with as well.
+    let ahead = RunId(format!("{}-ahead", model.0));
+    live_again(&place, &model, std::slice::from_ref(&ahead), |n| Millis(4_000_000_000_000 + n as i64));
+    for run in [&run, &ahead] {
+        let going_on = place.remand(&["answer", &run.0, "proceed"]);
+        assert_eq!(going_on.code, 5, "{going_on:?}");
+    }
+    assert_sound(&place);
+}
+
+/// What a command prints, if it does so in time.
+fn timed(place: &Place, arguments: &[&str]) -> String {
+    let began = Instant::now();
+    let shown = place.remand(arguments);
+    let took = began.elapsed();
+    println!("{arguments:?} with 1000 runs: {took:?}");
+    assert_eq!(shown.code, 0, "{arguments:?}: {shown:?}");
+    assert!(took < BOUND, "{arguments:?} took {took:?}");
+    shown.out
+}
+
+fn rulings(place: &Place, run: &RunId) -> Vec<String> {
+    let rows = place.reader().rulings(run, 0).expect("rulings");
+    rows.iter().map(|row| serde_json::to_string(&row.ruling).expect("JSON")).collect()
+}

@@ -1,0 +1,173 @@
+//! A run of three tasks through the whole `feature` workflow, and what two such runs must have in common.
+
+use super::place::{Place, Shown};
+use remand_ledger::query::CheckFilter;
+use remand_ledger::{ReplayFrom, RunId, audit, replay};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// What the agents do. Entries that are added fit better if they have more keys.
+pub const REHEARSAL: &str = include_str!("three_tasks.yaml");
+
+pub const REQUEST: &str = "More sums";
+
+/// Real checks that take no time: the first is quick, and refuses unfinished work.
+const SETTINGS: &str = r#"
+[checks]
+detect = false
+
+[checks.finished]
+command = "! grep -rq FIXME sums"
+tier = 1
+
+[checks.whole]
+command = "test -f sums/add.py"
+tier = 2
+"#;
+
+/// The longest that a test waits for something that must come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A project whose checks take no time.
+pub fn place() -> Place {
+    let place = Place::new();
+    place.write("remand.toml", SETTINGS);
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Checks"]);
+    place
+}
+
+/// The arguments that start a run with this rehearsal.
+pub fn arguments(place: &Place, rehearsal: &str) -> Vec<String> {
+    let script = place.beside("rehearsal.yaml", rehearsal);
+    let words = ["run", REQUEST, "--autonomous", "--agent"];
+    words.iter().map(ToString::to_string).chain([format!("rehearsal:{script}")]).collect()
+}
+
+/// Runs the request to its end.
+pub fn run(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
+    place.run(REQUEST, rehearsal, &[&["--autonomous"], more].concat())
+}
+
+/// What a finished run comes to, without clocks and ids, and without the order in which tasks beside each other ended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outcome {
+    ended: Option<String>,
+    confidence: String,
+    tree: String,
+    commits: String,
+    /// By task, in words, each with what it cost.
+    rulings: BTreeMap<String, Vec<String>>,
+    /// What is left of the run's budgets.
+    left: Vec<u16>,
+    dispatches: BTreeSet<String>,
+    operations: BTreeSet<String>,
+    checks: Vec<String>,
+    findings: BTreeSet<String>,
+    /// How many versions there are of each part of each artifact.
+    artifacts: BTreeMap<String, usize>,
+    /// Dispatches, money, unpriced dispatches, tokens.
+    used: [u64; 4],
+}
+
+/// What the newest run comes to. Whatever else must hold after a run is asserted on the way.
+pub fn outcome(place: &Place) -> Outcome {
+    let reader = place.reader();
+    let row = place.latest();
+    let run = &row.run;
+    assert_sound(place);
+    assert_untouched(place);
+    assert_eq!(marked(run), Vec::<String>::new(), "processes are left");
+    let state = replay(&reader, run, ReplayFrom::Start).expect("the run replays").state;
+    let tip = format!("refs/heads/{}", row.branch);
+    let mut rulings: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for ruled in reader.rulings(run, 0).expect("rulings") {
+        let text = serde_json::to_string(&ruled.ruling).expect("JSON");
+        rulings.entry(ruled.ruling.task.unwrap_or_default()).or_default().push(text);
+    }
+    let mut artifacts = BTreeMap::new();
+    let names: BTreeSet<String> =
+        reader.artifacts(run).expect("artifacts").into_iter().map(|row| row.name).collect();
+    for row in names.iter().flat_map(|name| reader.artifact_versions(run, name).expect("versions")) {
+        *artifacts.entry(format!("{} {}", row.name, row.part)).or_default() += 1;
+    }
+    let mut checks: Vec<String> = reader
+        .checks(run, CheckFilter::default())
+        .expect("checks")
+        .iter()
+        .map(|row| format!("{:?} {:?} {} {} {}", row.task, row.phase, row.name, row.iteration, row.passed))
+        .collect();
+    checks.sort();
+    Outcome {
+        ended: row.ended.clone(),
+        confidence: row.confidence.clone(),
+        tree: place.git(&["rev-parse", &format!("{tip}^{{tree}}")]),
+        commits: place.git(&["rev-list", "--count", &format!("{}..{tip}", row.base)]),
+        rulings,
+        left: state.left,
+        dispatches: reader
+            .dispatches(run)
+            .expect("dispatches")
+            .iter()
+            .map(|row| {
+                let told = (&row.says, &row.failure, row.status, row.tokens, row.money);
+                format!("{} {} {:?} {:?} {told:?}", row.command, row.role, row.item, row.task)
+            })
+            .collect(),
+        operations: reader
+            .operations(run)
+            .expect("operations")
+            .iter()
+            .map(|row| format!("{} {:?} {:?}", row.command, row.task, row.result))
+            .collect(),
+        checks,
+        findings: reader.findings(run).expect("findings").iter().map(|row| row.claim.clone()).collect(),
+        artifacts,
+        used: [row.used.dispatches, row.used.money, row.used.unpriced, row.used.tokens],
+    }
+}
+
+/// Asserts that the ledger is what was written.
+pub fn assert_sound(place: &Place) {
+    let report = audit(&place.reader(), None, |_| {}).expect("an audit");
+    assert!(report.is_sound(), "{:?}", report.problems);
+}
+
+/// Asserts that the user's checkout is as it was.
+pub fn assert_untouched(place: &Place) {
+    assert_eq!(place.git(&["status", "--porcelain", "--ignored"]), "");
+    assert_eq!(place.git(&["symbolic-ref", "HEAD"]), "refs/heads/work\n");
+    assert_eq!(place.git(&["rev-list", "--count", "HEAD"]), "2\n");
+    assert_eq!(place.git(&["stash", "list"]), "");
+}
+
+/// The processes that carry the mark of a run: number and command line.
+pub fn marked(run: &RunId) -> Vec<String> {
+    let mark = format!("REMAND_MARK={run}");
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").expect("/proc").flatten() {
+        let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
+        let fits = |variable: &[u8]| {
+            variable.strip_prefix(mark.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        };
+        if environment.split(|byte| *byte == 0).any(fits) {
+            let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let words = String::from_utf8_lossy(&words).replace('\0', " ");
+            found.push(format!("{} {words}", entry.file_name().display()));
+        }
+    }
+    found
+}
+
+/// Waits until something is there that must come.
+pub fn await_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let give_up = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < give_up, "{what} did not come within {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
