@@ -259,8 +259,9 @@ fn report(
     match standing {
         Standing::Over(_) => {
             let ended = row.ended.as_deref().unwrap_or("over");
-            text.push_str(&format!("\nrun {run}: {ended}, confidence {}\n", row.confidence));
             let notes = reader.notes(run).map_err(|error| of_ledger(&error))?;
+            let confidence = bundle::confidence(&row, &notes).name();
+            text.push_str(&format!("\nrun {run}: {ended}, confidence {confidence}\n"));
             let last = notes.iter().rev().find(|note| match exit {
                 Exit::Done => note.kind == NoteKind::Decision && note.text.starts_with("committed"),
                 _ => note.kind == NoteKind::Warning,

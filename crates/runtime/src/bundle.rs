@@ -9,7 +9,7 @@ use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
 use remand_kernel::state::FiledStatus;
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::{CheckFilter, CheckRow, FindingRow, NoteRow, RunRow};
+use remand_ledger::query::{CheckFilter, CheckRow, FindingRow, NoteRow, RunRow, RunStage};
 use remand_ledger::{LedgerError, Reader, RunId};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -51,9 +51,13 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     Ok(page.text)
 }
 
-/// The confidence of a run: what its rulings leave of it, and no more than medium where something was degraded on the
-/// way (EP-32).
+/// The confidence of a run: what its rulings leave of it, no more than medium where something was degraded on the way,
+/// and low where it ended without its last signal (EP-32).
 pub fn confidence(row: &RunRow, notes: &[NoteRow]) -> Confidence {
+    match row.stage {
+        RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => return Confidence::Low,
+        RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Done => {}
+    }
     let ruled = [Confidence::High, Confidence::Medium, Confidence::Low]
         .into_iter()
         .find(|level| level.name() == row.confidence)

@@ -28,7 +28,7 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     let run = place.latest().run;
     assert!(shown.out.contains("Is this the right direction?"), "{}", shown.out);
-    assert!(shown.out.contains(&format!("remand answer {run} proceed|expand|abort")), "{}", shown.out);
+    assert!(shown.out.contains(&format!("remand answer {run} proceed")), "{}", shown.out);
     let gate = open(&place);
     assert_eq!(
         (gate.phase.as_str(), gate.mode.as_str(), gate.default.as_deref()),

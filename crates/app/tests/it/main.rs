@@ -19,10 +19,10 @@ mod recorded;
 mod secrets;
 mod walks;
 
-mod place;
 mod agents;
-mod three_tasks;
+mod place;
 mod rehearsed;
+mod three_tasks;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -153,7 +153,7 @@ impl Stepper<'_> {
             Some("money")
         } else if unkept && used.unpriced > granted.unpriced {
             Some(
-                "money, which cannot be kept: costs are unknown and neither tokens nor dispatches are limited",
+                "money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited)",
             )
         } else {
             None

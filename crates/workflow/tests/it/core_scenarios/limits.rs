@@ -128,7 +128,7 @@ fn an_unknown_cost_is_not_zero_a_money_limit_alone_holds_and_says_why() {
     run.says("verify", "passed");
     assert_eq!(
         run.commands(),
-        "ask whether to go on: money, which cannot be kept: costs are unknown and neither tokens nor dispatches are limited: go-on, stop"
+        "ask whether to go on: money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited): go-on, stop"
     );
 }
 
