@@ -14,19 +14,19 @@ use std::path::PathBuf;
 #[command(name = "remand", version, after_help = Exit::HELP, arg_required_else_help = true)]
 pub struct Cli {
     /// Print JSON, and nothing else, on standard output
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
 
     /// Folder with role files that come on top of the shipped ones [default: .remand/roles, if it is there]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub roles: Option<PathBuf>,
 
     /// Work in this folder instead of the current one
-    #[arg(long, short = 'C', global = true, value_name = "DIR")]
+    #[arg(long, short = 'C', global = true, value_name = "DIR", help_heading = "Global options")]
     pub directory: Option<PathBuf>,
 
     /// Keep ledger and work trees below this folder [default: $XDG_STATE_HOME/remand]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub state: Option<PathBuf>,
 
     #[command(subcommand)]

@@ -9,7 +9,7 @@ use remand_kernel::Event;
 use remand_kernel::ids::{CommandId, Lane, PhaseId};
 use remand_kernel::state::End;
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::{GateRow, RequestFate, RunRow};
+use remand_ledger::query::{GateRow, NoteRow, RequestFate, RunRow};
 use remand_ledger::{Reader, RunId};
 use remand_runtime::host::{Host, HostError, Standing, Watch};
 use remand_runtime::redact::{Redactor, Rules};
@@ -250,7 +250,7 @@ fn report(
         let gates: Vec<_> =
             gates.iter().map(|gate| json!({ "gate": gate.command, "question": gate.question })).collect();
         print_json(&json!({
-            "run": run, "stage": row.stage, "ended": row.ended, "confidence": row.confidence,
+            "run": run, "stage": row.stage, "ended": row.ended, "confidence": row.trusted(),
             "branch": row.branch, "used": row.used, "gates": gates, "exit": exit.number(),
         }))?;
         return Ok(exit);
@@ -262,12 +262,8 @@ fn report(
             let notes = reader.notes(run).map_err(|error| of_ledger(&error))?;
             let confidence = bundle::confidence(&row, &notes).name();
             text.push_str(&format!("\nrun {run}: {ended}, confidence {confidence}\n"));
-            let last = notes.iter().rev().find(|note| match exit {
-                Exit::Done => note.kind == NoteKind::Decision && note.text.starts_with("committed"),
-                _ => note.kind == NoteKind::Warning,
-            });
-            if let Some(note) = last {
-                text.push_str(&format!("{}\n", note.text));
+            if let Some(outcome) = outcome(reader, run, exit, &notes)? {
+                text.push_str(&format!("{outcome}\n"));
             }
             let page = workplace.home.run(run).join(bundle::FILE);
             if page.exists() {
@@ -296,13 +292,33 @@ fn report(
     Ok(exit)
 }
 
+/// What became of the work of a run that is over: the commit, how to take it, or why there is none.
+fn outcome(reader: &Reader, run: &RunId, exit: Exit, notes: &[NoteRow]) -> Result<Option<String>, Failure> {
+    let last = |kind: NoteKind, start: &str| {
+        let told = notes.iter().rev().find(|note| note.kind == kind && note.text.starts_with(start));
+        told.map(|note| note.text.clone())
+    };
+    match exit {
+        Exit::Done => Ok(last(NoteKind::Decision, "committed")),
+        Exit::HandedOver => Ok(last(NoteKind::Warning, "")),
+        Exit::User | Exit::Refused | Exit::Failed | Exit::Waiting | Exit::Left | Exit::Internal => {
+            let rulings = reader.rulings(run, 0).map_err(|error| of_ledger(&error))?;
+            Ok(rulings.last().map(|row| format!("{}: {}", row.ruling.phase, row.ruling.why)))
+        }
+    }
+}
+
 /// Waits until the process that drives a run has taken a request.
-pub fn await_fate(reader: &Reader, request: i64) -> Result<Exit, Failure> {
+pub fn await_fate(context: &Context<'_>, reader: &Reader, request: i64) -> Result<Exit, Failure> {
+    let said = |fate: &str, text: &str| match context.json {
+        true => print_json(&json!({ "request": fate })),
+        false => print(text),
+    };
     let deadline = Instant::now() + PATIENCE;
     loop {
         match reader.fate(request).map_err(|error| of_ledger(&error))? {
             RequestFate::Taken => {
-                print("taken\n")?;
+                said("taken", "taken\n")?;
                 return Ok(Exit::Done);
             }
             RequestFate::Refused(why) => {
@@ -312,7 +328,7 @@ pub fn await_fate(reader: &Reader, request: i64) -> Result<Exit, Failure> {
                 ));
             }
             RequestFate::Waiting if Instant::now() > deadline => {
-                print("left for the process that drives the run\n")?;
+                said("waiting", "left for the process that drives the run\n")?;
                 return Ok(Exit::Done);
             }
             RequestFate::Waiting => std::thread::sleep(Duration::from_millis(20)),

@@ -92,7 +92,8 @@ pub fn internal(what: impl Into<String>, error: &dyn std::error::Error) -> Failu
     with_causes(failure.caused_by(error.to_string()), error)
 }
 
-fn with_causes(mut failure: Failure, error: &dyn std::error::Error) -> Failure {
+/// A failure with everything that the error gives as its cause.
+pub fn with_causes(mut failure: Failure, error: &dyn std::error::Error) -> Failure {
     let mut source = error.source();
     while let Some(cause) = source {
         failure = failure.caused_by(cause.to_string());

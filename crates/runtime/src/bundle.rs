@@ -11,7 +11,7 @@ use remand_kernel::state::FiledStatus;
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{CheckFilter, CheckRow, FindingRow, NoteRow, RunRow, RunStage};
 use remand_ledger::{LedgerError, Reader, RunId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     page.notes("Warnings", &notes, NoteKind::Warning, "None.");
     page.notes("Decisions", &notes, NoteKind::Decision, "None recorded.");
     page.gates(reader, run)?;
-    page.rollback(&row);
+    page.rollback(reader, &row)?;
     page.cost(reader, run, &row)?;
     page.chain(reader)?;
     Ok(page.text)
@@ -83,7 +83,9 @@ impl Page {
         self.line(format!("# Evidence: {}\n", cell(first_line(&row.request))));
         let ended = row.ended.clone().unwrap_or_else(|| format!("{}, at {}", row.stage.name(), row.place));
         self.line(format!("- run `{}`, workflow `{}`, {}", row.run, row.workflow, row.mode));
-        self.line(format!("- {} since {}", cell(&ended), clock::iso(row.created_at)));
+        let last = if row.ended.is_some() { "ended" } else { "last event" };
+        let (begun, last_at) = (clock::iso(row.created_at), clock::iso(row.updated_at));
+        self.line(format!("- {}; begun {begun}, {last} {last_at}", cell(&ended)));
         self.line(format!("- from commit `{}` to branch `{}`", row.base, row.branch));
         self.line("- changes that were not committed in the checkout when the run began are not in it");
     }
@@ -141,7 +143,13 @@ impl Page {
             self.line("");
         }
         self.line("| for | when | check | command | exit | tests | result |\n| --- | --- | --- | --- | --- | --- | --- |");
-        for row in checks.iter().filter(|row| !row.superseded && row.phase != RowPhase::Review) {
+        let counted = checks.iter().filter(|row| !row.superseded && row.phase != RowPhase::Review);
+        // Tasks run side by side; the page does not depend on which of them was faster.
+        let place = |row: &CheckRow| tasks.iter().position(|task| Some(&task.task) == row.task.as_ref());
+        let mut counted: Vec<&CheckRow> = counted.collect();
+        counted
+            .sort_by_key(|row| (row.phase, row.phase == RowPhase::After && row.task.is_none(), place(row)));
+        for row in counted {
             let phase = if row.phase == RowPhase::Baseline { "baseline" } else { "after" };
             let result = match (row.passed, row.tier) {
                 (true, _) => "passed".to_string(),
@@ -162,7 +170,12 @@ impl Page {
 
     fn reviews(&mut self, checks: &[CheckRow]) {
         self.section("Reviews");
-        let reviews: Vec<&CheckRow> = checks.iter().filter(|row| row.verdict.is_some()).collect();
+        let mut reviews: Vec<&CheckRow> = checks.iter().filter(|row| row.verdict.is_some()).collect();
+        let together =
+            |row: &CheckRow| (row.name.rsplit_once('-').map(|(scope, _)| scope.to_string()), row.round);
+        let rounds: Vec<_> = reviews.iter().map(|row| together(row)).collect();
+        reviews
+            .sort_by_key(|row| (rounds.iter().position(|round| *round == together(row)), row.name.clone()));
         if reviews.is_empty() {
             return self.line("None.");
         }
@@ -180,16 +193,18 @@ impl Page {
     }
 
     fn criteria(&mut self, checks: &[CheckRow]) {
-        let judged: Vec<&CheckRow> = checks
+        let of_criteria = checks
             .iter()
-            .filter(|row| row.phase == RowPhase::Review && row.verdict.is_none() && !row.superseded)
-            .collect();
+            .filter(|row| row.phase == RowPhase::Review && row.verdict.is_none() && !row.superseded);
+        // A criterion that was judged again counts as it was judged last.
+        let judged: BTreeMap<(&Option<String>, &String), &CheckRow> =
+            of_criteria.map(|row| ((&row.task, &row.name), row)).collect();
         if judged.is_empty() {
             return;
         }
         self.section("Acceptance criteria, as an agent judged them");
         self.line("Recorded, and never counted as checks.\n");
-        for row in judged {
+        for row in judged.values() {
             let met = if row.passed { "met" } else { "not met" };
             let task = row.task.as_deref().unwrap_or("all");
             self.line(format!("- {} {}: {met}, {}", cell(task), cell(&row.name), cell(&row.snippet)));
@@ -286,8 +301,30 @@ impl Page {
         Ok(())
     }
 
-    fn rollback(&mut self, row: &RunRow) {
+    /// The revert where something was committed, the discard where work was left on a branch.
+    fn rollback(&mut self, reader: &Reader, row: &RunRow) -> Result<(), LedgerError> {
         self.section("Taking it back");
+        let committed =
+            reader.operations(&row.run)?.iter().any(|row| row.result.as_deref() == Some("committed"));
+        match (committed, row.stage) {
+            (true, _) => self.reverts(row),
+            (false, RunStage::Done) => self.line(format!("- discard it: `git branch -D {}`", row.branch)),
+            (
+                false,
+                RunStage::Running
+                | RunStage::Waiting
+                | RunStage::Paused
+                | RunStage::Failed
+                | RunStage::Stopped
+                | RunStage::Cancelled,
+            ) => {
+                self.line("Nothing was committed; `remand clean` removes what is left of a run that is over.")
+            }
+        }
+        Ok(())
+    }
+
+    fn reverts(&mut self, row: &RunRow) {
         self.line(format!("- while it is on its own branch: `git branch -D {}`", row.branch));
         self.line(format!(
             "- once you merged it: `git revert -m 1 MERGE`, or `git revert {}..{}`",
@@ -300,7 +337,7 @@ impl Page {
         self.section("Cost");
         let totals = reader.totals(run)?;
         self.line(format!(
-            "- {} dispatches, of which {} brought no result and {} were repeated",
+            "- {} dispatches, {} without a result and {} repeated",
             row.used.dispatches, totals.failed_dispatches, totals.retried_dispatches
         ));
         self.line(format!("- {} tokens", totals.tokens));

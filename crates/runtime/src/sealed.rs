@@ -36,6 +36,8 @@ pub enum SealError {
     Ledger(#[from] LedgerError),
     #[error("{path} cannot be used")]
     File { path: PathBuf, source: io::Error },
+    #[error("{path} cannot be read")]
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("the key {path} is no signing key")]
     BadKey { path: PathBuf },
     #[error("{path} is no manifest of sealed evidence")]
@@ -56,7 +58,9 @@ impl SealError {
             SealError::Ledger(error) => error.hint(),
             SealError::File { .. } => "name a folder that does not exist yet, in one that you may write",
             SealError::BadKey { .. } => "move the file away; the next export makes a new key",
-            SealError::BadManifest { .. } => "name a folder that `remand evidence --export` made",
+            SealError::Unreadable { .. } | SealError::BadManifest { .. } => {
+                "name a folder that `remand evidence --export` made"
+            }
             SealError::BadSignature | SealError::Changed { .. } | SealError::Missing { .. } => {
                 "do not rely on this evidence; ask for it again"
             }
@@ -96,13 +100,14 @@ pub fn seal(reader: &Reader, run: &RunId, key: &Path, folder: &Path) -> Result<M
 /// Tells whether a folder is as it was sealed; by a given key, if one is given.
 pub fn verify(folder: &Path, expected: Option<&str>) -> Result<Manifest, SealError> {
     let path = folder.join(MANIFEST);
-    let text = fs::read(&path).map_err(file(&path))?;
+    let unreadable = |path: &Path, source| SealError::Unreadable { path: path.to_path_buf(), source };
+    let text = fs::read(&path).map_err(|error| unreadable(&path, error))?;
     let bad = || SealError::BadManifest { path: path.clone() };
     let manifest: Manifest = serde_json::from_slice(&text).map_err(|_| bad())?;
     let key = bytes::<32>(&manifest.key).ok_or_else(bad)?;
     let key = VerifyingKey::from_bytes(&key).map_err(|_| bad())?;
     let signed = folder.join(SIGNATURE);
-    let signature = fs::read_to_string(&signed).map_err(file(&signed))?;
+    let signature = fs::read_to_string(&signed).map_err(|error| unreadable(&signed, error))?;
     let signature = bytes::<64>(signature.trim()).ok_or(SealError::BadSignature)?;
     key.verify_strict(&text, &Signature::from_bytes(&signature)).map_err(|_| SealError::BadSignature)?;
     if let Some(expected) = expected.filter(|expected| **expected != *manifest.key) {

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::driving;
-use crate::exit::{Exit, Failure, print, tell};
+use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
 use remand_ledger::Reader;
@@ -10,6 +10,7 @@ use remand_ledger::query::GateRow;
 use remand_runtime::clock;
 use remand_runtime::host::HostError;
 use remand_runtime::lock::LockError;
+use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -20,7 +21,7 @@ pub struct Args {
     #[arg(value_name = "OPTION")]
     pub option: String,
     /// What the work should take into account
-    #[arg(long, short, default_value = "", value_name = "TEXT")]
+    #[arg(long, short, default_value = "", hide_default_value = true, value_name = "TEXT")]
     pub note: String,
     /// Something that the question also asks, such as `prototype`
     #[arg(long = "set", value_name = "FLAG")]
@@ -51,14 +52,18 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let request =
         host.ledger().request(&gate.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
     if args.park {
-        print(&format!("recorded; `remand resume {}` goes on\n", gate.run))?;
+        if context.json {
+            print_json(&json!({ "run": gate.run, "gate": gate.command, "answer": "recorded" }))?;
+        } else {
+            print(&format!("recorded; `remand resume {}` goes on\n", gate.run))?;
+        }
         return Ok(Exit::Done);
     }
     match host.resume(&gate.run) {
         Ok(()) => driving::drive(context, &workplace, host),
         Err(HostError::Lock(LockError::Held { owner, .. })) => {
             tell(&format!("{owner} drives the run and takes the answer"));
-            driving::await_fate(&reader, request)
+            driving::await_fate(context, &reader, request)
         }
         Err(error) => Err(driving::of_host(&error)),
     }

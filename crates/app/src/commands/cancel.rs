@@ -37,7 +37,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         },
         Err(HostError::Lock(LockError::Held { owner, .. })) => {
             tell(&format!("{owner} drives the run and ends it"));
-            driving::await_fate(&reader, request)
+            driving::await_fate(context, &reader, request)
         }
         Err(error) => Err(driving::of_host(&error)),
     }

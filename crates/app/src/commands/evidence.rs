@@ -45,7 +45,11 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let row = reader.run(&args.run).map_err(ledger)?;
     if let Some(file) = &args.sqlite {
         export(&reader, &row.run, file).map_err(ledger)?;
-        tell(&format!("exported to {}", file.display()));
+        if context.json {
+            print_json(&json!({ "run": row.run, "file": file }))?;
+        } else {
+            tell(&format!("exported to {}", file.display()));
+        }
         return Ok(Exit::Done);
     }
     if let Some(folder) = &args.export {
@@ -82,7 +86,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
 fn of_seal(error: &SealError) -> Failure {
     let failure = Failure::user(error.to_string(), error.hint());
     match error {
-        SealError::File { source, .. } => failure.caused_by(source.to_string()),
+        SealError::File { source, .. } | SealError::Unreadable { source, .. } => {
+            failure.caused_by(source.to_string())
+        }
         SealError::Ledger(_)
         | SealError::BadKey { .. }
         | SealError::BadManifest { .. }

@@ -1,6 +1,7 @@
 //! `remand rehearse` and `remand confine`: what the engine starts as child processes of itself.
 
 use crate::exit::{Exit, Failure};
+use crate::workplace::with_causes;
 use remand_runtime::{confine as sandbox, rehearsal};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,9 +25,10 @@ pub struct Confine {
 
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let hint = "this command is for the engine; see docs/guide/rehearsals.md";
-    let script =
-        rehearsal::Script::load(&args.script).map_err(|error| Failure::user(error.to_string(), hint))?;
-    let info = rehearsal::DispatchInfo::load().map_err(|error| Failure::user(error.to_string(), hint))?;
+    let script = rehearsal::Script::load(&args.script)
+        .map_err(|error| with_causes(Failure::user(error.to_string(), hint), &error))?;
+    let info = rehearsal::DispatchInfo::load()
+        .map_err(|error| with_causes(Failure::user(error.to_string(), hint), &error))?;
     std::process::exit(rehearsal::play(&script, &info));
 }
 
@@ -35,6 +37,8 @@ pub fn confine(args: &Confine) -> Result<Exit, Failure> {
         .and_then(|policy| sandbox::enter_and_exec(&policy, &args.argv));
     match entered {
         Ok(never) => match never {},
-        Err(error) => Err(Failure::user(error.to_string(), "this command is for the engine")),
+        Err(error) => {
+            Err(with_causes(Failure::user(error.to_string(), "this command is for the engine"), &error))
+        }
     }
 }

@@ -2,12 +2,13 @@
 
 use super::Context;
 use crate::driving;
-use crate::exit::{Exit, Failure, print, tell};
+use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
 use remand_ledger::query::{RunRow, RunStage};
 use remand_runtime::clock;
 use remand_runtime::host::HostError;
+use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -22,13 +23,21 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let runs: Vec<RunRow> = match &args.run {
         Some(name) => vec![reader.run(name).map_err(|error| of_ledger(&error))?],
         None => {
-            let goes_on =
-                |row: &RunRow| row.stage == RunStage::Running || driving::is_unfinished(&workplace, row);
+            let asked = reader.all_requests().map_err(|error| of_ledger(&error))?;
+            let answered =
+                |row: &RunRow| !row.stage.is_over() && asked.iter().any(|request| request.run == row.run);
+            let goes_on = |row: &RunRow| {
+                row.stage == RunStage::Running || answered(row) || driving::is_unfinished(&workplace, row)
+            };
             reader.runs().map_err(|error| of_ledger(&error))?.into_iter().filter(goes_on).collect()
         }
     };
     if runs.is_empty() {
-        print("no run is left to go on with\n")?;
+        if context.json {
+            print_json(&json!({ "runs": [] }))?;
+        } else {
+            print("no run is left to go on with\n")?;
+        }
         return Ok(Exit::Done);
     }
     let mut host = driving::host(&workplace)?;

@@ -1,10 +1,12 @@
 //! One committed step in lines for people.
 
+use crate::table::amount::money;
+use remand_kernel::evidence::RowPhase;
 use remand_kernel::ids::{CommandId, Lane};
 use remand_kernel::program::{Program, Work};
 use remand_kernel::state::Used;
 use remand_kernel::{Command, Event, State, view};
-use remand_ledger::fact::NoteKind;
+use remand_ledger::fact::{Check, NoteKind};
 use remand_runtime::host::News;
 use std::time::Duration;
 
@@ -22,7 +24,9 @@ pub fn lines(news: &News<'_>) -> Vec<String> {
             NoteKind::Decision | NoteKind::Lesson | NoteKind::Proposal | NoteKind::Mapped => {}
         }
     }
-    for check in news.facts.checks.iter().filter(|check| !check.passed) {
+    // What a reviewer judged is told by the ruling.
+    let failed = |check: &&Check| !check.passed && check.phase != RowPhase::Review;
+    for check in news.facts.checks.iter().filter(failed) {
         let of = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
         lines.push(format!("  {}{of} failed: {}", check.name, first_line(&check.snippet)));
     }
@@ -105,11 +109,6 @@ pub fn spent(used: &Used, state: &State) -> String {
         parts.push(format!("{} of unknown cost", used.unpriced));
     }
     parts.join(", ")
-}
-
-/// Micro-units of the currency as a decimal.
-pub fn money(micro: u64) -> String {
-    format!("{}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
 }
 
 /// A duration as `1:05` or `2:00:00`.

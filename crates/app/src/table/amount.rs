@@ -2,11 +2,11 @@
 
 /// Micro-units of the currency; small amounts keep the digits that make them differ from nothing.
 pub fn money(micro: u64) -> String {
-    let (whole, part) = (micro / 1_000_000, micro % 1_000_000);
-    if whole == 0 && part > 0 && part < 10_000 {
-        return format!("0.{part:06}").trim_end_matches('0').to_string();
+    if micro > 0 && micro < 10_000 {
+        return format!("0.{micro:06}").trim_end_matches('0').to_string();
     }
-    format!("{}.{:02}", grouped(whole), part / 10_000)
+    let cents = micro.saturating_add(5_000) / 10_000;
+    format!("{}.{:02}", grouped(cents / 100), cents % 100)
 }
 
 /// A whole number with its thousands apart.
@@ -79,6 +79,7 @@ mod tests {
     #[test]
     fn amounts_read_as_people_write_them() {
         assert_eq!([money(0), money(4_200), money(1_250_000)], ["0.00", "0.0042", "1.25"]);
+        assert_eq!([money(18_000), money(14_999), money(999_999)], ["0.02", "0.01", "1.00"]);
         assert_eq!([grouped(999), grouped(1_000), grouped(1_234_567)], ["999", "1,000", "1,234,567"]);
         assert_eq!([counted(1, "dispatch"), counted(2, "dispatch")], ["1 dispatch", "2 dispatches"]);
         assert_eq!([time(350), time(4_210), time(65_000)], ["350 ms", "4.2 s", "1 m 05 s"]);

@@ -103,6 +103,16 @@ pub struct RunLimits {
     pub time: Option<u64>,
 }
 
+impl RunRow {
+    /// The confidence in the result, which is low where the run ended without its last signal (EP-32).
+    pub fn trusted(&self) -> &str {
+        match self.stage {
+            RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Done => &self.confidence,
+            RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => "low",
+        }
+    }
+}
+
 impl Reader {
     /// All runs, the newest first.
     pub fn runs(&self) -> Result<Vec<RunRow>, LedgerError> {

@@ -237,7 +237,7 @@ fn tail(ended: &Ended) -> String {
     let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     match last.as_slice() {
         [] => String::new(),
-        [.., end] => format!(": {}", contract::clean(end)),
+        [.., end] => format!(": {}", contract::clean(end.trim())),
     }
 }
 

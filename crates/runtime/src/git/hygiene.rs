@@ -171,7 +171,8 @@ impl fmt::Display for Hygiene {
         match self {
             Hygiene::Dirty { count, first } => {
                 let more = if *count > first.len() { ", ..." } else { "" };
-                write!(f, "{count} uncommitted changes are not part of the run: {}{more}", first.join(", "))
+                let changes = if *count == 1 { "change is" } else { "changes are" };
+                write!(f, "{count} uncommitted {changes} not part of the run: {}{more}", first.join(", "))
             }
             Hygiene::DetachedHead => f.write_str("HEAD is on no branch; the run starts from its commit"),
             Hygiene::OnDefaultBranch { branch } => {

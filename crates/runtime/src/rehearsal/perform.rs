@@ -37,8 +37,11 @@ pub enum Ending {
 pub fn perform(script: &Script, info: &DispatchInfo, out: &mut dyn Write, err: &mut dyn Write) -> Ending {
     let Some(entry) = script.entry(info) else {
         // Without a standard error there is nobody to tell.
-        let _ =
-            writeln!(err, "error: the rehearsal has no entry for this dispatch; add\n\n{}", missing(info));
+        let _ = writeln!(
+            err,
+            "{}\n\nerror: the rehearsal has no entry for this dispatch; add the one above",
+            missing(info)
+        );
         return Ending::Exit(NO_ENTRY);
     };
     let mut player = Player { entry, info, out, err };

@@ -39,7 +39,7 @@ fn answer(gate: &GateRow) -> String {
             let set = if set.is_empty() { String::new() } else { format!(", with {}", set.join(", ")) };
             format!("{option}{set}, answered by {} at {}; {of}", line::one(by), when(at))
         }
-        (_, _, Some(at)) => format!("the run went on without an answer at {}; {of}", when(at)),
+        (_, _, Some(at)) => format!("withdrawn without an answer at {}; {of}", when(at)),
         (_, _, None) => format!("open: `remand gates {}` tells how to answer", gate.run),
     }
 }

@@ -22,6 +22,8 @@ pub struct Standing {
     tasks: Vec<tasks::TaskView>,
     findings: Vec<FindingRow>,
     gates: Vec<GateRow>,
+    /// What was asked of the run, such as an answer, and not taken yet.
+    requests: usize,
 }
 
 impl Standing {
@@ -34,6 +36,7 @@ impl Standing {
             tasks: tasks::views(summaries, replayed.as_ref().ok()),
             findings: reader.findings(&row.run).map_err(|error| of_ledger(&error))?,
             gates: gates.into_iter().filter(GateRow::is_open).collect(),
+            requests: reader.requests(&row.run).map_err(|error| of_ledger(&error))?.len(),
             replayed,
             row,
         })
@@ -49,11 +52,12 @@ impl Standing {
         json!({
             "run": self.row,
             "driver": self.driver,
-            "confidence": { "level": self.row.confidence, "means": meaning(&self.row.confidence) },
+            "confidence": { "level": self.row.trusted(), "means": meaning(self.row.trusted()) },
             "budgets": budgets,
             "tasks": self.tasks,
             "findings": findings::tally(&self.findings),
             "gates": self.gates,
+            "requests": self.requests,
             "problem": self.replayed.as_ref().err().map(ToString::to_string),
         })
     }
@@ -63,7 +67,8 @@ impl Standing {
         if !self.tasks.is_empty() {
             text.push_str(&format!("\n{}", tasks::table(&self.tasks).render(ink)));
         }
-        for gate in &self.gates {
+        let unanswered = if self.requests > 0 { &[] } else { self.gates.as_slice() };
+        for gate in unanswered {
             text.push_str(&format!("\n{}", ink.paint(Tone::Doubtful, "waits for an answer")));
             text.push_str(&format!("\n{}", indented(&gate.question, 2)));
             let how = format!("answer with `{}`{}", answer_command(gate, &self.gates), other_options(gate));
@@ -99,8 +104,8 @@ impl Standing {
         fields.add("branch", format!("{}, from {}", row.branch, row.base.get(..12).unwrap_or(&row.base)));
         fields.add("risk", &row.risk);
         let so_far = if row.stage.is_over() { "" } else { " so far" };
-        let means = meaning(&row.confidence).unwrap_or_default();
-        fields.add("confidence", format!("{}{so_far}: {means}", row.confidence));
+        let means = meaning(row.trusted()).unwrap_or_default();
+        fields.add("confidence", format!("{}{so_far}: {means}", row.trusted()));
         let replayed = self.replayed.as_ref().ok();
         spending::add(&mut fields, row, replayed.map(|replayed| replayed.state.granted));
         if let Some(replayed) = replayed {
@@ -118,6 +123,9 @@ impl Standing {
     fn driver_words(&self) -> String {
         match (&self.driver, self.row.stage) {
             (Some(driver), _) => driver.clone(),
+            (None, RunStage::Waiting) if self.requests > 0 => {
+                format!("nobody; an answer is recorded: `remand resume {}`", self.row.run)
+            }
             (None, RunStage::Waiting) if !self.gates.is_empty() => {
                 "nobody; it waits for an answer".to_string()
             }

@@ -1,0 +1,170 @@
+//! Golden tests: every command that works on runs, with its help, its happy path and its main error, word for word.
+
+mod demo;
+mod journey;
+mod redaction;
+
+use crate::place::{Place, shown};
+use crate::rehearsed::TRIVIAL;
+use redaction::{joined, narrowed, of_any_machine, redacted};
+use std::path::PathBuf;
+
+const COMMANDS: [&str; 21] = [
+    "init",
+    "run",
+    "resume",
+    "status",
+    "runs",
+    "log",
+    "findings",
+    "show",
+    "diff",
+    "evidence",
+    "gates",
+    "answer",
+    "cancel",
+    "rollback",
+    "audit",
+    "clean",
+    "doctor",
+    "config",
+    "demo",
+    "completions",
+    "man",
+];
+
+impl Place {
+    /// The folder that holds everything of the test.
+    fn all(&self) -> PathBuf {
+        self.project().parent().expect("a folder").to_path_buf()
+    }
+
+    /// Runs each command line and gives the whole conversation, redacted. Colour is not forbidden, and yet there is
+    /// none, since nothing is a terminal.
+    fn transcript(&self, lines: &[&[&str]]) -> String {
+        let mut text = String::new();
+        for arguments in lines {
+            let mut command = self.command(arguments);
+            command.env_remove("NO_COLOR").env("TERM", "xterm-256color").env("CLICOLOR", "1");
+            let shown = shown(command);
+            for stream in [&shown.out, &shown.err] {
+                assert!(!stream.contains('\u{1b}'), "an escape in {arguments:?}: {stream:?}");
+            }
+            text.push_str(&format!("$ remand {}\n{}", typed(arguments), shown.out));
+            if !text.ends_with('\n') {
+                text.push_str(" (and no end of line)\n");
+            }
+            if !shown.err.is_empty() {
+                text.push_str(&format!("stderr:\n{}", shown.err));
+            }
+            text.push_str(&format!("exit code {}\n\n", shown.code));
+        }
+        redacted(&text, &self.all())
+    }
+}
+
+/// A command line as one types it.
+fn typed(arguments: &[&str]) -> String {
+    let quoted = |word: &&str| match word.is_empty() || word.contains(' ') {
+        true => format!("{word:?}"),
+        false => word.to_string(),
+    };
+    arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// As many lines of a long text.
+fn first(lines: usize, text: &str) -> String {
+    text.lines().take(lines).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn every_command_has_a_help() {
+    for command in COMMANDS {
+        insta::assert_snapshot!(format!("help-{command}"), crate::shown(&[command, "--help"]));
+    }
+}
+
+#[test]
+fn where_nothing_ran_lists_are_empty_and_the_rest_says_how_to_begin() {
+    let place = Place::configured(TRIVIAL);
+    let lines: &[&[&str]] = &[
+        &["runs"],
+        &["status"],
+        &["gates"],
+        &["gates", "--all"],
+        &["status", "latest"],
+        &["log"],
+        &["findings"],
+        &["show", "plan"],
+        &["diff"],
+        &["evidence"],
+        &["audit"],
+        &["resume"],
+        &["answer", "latest", "proceed"],
+        &["cancel", "latest"],
+        &["rollback", "latest", "--yes"],
+        &["clean"],
+    ];
+    insta::assert_snapshot!("nothing-ran", place.transcript(lines));
+    insta::assert_snapshot!("no-repository", place.transcript(&[&["-C", "/", "runs"], &["-C", "/", "init"]]));
+}
+
+#[test]
+fn a_run_that_cannot_begin_says_what_is_missing() {
+    let place = Place::configured(TRIVIAL);
+    let rehearsal = place.beside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
+    let broken = format!("rehearsal:{}", place.beside("broken.yaml", "rehearsal: 1\nscenes: []\n"));
+    let rehearsal = format!("rehearsal:{rehearsal}");
+    let lines: &[&[&str]] = &[
+        &["run"],
+        &["run", "Add subtraction"],
+        &["run", "Add subtraction", "--agent", "oracle"],
+        &["run", "Add subtraction", "--agent", "rehearsal:none.yaml"],
+        &["run", "Add subtraction", "--agent", &broken],
+        &["run", "Add subtraction", "--agent", &rehearsal, "--workflow", "featur"],
+        &["run", "Add subtraction", "--agent", &rehearsal, "--budget-money", "much"],
+        &["run", "Add subtraction", "--agent", &rehearsal, "--interactive", "--autonomous"],
+        &["runs"],
+    ];
+    insta::assert_snapshot!("run-refused", place.transcript(lines));
+}
+
+#[test]
+fn settings_are_written_shown_and_refused() {
+    let place = Place::new();
+    let mut text = place.transcript(&[&["init"], &["init"]]);
+    place.write("remand.toml", TRIVIAL);
+    text.push_str(&narrowed(&place.transcript(&[&["config"], &["config", "checks"], &["config", "chekcs"]])));
+    place.write("remand.toml", "workflo = \"quick\"\n\n[limits]\nmoney = \"much\"\n");
+    text.push_str(&place.transcript(&[&["config"]]));
+    insta::assert_snapshot!("settings", text);
+}
+
+#[test]
+fn doctor_lists_what_is_there_and_fails_where_work_is_impossible() {
+    let place = Place::configured(TRIVIAL);
+    insta::assert_snapshot!("doctor", of_any_machine(&joined(&place.transcript(&[&["doctor"]]))));
+    place.write("remand.toml", "workflo = \"quick\"\n");
+    insta::assert_snapshot!("doctor-failing", of_any_machine(&joined(&place.transcript(&[&["doctor"]]))));
+}
+
+#[test]
+fn completions_and_manual_pages_are_made_from_the_command_line() {
+    let place = Place::new();
+    insta::assert_snapshot!("completions-bash", first(12, &place.transcript(&[&["completions", "bash"]])));
+    insta::assert_snapshot!("man", first(14, &place.transcript(&[&["man"]])));
+    let pages = place.all().join("pages").display().to_string();
+    insta::assert_snapshot!("man-pages", place.transcript(&[&["man", &pages], &["completions", "tcsh"]]));
+}
+
+#[test]
+fn commands_of_the_engine_send_people_away() {
+    let place = Place::new();
+    let script = place.beside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
+    let lines: &[&[&str]] = &[
+        &["rehearse", "--script", &script],
+        &["rehearse", "--script", "none.yaml"],
+        &["confine", "--policy", "none.json", "--", "true"],
+    ];
+    insta::assert_snapshot!("engine", place.transcript(lines));
+}

@@ -1,0 +1,73 @@
+//! The demonstration, word for word. Tasks run side by side, so what happens to each is told apart.
+
+use super::redaction::redacted;
+use crate::place::{Place, shown};
+
+/// What is told between two lines that belong together.
+fn paragraphs(story: &str) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in story.lines().filter(|line| !line.is_empty()) {
+        if open {
+            let last = told.last_mut().expect("a paragraph");
+            last.push_str(&format!("\n{line}"));
+        } else {
+            told.push(line.to_string());
+        }
+        open = line.starts_with('✗') || (open && !line.starts_with("  ↩"));
+    }
+    told
+}
+
+/// The task that a paragraph is about, such as `task-1`; none for the run itself.
+fn task(paragraph: &str) -> Option<&str> {
+    paragraph.lines().next()?.split_whitespace().find(|word| word.starts_with("task-"))
+}
+
+/// Findings of members that ended in any order, sorted.
+fn settled(paragraph: &str) -> String {
+    let mut lines: Vec<&str> = paragraph.lines().collect();
+    if lines.len() > 3 {
+        let last = lines.len() - 1;
+        lines[1..last].sort_unstable();
+    }
+    lines.join("\n")
+}
+
+/// The story with the tasks of each batch one after the other.
+fn in_order(story: &str) -> String {
+    let told = paragraphs(story);
+    let mut text = String::new();
+    for batch in told.chunk_by(|one, other| task(one).is_some() == task(other).is_some()) {
+        let mut batch: Vec<&String> = batch.iter().collect();
+        batch.sort_by_key(|paragraph| task(paragraph));
+        for paragraph in batch {
+            text.push_str(&format!("{}\n", settled(paragraph)));
+        }
+    }
+    text
+}
+
+#[test]
+fn the_demonstration_tells_what_was_caught_and_where_it_was_sent() {
+    let place = Place::new();
+    let folder = place.all().join("demo").display().to_string();
+    let mut command = place.command(&["demo", "--into", &folder]);
+    command.env_remove("REMAND_STATE_DIR").env_remove("NO_COLOR").env("TERM", "xterm-256color");
+
+    let demo = shown(command);
+
+    assert_eq!((demo.code, demo.err.as_str()), (0, ""), "{}", demo.out);
+    assert!(!demo.out.contains('\u{1b}'), "{:?}", demo.out);
+    let (story, rest) = demo.out.split_once("\n────").expect("the bundle is set apart");
+    let (head, story) = story.split_once("are real.\n\n").expect("what it is");
+    insta::assert_snapshot!("demo-head", redacted(head, &place.all()));
+    insta::assert_snapshot!("demo-story", in_order(story));
+    insta::assert_snapshot!("demo-bundle", redacted(&format!("────{rest}"), &place.all()));
+    insta::assert_snapshot!("demo-again", place.transcript(&[&["demo", "--into", &folder]]));
+
+    let shop = format!("{folder}/shop");
+    let mut findings = place.command(&["-C", &shop, "findings"]);
+    findings.env_remove("REMAND_STATE_DIR");
+    insta::assert_snapshot!("demo-findings", redacted(&shown(findings).out, &place.all()));
+}

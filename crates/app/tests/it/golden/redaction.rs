@@ -1,0 +1,61 @@
+//! Takes out of a transcript what differs from one run, or one machine, to the next.
+
+use regex::Regex;
+use std::path::Path;
+
+/// Each pattern with what stands for it. Placeholders of ids and times are as wide as what they stand for, so that
+/// tables stay in line.
+const PATTERNS: &[(&str, &str)] = &[
+    // What cannot be enforced depends on the kernel.
+    (r"(?m)^ +\d+:\d\d  ! not enforced on this machine: .*\n", ""),
+    (r"(?m)^ +! not enforced on this machine: [^⇒]*?( +⇒)", "$1"),
+    (r"(?s)## Warnings\n\n.*?\n\n", "## Warnings\n\n[as the machine has it]\n\n"),
+    (r"\d{8}-\d{6}-[a-z0-9]{4}", "yyyymmdd-hhmmss-rand"),
+    (r"index [0-9a-f]{40}\.\.[0-9a-f]{40}", "index [blob]..[blob]"),
+    (r"\b[0-9a-f]{64}\b", "[hash]"),
+    (r"\b[0-9a-f]{40}\b", "[commit]"),
+    (r"\b[0-9a-f]{32}\b", "[repository]"),
+    (r"\b[0-9a-f]{12}\b", "[commit-abc]"),
+    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "yyyy-mm-ddThh:mm:ssZ"),
+    (r"\d{4}-\d\d-\d\d, times", "yyyy-mm-dd, times"),
+    (r"\b\d\d:\d\d:\d\d\b", "hh:mm:ss"),
+    (r"(?m)^ +\d+:\d\d  ", "   m:ss  "),
+    (r"\b\d+ seconds of work", "[n] seconds of work"),
+    (r"\b(\d+ ms|\d+\.\d s|\d+ m \d\d s)\b", "[time]"),
+    (r"\b\d+ [smh] ago", "[age] ago"),
+    (r" for \d+ [smh]\b", " for [age]"),
+    (r"\b\d+\.\d [KMGT]iB\b", "[size]"),
+    (r"process \d+", "process [pid]"),
+    (r"\b\d{13}\b", "[unix-time-ms]"),
+    (r"git version .*", "git version [version]"),
+];
+
+/// The text without what is particular about this run; `folder` is where everything of the test lies.
+pub fn redacted(text: &str, folder: &Path) -> String {
+    let mut text = text.replace(&folder.display().to_string(), "DIR");
+    for (pattern, placeholder) in PATTERNS {
+        let pattern = Regex::new(pattern).expect("a pattern");
+        text = pattern.replace_all(&text, *placeholder).into_owned();
+    }
+    text
+}
+
+/// Columns two spaces apart, for tables whose widths depend on what was redacted.
+pub fn narrowed(text: &str) -> String {
+    let text = Regex::new(r"(\S) {2,}").expect("a pattern").replace_all(text, "$1  ").into_owned();
+    Regex::new(r"  \d+ [smh]  ").expect("a pattern").replace_all(&text, "  [age]  ").into_owned()
+}
+
+/// Lines that go on in the next one, joined: where they break depends on what was redacted.
+pub fn joined(text: &str) -> String {
+    Regex::new(r"\n {18}(\S)").expect("a pattern").replace_all(text, " $1").into_owned()
+}
+
+/// A check-up without what only the machine decides: how much is free, and what its kernel enforces.
+pub fn of_any_machine(checkup: &str) -> String {
+    let sandbox =
+        Regex::new(r"(?m)^\w+ +sandbox .*\n((ok|warn) {3,}not enforced: .*\n)*").expect("a pattern");
+    let count = Regex::new(r"with \d+ warnings?").expect("a pattern");
+    let text = sandbox.replace_all(checkup, "[sandbox]\n").into_owned();
+    count.replace_all(&text, "with [n] warnings").into_owned()
+}
