@@ -12,6 +12,7 @@ use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{GateRow, NoteRow, RequestFate, RunRow};
 use remand_ledger::{Reader, RunId};
 use remand_runtime::host::{Host, HostError, Standing, Watch};
+use remand_runtime::lock::DriverLock;
 use remand_runtime::redact::{Redactor, Rules};
 use remand_runtime::workshop::{Places, Settings, Workshop, is_laid_out};
 use remand_runtime::{bundle, confine};
@@ -109,7 +110,7 @@ pub fn drive(
 ) -> Result<Exit, Failure> {
     let stop = Stop::listen();
     let mut watch = progress::view(context.json, &stop);
-    let reader = workplace.reader()?;
+    let (reader, redactor) = (workplace.reader()?, redactor(workplace)?);
     loop {
         let standings = host.drive(watch.as_mut()).map_err(|error| of_host(&error))?;
         let waiting = standings
@@ -121,8 +122,8 @@ pub fn drive(
             && asks_here()
             && let Some(gate) = open_gates(&reader, &run)?.first()
         {
-            match ask(&reader, gate, &stop)? {
-                Some(event) => submit(&mut host, &run, event, watch.as_mut()),
+            match ask(&reader, gate, &redactor, &stop)? {
+                Some(event) => submit(&mut host, &run, event, watch.as_mut())?,
                 None => {
                     tell("no answer; the gate waits");
                     return report_all(context, workplace, &reader, &standings);
@@ -140,9 +141,19 @@ fn asks_here() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-fn submit(host: &mut Host<Workshop>, run: &RunId, event: Event, watch: &mut dyn Watch) {
-    if let Err(error) = host.submit(run, event, watch) {
-        of_host(&error).print();
+/// What the kernel refuses can be answered anew; anything else ends the drive, since memory and ledger may differ.
+fn submit(
+    host: &mut Host<Workshop>,
+    run: &RunId,
+    event: Event,
+    watch: &mut dyn Watch,
+) -> Result<(), Failure> {
+    match host.submit(run, event, watch) {
+        Err(error @ HostError::Refused { .. }) => {
+            of_host(&error).print();
+            Ok(())
+        }
+        other => other.map_err(|error| of_host(&error)),
     }
 }
 
@@ -153,7 +164,7 @@ pub fn open_gates(reader: &Reader, run: &RunId) -> Result<Vec<GateRow>, Failure>
 }
 
 /// Puts a gate to the person at the terminal. Nothing but an answer leaves it; the end of input keeps it waiting.
-fn ask(reader: &Reader, gate: &GateRow, stop: &Stop) -> Result<Option<Event>, Failure> {
+fn ask(reader: &Reader, gate: &GateRow, redactor: &Redactor, stop: &Stop) -> Result<Option<Event>, Failure> {
     tell(&format!("\n{}", gates::text_of(reader, gate, std::slice::from_ref(gate), Ink::of_stdout())?));
     let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
     loop {
@@ -167,7 +178,7 @@ fn ask(reader: &Reader, gate: &GateRow, stop: &Stop) -> Result<Option<Event>, Fa
         let (word, note) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let word = if word.is_empty() { gate.default.as_deref().unwrap_or_default() } else { word };
         if let Some(option) = options.iter().find(|option| **option == word) {
-            return answered(gate, option, note.trim()).map(Some);
+            return answered(gate, option, &redactor.redact(note.trim())).map(Some);
         }
         tell(&format!(
             "`{word}` is not offered; answer with one of {}, and a note behind it if you like",
@@ -308,28 +319,42 @@ fn outcome(reader: &Reader, run: &RunId, exit: Exit, notes: &[NoteRow]) -> Resul
     }
 }
 
-/// Waits until the process that drives a run has taken a request.
-pub fn await_fate(context: &Context<'_>, reader: &Reader, request: i64) -> Result<Exit, Failure> {
-    let said = |fate: &str, text: &str| match context.json {
-        true => print_json(&json!({ "request": fate })),
-        false => print(text),
-    };
+/// What became of a request to the process that drives a run.
+pub enum Fate {
+    Over(Exit),
+    /// That process is gone and has not taken it.
+    Free,
+}
+
+/// Waits until the process that drives a run has taken a request, or is gone.
+pub fn await_fate(
+    context: &Context<'_>,
+    workplace: &Workplace,
+    run: &RunId,
+    request: i64,
+) -> Result<Fate, Failure> {
+    let reader = workplace.reader()?;
     let deadline = Instant::now() + PATIENCE;
     loop {
         match reader.fate(request).map_err(|error| of_ledger(&error))? {
             RequestFate::Taken => {
-                said("taken", "taken\n")?;
-                return Ok(Exit::Done);
+                match context.json {
+                    true => print_json(&json!({ "request": "taken" })),
+                    false => print("taken\n"),
+                }?;
+                return Ok(Fate::Over(Exit::Done));
             }
             RequestFate::Refused(why) => {
-                return Err(Failure::user(
-                    format!("refused: {why}"),
-                    "see `remand status` and `remand gates`",
-                ));
+                let hint = "see `remand status` and `remand gates`";
+                return Err(Failure::user(format!("refused: {why}"), hint));
+            }
+            RequestFate::Waiting if DriverLock::holder(&workplace.home.run(run)).is_none() => {
+                return Ok(Fate::Free);
             }
             RequestFate::Waiting if Instant::now() > deadline => {
-                said("waiting", "left for the process that drives the run\n")?;
-                return Ok(Exit::Done);
+                let what = "the process that drives the run has not taken it yet";
+                let hint = "it will as soon as it can; `remand status` shows whether it did";
+                return Err(Failure { exit: Exit::Waiting, ..Failure::user(what, hint) });
             }
             RequestFate::Waiting => std::thread::sleep(Duration::from_millis(20)),
         }

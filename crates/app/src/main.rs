@@ -1,6 +1,7 @@
 //! The binary `remand`: reads the command line, runs one subcommand, prints what it returns.
 
 mod beginning;
+mod bench;
 mod cli;
 mod commands;
 mod demo;

@@ -13,6 +13,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, Transactio
 use std::collections::{BTreeMap, HashMap};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The state of a run is kept every so many events, so that a resume reads at most as many.
 const SNAPSHOT_EVERY: i64 = 128;
@@ -105,6 +107,18 @@ impl Ledger {
             0 => Err(LedgerError::RequestGone { id: request }),
             _ => Ok(()),
         }
+    }
+
+    /// Counts the commits of this connection from now on.
+    pub fn count_commits(&mut self) -> Result<Arc<AtomicU64>, LedgerError> {
+        let commits = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&commits);
+        let hook = move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        let hooked = self.conn.commit_hook(Some(hook));
+        hooked.map(|()| commits).map_err(|error| LedgerError::from_fault(&self.path, error.into()))
     }
 
     /// Makes all projections again from the journal, and gives the number of events.

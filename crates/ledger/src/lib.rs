@@ -20,6 +20,8 @@ mod history;
 mod rebuild;
 pub mod replay;
 
+pub mod measure;
+
 pub mod audit;
 pub mod export;
 

@@ -1,6 +1,7 @@
 //! The tables of a ledger, the marks that tell a ledger from another file, and how an old one is brought up to date.
 
 use crate::error::{Fault, LedgerError};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,6 +46,7 @@ pub fn format() -> i64 {
 pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
     conn.busy_timeout(PATIENCE)?;
     conn.set_prepared_statement_cache_capacity(64);
+    keep_plans(conn)?;
     check_marks(conn, path)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
     conn.pragma_update(None, "synchronous", "full")?;
@@ -57,6 +59,7 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
 pub(crate) fn prepare_reader(conn: &Connection, path: &Path) -> Result<(), Fault> {
     conn.busy_timeout(PATIENCE)?;
     conn.set_prepared_statement_cache_capacity(64);
+    keep_plans(conn)?;
     let known = format();
     match check_marks(conn, path)? {
         Marks::Ledger(found) if found == known => {}
@@ -66,6 +69,13 @@ pub(crate) fn prepare_reader(conn: &Connection, path: &Path) -> Result<(), Fault
         Marks::Empty => return Err(LedgerError::NotALedger { path: path.to_path_buf() }.into()),
     }
     conn.pragma_update(None, "query_only", true)?;
+    Ok(())
+}
+
+/// Keeps the plans of prepared statements. Without this a statement on a table with a partial index is planned again
+/// whenever its parameters change, and a gate query after an `ANALYZE`.
+fn keep_plans(conn: &Connection) -> Result<(), Fault> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 

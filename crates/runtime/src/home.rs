@@ -67,6 +67,11 @@ impl Home {
         &self.root
     }
 
+    /// The folder with the state of all repositories.
+    pub fn above(&self) -> &Path {
+        self.root.parent().unwrap_or(&self.root)
+    }
+
     pub fn ledger(&self) -> PathBuf {
         self.root.join("ledger.db")
     }

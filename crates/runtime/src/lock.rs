@@ -6,6 +6,10 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const TRIES: u32 = 3;
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// Held while a process drives a run. The system lets go of it when the process dies, however it dies.
 #[derive(Debug)]
@@ -36,12 +40,20 @@ impl DriverLock {
             .mode(0o600)
             .open(&path)
             .map_err(unusable)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(LockError::Held { run: run.clone(), owner: owner(&mut file) });
+        let mut tries = 1;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                // Somebody may just be looking who has it.
+                Err(TryLockError::WouldBlock) if tries < TRIES => {
+                    tries += 1;
+                    std::thread::sleep(AGAIN);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(LockError::Held { run: run.clone(), owner: owner(&mut file) });
+                }
+                Err(TryLockError::Error(source)) => return Err(unusable(source)),
             }
-            Err(TryLockError::Error(source)) => return Err(unusable(source)),
         }
         let said = format!("process {}, since {}\n", std::process::id(), clock::iso(clock::now()));
         file.set_len(0)

@@ -1,7 +1,7 @@
 //! `remand answer`: answers a question, and goes on with the run if nobody else drives it.
 
 use super::Context;
-use crate::driving;
+use crate::driving::{self, Fate};
 use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
@@ -59,13 +59,17 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Done);
     }
-    match host.resume(&gate.run) {
-        Ok(()) => driving::drive(context, &workplace, host),
-        Err(HostError::Lock(LockError::Held { owner, .. })) => {
-            tell(&format!("{owner} drives the run and takes the answer"));
-            driving::await_fate(context, &reader, request)
+    loop {
+        match host.resume(&gate.run) {
+            Ok(()) => return driving::drive(context, &workplace, host),
+            Err(HostError::Lock(LockError::Held { owner, .. })) => {
+                tell(&format!("{owner} drives the run and takes the answer"));
+                if let Fate::Over(exit) = driving::await_fate(context, &workplace, &gate.run, request)? {
+                    return Ok(exit);
+                }
+            }
+            Err(error) => return Err(driving::of_host(&error)),
         }
-        Err(error) => Err(driving::of_host(&error)),
     }
 }
 

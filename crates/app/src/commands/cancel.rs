@@ -1,7 +1,7 @@
 //! `remand cancel`: ends a run, whoever drives it.
 
 use super::Context;
-use crate::driving;
+use crate::driving::{self, Fate};
 use crate::exit::{Exit, Failure, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
@@ -30,15 +30,21 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let mut host = driving::host(&workplace)?;
     let event = Event::Cancelled { by: driving::user() };
     let request = host.ledger().request(&row.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
-    match host.take_over(&row.run) {
-        Ok(_) => match driving::drive(context, &workplace, host)? {
-            Exit::Failed => Ok(Exit::Done),
-            other => Ok(other),
-        },
-        Err(HostError::Lock(LockError::Held { owner, .. })) => {
-            tell(&format!("{owner} drives the run and ends it"));
-            driving::await_fate(context, &reader, request)
+    loop {
+        match host.take_over(&row.run) {
+            Ok(_) => {
+                return match driving::drive(context, &workplace, host)? {
+                    Exit::Failed => Ok(Exit::Done),
+                    other => Ok(other),
+                };
+            }
+            Err(HostError::Lock(LockError::Held { owner, .. })) => {
+                tell(&format!("{owner} drives the run and ends it"));
+                if let Fate::Over(exit) = driving::await_fate(context, &workplace, &row.run, request)? {
+                    return Ok(exit);
+                }
+            }
+            Err(error) => return Err(driving::of_host(&error)),
         }
-        Err(error) => Err(driving::of_host(&error)),
     }
 }

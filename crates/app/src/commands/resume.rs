@@ -2,12 +2,11 @@
 
 use super::Context;
 use crate::driving;
-use crate::exit::{Exit, Failure, print, print_json, tell};
+use crate::exit::{Exit, Failure, print, print_json};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
 use remand_ledger::query::{RunRow, RunStage};
 use remand_runtime::clock;
-use remand_runtime::host::HostError;
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -53,8 +52,8 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         }
         match host.resume(&row.run) {
             Ok(()) => driven += 1,
-            // With several to go on with, one that somebody else has is no reason to leave the others.
-            Err(error @ HostError::Lock(_)) if runs.len() > 1 => tell(&error.to_string()),
+            // With several to go on with, trouble with one is no reason to leave the others.
+            Err(error) if runs.len() > 1 => driving::of_host(&error).print(),
             Err(error) => return Err(driving::of_host(&error)),
         }
     }

@@ -10,6 +10,7 @@ mod drivers;
 mod feature;
 mod gates;
 mod git;
+mod golden;
 mod knowledge;
 mod limits;
 mod parked;

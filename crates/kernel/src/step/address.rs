@@ -1,10 +1,11 @@
 //! Sending findings to the phases and tasks that must deal with them (PF-03, EP-21).
 
-use super::Stepper;
+use super::{Step, Stepper};
 use crate::event::Item;
 use crate::ids::{Lane, PhaseId};
-use crate::program::Work;
+use crate::program::{Program, Work};
 use crate::ruling::Why;
+use crate::state::State;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -166,24 +167,44 @@ impl Stepper<'_> {
             | Work::Flow { .. }
             | Work::Ask { .. } => false,
         };
-        let flow =
-            self.program.phase_ids().find(|id| matches!(self.program.phase(*id).work, Work::Flow { .. }));
-        let (true, Some(flow)) = (gives_up, flow) else {
+        let (true, Some(flow)) = (gives_up, self.task_flow()) else {
             return;
         };
-        let blamed: Vec<String> =
-            self.state.main.carried.clone().into_iter().flat_map(|at| self.tasks_of(flow, at)).collect();
-        let mut kept: Vec<Item> = Vec::new();
-        for item in self.list_of(flow) {
-            let through = self.state.finished.contains_key(&item.id) && !blamed.contains(&item.id);
-            let needs = item.needs.iter().all(|need| kept.iter().any(|other| other.id == *need));
-            if through && needs {
-                kept.push(item.clone());
-            }
-        }
+        let kept = self.tasks_through(flow);
         self.state.finished.retain(|id, _| kept.iter().any(|item| item.id == *id));
         if let Work::Flow { list, .. } = &self.program.phase(flow).work {
             self.state.lists[list.index()] = kept;
         }
     }
+
+    fn task_flow(&self) -> Option<PhaseId> {
+        self.program.phase_ids().find(|id| matches!(self.program.phase(*id).work, Work::Flow { .. }))
+    }
+
+    /// The tasks that got through, that no carried finding is about, and that need none but such.
+    fn tasks_through(&self, flow: PhaseId) -> Vec<Item> {
+        let carried = self.state.main.carried.iter();
+        let blamed: Vec<String> = carried.flat_map(|at| self.tasks_of(flow, *at)).collect();
+        let mut through: Vec<Item> = Vec::new();
+        for item in self.list_of(flow) {
+            let finished = self.state.finished.contains_key(&item.id) && !blamed.contains(&item.id);
+            let needs = item.needs.iter().all(|need| through.iter().any(|other| other.id == *need));
+            if finished && needs {
+                through.push(item.clone());
+            }
+        }
+        through
+    }
+}
+
+/// The tasks that an operation which gives tasks up has to take back, as things stand before it.
+pub fn given_up(program: &Program, state: &State) -> Vec<String> {
+    let mut state = state.clone();
+    let stepper = Stepper { program, state: &mut state, answered: None, out: Step::default() };
+    let Some(flow) = stepper.task_flow() else {
+        return Vec::new();
+    };
+    let through = stepper.tasks_through(flow);
+    let gone = stepper.list_of(flow).iter().filter(|item| !through.iter().any(|kept| kept.id == item.id));
+    gone.map(|item| item.id.clone()).collect()
 }

@@ -26,6 +26,7 @@ use crate::state::{Desk, Stage, State};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use address::given_up;
 pub use settle::tally_of;
 
 /// What one event led to.

@@ -11,7 +11,7 @@ mod report;
 mod told;
 
 use crate::clock;
-use crate::confine::Policy;
+use crate::confine::{Level, Policy};
 use crate::contract::{self, Expectation};
 use crate::driver::{Heard, Place};
 use crate::git::{Changed, TreeId};
@@ -128,7 +128,7 @@ fn prepare<'b>(
     let expected = expected::expectation(job, dispatch, role, reader)?;
     let files = dispatch.task.as_deref().map(|task| task_files(job, task));
     let permit = Permit::new(&role.may_write, files.as_deref());
-    let lane = if permit.is_read_only() { LaneTree::as_it_is(job)? } else { LaneTree::for_work(job)? };
+    let lane = lane(job, &permit)?;
     let folder = Folder::make(job)?;
     let round = told::round(job, dispatch, reader)?;
     let inputs = inputs::lay_out(job, dispatch, &lane, reader, &folder.inputs())?;
@@ -180,6 +180,19 @@ fn prepare<'b>(
         prompt,
         started: clock::now(),
     })
+}
+
+/// The tree that the agent works in. Where the sandbox does not keep readers from writing, each has a tree of its own, so
+/// that nobody pays for what another one did.
+fn lane(job: &Job, permit: &Permit) -> Result<LaneTree, Trouble> {
+    if !permit.is_read_only() {
+        return LaneTree::for_work(job);
+    }
+    let lane = LaneTree::as_it_is(job)?;
+    match job.site.settings().enforcement.files {
+        Level::Full => Ok(lane),
+        Level::Partial | Level::None | Level::Unasked => lane.apart(job, &format!("reader {}", job.id.seat)),
+    }
 }
 
 /// The files that a task names.
@@ -281,7 +294,7 @@ impl Brief<'_> {
         shown.extend([self.folder.root().to_path_buf(), self.lane.work.path().to_path_buf()]);
         Policy {
             read_write,
-            hidden: vec![self.job.site.settings().home.root().to_path_buf()],
+            hidden: vec![self.job.site.settings().home.above().to_path_buf()],
             shown,
             network: self.role.network,
             report: Some(self.folder.enforced()),

@@ -2,7 +2,7 @@
 
 use super::{Brief, note};
 use crate::contract::{self, Limits, RawResult, Reading, Unread};
-use crate::driver::Heard;
+use crate::driver::{Heard, left_by_agent};
 use crate::git::TreeId;
 use crate::workshop::Trouble;
 use remand_kernel::Report;
@@ -13,7 +13,6 @@ use remand_kernel::finding::Severity;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Artifact, Check, NoteKind};
 use remand_ledger::{Blob, BlobId, Facts};
-use std::io::Read;
 
 /// The trees that a role can change are artifacts by their content, not by a result.
 const TREES: [&str; 2] = ["code", "tests"];
@@ -29,7 +28,7 @@ pub fn read(
     let limits = Limits::default();
     let site = &brief.job.site;
     // Secrets are taken out before anything is read, so that no field carries one on (EP-30).
-    let file = result_file(brief, limits.bytes).map(|bytes| site.blob_of_bytes(&bytes));
+    let file = left_by_agent(&brief.folder.result(), limits.bytes).map(|bytes| site.blob_of_bytes(&bytes));
     if let (Some(blob), Some(telemetry)) = (&file, &mut facts.telemetry) {
         telemetry.result = Some(blob.id);
         blobs.push(blob.clone());
@@ -77,17 +76,6 @@ pub fn read(
 fn told(problems: &[contract::Problem]) -> String {
     let lines: Vec<String> = problems.iter().map(|problem| problem.to_string()).collect();
     lines.join("; ")
-}
-
-/// The file that the dispatch names, if the agent wrote it; never more of it than a result may have.
-fn result_file(brief: &Brief<'_>, most: usize) -> Option<Vec<u8>> {
-    let path = brief.folder.result();
-    if !std::fs::symlink_metadata(&path).ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(&path).ok()?.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 /// Every version of what the phase writes is kept; its identity is its content, not when it was written.

@@ -7,7 +7,8 @@ use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 pub use rehearsal::Rehearsal;
 
@@ -58,4 +59,14 @@ pub trait Driver: Send + Sync {
     fn launch(&self, place: &Place) -> Launch;
 
     fn hear(&self, place: &Place, ended: &Ended) -> Heard;
+}
+
+/// What an agent left in a file: none if it is no plain file, and never more than so many bytes and one.
+pub fn left_by_agent(path: &Path, most: usize) -> Option<Vec<u8>> {
+    if !std::fs::symlink_metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }

@@ -1,11 +1,14 @@
 //! The rehearsal driver: scripted agents, as real child processes of this same program.
 
-use super::{Driver, Heard, Launch, Place};
+use super::{Driver, Heard, Launch, Place, left_by_agent};
 use crate::process::Ended;
 use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
 use serde::Deserialize;
 use std::path::PathBuf;
+
+/// The most that a script can have to say of its usage.
+const USAGE: usize = 4096;
 
 /// Plays a script.
 #[derive(Clone, Debug)]
@@ -42,8 +45,7 @@ impl Driver for Rehearsal {
     }
 
     fn hear(&self, place: &Place, ended: &Ended) -> Heard {
-        let said: Said = std::fs::read(place.out.join("usage.json"))
-            .ok()
+        let said: Said = left_by_agent(&place.out.join("usage.json"), USAGE)
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
         let denied = denied(&ended.stderr.text());

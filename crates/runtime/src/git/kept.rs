@@ -1,6 +1,7 @@
 //! Trees that a run may need again, by the digest under which the kernel knows them, safe from garbage collection.
 
 use super::call::{Place, git};
+use super::chain::{Kind, one_line};
 use super::{CommitId, GitError, Repository, RunTrees, TreeId};
 use remand_kernel::change::Digest;
 use std::path::PathBuf;
@@ -48,6 +49,16 @@ impl RunTrees {
 
     pub fn set_lane_base(&self, task: &str, batch: u16, base: &CommitId) -> Result<(), GitError> {
         self.point(&self.lane_reference(task, batch), base)
+    }
+
+    /// Tells whether the main line has work of a task that was merged after this state of it and not taken back.
+    pub fn merged_since(&self, task: &str, base: &CommitId) -> Result<bool, GitError> {
+        let links = self.links()?;
+        let undone: Vec<&str> = links.iter().flat_map(|link| link.undid.iter().map(String::as_str)).collect();
+        // The latest comes first.
+        let later = links.iter().take_while(|link| link.state.commit != *base);
+        let merged = later.filter(|link| link.kind == Kind::Merge.name() && link.task == one_line(task));
+        Ok(merged.into_iter().any(|link| !undone.contains(&link.command.as_str())))
     }
 
     /// Merges three trees, and touches nothing.

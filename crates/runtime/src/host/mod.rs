@@ -16,7 +16,7 @@ use remand_kernel::event::{Outcome, Start};
 use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use remand_kernel::state::End;
-use remand_kernel::step::{Refusal, Step};
+use remand_kernel::step::{Note, Refusal, Step};
 use remand_kernel::{Command, Event, Program, State, step};
 use remand_ledger::{
     Blob, Entry, Facts, Ledger, LedgerError, Reader, ReplayError, ReplayFrom, Replayed, RunId, replay,
@@ -33,6 +33,21 @@ pub use watch::{News, Unwatched, Watch};
 
 /// How often the host looks for requests of other processes and for signals.
 const POLL: Duration = Duration::from_millis(50);
+
+/// How long the host waits for what it killed, and between two tries to write to a busy ledger.
+const GRACE: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// So often a busy ledger is tried; each try waits by itself for seconds.
+const TRIES: u32 = 5;
+
+/// Whether the commands of a commit are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carry {
+    Out,
+    /// Whoever resumes the run does it.
+    Later,
+}
 
 /// Drives any number of runs in one process.
 pub struct Host<E> {
@@ -173,19 +188,28 @@ impl<E: Effects> Host<E> {
             .map_err(|source| HostError::Refused { run: run.clone(), source })?;
         let (facts, blobs) = (Facts::default(), Vec::new());
         self.backlog.push_back(Message { run: run.clone(), event, facts, blobs, from: From::Here });
-        self.commit(watch)
+        self.commit(Carry::Out, watch)
     }
 
     /// Goes on until no run has anything left that this process could do.
     pub fn drive(&mut self, watch: &mut dyn Watch) -> Result<BTreeMap<RunId, Standing>, HostError> {
+        let driven = self.drive_on(watch);
+        if driven.is_err() {
+            // Nothing more can be recorded, so nothing may go on.
+            self.end_all();
+        }
+        driven
+    }
+
+    fn drive_on(&mut self, watch: &mut dyn Watch) -> Result<BTreeMap<RunId, Standing>, HostError> {
         loop {
             self.gather();
             if !self.backlog.is_empty() {
-                self.commit(watch)?;
+                self.commit(Carry::Out, watch)?;
                 continue;
             }
             if watch.told_to_stop() {
-                return Ok(self.leave());
+                return self.leave(watch);
             }
             self.take_requests()?;
             if !self.backlog.is_empty() {
@@ -231,7 +255,7 @@ impl<E: Effects> Host<E> {
 
     /// One transaction: the events that wait, at most one of each run, with rulings and commands. Before it nothing
     /// has happened in the world; after it, everything needed to go on is on disk.
-    fn commit(&mut self, watch: &mut dyn Watch) -> Result<(), HostError> {
+    fn commit(&mut self, carry: Carry, watch: &mut dyn Watch) -> Result<(), HostError> {
         let taken = self.take()?;
         let at = clock::now();
         let entries: Vec<Entry<'_>> = taken
@@ -258,14 +282,16 @@ impl<E: Effects> Host<E> {
             return Ok(());
         }
         faults::reached(Point::BeforeCommit);
-        self.ledger.append(&entries)?;
+        append(&mut self.ledger, &entries)?;
         faults::reached(Point::AfterCommit);
         for entry in &entries {
             let Entry { run, program, event, facts, step, state, .. } = *entry;
             watch.published(&News { run, program, state, at, event, facts, step });
         }
-        for Taken { message, step } in taken {
-            self.perform(&message.run, &step.commands, Issue::First);
+        if carry == Carry::Out {
+            for Taken { message, step } in taken {
+                self.perform(&message.run, &step.commands, Issue::First);
+            }
         }
         Ok(())
     }
@@ -317,8 +343,19 @@ impl<E: Effects> Host<E> {
         }
     }
 
-    /// Stops driving: what is under way is killed, and open in the ledger for whoever resumes.
-    fn leave(&mut self) -> BTreeMap<RunId, Standing> {
+    /// Stops driving: what is under way is killed, and open in the ledger for whoever resumes. What came to its end
+    /// before that is recorded; what follows from it waits for the resume.
+    fn leave(&mut self, watch: &mut dyn Watch) -> Result<BTreeMap<RunId, Standing>, HostError> {
+        self.end_all();
+        self.backlog.retain(|message| !was_cancelled(&message.event));
+        while !self.backlog.is_empty() {
+            self.commit(Carry::Later, watch)?;
+        }
+        Ok(self.runs.iter().map(|(run, driven)| (run.clone(), driven.standing(Standing::Left))).collect())
+    }
+
+    /// Kills everything that is under way and waits for the ends, for a while.
+    fn end_all(&mut self) {
         for (run, driven) in &self.runs {
             for id in &driven.under_way {
                 self.effects.cancel(run, *id);
@@ -326,14 +363,14 @@ impl<E: Effects> Host<E> {
         }
         let under_way = |host: &Host<E>| host.runs.values().any(|driven| !driven.under_way.is_empty());
         while under_way(self) {
-            let Ok(message) = self.inbox.recv_timeout(Duration::from_secs(10)) else {
+            let Ok(message) = self.inbox.recv_timeout(GRACE) else {
                 break;
             };
             if let (From::Effect(id), Some(driven)) = (message.from, self.runs.get_mut(&message.run)) {
                 driven.under_way.remove(&id);
             }
+            self.backlog.push_back(message);
         }
-        self.runs.iter().map(|(run, driven)| (run.clone(), driven.standing(Standing::Left))).collect()
     }
 
     fn standings(&self) -> BTreeMap<RunId, Standing> {
@@ -350,7 +387,13 @@ impl Driven {
     /// Steps the kernel. What it refuses of an agent is a malformed result; what it refuses of a human is turned down.
     fn take(&mut self, mut message: Message, ledger: &mut Ledger) -> Result<Option<Taken>, HostError> {
         let refusal = match step(&self.program, &mut self.state, &message.event) {
-            Ok(step) => return Ok(Some(Taken { message, step })),
+            Ok(step) => {
+                if let (Note::Late, From::Request(id)) = (step.note, message.from) {
+                    ledger.refuse(id, "it came too late: the run went on without it")?;
+                    return Ok(None);
+                }
+                return Ok(Some(Taken { message, step }));
+            }
             Err(refusal) => refusal,
         };
         match message.from {
@@ -386,4 +429,23 @@ impl Driven {
     fn standing(&self, otherwise: Standing) -> Standing {
         self.state.end().map_or(otherwise, |end| Standing::Over(end.clone()))
     }
+}
+
+/// Appends, and waits for another process that holds the ledger for long.
+fn append(ledger: &mut Ledger, entries: &[Entry<'_>]) -> Result<(), LedgerError> {
+    let mut tries = 1;
+    loop {
+        match ledger.append(entries) {
+            Err(LedgerError::Busy { .. }) if tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(AGAIN);
+            }
+            other => return other.map(drop),
+        }
+    }
+}
+
+/// Tells whether an event is the end of something that was killed; it is open in the ledger, and done again.
+fn was_cancelled(event: &Event) -> bool {
+    matches!(event, Event::Ended { outcome: Outcome::Failed { failure: Failure::Cancelled, .. }, .. })
 }

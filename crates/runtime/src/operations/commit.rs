@@ -3,6 +3,7 @@
 
 use super::Done;
 use super::verify::{Ran, run_checks};
+use crate::bundle;
 use crate::checks::Which;
 use crate::git::{CommitMessage, FinalCommit};
 use crate::workshop::{Job, LaneTree, Trouble};
@@ -14,7 +15,7 @@ const SUBJECT: usize = 72;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let mut done = Done::saying("committed");
-    let message = message(job);
+    let message = message(job)?;
     let command = job.id.to_string();
     let lane = LaneTree::as_it_is(job)?;
     let first = {
@@ -24,7 +25,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let last = match first {
         FinalCommit::HookChangedTree { tree, .. } => {
             done.note(NoteKind::Warning, "a commit hook changed the tree, so it was verified again");
-            let changed = LaneTree { tree: tree.clone(), ..lane };
+            let changed = LaneTree { tree: tree.clone(), ..lane }.apart(job, "checks of the main line")?;
             let Ran { checks, blobs, rows, .. } =
                 run_checks(job, &changed, Which::All, None, RowPhase::After)?;
             done.facts.checks = checks;
@@ -62,7 +63,9 @@ fn refused(mut done: Done, why: &str) -> Done {
     done
 }
 
-fn message(job: &Job) -> CommitMessage {
+fn message(job: &Job) -> Result<CommitMessage, Trouble> {
+    let reader = job.site.reader()?;
+    let confidence = bundle::confidence(&reader.run(&job.site.run.0)?, &reader.notes(&job.site.run)?);
     let request = &job.site.opened.request;
     let line = request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("work of a run");
     let subject: String = if line.chars().count() > SUBJECT {
@@ -72,12 +75,12 @@ fn message(job: &Job) -> CommitMessage {
         line.to_string()
     };
     let trailer = |name: &str, value: &str| (name.to_string(), value.to_string());
-    CommitMessage {
+    Ok(CommitMessage {
         body: if request.trim() == subject { String::new() } else { request.trim().to_string() },
         subject,
         trailers: vec![
             trailer("Remand-Workflow", &job.program.name),
-            trailer("Remand-Confidence", job.state.confidence.name()),
+            trailer("Remand-Confidence", confidence.name()),
         ],
-    }
+    })
 }

@@ -2,13 +2,13 @@
 
 use super::Done;
 use crate::workshop::{Job, Trouble};
-use remand_kernel::event::Item;
 use remand_kernel::evidence::RowPhase;
+use remand_kernel::step::given_up;
 use remand_ledger::fact::{Check, NoteKind};
 use remand_ledger::query::CheckFilter;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
-    let tasks = given_up(job);
+    let tasks = given_up(&job.program, &job.state);
     let names: Vec<&str> = tasks.iter().map(String::as_str).collect();
     let taken = {
         let _main = job.site.hold_main();
@@ -31,23 +31,6 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     done.facts.checks = tasks.iter().map(|task| reverted(task, latest(task))).collect();
     done.report.wrote.push(("code".to_string(), taken.state.tree.digest()));
     Ok(done)
-}
-
-/// Tasks that are not finished, and those that need them.
-fn given_up(job: &Job) -> Vec<String> {
-    let items: Vec<&Item> = job
-        .program
-        .list_named("tasks")
-        .map(|list| job.state.lists[list.index()].iter().collect())
-        .unwrap_or_default();
-    let mut gone: Vec<String> = Vec::new();
-    for item in items {
-        let finished = job.state.finished.contains_key(&item.id);
-        if !finished || item.needs.iter().any(|need| gone.contains(need)) {
-            gone.push(item.id.clone());
-        }
-    }
-    gone
 }
 
 fn reverted(task: &str, iteration: u32) -> Check {

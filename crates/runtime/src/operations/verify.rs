@@ -14,7 +14,7 @@ use remand_ledger::{Blob, Reader};
 
 /// The checks that answer within seconds, on a task's own tree. They are no gate: a pass proves nothing yet.
 pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
-    let lane = LaneTree::as_it_is(job)?;
+    let lane = LaneTree::for_checks(job)?;
     let ran = run_checks(job, &lane, Which::Quick, task, RowPhase::After)?;
     let passed = ran.outcomes.iter().all(|outcome| outcome.passed() || !outcome.counts());
     let mut done = Done::saying(if passed { "passed" } else { "failed" });
@@ -43,9 +43,8 @@ pub fn integrate(job: &Job) -> Result<Done, Trouble> {
 }
 
 fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: Size) -> Result<Done, Trouble> {
-    let lane = LaneTree::as_it_is(job)?;
-    let mut ran = run_checks(job, &lane, Which::All, task, RowPhase::After)?;
-    ran.count_regressions();
+    let lane = LaneTree::for_checks(job)?;
+    let ran = run_checks(job, &lane, Which::All, task, RowPhase::After)?;
     let ruled = evidence::rule(&ran.rows, size);
     let mut done = match &ruled {
         Ruled::Passed => Done::saying("passed"),
@@ -201,7 +200,9 @@ pub fn run_checks(
         }
     };
     let Recorded { checks, blobs } = recorded;
-    Ok(Ran { outcomes, checks, blobs, rows, findings, changed, occasion })
+    let mut ran = Ran { outcomes, checks, blobs, rows, findings, changed, occasion };
+    ran.count_regressions();
+    Ok(ran)
 }
 
 fn outcomes(
@@ -214,8 +215,8 @@ fn outcomes(
     let scratch = job.site.folder().join("scratch").join(job.id.to_string());
     crate::home::private_folder(&scratch)?;
     let policy = Policy {
-        read_write: vec![lane.work.path().to_path_buf(), scratch.clone(), "/dev/null".into(), "/tmp".into()],
-        hidden: vec![settings.home.root().to_path_buf()],
+        read_write: vec![lane.work.path().to_path_buf(), scratch.clone(), "/dev/null".into()],
+        hidden: vec![settings.home.above().to_path_buf()],
         ..Policy::default()
     };
     let runner = |mut process: Process| {
@@ -225,6 +226,7 @@ fn outcomes(
     };
     let mut environment = settings.environment.clone();
     environment.insert("HOME".into(), settings.user_home.clone());
+    environment.insert("TMPDIR".into(), scratch.clone().into_os_string());
     let context = Context {
         environment: &environment,
         which,

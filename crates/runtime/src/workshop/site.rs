@@ -13,7 +13,7 @@ use crate::redact::Redactor;
 use remand_kernel::Outcome;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::Opened;
-use remand_ledger::{Blob, BlobId, Reader, RunId};
+use remand_ledger::{Blob, BlobId, Facts, Reader, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -99,12 +99,12 @@ impl Site {
     /// Takes secrets out of every text that the ledger is about to keep, whoever said it (EP-30).
     fn without_secrets(&self, ending: &mut Ending) {
         let redactor = &self.settings.redactor;
-        ending.outcome = redacted(redactor, &ending.outcome).unwrap_or_else(|| Outcome::Failed {
-            failure: Failure::Denied,
-            detail: "what it said cannot be kept without a secret in it".to_string(),
-            in_a_row: 0,
-        });
-        ending.facts = redacted(redactor, &ending.facts).unwrap_or_default();
+        let kept = redacted(redactor, &ending.outcome).zip(redacted(redactor, &ending.facts));
+        let unkept = || {
+            let detail = "what it said cannot be kept without a secret in it".to_string();
+            (Outcome::Failed { failure: Failure::Denied, detail, in_a_row: 0 }, Facts::default())
+        };
+        (ending.outcome, ending.facts) = kept.unwrap_or_else(unkept);
     }
 
     pub fn settings(&self) -> &Settings {

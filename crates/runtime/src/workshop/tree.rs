@@ -40,6 +40,20 @@ impl LaneTree {
         }
     }
 
+    /// The content of the lane in a tree that no agent ever writes: what an agent leaves in ignored files must not
+    /// decide how a check ends.
+    pub fn for_checks(job: &Job) -> Result<LaneTree, Trouble> {
+        let lane = LaneTree::as_it_is(job)?;
+        let of = lane_task(job).map_or_else(|| "main line".to_string(), |(task, ..)| format!("task {task}"));
+        lane.apart(job, &format!("checks of the {of}"))
+    }
+
+    /// The same content in another tree, known by this name.
+    pub fn apart(self, job: &Job, name: &str) -> Result<LaneTree, Trouble> {
+        let work = job.site.trees.lend(name, At::Tree(&self.tree))?;
+        Ok(LaneTree { work, ..self })
+    }
+
     /// The tree for new work in the lane: its own change so far on top of what others finished since.
     pub fn for_work(job: &Job) -> Result<LaneTree, Trouble> {
         let Some((task, batch, written)) = lane_task(job) else {
@@ -53,6 +67,7 @@ impl LaneTree {
         let (tree, unfit) = match kept {
             None => (main.tree.clone(), None),
             Some(kept) if kept.base == main.commit => (kept.tree, None),
+            Some(kept) if trees.merged_since(&task, &kept.base)? => (main.tree.clone(), None),
             Some(kept) => match trees.merge_trees(&kept.base, &main.tree, &kept.tree)? {
                 Merging::Clean(tree) => (tree, None),
                 Merging::Conflict { .. } => (main.tree.clone(), Some(kept.tree)),
@@ -63,10 +78,15 @@ impl LaneTree {
         Ok(LaneTree { work, base: main.commit, tree, unfit })
     }
 
-    /// Merges the lane's change into the main tree.
+    /// Merges the lane's change into the main tree; the trees of the lane are free for others then.
     pub fn merge(&self, job: &Job, task: &str) -> Result<Merge, Trouble> {
         let _main = job.site.hold_main();
-        Ok(job.site.trees.merge(task, &self.base, &self.tree, &job.id.to_string())?)
+        let merge = job.site.trees.merge(task, &self.base, &self.tree, &job.id.to_string())?;
+        if matches!(merge, Merge::Merged(_)) {
+            job.site.trees.give_back(task)?;
+            job.site.trees.give_back(&format!("checks of the task {task}"))?;
+        }
+        Ok(merge)
     }
 }
 

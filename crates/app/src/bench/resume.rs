@@ -1,0 +1,160 @@
+//! How long it takes to find out where a very long run stands.
+
+use super::answers::Answers;
+use super::place::Place;
+use super::report::{Figure, Goal, Unit};
+use super::sample::Sample;
+use super::scale::Scale;
+use super::track::ledger_of;
+use super::workload::{LONG_OBJECTS, LONG_TASK, Workload, defect};
+use crate::exit::Failure;
+use crate::workplace::of_ledger;
+use remand_kernel::event::Mode;
+use remand_kernel::{Command, Event, Program, State, Step, step};
+use remand_ledger::{Blob, Entry, Facts, Ledger, Millis, Reader, ReplayFrom, RunId, replay};
+use remand_runtime::clock;
+use remand_runtime::host::{Beginning, Ending};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::time::Instant;
+
+const EVENTS: u32 = 200_000;
+
+/// Events of one commit while the run is made; that is no part of the measurement.
+const BATCH: usize = 100;
+
+const TRIES: u32 = 9;
+
+/// Makes one long run, and resumes it from its first event and from its last snapshot.
+pub fn measure(place: &Place, scale: Scale) -> Result<Vec<Figure>, Failure> {
+    let workload = Workload::long()?;
+    let path = ledger_of(&place.part("resume")?);
+    let events = scale.of(EVENTS);
+    let run = make(&workload, &path, events)?;
+    let note = |from: &Resumed| {
+        format!("one run of {} events, `replay` on a new connection, median of {TRIES}", from.events)
+    };
+    let start = resume(&path, &run, ReplayFrom::Start)?;
+    let snapshot = resume(&path, &run, ReplayFrom::Snapshot)?;
+    if start.state != snapshot.state {
+        return Err(defect(format!("run {run} stands elsewhere from its snapshot than from its start")));
+    }
+    let millis = |resumed: &Resumed| resumed.times.median().as_secs_f64() * 1e3;
+    Ok(vec![
+        Figure {
+            what: format!("resume of {events} events"),
+            value: millis(&start),
+            unit: Unit::Millis,
+            goal: Goal::AtMost(250.0),
+            note: note(&start),
+        },
+        Figure {
+            what: "the same from a snapshot".to_string(),
+            value: millis(&snapshot),
+            unit: Unit::Millis,
+            goal: Goal::AtMost(10.0),
+            note: format!("{}; the state is {} KB of JSON", note(&snapshot), snapshot.kilobytes()),
+        },
+    ])
+}
+
+struct Resumed {
+    times: Sample,
+    state: State,
+    events: u64,
+}
+
+impl Resumed {
+    fn kilobytes(&self) -> usize {
+        serde_json::to_string(&self.state).map_or(0, |text| text.len() / 1000)
+    }
+}
+
+fn resume(path: &Path, run: &RunId, from: ReplayFrom) -> Result<Resumed, Failure> {
+    let mut times = Sample::default();
+    let mut last = None;
+    for _ in 0..TRIES {
+        let begun = Instant::now();
+        let reader = Reader::open(path).map_err(|error| of_ledger(&error))?;
+        let replayed = replay(&reader, run, from).map_err(|error| {
+            defect(format!("run {run} of the measurement cannot be resumed")).caused_by(error.to_string())
+        })?;
+        times.take(begun.elapsed());
+        last = Some(replayed);
+    }
+    let replayed = last.ok_or_else(|| defect(format!("run {run} was never resumed")))?;
+    Ok(Resumed { times, state: replayed.state, events: replayed.seq })
+}
+
+/// A step that waits for its commit.
+struct Made {
+    event: Event,
+    facts: Facts,
+    blobs: Vec<Blob>,
+    step: Step,
+    state: State,
+}
+
+/// Puts a run of so many events into a new ledger, many in a commit.
+fn make(workload: &Workload, path: &Path, events: u32) -> Result<RunId, Failure> {
+    let tasks = u16::try_from(events / LONG_TASK + 1).unwrap_or(u16::MAX);
+    let mut answers = Answers::objecting(tasks, LONG_OBJECTS);
+    let program: &Program = &workload.program;
+    let mut ledger = Ledger::open(path).map_err(|error| of_ledger(&error))?;
+    let Beginning { run, start, facts, blobs, .. } = workload.beginning(1, Mode::Autonomous);
+    let mut state = State::new(program);
+    let mut open: VecDeque<Command> = VecDeque::new();
+    let mut next = Some((Event::Started(start), facts, blobs));
+    let mut batch: Vec<Made> = Vec::with_capacity(BATCH);
+    for _ in 0..events {
+        let Some((event, facts, blobs)) = next.take() else {
+            return Err(defect(format!("run {run} of the measurement ended too early")));
+        };
+        let step = step(program, &mut state, &event).map_err(|refusal| {
+            defect(format!("run {run} of the measurement is refused")).caused_by(refusal.to_string())
+        })?;
+        open.extend(step.commands.iter().cloned());
+        batch.push(Made { event, facts, blobs, step, state: state.clone() });
+        if batch.len() == BATCH {
+            append(&mut ledger, &run, program, &mut batch)?;
+        }
+        next = answer(&mut answers, program, &mut open);
+    }
+    append(&mut ledger, &run, program, &mut batch)?;
+    Ok(run)
+}
+
+fn answer(
+    answers: &mut Answers,
+    program: &Program,
+    open: &mut VecDeque<Command>,
+) -> Option<(Event, Facts, Vec<Blob>)> {
+    while let Some(command) = open.pop_front() {
+        if let (Some(id), Some(ending)) = (command.id(), answers.ending(program, &command)) {
+            let Ending { outcome, usage, facts, blobs } = ending;
+            return Some((Event::Ended { id, outcome, usage }, facts, blobs));
+        }
+    }
+    None
+}
+
+fn append(ledger: &mut Ledger, run: &RunId, program: &Program, batch: &mut Vec<Made>) -> Result<(), Failure> {
+    let at: Millis = clock::now();
+    let entries: Vec<Entry<'_>> = batch
+        .iter()
+        .map(|Made { event, facts, blobs, step, state }| Entry {
+            run,
+            program,
+            at,
+            event,
+            facts,
+            step,
+            state,
+            blobs,
+            request: None,
+        })
+        .collect();
+    ledger.append(&entries).map_err(|error| of_ledger(&error))?;
+    batch.clear();
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Durations, and what they come to.
+
+use std::time::Duration;
+
+/// Durations in the order in which they were taken.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    taken: Vec<Duration>,
+}
+
+impl Sample {
+    pub fn take(&mut self, duration: Duration) {
+        self.taken.push(duration);
+    }
+
+    pub fn len(&self) -> usize {
+        self.taken.len()
+    }
+
+    pub fn total(&self) -> Duration {
+        self.taken.iter().sum()
+    }
+
+    /// The middle one; nothing of an empty sample.
+    pub fn median(&self) -> Duration {
+        median(&self.taken)
+    }
+
+    /// The median of each tenth, in the order of time.
+    pub fn deciles(&self) -> Vec<Duration> {
+        let tenth = self.taken.len().div_ceil(10).max(1);
+        self.taken.chunks(tenth).map(median).collect()
+    }
+}
+
+fn median(durations: &[Duration]) -> Duration {
+    let mut sorted = durations.to_vec();
+    let middle = sorted.len() / 2;
+    if sorted.is_empty() {
+        return Duration::ZERO;
+    }
+    *sorted.select_nth_unstable(middle).1
+}
+
+/// How many times as long.
+pub fn ratio(this: Duration, that: Duration) -> f64 {
+    this.as_secs_f64() / that.as_secs_f64().max(f64::MIN_POSITIVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_do_not_move_with_one_slow_sync() {
+        let mut sample = Sample::default();
+        for millis in [3, 1, 900, 2, 4] {
+            sample.take(Duration::from_millis(millis));
+        }
+        assert_eq!(sample.median(), Duration::from_millis(3));
+        assert_eq!(Sample::default().median(), Duration::ZERO);
+    }
+
+    #[test]
+    fn deciles_keep_the_order_of_time() {
+        let mut sample = Sample::default();
+        for millis in 1..=100 {
+            sample.take(Duration::from_millis(millis));
+        }
+        let deciles = sample.deciles();
+        assert_eq!(deciles.len(), 10);
+        assert_eq!((deciles[0], deciles[9]), (Duration::from_millis(6), Duration::from_millis(96)));
+    }
+}

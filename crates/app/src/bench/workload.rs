@@ -1,0 +1,131 @@
+//! What is run: the shipped `feature`, and a workflow with as many rounds as the language allows.
+
+use crate::exit::{Exit, Failure};
+use remand_kernel::Program;
+use remand_kernel::event::{Mode, Start};
+use remand_ledger::fact::Opened;
+use remand_ledger::{Blob, Facts, RunId};
+use remand_runtime::host::Beginning;
+use remand_workflow::roles::Roles;
+use remand_workflow::source::Source;
+use remand_workflow::{Checked, check};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Every task goes round until its rounds are used up.
+const LONG: &str = "\
+name: long
+about: Tasks that are sent back as often as the language allows.
+subject: request
+
+defaults:
+  no-result: fail
+  circle:    ignore
+  reversal:  ignore
+  repeated:  ignore
+  security-blocker: fail
+  retries:   1
+
+phases:
+  plan:
+    role: planner
+    reads: [request]
+    writes: plan
+    on: {done: next, needs-revision: fail}
+
+  tasks:
+    each: tasks
+    at-once: 1
+    phases:
+      implement:
+        role: implementer
+        reads: [plan]
+        writes: code
+        on: {done: next, stuck: raise unverified}
+
+      self-check:
+        do: quick-checks
+        reads: [code]
+        on: {passed: next, failed: raise unverified}
+
+      verify:
+        role: verifier
+        reads: [code]
+        rounds: 250
+        on: {met: next, unmet: remand implement spending round, spent: raise unverified}
+
+    tally: {unverified: any unverified, verified: otherwise}
+    on: {verified: next, unverified: next with blockers}
+
+  hand-over:
+    do: hand-over
+    on: {done: done}
+";
+
+/// Events of one task of the long workflow, when `verify` never accepts.
+pub const LONG_TASK: u32 = 3 * 250;
+
+/// The phase of the long workflow that never accepts.
+pub const LONG_OBJECTS: &str = "verify";
+
+/// A workflow with what a run of it is pinned to.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    pub program: Arc<Program>,
+    pinned: Blob,
+}
+
+impl Workload {
+    /// The shipped workflow that takes a request to a commit.
+    pub fn feature() -> Result<Workload, Failure> {
+        let text = remand_workflow::shipped::workflow("feature").unwrap_or_default();
+        Workload::compile("feature", text)
+    }
+
+    /// The workflow with the longest runs.
+    pub fn long() -> Result<Workload, Failure> {
+        Workload::compile("long", LONG)
+    }
+
+    fn compile(name: &str, text: &str) -> Result<Workload, Failure> {
+        let checked = check(Source::new(name, text), &Roles::shipped());
+        let program = accepted(name, checked)?;
+        let pinned = serde_json::to_vec(&json!({ "program": program })).map_err(|error| {
+            defect(format!("the workflow {name} cannot be written down")).caused_by(error.to_string())
+        })?;
+        Ok(Workload { program: Arc::new(program), pinned: Blob::of(pinned) })
+    }
+
+    /// A run to be, named by its number.
+    pub fn beginning(&self, number: u32, mode: Mode) -> Beginning {
+        let run = RunId(format!("bench-{number:06}"));
+        let opened = Opened {
+            request: "Add a discount code to the cart.".to_string(),
+            slug: "add-a-discount-code".to_string(),
+            base: "0".repeat(40),
+            branch: format!("remand/{run}"),
+            pinned: self.pinned.id,
+            version: env!("CARGO_PKG_VERSION").to_string(),
+        };
+        let facts = Facts { opened: Some(opened), ..Facts::default() };
+        let start = Start { mode, ..Start::default() };
+        Beginning { run, program: Arc::clone(&self.program), start, facts, blobs: vec![self.pinned.clone()] }
+    }
+}
+
+fn accepted(name: &str, checked: Checked) -> Result<Program, Failure> {
+    let problems: Vec<String> = checked.diagnostics.iter().map(|problem| problem.message.clone()).collect();
+    let refused = || {
+        let failure = defect(format!("the workflow {name} is refused"));
+        problems.iter().fold(failure, |failure, problem| failure.caused_by(problem.clone()))
+    };
+    if !checked.accepted() {
+        return Err(refused());
+    }
+    checked.compiled.map(|compiled| compiled.program).ok_or_else(refused)
+}
+
+/// Something in here does not fit the rest of the program.
+pub fn defect(what: String) -> Failure {
+    Failure { exit: Exit::Internal, ..Failure::user(what, "this is a defect of remand") }
+}

@@ -1,0 +1,137 @@
+//! What a measurement needs of SQLite beside a ledger: bare commits to compare with, and a ledger full of evidence.
+
+use crate::error::{Fault, LedgerError};
+use crate::ledger::Ledger;
+use rusqlite::{Connection, OpenFlags, params};
+use std::path::{Path, PathBuf};
+
+const BARE: &str = "CREATE TABLE IF NOT EXISTS bare (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT";
+const COMMIT: &str = "INSERT INTO bare (body) VALUES (?1)";
+
+/// The gate over passed checks as the source prints it.
+pub const GATE: &str =
+    "SELECT COUNT(*) FROM anvil_checks WHERE run_id = ?1 AND task_id = ?2 AND phase = 'after' AND passed = 1";
+
+/// Tasks of a run, and checks of a task, in a ledger full of evidence.
+const TASKS: u32 = 20;
+const CHECKS: u32 = 100;
+
+/// Of the checks of a task, ten are of the baseline, three are reviews, and the others are of three iterations.
+const FILL_CHECKS: &str = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1),
+    row (run, task, k) AS (SELECT i / 2000, i / 100 % 20, i % 100 FROM n)
+    INSERT INTO checks (run, seq, at, task, task_id, phase, name, tool, command, exit_code, snippet, passed,
+        verdict, round, tier, iteration, duration_ms, reason, superseded)
+    SELECT printf('run-%06d', run), 1 + task, 1700000000000 + k, printf('task-%02d', task), printf('task-%02d', task),
+        CASE WHEN k < 10 THEN 'baseline' WHEN k < 97 THEN 'after' ELSE 'review' END,
+        printf('check-%d', k % 29), 'cargo', 'cargo test --workspace', 0, 'test result: ok. 412 passed; 0 failed',
+        k % 10 <> 0, CASE WHEN k < 97 THEN NULL ELSE 'approve' END, 1, 2,
+        CASE WHEN k < 10 THEN 0 WHEN k < 97 THEN 1 + (k - 10) / 29 ELSE 1 END, 1800, '', k >= 10 AND k < 68
+    FROM row";
+const FILL_TASKS: &str = "INSERT INTO tasks (run, id, position, needs, files, listed)
+    SELECT DISTINCT run, task, CAST(substr(task, 6) AS INTEGER), '[]', '[]', 1 FROM checks ORDER BY run, task";
+const FILL_RUNS: &str = "INSERT INTO runs (run, workflow, subject, request, slug, mode, base, branch, pinned, version,
+        created_at, updated_at, seq, stage, place, confidence, risk, dispatches, money, unpriced, tokens, time)
+    SELECT DISTINCT run, 'feature', '', '', 'a-slug', 'autonomous', '', '', x'', '', 0, 0, 1, 'running', '', 'high',
+        'green', 0, 0, 0, 0, 0 FROM tasks ORDER BY run";
+
+/// A database with one table, written as a ledger is: the floor under a durable step.
+#[derive(Debug)]
+pub struct BareCommits {
+    conn: Connection,
+    path: PathBuf,
+}
+
+impl BareCommits {
+    pub fn open(path: &Path) -> Result<BareCommits, LedgerError> {
+        let opened = || -> Result<Connection, Fault> {
+            let conn = Connection::open(path)?;
+            conn.pragma_update(None, "journal_mode", "wal")?;
+            conn.pragma_update(None, "synchronous", "full")?;
+            conn.execute_batch(BARE)?;
+            Ok(conn)
+        };
+        let conn = opened().map_err(|fault| LedgerError::from_fault(path, fault))?;
+        Ok(BareCommits { conn, path: path.to_path_buf() })
+    }
+
+    /// Puts one row on disk.
+    pub fn commit(&self, body: &[u8]) -> Result<(), LedgerError> {
+        let committed = || -> Result<usize, Fault> { Ok(self.conn.prepare_cached(COMMIT)?.execute([body])?) };
+        committed().map(drop).map_err(|fault| LedgerError::from_fault(&self.path, fault))
+    }
+}
+
+/// A ledger with checks that nobody ran, to ask a gate of.
+#[derive(Debug)]
+pub struct FullLedger {
+    conn: Connection,
+    path: PathBuf,
+    runs: u32,
+}
+
+impl FullLedger {
+    /// How many checks of every task pass the gate: those of the last iteration that did not fail.
+    pub const PASSING: u64 = 26;
+
+    /// Makes a ledger with about so many checks.
+    pub fn fill(path: &Path, checks: u32) -> Result<FullLedger, LedgerError> {
+        drop(Ledger::open(path)?);
+        let runs = (checks / (TASKS * CHECKS)).max(1);
+        let filled = || -> Result<Connection, Fault> {
+            let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            // Nobody will miss it after a crash.
+            conn.pragma_update(None, "synchronous", "off")?;
+            let tx = conn.transaction()?;
+            tx.execute(FILL_CHECKS, [runs * TASKS * CHECKS])?;
+            tx.execute(FILL_TASKS, [])?;
+            tx.execute(FILL_RUNS, [])?;
+            tx.commit()?;
+            Ok(conn)
+        };
+        let conn = filled().map_err(|fault| LedgerError::from_fault(path, fault))?;
+        Ok(FullLedger { conn, path: path.to_path_buf(), runs })
+    }
+
+    pub fn checks(&self) -> u32 {
+        self.runs * TASKS * CHECKS
+    }
+
+    /// Counts what passed of one task; which one goes by the number.
+    pub fn gate(&self, number: u32) -> Result<u64, LedgerError> {
+        let (run, task) =
+            (format!("run-{:06}", number % self.runs), format!("task-{:02}", number / self.runs % TASKS));
+        let counted = || -> Result<i64, Fault> {
+            Ok(self.conn.prepare_cached(GATE)?.query_row(params![run, task], |row| row.get(0))?)
+        };
+        let count = counted().map_err(|fault| LedgerError::from_fault(&self.path, fault))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_of_a_full_ledger_has_the_same_passing_checks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let full = FullLedger::fill(&folder.path().join("full.db"), 4_000).expect("filled");
+        assert_eq!(full.checks(), 4_000);
+        for number in 0..2 * TASKS {
+            assert_eq!(full.gate(number).expect("counted"), FullLedger::PASSING, "{number}");
+        }
+    }
+
+    #[test]
+    fn bare_commits_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("bare.db");
+        let bare = BareCommits::open(&path).expect("opened");
+        bare.commit(b"one").expect("committed");
+        drop(bare);
+        let conn = Connection::open(&path).expect("opened");
+        let count: i64 = conn.query_row("SELECT count(*) FROM bare", [], |row| row.get(0)).expect("counted");
+        assert_eq!(count, 1);
+    }
+}
