@@ -13,6 +13,7 @@ use remand_runtime::checks;
 use remand_runtime::clock;
 use remand_runtime::config;
 use remand_runtime::host::Beginning;
+use remand_runtime::operations;
 use remand_runtime::pinned::{MayWrite, Pinned, PinnedAgent, PinnedFile, PinnedRole};
 use remand_runtime::rehearsal::Script;
 use remand_workflow::permissions::Writable;
@@ -50,7 +51,8 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, request: &str) -> R
     let own = workplace.repository.root().join(".remand/roles");
     let roles = load::roles(context.roles.or(own.is_dir().then_some(own.as_path())))?;
     let (program, workflow) = load::pinned(&config.workflow, workplace.repository.root(), &roles)?;
-    refuse_unheard(config)?;
+    refuse_unheard(config, &roles)?;
+    refuse_undoable(&program)?;
     let agent = agent(&config.agent)?;
     let head = workplace.repository.head().map_err(|error| of_git(&error))?;
     let request = driving::redactor(workplace)?.redact(request).into_owned();
@@ -99,8 +101,33 @@ fn blob(bytes: Vec<u8>) -> Blob {
     Blob { id: BlobId::of(&bytes), bytes }
 }
 
+/// A workflow that needs what this version cannot do is refused before anything runs.
+fn refuse_undoable(program: &Program) -> Result<(), Failure> {
+    let missing: Vec<&str> = program
+        .operations
+        .iter()
+        .map(|operation| operation.name.as_str())
+        .filter(|name| !operations::AVAILABLE.contains(name))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let what = format!("this version cannot run `{}`: it lacks {}", program.name, missing.join(", "));
+    Err(Failure::user(
+        what,
+        "`feature` and `quick` can be run; `remand walk` goes through the others on paper",
+    ))
+}
+
 /// Settings that this version reads and cannot follow are said to be so, rather than passed over.
-fn refuse_unheard(config: &config::Config) -> Result<(), Failure> {
+fn refuse_unheard(config: &config::Config, roles: &Roles) -> Result<(), Failure> {
+    if let Some(name) = config.roles.keys().find(|name| roles.get(name).is_none()) {
+        let hint = match remand_workflow::diagnostic::nearest(name, roles.titles()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name a role of roles/ or .remand/roles".to_string(),
+        };
+        return Err(Failure::user(format!("`[roles.{name}]` is about no role"), hint));
+    }
     let chosen = config.roles.iter().find(|(_, role)| role.agent.is_some() || role.model.is_some());
     let what = match (config.agents.keys().next(), chosen) {
         (Some(name), _) => format!("`[agents.{name}]` has no effect yet"),

@@ -1,7 +1,7 @@
 //! Driving runs from the command line: opening a host, going on until a human is needed, and saying how it stands.
 
 use crate::commands::{Context, gates};
-use crate::exit::{Exit, Failure, print, print_json, tell};
+use crate::exit::{Exit, Failure, print, print_json, print_line, tell};
 use crate::progress::{self, Stop};
 use crate::table::Ink;
 use crate::workplace::{Workplace, environment, internal, of_ledger};
@@ -20,7 +20,11 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+
+/// How often somebody who is asked at the terminal is asked whether to stop instead.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How long a command waits for the process that drives a run.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -170,11 +174,9 @@ fn ask(reader: &Reader, gate: &GateRow, redactor: &Redactor, stop: &Stop) -> Res
     loop {
         let default = gate.default.as_deref().map_or_else(String::new, |default| format!(" [{default}]"));
         let _ = write!(std::io::stderr(), "{}{default}> ", options.join("/"));
-        let mut line = String::new();
-        let read = std::io::stdin().lock().read_line(&mut line);
-        if matches!(read, Ok(0) | Err(_)) || stop.is_set() {
+        let Some(line) = next_line(stop) else {
             return Ok(None);
-        }
+        };
         let (word, note) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let word = if word.is_empty() { gate.default.as_deref().unwrap_or_default() } else { word };
         if let Some(option) = options.iter().find(|option| **option == word) {
@@ -184,6 +186,25 @@ fn ask(reader: &Reader, gate: &GateRow, redactor: &Redactor, stop: &Stop) -> Res
             "`{word}` is not offered; answer with one of {}, and a note behind it if you like",
             options.join(", ")
         ));
+    }
+}
+
+/// The next line that somebody types; none at the end of input, or when told to stop. A thread of its own waits for it,
+/// since a signal does not end the wait.
+fn next_line(stop: &Stop) -> Option<String> {
+    let (typed, lines) = channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        let _ = typed.send(matches!(read, Ok(1..)).then_some(line));
+    });
+    loop {
+        match lines.recv_timeout(LOOK) {
+            Ok(line) => return line,
+            Err(_) if stop.is_set() => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
     }
 }
 
@@ -260,7 +281,7 @@ fn report(
     if context.json {
         let gates: Vec<_> =
             gates.iter().map(|gate| json!({ "gate": gate.command, "question": gate.question })).collect();
-        print_json(&json!({
+        print_line(&json!({
             "run": run, "stage": row.stage, "ended": row.ended, "confidence": row.trusted(),
             "branch": row.branch, "used": row.used, "gates": gates, "exit": exit.number(),
         }))?;

@@ -124,6 +124,11 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     print(&escaped(&format!("{value:#}")))
 }
 
+/// One JSON value on one line, for streams of them.
+pub fn print_line(value: &serde_json::Value) -> Result<(), Failure> {
+    print(&format!("{}\n", escaped(&value.to_string())))
+}
+
 /// Control characters that JSON lets through and a terminal would obey, as escapes that mean the same.
 pub fn escaped(json: &str) -> String {
     let obeyed =

@@ -14,6 +14,15 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+/// Makes sure before a run that its rehearsal can be written, and that nothing is overwritten.
+pub fn reserve(file: &Path) -> Result<(), Failure> {
+    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(file);
+    made.map(drop).map_err(|error| {
+        let hint = "name a file that does not exist yet, in a folder that you may write";
+        Failure::user(format!("{} cannot be made", file.display()), hint).caused_by(error.to_string())
+    })
+}
+
 /// Writes the rehearsal of a run.
 pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), Failure> {
     let reader = workplace.reader()?;

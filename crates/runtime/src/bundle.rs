@@ -396,10 +396,31 @@ fn first_line(text: &str) -> &str {
 fn touched(patch: &str) -> Vec<String> {
     patch
         .lines()
-        .filter_map(|line| line.strip_prefix("diff --git a/"))
-        .filter_map(|rest| rest.split(" b/").next())
-        .map(str::to_string)
+        .filter_map(|line| line.strip_prefix("diff --git "))
+        .filter_map(|rest| match rest.strip_prefix("\"a/") {
+            Some(quoted) => quoted.split("\" ").next().map(unquoted),
+            None => rest.strip_prefix("a/")?.split(" b/").next().map(str::to_string),
+        })
         .collect()
+}
+
+/// A name as git writes it between quotation marks, with bytes as octal numbers.
+fn unquoted(name: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
+    while let [first, tail @ ..] = rest {
+        let (byte, after) = match (first, tail) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..]) => {
+                (((a - b'0') << 6) | ((b - b'0') << 3) | (c - b'0'), after)
+            }
+            (b'\\', [b'n', after @ ..]) => (b'\n', after),
+            (b'\\', [b't', after @ ..]) => (b'\t', after),
+            (b'\\', [other, after @ ..]) => (*other, after),
+            _ => (*first, tail),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The risk of each file, as the plan has it.
@@ -418,4 +439,17 @@ fn risks(reader: &Reader, run: &RunId) -> Result<Vec<(String, String)>, LedgerEr
             Some((file.get("path")?.as_str()?.to_string(), file.get("risk")?.as_str()?.to_string()))
         })
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::touched;
+
+    // EP-23
+    #[test]
+    fn odd_names_are_among_the_files_that_a_patch_touches() {
+        let patch =
+            "diff --git a/a b.py b/a b.py\n+x\ndiff --git \"a/\\303\\274\\t.py\" \"b/\\303\\274\\t.py\"\n";
+        assert_eq!(touched(patch), ["a b.py", "ü\t.py"]);
+    }
 }

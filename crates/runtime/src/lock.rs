@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const TRIES: u32 = 3;
+const LOOKS: u32 = 50;
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// Held while a process drives a run. The system lets go of it when the process dies, however it dies.
@@ -73,11 +74,20 @@ impl DriverLock {
     }
 }
 
+/// Who holds the lock, as the holder wrote it. Whoever has just taken it may not have written yet.
 fn owner(file: &mut File) -> String {
-    let mut text = String::new();
-    let read = file.rewind().and_then(|()| file.take(200).read_to_string(&mut text));
-    let said = text.trim();
-    if read.is_err() || said.is_empty() { "another process".to_string() } else { said.to_string() }
+    for _ in 0..LOOKS {
+        let mut text = String::new();
+        let read = file.rewind().and_then(|()| (&mut *file).take(200).read_to_string(&mut text));
+        let said = text.trim();
+        let process = said.strip_prefix("process ").and_then(|rest| rest.split(',').next());
+        let lives = process.is_some_and(|id| Path::new("/proc").join(id).exists());
+        if read.is_ok() && (lives || !Path::new("/proc/self").exists()) && !said.is_empty() {
+            return said.to_string();
+        }
+        std::thread::sleep(AGAIN);
+    }
+    "another process".to_string()
 }
 
 #[cfg(test)]

@@ -28,9 +28,14 @@ defaults:
   retries:   1
 
 phases:
+  baseline:
+    do: baseline                    # what the checks give before anything changes
+    writes: baseline
+    on: {recorded: next}
+
   implement:
     role: implementer
-    reads: [request]
+    reads: [request, baseline]
     writes: code
     on: {done: next, stuck: fail}
 

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
 use remand_ledger::Reader;
-use remand_ledger::query::GateRow;
+use remand_ledger::query::{GateRow, RequestFate};
 use remand_runtime::clock;
 use remand_runtime::host::HostError;
 use remand_runtime::lock::LockError;
@@ -48,6 +48,13 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         }
         other => other,
     };
+    let waiting = reader.requests(&gate.run).map_err(|error| of_ledger(&error))?;
+    let answers =
+        |event: &Event| matches!(event, Event::Answered { id, .. } if id.to_string() == gate.command);
+    if waiting.iter().any(|request| answers(&request.event)) {
+        let what = format!("an answer to this gate of run {} is recorded already", gate.run);
+        return Err(Failure::user(what, format!("`remand resume {}` goes on with it", gate.run)));
+    }
     let mut host = driving::host(&workplace)?;
     let request =
         host.ledger().request(&gate.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
@@ -61,7 +68,15 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     }
     loop {
         match host.resume(&gate.run) {
-            Ok(()) => return driving::drive(context, &workplace, host),
+            Ok(()) => {
+                let exit = driving::drive(context, &workplace, host)?;
+                return match reader.fate(request).map_err(|error| of_ledger(&error))? {
+                    RequestFate::Refused(why) => {
+                        Err(Failure::user(format!("refused: {why}"), "see `remand gates`"))
+                    }
+                    RequestFate::Taken | RequestFate::Waiting => Ok(exit),
+                };
+            }
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
                 tell(&format!("{owner} drives the run and takes the answer"));
                 if let Fate::Over(exit) = driving::await_fate(context, &workplace, &gate.run, request)? {

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::driving;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
 use remand_ledger::query::{RunRow, RunStage};
@@ -51,7 +51,10 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             host.ledger().request(&row.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
         }
         match host.resume(&row.run) {
-            Ok(()) => driven += 1,
+            Ok(()) => {
+                driven += 1;
+                tell(&format!("going on with run {}, at {}", row.run, row.place));
+            }
             // With several to go on with, trouble with one is no reason to leave the others.
             Err(error) if runs.len() > 1 => driving::of_host(&error).print(),
             Err(error) => return Err(driving::of_host(&error)),

@@ -73,6 +73,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let workplace = Workplace::open(context, args.flags())?;
     let request = beginning::request(&args.request)?;
     let beginning = beginning::prepare(context, &workplace, &request)?;
+    if let Some(file) = &args.record {
+        recording::reserve(file)?;
+    }
     let run = beginning.run.clone();
     if !context.json {
         let bound = beginning::bound(&beginning.program, beginning.start.mode);

@@ -1,7 +1,7 @@
 //! One JSON object a line on standard output for each committed step.
 
 use super::Stop;
-use crate::exit::{escaped, print};
+use crate::exit::print_line;
 use remand_kernel::view;
 use remand_runtime::host::{News, Watch};
 use serde_json::json;
@@ -33,7 +33,7 @@ impl Watch for JsonLines {
             "used": news.state.used,
         });
         // A reader that went away does not stop the run.
-        let _ = print(&format!("{}\n", escaped(&line.to_string())));
+        let _ = print_line(&line);
     }
 
     fn told_to_stop(&self) -> bool {

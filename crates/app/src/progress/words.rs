@@ -25,7 +25,7 @@ pub fn lines(news: &News<'_>) -> Vec<String> {
         }
     }
     // What a reviewer judged is told by the ruling.
-    let failed = |check: &&Check| !check.passed && check.phase != RowPhase::Review;
+    let failed = |check: &&Check| !check.passed && check.tier.is_some() && check.phase != RowPhase::Review;
     for check in news.facts.checks.iter().filter(failed) {
         let of = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
         lines.push(format!("  {}{of} failed: {}", check.name, first_line(&check.snippet)));

@@ -158,6 +158,21 @@ fn completions_and_manual_pages_are_made_from_the_command_line() {
 }
 
 #[test]
+fn the_bench_says_what_it_measures() {
+    insta::assert_snapshot!("help-bench", crate::shown(&["bench", "--help"]));
+    insta::assert_snapshot!("help-bench-journal", crate::shown(&["bench", "journal", "--help"]));
+    let place = Place::new();
+    insta::assert_snapshot!("bench-refused", place.transcript(&[&["bench", "jornal"]]));
+    let measured = place.remand(&["bench", "journal", "--part", "1000", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&measured.out).expect("pure JSON");
+    let keys: Vec<&String> = report.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["build", "file-system", "measurements", "place", "size", "version"]);
+    for key in ["measurement", "figure", "unit", "goal", "verdict", "note"] {
+        assert!(!report["measurements"][0][key].is_null(), "{key} in {report}");
+    }
+}
+
+#[test]
 fn commands_of_the_engine_send_people_away() {
     let place = Place::new();
     let script = place.beside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");

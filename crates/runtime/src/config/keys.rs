@@ -78,8 +78,8 @@ pub const KEYS: &[Key] = &[
         path: "agent",
         shape: Shape::Text,
         default: "\"\"",
-        example: "\"rehearsal\"",
-        meaning: "The driver that does every role which names none; empty chooses one that is installed.",
+        example: "\"rehearsal:script.yaml\"",
+        meaning: "Who does the work: `rehearsal:FILE` for scripted agents.",
     },
     Key {
         path: "at-once",

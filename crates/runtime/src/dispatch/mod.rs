@@ -18,7 +18,7 @@ use crate::git::{Changed, TreeId};
 use crate::host::{Ending, Issue};
 use crate::pinned::PinnedRole;
 use crate::process::{self, Confined, Ended, Exit, Job as Process, Limits};
-use crate::rehearsal::DispatchInfo;
+use crate::rehearsal::{DispatchInfo, NO_ENTRY};
 use crate::workshop::{Job, LaneTree, Trouble};
 use folder::Folder;
 use guard::Permit;
@@ -240,6 +240,9 @@ fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, violations: &[Change
         Exit::Signal(signal) => Some(crashed(format!("ended by signal {signal}"))),
         Exit::Cancelled => Some(Trouble::cancelled()),
         Exit::Code(0) => told,
+        Exit::Code(NO_ENTRY) => {
+            Some(Trouble::new(Failure::Denied, contract::clean(ended.stderr.text().trim()).into_owned()))
+        }
         Exit::Code(code) => Some(told.unwrap_or_else(|| crashed(format!("exit code {code}")))),
     }
 }

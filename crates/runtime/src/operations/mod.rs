@@ -18,6 +18,20 @@ use remand_ledger::fact::{Note, NoteKind};
 use remand_ledger::{Blob, Facts};
 use std::time::Instant;
 
+/// The operations that this version can carry out.
+pub const AVAILABLE: [&str; 10] = [
+    "prepare",
+    "baseline",
+    "quick-checks",
+    "checks",
+    "integrate",
+    "merge",
+    "take-back",
+    "bundle",
+    "commit",
+    "hand-over",
+];
+
 /// What an operation has to say.
 #[derive(Debug, Default)]
 struct Done {

@@ -13,14 +13,12 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reader = job.site.reader()?;
     let mut done = Done::saying("ready");
     for seen in job.site.repository().hygiene()? {
-        match (&seen, job.state.mode) {
-            (Hygiene::InProgress { .. }, _) => done.report.says = "refused".to_string(),
-            (Hygiene::Dirty { .. } | Hygiene::OnDefaultBranch { .. }, Mode::Interactive)
-                if done.report.says == "ready" =>
-            {
-                done.report.says = "concerns".to_string();
-            }
-            (_, Mode::Interactive | Mode::Autonomous) => {}
+        let asks = matches!(
+            seen,
+            Hygiene::Dirty { .. } | Hygiene::OnDefaultBranch { .. } | Hygiene::InProgress { .. }
+        );
+        if asks && job.state.mode == Mode::Interactive {
+            done.report.says = "concerns".to_string();
         }
         done.note(NoteKind::Warning, seen.to_string());
     }

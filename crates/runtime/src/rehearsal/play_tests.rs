@@ -250,7 +250,8 @@ fn a_dispatch_without_entry_prints_the_entry_to_add_and_that_entry_fits() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     assert_eq!(perform(&script, &stage.info(), &mut out, &mut err), Ending::Exit(NO_ENTRY));
     let text = String::from_utf8(err).unwrap();
-    let (_, entry) = text.split_once("add\n\n").expect("an entry");
+    let (entry, last) = text.split_once("\n\n").expect("an entry");
+    assert!(last.contains("no entry for this dispatch"), "the last line says what is wrong: {last}");
     let script = Script::parse(&format!("rehearsal: 1\ndispatches:\n{entry}"), "printed").expect("it parses");
     assert!(script.entry(&stage.info()).is_some());
     assert_eq!(perform(&script, &stage.info(), &mut out, &mut Vec::new()), Ending::Exit(0));

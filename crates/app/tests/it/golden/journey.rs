@@ -58,7 +58,7 @@ fn a_run_from_its_request_to_its_commit_and_back() {
     insta::assert_snapshot!("log", place.transcript(lines));
     insta::assert_snapshot!(
         "findings",
-        place.transcript(&[&["findings"], &["findings", "--open"], &["findings", "x"]])
+        place.transcript(&[&["findings"], &["findings", "--open"], &["findings", "nobody"]])
     );
     let lines: &[&[&str]] = &[
         &["show", "--list"],
