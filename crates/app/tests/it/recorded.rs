@@ -163,7 +163,7 @@ const PLAN: &str = r##"
 /// Runs a rehearsal with a recording, then the recording elsewhere.
 fn recorded(rehearsal: &str) -> (Place, Outcome, Place, Outcome) {
     let first = three_tasks::place();
-    let recording = first.beside("recording.yaml", "");
+    let recording = first.project().with_file_name("recording.yaml").display().to_string();
     let shown = three_tasks::run(&first, rehearsal, &["--record", &recording]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let text = std::fs::read_to_string(&recording).expect("the recording");
