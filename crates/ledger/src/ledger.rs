@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The state of a run is kept every so many events, so that a resume reads at most as many.
-const SNAPSHOT_EVERY: i64 = 128;
+pub const SNAPSHOT_EVERY: i64 = 128;
 
 const HEAD: &str = "SELECT id, hash FROM events ORDER BY id DESC LIMIT 1";
 const LAST: &str = "SELECT seq, at FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";

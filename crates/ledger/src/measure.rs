@@ -2,6 +2,7 @@
 
 use crate::error::{Fault, LedgerError};
 use crate::ledger::Ledger;
+use crate::query::Reader;
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,14 @@ const FILL_RUNS: &str = "INSERT INTO runs (run, workflow, subject, request, slug
     SELECT DISTINCT run, 'feature', '', '', 'a-slug', 'autonomous', '', '', x'', '', 0, 0, 1, 'running', '', 'high',
         'green', 0, 0, 0, 0, 0 FROM tasks ORDER BY run";
 
+/// How many bytes a ledger takes, those among them that are still in its log only.
+pub fn bytes_of(reader: &Reader) -> Result<u64, LedgerError> {
+    reader.read(|conn| {
+        let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        Ok(u64::try_from(number("page_count")? * number("page_size")?).unwrap_or(0))
+    })
+}
+
 /// A database with one table, written as a ledger is: the floor under a durable step.
 #[derive(Debug)]
 pub struct BareCommits {
@@ -64,8 +73,7 @@ impl BareCommits {
 /// A ledger with checks that nobody ran, to ask a gate of.
 #[derive(Debug)]
 pub struct FullLedger {
-    conn: Connection,
-    path: PathBuf,
+    reader: Reader,
     runs: u32,
 }
 
@@ -77,7 +85,7 @@ impl FullLedger {
     pub fn fill(path: &Path, checks: u32) -> Result<FullLedger, LedgerError> {
         drop(Ledger::open(path)?);
         let runs = (checks / (TASKS * CHECKS)).max(1);
-        let filled = || -> Result<Connection, Fault> {
+        let filled = || -> Result<(), Fault> {
             let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
             // Nobody will miss it after a crash.
             conn.pragma_update(None, "synchronous", "off")?;
@@ -86,10 +94,10 @@ impl FullLedger {
             tx.execute(FILL_TASKS, [])?;
             tx.execute(FILL_RUNS, [])?;
             tx.commit()?;
-            Ok(conn)
+            Ok(())
         };
-        let conn = filled().map_err(|fault| LedgerError::from_fault(path, fault))?;
-        Ok(FullLedger { conn, path: path.to_path_buf(), runs })
+        filled().map_err(|fault| LedgerError::from_fault(path, fault))?;
+        Ok(FullLedger { reader: Reader::open(path)?, runs })
     }
 
     pub fn checks(&self) -> u32 {
@@ -100,10 +108,9 @@ impl FullLedger {
     pub fn gate(&self, number: u32) -> Result<u64, LedgerError> {
         let (run, task) =
             (format!("run-{:06}", number % self.runs), format!("task-{:02}", number / self.runs % TASKS));
-        let counted = || -> Result<i64, Fault> {
-            Ok(self.conn.prepare_cached(GATE)?.query_row(params![run, task], |row| row.get(0))?)
-        };
-        let count = counted().map_err(|fault| LedgerError::from_fault(&self.path, fault))?;
+        let count: i64 = self
+            .reader
+            .read(|conn| Ok(conn.prepare_cached(GATE)?.query_row(params![run, task], |row| row.get(0))?))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 }

@@ -34,6 +34,9 @@ pub(crate) const PROJECTED: &[(&str, &str)] = &[
     ("tasks", "run, id"),
 ];
 
+/// Pages of the log after which it is written back. A checkpoint syncs three times: once in some hundred steps.
+const CHECKPOINT: i64 = 4_000;
+
 /// How long a connection waits for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -50,6 +53,7 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
     check_marks(conn, path)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
     conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     migrate(conn, path, MIGRATIONS)

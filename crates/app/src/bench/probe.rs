@@ -6,7 +6,7 @@ use super::place::unusable;
 use super::syncs::{BEGIN, END};
 use super::system::resident;
 use super::track::{StepTimes, Track, ledger_of};
-use super::workload::{Workload, defect};
+use super::workload::Workload;
 use crate::driving::of_host;
 use crate::exit::{Failure, print};
 use crate::workplace::of_ledger;
@@ -26,7 +26,7 @@ pub fn run(probe: Probe, folder: &Path, count: u32) -> Result<(), Failure> {
 }
 
 fn open(folder: &Path) -> Result<(), Failure> {
-    let before = resident().unwrap_or(0);
+    let before = resident()?;
     let ledger = Ledger::open(&ledger_of(folder)).map_err(|error| of_ledger(&error))?;
     let opened = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     print(&format!("opened {}\nresident {before}\n", opened.as_nanos()))?;
@@ -47,10 +47,9 @@ fn parked(folder: &Path) -> Result<(), Failure> {
         runs.iter().try_for_each(|run| host.take_over(run).map(drop)).map_err(|error| of_host(&error))
     };
     take_over(warm)?;
-    let before =
-        resident().ok_or_else(|| defect("the system does not say what a process holds".to_string()))?;
+    let before = resident()?;
     take_over(others)?;
-    let after = resident().unwrap_or(before);
+    let after = resident()?;
     print(&format!("runs {}\nbytes {}\n", others.len(), after.saturating_sub(before)))
 }
 
@@ -59,7 +58,10 @@ fn steps(folder: &Path, count: u32) -> Result<(), Failure> {
     let workload = Workload::feature()?;
     let mut track = Track::open(&workload, folder)?;
     let commits = track.ledger().count_commits().map_err(|error| of_ledger(&error))?;
-    let mut steps = StepTimes::begin();
+    // What opening leaves to the first commit is no part of a step.
+    track.one(&mut StepTimes::new())?;
+    commits.store(0, Ordering::Relaxed);
+    let mut steps = StepTimes::new();
     mark(folder, BEGIN)?;
     while steps.times.len() < count as usize {
         track.one(&mut steps)?;

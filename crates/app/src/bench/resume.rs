@@ -11,7 +11,8 @@ use crate::exit::Failure;
 use crate::workplace::of_ledger;
 use remand_kernel::event::Mode;
 use remand_kernel::{Command, Event, Program, State, Step, step};
-use remand_ledger::{Blob, Entry, Facts, Ledger, Millis, Reader, ReplayFrom, RunId, replay};
+use remand_ledger::ledger::SNAPSHOT_EVERY;
+use remand_ledger::{Blob, Entry, Facts, Ledger, Reader, ReplayFrom, RunId, replay};
 use remand_runtime::clock;
 use remand_runtime::host::{Beginning, Ending};
 use std::collections::VecDeque;
@@ -19,9 +20,6 @@ use std::path::Path;
 use std::time::Instant;
 
 const EVENTS: u32 = 200_000;
-
-/// Events of one commit while the run is made; that is no part of the measurement.
-const BATCH: usize = 100;
 
 const TRIES: u32 = 9;
 
@@ -32,7 +30,10 @@ pub fn measure(place: &Place, scale: Scale) -> Result<Vec<Figure>, Failure> {
     let events = scale.of(EVENTS);
     let run = make(&workload, &path, events)?;
     let note = |from: &Resumed| {
-        format!("one run of {} events, `replay` on a new connection, median of {TRIES}", from.events)
+        format!(
+            "one run of {} events, a fifth of them changes of code; `replay` on a new connection, median of {TRIES}",
+            from.events
+        )
     };
     let start = resume(&path, &run, ReplayFrom::Start)?;
     let snapshot = resume(&path, &run, ReplayFrom::Snapshot)?;
@@ -53,7 +54,10 @@ pub fn measure(place: &Place, scale: Scale) -> Result<Vec<Figure>, Failure> {
             value: millis(&snapshot),
             unit: Unit::Millis,
             goal: Goal::AtMost(10.0),
-            note: format!("{}; the state is {} KB of JSON", note(&snapshot), snapshot.kilobytes()),
+            note: format!(
+                "the same run and the way `remand resume` goes; the state is {} KB of JSON",
+                snapshot.kilobytes()
+            ),
         },
     ])
 }
@@ -92,10 +96,10 @@ struct Made {
     facts: Facts,
     blobs: Vec<Blob>,
     step: Step,
-    state: State,
 }
 
-/// Puts a run of so many events into a new ledger, many in a commit.
+/// Puts a run of so many events into a new ledger. A commit ends where a snapshot is taken, so that all of its steps
+/// can go in with the state after the last one: this is no part of the measurement, and copies would take minutes.
 fn make(workload: &Workload, path: &Path, events: u32) -> Result<RunId, Failure> {
     let tasks = u16::try_from(events / LONG_TASK + 1).unwrap_or(u16::MAX);
     let mut answers = Answers::objecting(tasks, LONG_OBJECTS);
@@ -105,8 +109,8 @@ fn make(workload: &Workload, path: &Path, events: u32) -> Result<RunId, Failure>
     let mut state = State::new(program);
     let mut open: VecDeque<Command> = VecDeque::new();
     let mut next = Some((Event::Started(start), facts, blobs));
-    let mut batch: Vec<Made> = Vec::with_capacity(BATCH);
-    for _ in 0..events {
+    let mut batch: Vec<Made> = Vec::new();
+    for seq in 1..=events {
         let Some((event, facts, blobs)) = next.take() else {
             return Err(defect(format!("run {run} of the measurement ended too early")));
         };
@@ -114,13 +118,13 @@ fn make(workload: &Workload, path: &Path, events: u32) -> Result<RunId, Failure>
             defect(format!("run {run} of the measurement is refused")).caused_by(refusal.to_string())
         })?;
         open.extend(step.commands.iter().cloned());
-        batch.push(Made { event, facts, blobs, step, state: state.clone() });
-        if batch.len() == BATCH {
-            append(&mut ledger, &run, program, &mut batch)?;
+        batch.push(Made { event, facts, blobs, step });
+        if i64::from(seq) % SNAPSHOT_EVERY == 0 {
+            append(&mut ledger, &run, (program, &state), &mut batch)?;
         }
         next = answer(&mut answers, program, &mut open);
     }
-    append(&mut ledger, &run, program, &mut batch)?;
+    append(&mut ledger, &run, (program, &state), &mut batch)?;
     Ok(run)
 }
 
@@ -138,11 +142,16 @@ fn answer(
     None
 }
 
-fn append(ledger: &mut Ledger, run: &RunId, program: &Program, batch: &mut Vec<Made>) -> Result<(), Failure> {
-    let at: Millis = clock::now();
+fn append(
+    ledger: &mut Ledger,
+    run: &RunId,
+    (program, state): (&Program, &State),
+    batch: &mut Vec<Made>,
+) -> Result<(), Failure> {
+    let at = clock::now();
     let entries: Vec<Entry<'_>> = batch
         .iter()
-        .map(|Made { event, facts, blobs, step, state }| Entry {
+        .map(|Made { event, facts, blobs, step }| Entry {
             run,
             program,
             at,

@@ -4,14 +4,14 @@ use super::place::Place;
 use super::report::{Figure, Goal, Unit};
 use super::sample::{Sample, ratio};
 use super::scale::Scale;
-use super::system::processor_time;
-use super::track::{StepTimes, Track};
+use super::track::{StepTimes, Timing, Track};
 use super::workload::Workload;
 use crate::exit::Failure;
 use crate::workplace::of_ledger;
 use remand_kernel::Command;
 use remand_ledger::measure::BareCommits;
 use remand_ledger::{Reader, RunId};
+use remand_runtime::host::{News, Watch};
 use std::time::{Duration, Instant};
 
 /// Runs that are driven one after another.
@@ -21,80 +21,111 @@ const RUNS: u32 = 60;
 const ROUNDS: u32 = 5;
 const AT_ONCE: u32 = 100;
 
-/// A graph engine that syncs every step takes five raw commits for it, and thirty times less is the goal.
-const STEPS_A_COMMIT: f64 = 6.0;
+/// Runs that are driven one after another before each of them.
+const SINGLE: u32 = 4;
 
-/// A fifth of what such an engine uses.
-const CPU: f64 = 0.34;
+/// Thirty times what a graph engine does that syncs every step; one run alone is to do five times as much.
+const GAIN: f64 = 6.0;
 
-/// Blocks of steps and of raw commits take turns, so that noise hits both.
+/// A raw commit follows every step, so that noise hits both.
 pub fn measure(place: &Place, scale: Scale, workload: &Workload) -> Result<Vec<Figure>, Failure> {
     let folder = place.part("steps")?;
     let mut track = Track::open(workload, &folder)?;
     let bare = BareCommits::open(&folder.join("bare.db")).map_err(|error| of_ledger(&error))?;
-    let warm = track.one(&mut StepTimes::begin())?;
-    let (bytes, _) = size_of(&track, &warm)?;
-    let body = vec![b'x'; bytes];
+    let warm = track.one(&mut StepTimes::new())?;
+    let body = vec![b'x'; size_of(&track, &warm)?];
 
-    let (mut steps, mut commits) = (StepTimes::begin(), Sample::default());
-    let mut cpu = Duration::ZERO;
+    let mut turns = Turns::new(&bare, &body);
     for _ in 0..scale.of(RUNS) {
-        let (before, began) = (steps.times.len(), processor_time().unwrap_or_default());
-        track.one(&mut steps)?;
-        cpu += processor_time().unwrap_or_default().saturating_sub(began);
-        commit(&bare, &body, steps.times.len() - before, &mut commits)?;
+        track.one(&mut turns)?;
     }
-    let (step, raw) = (steps.times.median(), commits.median());
-    let count = steps.times.len();
-    let alone = count as f64 / steps.times.total().as_secs_f64();
+    let (steps, commits) = turns.taken()?;
+    let (step, raw) = (steps.median(), commits.median());
     let one = Figure {
         what: "durable step against a raw commit".to_string(),
         value: ratio(step, raw),
         unit: Unit::Times,
         goal: Goal::AtMost(1.3),
-        note: format!("{count} steps of `feature`, median {step:.0?}; a row of {bytes} bytes {raw:.0?}"),
-    };
-    let used = Figure {
-        what: "processor time per step".to_string(),
-        value: cpu.as_secs_f64() * 1e3 / count as f64,
-        unit: Unit::Millis,
-        goal: Goal::AtMost(CPU),
-        note: "user and system, the writing and syncing in the kernel among it".to_string(),
-    };
-
-    let (mut many, mut commits) = (StepTimes::begin(), Sample::default());
-    let mut took = Duration::ZERO;
-    for _ in 0..scale.of(ROUNDS) {
-        commit(&bare, &body, 200, &mut commits)?;
-        let begun = Instant::now();
-        track.many(AT_ONCE, &mut many)?;
-        took += begun.elapsed();
-    }
-    let per_second = many.times.len() as f64 / took.as_secs_f64();
-    let together = Figure {
-        what: format!("steps in the time of a raw commit, {AT_ONCE} runs at once"),
-        value: per_second * commits.median().as_secs_f64(),
-        unit: Unit::Count,
-        goal: Goal::AtLeast(STEPS_A_COMMIT),
         note: format!(
-            "{per_second:.0} steps/s, {:.1}× one run; the time to begin and lock the runs is in it",
-            per_second / alone
+            "{} steps of `feature`, each followed by a raw commit of a row of {} bytes; medians {step:.0?} and {raw:.0?}",
+            steps.len(),
+            body.len(),
         ),
     };
-    Ok(vec![one, used, together])
+
+    Ok(vec![one, together(&mut track, scale)?])
 }
 
-fn commit(bare: &BareCommits, body: &[u8], count: usize, times: &mut Sample) -> Result<(), Failure> {
-    for _ in 0..count {
-        let begun = Instant::now();
-        bare.commit(body).map_err(|error| of_ledger(&error))?;
-        times.take(begun.elapsed());
+/// Many runs in one commit after another, against one run at a time.
+fn together(track: &mut Track<'_>, scale: Scale) -> Result<Figure, Failure> {
+    let at_once = scale.of(10 * AT_ONCE).min(AT_ONCE);
+    let (mut many, mut single) = (StepTimes::new(), StepTimes::new());
+    for _ in 0..scale.of(ROUNDS) {
+        for _ in 0..SINGLE {
+            track.one(&mut single)?;
+        }
+        track.many(at_once, &mut many)?;
     }
-    Ok(())
+    let per_second = |steps: &StepTimes| steps.times.len() as f64 / steps.times.total().as_secs_f64();
+    let (many, single) = (per_second(&many), per_second(&single));
+    Ok(Figure {
+        what: format!("steps of {at_once} runs at once against one run"),
+        value: many / single,
+        unit: Unit::Times,
+        goal: Goal::AtLeast(GAIN),
+        note: format!("{many:.0} steps/s, {single:.0} of one run"),
+    })
 }
 
-/// How many bytes a step of this run puts into the journal on average, its blobs among them, and how many steps it has.
-fn size_of(track: &Track<'_>, run: &RunId) -> Result<(usize, usize), Failure> {
+/// Steps and raw commits in turns.
+struct Turns<'b> {
+    bare: &'b BareCommits,
+    body: &'b [u8],
+    steps: Sample,
+    commits: Sample,
+    last: Instant,
+    failed: Option<Failure>,
+}
+
+impl<'b> Turns<'b> {
+    fn new(bare: &'b BareCommits, body: &'b [u8]) -> Turns<'b> {
+        let (steps, commits) = (Sample::default(), Sample::default());
+        Turns { bare, body, steps, commits, last: Instant::now(), failed: None }
+    }
+
+    fn taken(self) -> Result<(Sample, Sample), Failure> {
+        match self.failed {
+            None => Ok((self.steps, self.commits)),
+            Some(failure) => Err(failure),
+        }
+    }
+}
+
+impl Timing for Turns<'_> {
+    fn begin(&mut self) {
+        self.last = Instant::now();
+    }
+}
+
+impl Watch for Turns<'_> {
+    fn published(&mut self, _: &News<'_>) {
+        self.steps.take(self.last.elapsed());
+        match commit(self.bare, self.body) {
+            Ok(took) => self.commits.take(took),
+            Err(failure) => self.failed = Some(failure),
+        }
+        self.last = Instant::now();
+    }
+}
+
+fn commit(bare: &BareCommits, body: &[u8]) -> Result<Duration, Failure> {
+    let begun = Instant::now();
+    bare.commit(body).map_err(|error| of_ledger(&error))?;
+    Ok(begun.elapsed())
+}
+
+/// How many bytes a step of this run puts into the journal on average, its blobs among them.
+fn size_of(track: &Track<'_>, run: &RunId) -> Result<usize, Failure> {
     let reader = Reader::open(&track.path()).map_err(|error| of_ledger(&error))?;
     let (mut bytes, mut count) = (0, 0);
     let mut blobs = Vec::new();
@@ -110,5 +141,5 @@ fn size_of(track: &Track<'_>, run: &RunId) -> Result<(usize, usize), Failure> {
     for blob in blobs {
         bytes += reader.blob(blob).map_err(|error| of_ledger(&error))?.len();
     }
-    Ok((bytes / count.max(1), count))
+    Ok(bytes / count.max(1))
 }

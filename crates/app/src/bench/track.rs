@@ -42,14 +42,14 @@ impl<'w> Track<'w> {
     }
 
     /// Drives one new run to its end.
-    pub fn one(&mut self, watch: &mut StepTimes) -> Result<RunId, Failure> {
+    pub fn one(&mut self, watch: &mut dyn Timing) -> Result<RunId, Failure> {
         let run = self.begin(Mode::Autonomous)?;
         self.drive(watch, Expected::Over)?;
         Ok(run)
     }
 
     /// Drives so many new runs to their ends, all at once; at most a hundred.
-    pub fn many(&mut self, count: u32, watch: &mut StepTimes) -> Result<(), Failure> {
+    pub fn many(&mut self, count: u32, watch: &mut dyn Timing) -> Result<(), Failure> {
         for _ in 0..count {
             self.begin(Mode::Autonomous)?;
         }
@@ -61,7 +61,7 @@ impl<'w> Track<'w> {
         for _ in 0..count {
             self.begin(Mode::Interactive)?;
         }
-        self.drive(&mut StepTimes::begin(), Expected::Parked)
+        self.drive(&mut StepTimes::new(), Expected::Parked)
     }
 
     fn begin(&mut self, mode: Mode) -> Result<RunId, Failure> {
@@ -75,8 +75,8 @@ impl<'w> Track<'w> {
         Ok(run)
     }
 
-    fn drive(&mut self, watch: &mut StepTimes, expected: Expected) -> Result<(), Failure> {
-        watch.last = Instant::now();
+    fn drive(&mut self, watch: &mut dyn Timing, expected: Expected) -> Result<(), Failure> {
+        watch.begin();
         let standings = self.host.drive(watch).map_err(|error| of_host(&error))?;
         expected.of(&standings)
     }
@@ -116,6 +116,12 @@ pub fn ledger_of(folder: &Path) -> PathBuf {
     folder.join("ledger.db")
 }
 
+/// Looks at a clock when steps are committed.
+pub trait Timing: Watch {
+    /// The next step begins now.
+    fn begin(&mut self);
+}
+
 /// Takes the time from each committed step to the next.
 #[derive(Debug)]
 pub struct StepTimes {
@@ -124,8 +130,14 @@ pub struct StepTimes {
 }
 
 impl StepTimes {
-    pub fn begin() -> StepTimes {
+    pub fn new() -> StepTimes {
         StepTimes { times: Sample::default(), last: Instant::now() }
+    }
+}
+
+impl Timing for StepTimes {
+    fn begin(&mut self) {
+        self.last = Instant::now();
     }
 }
 

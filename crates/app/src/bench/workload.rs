@@ -12,7 +12,7 @@ use remand_workflow::{Checked, check};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Every task goes round until its rounds are used up.
+/// The sub-flow of `feature`, in which every task goes round until its rounds are used up.
 const LONG: &str = "\
 name: long
 about: Tasks that are sent back as often as the language allows.
@@ -48,11 +48,21 @@ phases:
         reads: [code]
         on: {passed: next, failed: raise unverified}
 
+      cascade:
+        do: checks
+        reads: [code]
+        on: {passed: next, failed: raise unverified}
+
       verify:
         role: verifier
         reads: [code]
+        on: {met: next, unmet: raise unverified}
+
+      merge:
+        do: merge
+        reads: [code]
         rounds: 250
-        on: {met: next, unmet: remand implement spending round, spent: raise unverified}
+        on: {merged: next, conflict: remand implement spending round, spent: raise unverified}
 
     tally: {unverified: any unverified, verified: otherwise}
     on: {verified: next, unverified: next with blockers}
@@ -62,11 +72,11 @@ phases:
     on: {done: done}
 ";
 
-/// Events of one task of the long workflow, when `verify` never accepts.
-pub const LONG_TASK: u32 = 3 * 250;
+/// Events of one task of the long workflow, when nothing is ever merged.
+pub const LONG_TASK: u32 = 5 * 250;
 
 /// The phase of the long workflow that never accepts.
-pub const LONG_OBJECTS: &str = "verify";
+pub const LONG_OBJECTS: &str = "merge";
 
 /// A workflow with what a run of it is pinned to.
 #[derive(Clone, Debug)]
