@@ -1,0 +1,12 @@
+//! What the engine understands of source text, by syntax trees and without running anything.
+//!
+//! Everything here is a function of a path and a text. What it says about a language is as good as that language's
+//! grammar: a construct that the grammar does not know is no error of the author's, and callers treat it so.
+
+mod error;
+mod language;
+mod tree;
+
+pub use error::SyntaxError;
+pub use language::Language;
+pub use tree::Source;
