@@ -52,3 +52,26 @@ fn a_cancel_from_another_process_kills_the_agent_with_all_it_started() {
     let again = place.remand(&["cancel", "latest"]);
     assert_eq!(again.code, 1, "{}{}", again.out, again.err);
 }
+
+// CORE-17
+#[test]
+fn a_cancel_ends_a_hook_that_hangs_and_leaves_no_branch() {
+    let place = Place::configured(TRIVIAL);
+    let mark = format!("32{:07}", std::process::id());
+    let hook = place.project().join(".git/hooks/pre-commit");
+    std::fs::write(&hook, format!("#!/bin/sh\nsleep {mark}\n")).expect("hook");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+    let file = place.beside("rehearsal.yaml", &Script::quick().text());
+    let agent = format!("rehearsal:{file}");
+    let driver = place.start(&["run", crate::rehearsed::REQUEST, "--workflow", "quick", "--agent", &agent]);
+    until("the hook hangs", || alive(&mark));
+
+    let shown = place.remand(&["cancel", "latest"]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let ended = driver.wait_with_output().expect("the driver ends");
+    assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!alive(&mark), "the hook is dead");
+    assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+}

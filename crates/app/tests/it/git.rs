@@ -51,6 +51,73 @@ fn a_hook_that_changes_the_tree_means_another_verification() {
     assert_eq!(place.git(&["rev-list", "--count", &format!("work..{}", run.branch)]).trim(), "1");
 }
 
+// CORE-05
+#[test]
+fn a_hook_that_an_agent_has_written_runs_in_the_sandbox() {
+    let place = Place::configured(TRIVIAL);
+    place.write("hooks/pre-commit", "#!/bin/sh\nexit 0\n");
+    let path = place.project().join("hooks/pre-commit");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("mode");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "hooks of the project"]);
+    place.git(&["config", "core.hooksPath", "hooks"]);
+    let config = std::fs::read(place.project().join(".git/config")).expect("config");
+    let outside = place.beside("outside", "as it was");
+    let script = format!(
+        "#!/bin/sh\necho taken > '{outside}'\necho x > '{0}/.git/hooks/pre-push'\necho x > '{0}/README.md'\n\
+         git config --file '{0}/.git/config' user.name Mallory\nenv > ran\ngit add ran\n",
+        place.project().display()
+    );
+    let agent = role("implementer")
+        .writes("sums/sub.py", SUB)
+        .writes("tests/test_sub.py", TEST_SUB)
+        .writes("hooks/pre-commit", &script);
+    let shown = place.quick(&Script::quick().with(agent.says(implemented(""))), &[]);
+    assert_eq!(std::fs::read_to_string(&outside).expect("outside"), "as it was", "{}", shown.out);
+    assert!(!place.project().join(".git/hooks/pre-push").exists());
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+    assert_eq!(std::fs::read(place.project().join(".git/config")).expect("config"), config);
+    let run = place.latest();
+    let ran = place.git(&["show", &format!("{}:ran", run.branch)]);
+    assert!(ran.contains("REMAND_MARK="), "the hook ran, and its processes are marked: {ran}");
+}
+
+// CORE-04
+#[test]
+fn a_run_killed_around_a_hook_that_changes_the_tree_makes_one_commit() {
+    let once = "grep -q formatted sums/sub.py || { printf 'formatted = True\\n' >> sums/sub.py; git add sums/sub.py; }";
+    let prepared = || {
+        let place = Place::configured(TRIVIAL);
+        hook(&place, "pre-commit", once);
+        let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &Script::quick().text()));
+        (place, ["run", REQUEST, "--workflow", "quick", "--agent"].map(str::to_string), agent)
+    };
+    let begin = |point: Option<usize>| {
+        let (place, words, agent) = prepared();
+        let words: Vec<&str> = words.iter().map(String::as_str).chain([agent.as_str()]).collect();
+        let mut command = place.command(&words);
+        command.envs(point.map(|point| ("REMAND_DIE_AT", point.to_string())));
+        let code = command.output().expect("the binary runs").status.code();
+        (place, code)
+    };
+    let (undisturbed, code) = begin(None);
+    assert_eq!(code, Some(0));
+    let (reader, run) = (undisturbed.reader(), undisturbed.latest().run);
+    let points = reader.journal(&run, 0).expect("journal").len()
+        + reader.dispatches(&run).expect("dispatches").len()
+        + reader.operations(&run).expect("operations").len();
+    // The last points are those around the commit.
+    for point in 2 * points - 6..=2 * points {
+        let (place, code) = begin(Some(point));
+        assert_eq!(code, None, "killed at {point}");
+        let resumed = place.remand(&["resume"]);
+        assert_eq!(resumed.code, 0, "killed at {point}: {}{}", resumed.out, resumed.err);
+        let branch = place.latest().branch;
+        assert_eq!(place.git(&["rev-list", "--count", &format!("work..{branch}")]).trim(), "1");
+        assert!(place.git(&["show", &format!("{branch}:sums/sub.py")]).contains("formatted"));
+    }
+}
+
 // CORE-19 CORE-05
 #[test]
 fn what_agents_do_with_git_comes_to_nothing() {

@@ -1,16 +1,14 @@
 //! One call of the git command line: a clean environment, pinned settings, captured output.
 
-use super::{GitError, error};
-use rustix::process::{Pid, Signal, kill_process_group};
+use super::GitError;
+use crate::process::Job;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// Settings under which every call runs, whatever the user has configured.
 const PINNED: &[&str] = &[
@@ -167,6 +165,18 @@ impl Call {
         self
     }
 
+    /// Adds an argument.
+    pub(super) fn and(mut self, argument: &str) -> Call {
+        self.command.arg(argument);
+        self
+    }
+
+    /// Sets a variable of git.
+    pub(super) fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Call {
+        self.command.env(name, value);
+        self
+    }
+
     /// Has attributes read from a tree, not from files that may be about to change. Git before 2.41 does not know this.
     pub(super) fn with_attributes_of(mut self, tree: &str) -> Call {
         self.command.env("GIT_ATTR_SOURCE", tree);
@@ -189,29 +199,20 @@ impl Call {
         Ok(Answer { code: status.code().unwrap_or(-1), stdout, stderr })
     }
 
-    /// Runs a call that starts programs of the user's: all that they say goes to `file`, and after `limit` they are
-    /// ended. A file, not a pipe, since a program left in the background would hold a pipe open.
-    pub(super) fn answer_into(mut self, file: &Path, limit: Duration) -> Result<Answer, GitError> {
-        let output = File::create(file).map_err(error::file("create", file))?;
-        let errors = output.try_clone().map_err(error::file("open", file))?;
-        self.command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
-        self.command.stdout(output).stderr(errors);
-        let mut child = self.command.spawn().map_err(|source| self.not_started(source))?;
-        let (stdin, input) = (child.stdin.take(), self.input.take());
-        let ended = thread::scope(|scope| {
-            scope.spawn(move || feed(stdin, input));
-            let ended = wait(&mut child, limit);
-            if ended.is_none() {
-                kill_group(&child);
-            }
-            ended
-        });
-        let status = child.wait().map_err(|source| GitError::NoGit { source })?;
-        let said = fs::read(file).map_err(error::file("read", file))?;
-        match ended {
-            Some(()) => Ok(Answer { code: status.code().unwrap_or(-1), stdout: Vec::new(), stderr: said }),
-            None => Err(GitError::Overdue { command: self.words, limit }),
+    /// The call as a job, for a call that starts programs of the user's. It has the variables of git, and no others.
+    pub(super) fn job(self) -> Job {
+        let argv = std::iter::once(self.command.get_program()).chain(self.command.get_args());
+        let mut job = Job::new(argv.map(OsString::from), &self.place, "git");
+        let kept = std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"));
+        job.environment = kept.collect();
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => job.environment.insert(name.into(), value.into()),
+                None => job.environment.remove(name),
+            };
         }
+        job.stdin = self.input.unwrap_or_default();
+        job
     }
 
     /// Runs the call, which must succeed, and gives its output.
@@ -314,24 +315,4 @@ fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
         let _ = pipe.read_to_end(&mut bytes);
     }
     bytes
-}
-
-fn wait(child: &mut Child, limit: Duration) -> Option<()> {
-    let started = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    while started.elapsed() < limit {
-        match child.try_wait() {
-            Ok(None) => thread::sleep(pause),
-            Ok(Some(_)) | Err(_) => return Some(()),
-        }
-        pause = (pause * 2).min(Duration::from_millis(50));
-    }
-    None
-}
-
-fn kill_group(child: &Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // The group may have ended just now, which is as well.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
 }

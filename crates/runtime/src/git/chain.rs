@@ -69,6 +69,11 @@ impl RunTrees {
         Ok(state)
     }
 
+    /// Tells whether a command has made a state of the main line.
+    pub fn has_recorded(&self, command: &str) -> Result<bool, GitError> {
+        Ok(self.link_of(command)?.is_some())
+    }
+
     /// Puts the main work tree to the state of the main line.
     pub(super) fn bring_along(&self, state: &State) -> Result<(), GitError> {
         self.main_tree().restore(&state.tree)

@@ -1,13 +1,9 @@
 //! The one final commit of a run, made by `git commit` itself, so that the user's hooks and keys have their say.
 
-use super::call::{Answer, Call, Manner, Place, fields, git};
+use super::aside::{Aside, Hooks, Tried};
+use super::call::{fields, git};
 use super::chain::one_line;
-use super::worktree::write_whole;
 use super::{CommitId, GitError, Repository, RunTrees, State, TreeId};
-use std::time::Duration;
-
-/// How long the user's hooks may take.
-const HOOKS_MAY_TAKE: Duration = Duration::from_secs(20 * 60);
 
 /// What a commit says. The trailers `Remand-Run` and `Remand-Command` are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,11 +33,11 @@ pub enum FinalCommit {
     },
 }
 
-/// Whether the user's hooks run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hooks {
-    Run,
-    PassedBy,
+/// What became of a commit before it is on the branch.
+enum Judged {
+    Made(CommitId),
+    Refused(String),
+    Changed(TreeId, String),
 }
 
 /// A commit on the run's branch.
@@ -57,97 +53,88 @@ pub(super) struct OnBranch {
 }
 
 impl RunTrees {
-    /// Commits the main line on the run's branch, as the user's hooks and signing settings want it.
-    pub fn commit(&self, message: &CommitMessage, command: &str) -> Result<FinalCommit, GitError> {
-        self.finish(message, command, Hooks::Run)
-    }
-
-    /// Commits the main line without hooks: for a commit that holds nothing but words of the engine.
-    pub fn commit_past_hooks(&self, message: &CommitMessage, command: &str) -> Result<FinalCommit, GitError> {
-        self.finish(message, command, Hooks::PassedBy)
-    }
-
-    fn finish(&self, message: &CommitMessage, command: &str, hooks: Hooks) -> Result<FinalCommit, GitError> {
+    /// Commits the main line on the run's branch, as the user's hooks and signing settings want it. The branch moves
+    /// once, when all is done; a commit that was cut short leaves nothing.
+    pub fn commit(
+        &self,
+        message: &CommitMessage,
+        command: &str,
+        hooks: Hooks<'_>,
+    ) -> Result<FinalCommit, GitError> {
         let _main = self.main_guard();
-        self.settle_branch()?;
-        let state = self.main_state()?;
-        if let Some(commit) = self.finished(&state, command)? {
+        if let Some(commit) = self.made_by(command)? {
             return Ok(FinalCommit::Committed { commit });
         }
+        let state = self.main_state()?;
         if state.tree == self.base_tree()? {
             return Ok(FinalCommit::NothingToCommit);
         }
+        let before = self.replaceable_branch()?;
         self.bring_along(&state)?;
-        let user = Place::found_from(self.main_tree().path());
-        for who in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
-            Call::new(&user, Manner::AsUser, ["var", who]).run()?;
-        }
-        let before = self.claim_branch()?;
-        let ended = self.run_commit(message, command, hooks);
-        let tip = self.repository.reference(&self.branch_reference())?;
-        self.main_tree().point_head()?;
-        let judged = ended.and_then(|answer| self.judge(&state, answer, tip.as_ref()));
-        match &judged {
-            Ok(FinalCommit::Committed { commit }) => {
-                let last = self.repository.reference(&self.final_reference())?;
-                self.repository.move_reference(&self.final_reference(), last.as_ref(), commit)?;
+        let aside = self.aside(&state)?;
+        let text = self.text(message, command);
+        let judged =
+            self.try_commit(&aside, &text, hooks).and_then(|tried| self.judge(&state, &aside, tried));
+        self.leave(&aside)?;
+        match judged {
+            Ok(Judged::Made(commit)) => {
+                let commit = self.signed(commit)?;
+                self.note(command, &commit)?;
+                self.repository.move_reference(&self.branch_reference(), before.as_ref(), &commit)?;
+                Ok(FinalCommit::Committed { commit })
             }
-            Ok(_) | Err(_) => self.give_up_branch(before.as_ref(), tip.as_ref())?,
+            Ok(Judged::Refused(output)) => Ok(FinalCommit::HookRefused { output }),
+            Ok(Judged::Changed(tree, output)) => Ok(FinalCommit::HookChangedTree { tree, output }),
+            Err(error) => {
+                self.bring_along(&state)?;
+                Err(error)
+            }
         }
-        judged
     }
 
-    fn run_commit(&self, message: &CommitMessage, command: &str, hooks: Hooks) -> Result<Answer, GitError> {
-        let main = self.main_tree();
-        let branch = self.branch_reference();
-        git(&main.public_place(), ["symbolic-ref", "HEAD", branch.as_str()]).run()?;
-        let file = main.private("message");
-        write_whole(&file, self.text(message, command).as_bytes())?;
-        let passed_by: &[&str] = match hooks {
-            Hooks::Run => &[],
-            Hooks::PassedBy => &["-c", "core.hooksPath=/dev/null"],
+    /// The final commit that a command has made, wherever the run was killed since.
+    pub fn made_by(&self, command: &str) -> Result<Option<CommitId>, GitError> {
+        let Some(noted) = self.repository.reference(&self.note_reference(command))? else {
+            return Ok(None);
         };
-        let words = ["commit", "--quiet", "--no-status", "--cleanup=verbatim", "-F"];
-        let words = passed_by.iter().chain(&words).map(AsRef::as_ref).chain([file.as_os_str()]);
-        Call::new(&Place::found_from(main.path()), Manner::AsUser, words)
-            .answer_into(&main.private("said"), HOOKS_MAY_TAKE)
+        let on_branch = match self.repository.reference(&self.branch_reference())? {
+            Some(_) => on_branch(&self.repository, &self.branch(), Some(self.base()))?,
+            None => Vec::new(),
+        };
+        Ok(on_branch.into_iter().find(|made| made.commit == noted).map(|made| made.commit))
     }
 
     /// What came out: git ends with 1 when a hook said no, and with more when it could not do its work.
-    fn judge(&self, state: &State, answer: Answer, tip: Option<&CommitId>) -> Result<FinalCommit, GitError> {
+    fn judge(&self, state: &State, aside: &Aside, tried: Tried) -> Result<Judged, GitError> {
         let main = self.main_tree();
-        let output = String::from_utf8_lossy(&answer.stderr).trim().to_string();
-        match (answer.code, tip) {
+        let output = String::from_utf8_lossy(&tried.said).trim().to_string();
+        match (tried.code, tried.commit) {
             (0, Some(commit)) => {
-                let tree = self.repository.tree_of(commit)?;
+                self.adopt(aside, &commit)?;
+                let tree = self.repository.tree_of(&commit)?;
                 main.restore(&tree)?;
-                if tree == state.tree {
-                    Ok(FinalCommit::Committed { commit: commit.clone() })
-                } else {
-                    Ok(FinalCommit::HookChangedTree { tree, output })
-                }
+                Ok(if tree == state.tree { Judged::Made(commit) } else { Judged::Changed(tree, output) })
             }
             (1, _) => {
                 let tree = main.snapshot()?;
                 if tree.tree() == state.tree.tree() {
                     self.bring_along(state)?;
-                    Ok(FinalCommit::HookRefused { output })
+                    Ok(Judged::Refused(output))
                 } else {
-                    Ok(FinalCommit::HookChangedTree { tree, output })
+                    Ok(Judged::Changed(tree, output))
                 }
             }
             (code, _) => {
-                self.bring_along(state)?;
-                Err(GitError::of_call("git commit".to_string(), code, &answer.stderr, main.path()))
+                Err(GitError::of_call("git commit".to_string(), code, &tried.said, self.main_tree().path()))
             }
         }
     }
 
-    /// Puts the branch on the base, and gives where it was.
-    fn claim_branch(&self) -> Result<Option<CommitId>, GitError> {
-        let before = self.replaceable_branch()?;
-        self.repository.move_reference(&self.branch_reference(), before.as_ref(), self.base())?;
-        Ok(before)
+    /// Remembers which commit a command made, since a hook may have taken the trailers out.
+    fn note(&self, command: &str, commit: &CommitId) -> Result<(), GitError> {
+        let name = self.note_reference(command);
+        let last = self.repository.reference(&name)?;
+        self.repository.move_reference(&name, last.as_ref(), commit)
     }
 
     /// Where the branch is, if it may be moved: it holds nothing, or a hand-over of this run.
@@ -164,43 +151,6 @@ impl RunTrees {
             }
         }
         Ok(before)
-    }
-
-    fn give_up_branch(&self, before: Option<&CommitId>, tip: Option<&CommitId>) -> Result<(), GitError> {
-        match (before, tip) {
-            (Some(before), tip) => self.repository.move_reference(&self.branch_reference(), tip, before),
-            (None, Some(_)) => self.repository.drop_reference(&self.branch_reference()),
-            (None, None) => Ok(()),
-        }
-    }
-
-    /// Ends a commit that was cut short: HEAD leaves the branch, and a branch without commits goes.
-    pub(super) fn settle_branch(&self) -> Result<(), GitError> {
-        let main = self.main_tree();
-        main.point_head()?;
-        let tip = self.repository.reference(&self.branch_reference())?;
-        if tip.as_ref() == Some(self.base()) && self.repository.holder(&self.branch())?.is_none() {
-            self.repository.drop_reference(&self.branch_reference())?;
-        }
-        Ok(())
-    }
-
-    /// The final commit, if this command has made it.
-    fn finished(&self, state: &State, command: &str) -> Result<Option<CommitId>, GitError> {
-        if self.repository.reference(&self.branch_reference())?.is_none() {
-            return Ok(None);
-        }
-        let wanted = one_line(command);
-        let found = on_branch(&self.repository, &self.branch(), Some(self.base()))?;
-        // A hook may have taken the trailers out, so the commit that was noted counts as well.
-        let noted = self.repository.reference(&self.final_reference())?;
-        let made = found.into_iter().find(|commit| {
-            let by_trailer =
-                commit.run == self.run && commit.command == wanted && commit.unverified.is_empty();
-            let by_note = noted.as_ref() == Some(&commit.commit) && commit.tree == state.tree;
-            (by_trailer && commit.tree == state.tree) || by_note
-        });
-        Ok(made.map(|commit| commit.commit))
     }
 
     fn text(&self, message: &CommitMessage, command: &str) -> String {
@@ -220,8 +170,9 @@ impl RunTrees {
         format!("refs/heads/{}", self.branch())
     }
 
-    fn final_reference(&self) -> String {
-        format!("refs/remand/{}/final", self.run)
+    fn note_reference(&self, command: &str) -> String {
+        let hash = blake3::hash(command.as_bytes()).to_hex();
+        format!("refs/remand/{}/final/{}", self.run, &hash[..16])
     }
 }
 

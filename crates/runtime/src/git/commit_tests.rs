@@ -3,6 +3,7 @@
 
 use super::testbed::{Testbed, get, git_in, git_output, put};
 use super::*;
+use crate::process::{self, Cancel};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -23,6 +24,15 @@ fn worked(bed: &Testbed) -> RunTrees {
     trees
 }
 
+fn hooks() -> Hooks<'static> {
+    Hooks::Run(&|mut job, _| {
+        for name in ["PATH", "HOME"] {
+            job.environment.insert(name.into(), std::env::var_os(name).unwrap());
+        }
+        process::run(&job, &Cancel::new())
+    })
+}
+
 fn committed(end: FinalCommit) -> CommitId {
     match end {
         FinalCommit::Committed { commit } => commit,
@@ -36,7 +46,7 @@ fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
     let bed = Testbed::new();
     let before = bed.fingerprint();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
     assert_eq!(bed.git(&["rev-parse", "remand/r1^"]), trees.base().as_str());
     assert_eq!(bed.git(&["show", "--no-patch", "--format=%an %ce", "remand/r1"]), "Ada ada@example.org");
@@ -55,18 +65,17 @@ fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
 fn a_commit_repeated_by_the_same_command_is_made_once() {
     let bed = Testbed::new();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2").unwrap());
-    assert_eq!(committed(trees.commit(&message(), "c2").unwrap()), commit);
-    bed.git(&["update-ref", "-d", "refs/remand/r1/final"]);
+    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    assert_eq!(committed(trees.commit(&message(), "c2", hooks()).unwrap()), commit);
     let again = RunTrees::open(&bed.repository(), "r1", &bed.runs().join("r1")).unwrap();
-    assert_eq!(committed(again.commit(&message(), "c2").unwrap()), commit);
+    assert_eq!(committed(again.commit(&message(), "c2", hooks()).unwrap()), commit);
 }
 
 #[test]
 fn a_run_without_changes_has_nothing_to_commit() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
-    assert_eq!(trees.commit(&message(), "c1").unwrap(), FinalCommit::NothingToCommit);
+    assert_eq!(trees.commit(&message(), "c1", hooks()).unwrap(), FinalCommit::NothingToCommit);
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
 }
 
@@ -80,7 +89,7 @@ fn the_users_hooks_run_on_the_final_commit_only_and_see_its_branch() {
     }
     let trees = worked(&bed);
     assert!(!log.exists(), "{}", fs::read_to_string(&log).unwrap());
-    committed(trees.commit(&message(), "c2").unwrap());
+    committed(trees.commit(&message(), "c2", hooks()).unwrap());
     let said = fs::read_to_string(&log).unwrap();
     for hook in ["pre-commit", "commit-msg", "post-commit"] {
         assert!(said.contains(&format!("{hook} remand/r1\n")), "{said}");
@@ -90,12 +99,14 @@ fn the_users_hooks_run_on_the_final_commit_only_and_see_its_branch() {
 #[test]
 fn hooks_of_a_configured_folder_run() {
     let bed = Testbed::new();
-    let hooks = bed.folder.path().join("my hooks");
-    put(&hooks, "pre-commit", b"#!/bin/sh\necho no thanks; exit 1\n");
-    fs::set_permissions(hooks.join("pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
-    bed.git(&["config", "core.hooksPath", hooks.to_str().unwrap()]);
+    let folder = bed.folder.path().join("my hooks");
+    put(&folder, "pre-commit", b"#!/bin/sh\necho no thanks; exit 1\n");
+    fs::set_permissions(folder.join("pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
+    bed.git(&["config", "core.hooksPath", folder.to_str().unwrap()]);
     let trees = worked(&bed);
-    let FinalCommit::HookRefused { output } = trees.commit(&message(), "c2").unwrap() else { panic!() };
+    let FinalCommit::HookRefused { output } = trees.commit(&message(), "c2", hooks()).unwrap() else {
+        panic!()
+    };
     assert_eq!(output, "no thanks");
 }
 
@@ -104,13 +115,13 @@ fn a_hook_that_refuses_leaves_no_branch_and_the_work_as_it_was() {
     let bed = Testbed::new();
     bed.hook("pre-commit", "echo 'line too long' >&2; exit 1");
     let trees = worked(&bed);
-    let end = trees.commit(&message(), "c2").unwrap();
+    let end = trees.commit(&message(), "c2", hooks()).unwrap();
     assert_eq!(end, FinalCommit::HookRefused { output: "line too long".to_string() });
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     assert_eq!(trees.main_tree().snapshot().unwrap(), trees.main_state().unwrap().tree);
     assert_eq!(git_in(trees.main_tree().path(), &["rev-parse", "--abbrev-ref", "HEAD"]), "HEAD");
     bed.hook("pre-commit", "exit 0");
-    committed(trees.commit(&message(), "c2").unwrap());
+    committed(trees.commit(&message(), "c2", hooks()).unwrap());
 }
 
 #[test]
@@ -118,12 +129,14 @@ fn a_hook_that_changes_files_gives_them_back_to_be_verified_and_committed_once_m
     let bed = Testbed::new();
     bed.hook("pre-commit", "printf 'formatted\\n' > thing.txt; git add thing.txt");
     let trees = worked(&bed);
-    let FinalCommit::HookChangedTree { tree, .. } = trees.commit(&message(), "c2").unwrap() else { panic!() };
+    let FinalCommit::HookChangedTree { tree, .. } = trees.commit(&message(), "c2", hooks()).unwrap() else {
+        panic!()
+    };
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     assert_eq!(get(trees.main_tree().path(), "thing.txt").unwrap(), b"formatted\n");
     assert_eq!(trees.main_tree().snapshot().unwrap(), tree);
     trees.record(&tree, "What the hook changed", "c3").unwrap();
-    let commit = committed(trees.commit(&message(), "c4").unwrap());
+    let commit = committed(trees.commit(&message(), "c4", hooks()).unwrap());
     assert_eq!(bed.git(&["show", &format!("{commit}:thing.txt")]), "formatted");
 }
 
@@ -135,12 +148,13 @@ fn a_hook_that_changes_files_and_refuses_counts_as_one_that_changes() {
         "grep -q formatted thing.txt || { echo formatted > thing.txt; echo fixed; exit 1; }",
     );
     let trees = worked(&bed);
-    let FinalCommit::HookChangedTree { tree, output } = trees.commit(&message(), "c2").unwrap() else {
+    let FinalCommit::HookChangedTree { tree, output } = trees.commit(&message(), "c2", hooks()).unwrap()
+    else {
         panic!()
     };
     assert_eq!(output, "fixed");
     trees.record(&tree, "What the hook changed", "c3").unwrap();
-    committed(trees.commit(&message(), "c4").unwrap());
+    committed(trees.commit(&message(), "c4", hooks()).unwrap());
 }
 
 #[test]
@@ -150,7 +164,7 @@ fn a_hook_that_always_changes_files_never_gets_a_commit() {
     let trees = worked(&bed);
     for round in 0..2 {
         let FinalCommit::HookChangedTree { tree, .. } =
-            trees.commit(&message(), &format!("c{round}")).unwrap()
+            trees.commit(&message(), &format!("c{round}"), hooks()).unwrap()
         else {
             panic!()
         };
@@ -164,9 +178,9 @@ fn a_hook_that_rewrites_the_message_does_not_make_a_second_commit() {
     let bed = Testbed::new();
     bed.hook("commit-msg", "echo 'All mine' > \"$1\"");
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
     assert_eq!(bed.git(&["log", "-1", "--format=%B", "remand/r1"]), "All mine");
-    assert_eq!(committed(trees.commit(&message(), "c2").unwrap()), commit);
+    assert_eq!(committed(trees.commit(&message(), "c2", hooks()).unwrap()), commit);
 }
 
 #[test]
@@ -175,12 +189,12 @@ fn a_failing_signer_is_named_and_internal_commits_do_without_it() {
     bed.git(&["config", "commit.gpgSign", "true"]);
     bed.git(&["config", "gpg.program", "false"]);
     let trees = worked(&bed);
-    let refused = trees.commit(&message(), "c2").unwrap_err();
+    let refused = trees.commit(&message(), "c2", hooks()).unwrap_err();
     assert!(matches!(refused, GitError::SigningFailed { .. }), "{refused:?}");
     assert!(refused.hint().contains("commit.gpgSign"));
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     bed.git(&["config", "commit.gpgSign", "false"]);
-    committed(trees.commit(&message(), "c2").unwrap());
+    committed(trees.commit(&message(), "c2", hooks()).unwrap());
 }
 
 #[test]
@@ -189,20 +203,56 @@ fn a_user_without_a_name_is_told_how_to_set_one() {
     bed.git(&["config", "--remove-section", "user"]);
     bed.git(&["config", "user.useConfigOnly", "true"]);
     let trees = worked(&bed);
-    let refused = trees.commit(&message(), "c2").unwrap_err();
+    let refused = trees.commit(&message(), "c2", hooks()).unwrap_err();
     assert!(matches!(refused, GitError::NoIdentity { .. }), "{refused:?}");
     assert!(refused.hint().contains("git config user.name"));
 }
 
+// CORE-08
 #[test]
-fn a_commit_cut_short_leaves_a_branch_that_the_next_one_settles() {
+fn a_commit_that_is_killed_leaves_nothing_and_can_be_made_again() {
     let bed = Testbed::new();
+    bed.hook("post-commit", "kill -9 $PPID");
     let trees = worked(&bed);
-    bed.git(&["branch", "remand/r1", trees.base().as_str()]);
-    git_in(trees.main_tree().path(), &["symbolic-ref", "HEAD", "refs/heads/remand/r1"]);
-    let again = RunTrees::open(&bed.repository(), "r1", &bed.runs().join("r1")).unwrap();
-    assert!(!bed.repository().branch_exists("remand/r1").unwrap());
-    committed(again.commit(&message(), "c2").unwrap());
+    let before = bed.fingerprint();
+    assert!(trees.commit(&message(), "c2", hooks()).is_err());
+    assert_eq!(bed.fingerprint(), before);
+    fs::remove_file(bed.user().join(".git/hooks/post-commit")).unwrap();
+    committed(trees.commit(&message(), "c2", hooks()).unwrap());
+}
+
+#[test]
+fn a_hook_sees_the_users_branches_and_settings_but_moves_none_of_them() {
+    let bed = Testbed::new();
+    bed.git(&["config", "my.setting", "blue"]);
+    bed.hook(
+        "pre-commit",
+        "test \"$(git config my.setting)\" = blue && git rev-parse -q --verify main && git diff --cached --quiet main -- README.md \
+         && git branch mine && git config my.setting red && git tag -f v1",
+    );
+    let trees = worked(&bed);
+    committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    assert_eq!(bed.git(&["config", "my.setting"]), "blue");
+    assert_eq!(
+        bed.git(&["for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags"]),
+        "refs/heads/main\nrefs/heads/remand/r1"
+    );
+}
+
+#[test]
+fn a_commit_is_signed_by_the_users_signer_after_the_hooks() {
+    let bed = Testbed::new();
+    let signer = bed.folder.path().join("signer");
+    put(bed.folder.path(), "signer", b"#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\necho '-----BEGIN PGP SIGNATURE-----'\necho\necho mine\necho '-----END PGP SIGNATURE-----'\n");
+    fs::set_permissions(&signer, fs::Permissions::from_mode(0o755)).unwrap();
+    bed.git(&["config", "commit.gpgSign", "true"]);
+    bed.git(&["config", "gpg.program", signer.to_str().unwrap()]);
+    bed.hook("commit-msg", "echo 'Seen-By: a hook' >> \"$1\"");
+    let trees = worked(&bed);
+    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    let raw = bed.git(&["cat-file", "commit", commit.as_str()]);
+    assert!(raw.contains("gpgsig") && raw.contains("mine"), "{raw}");
+    assert!(raw.ends_with("Seen-By: a hook"), "{raw}");
 }
 
 // OT-21
@@ -216,7 +266,7 @@ fn a_commit_of_words_alone_passes_hooks_by() {
     put(main.path(), "TODO/7.md", b"Todo\n");
     let tree = main.snapshot().unwrap();
     trees.record(&tree, "Drop the work", "c2").unwrap();
-    committed(trees.commit_past_hooks(&message(), "c3").unwrap());
+    committed(trees.commit(&message(), "c3", Hooks::PassedBy).unwrap());
     assert_eq!(bed.git(&["diff", "--name-only", "main", "remand/r1"]), "TODO/7.md");
 }
 
@@ -242,10 +292,10 @@ fn a_hand_over_can_be_taken_discarded_and_replaced_by_a_commit() {
     assert_eq!(bed.git(&["diff", "--cached", "--name-only"]), "thing.txt");
     bed.git(&["reset", "-q", "--hard"]);
 
-    assert!(matches!(trees.commit(&message(), "c3").unwrap(), FinalCommit::HookRefused { .. }));
+    assert!(matches!(trees.commit(&message(), "c3", hooks()).unwrap(), FinalCommit::HookRefused { .. }));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), handed.commit.as_str());
     fs::remove_file(bed.user().join(".git/hooks/pre-commit")).unwrap();
-    let commit = committed(trees.commit(&message(), "c3").unwrap());
+    let commit = committed(trees.commit(&message(), "c3", hooks()).unwrap());
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
     let words: Vec<&str> = handed.discard.split(' ').skip(1).collect();
     bed.git(&words);
@@ -259,7 +309,7 @@ fn a_branch_that_somebody_else_works_on_is_not_moved() {
     bed.write("mine", "x");
     bed.commit("mine");
     let tip = bed.git(&["rev-parse", "HEAD"]);
-    assert!(matches!(trees.commit(&message(), "c2"), Err(GitError::BranchTaken { .. })));
+    assert!(matches!(trees.commit(&message(), "c2", hooks()), Err(GitError::BranchTaken { .. })));
     assert!(matches!(trees.hand_over("c3"), Err(GitError::BranchTaken { .. })));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), tip);
 }
@@ -269,7 +319,7 @@ fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() 
     let bed = Testbed::new();
     let trees = worked(&bed);
     assert_eq!(trees.rollback().unwrap(), Rollback::NothingCommitted);
-    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
     let Rollback::Reverted { commit: undone, by } = trees.rollback().unwrap() else { panic!() };
     assert_eq!(undone, commit);
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), by.as_str());
@@ -284,7 +334,7 @@ fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() 
 fn a_rollback_keeps_off_a_branch_that_is_checked_out_and_off_later_work() {
     let bed = Testbed::new();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2").unwrap());
+    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
     bed.git(&["checkout", "-q", "remand/r1"]);
     assert!(matches!(trees.rollback().unwrap(), Rollback::CheckedOut { .. }));
     bed.write("thing.txt", "thing, improved\n");

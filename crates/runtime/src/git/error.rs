@@ -47,6 +47,10 @@ pub enum GitError {
     MovedMeanwhile { reference: String },
     #[error("`{command}` did not end within {} seconds", limit.as_secs())]
     Overdue { command: String, limit: Duration },
+    #[error("`git commit` could not be started with its hooks: {source}")]
+    Hooks { source: crate::process::SpawnError },
+    #[error("cancelled")]
+    Cancelled,
     #[error("`{command}` failed with code {code}: {stderr}")]
     Failed { command: String, code: i32, stderr: String },
     #[error("`{command}` answered in a way that is not understood: {detail}")]
@@ -95,6 +99,8 @@ impl GitError {
             GitError::Overdue { .. } => {
                 "see which hook hangs: `git config core.hooksPath`, `.git/hooks`".to_string()
             }
+            GitError::Hooks { .. } => "see `remand doctor`, then resume the run".to_string(),
+            GitError::Cancelled => "resume the run".to_string(),
             GitError::Failed { stderr, .. } if stderr.contains("No space left") => {
                 "free disk space, then resume".to_string()
             }

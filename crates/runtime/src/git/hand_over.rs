@@ -21,7 +21,6 @@ impl RunTrees {
     /// Puts the main line on the run's branch as work in progress.
     pub fn hand_over(&self, command: &str) -> Result<HandOver, GitError> {
         let _main = self.main_guard();
-        self.settle_branch()?;
         let state = self.main_state()?;
         let reference = self.branch_reference();
         let (run, wanted) = (&self.run, one_line(command));

@@ -37,6 +37,7 @@ fn work(trees: &RunTrees, round: u64) -> Result<(), GitError> {
         trees.commit(
             &CommitMessage { subject: "Work".to_string(), ..CommitMessage::default() },
             &format!("f{round}"),
+            Hooks::PassedBy,
         )?;
         trees.repository.drop_reference(&trees.branch_reference())?;
     }

@@ -11,6 +11,7 @@ mod diff;
 mod hygiene;
 mod repository;
 
+mod aside;
 mod attach;
 mod overlay;
 mod remove;
@@ -30,6 +31,7 @@ mod run;
 mod stale;
 mod take_back;
 
+pub use aside::{Hooks, Runner};
 pub use commit::{CommitMessage, FinalCommit};
 pub use diff::{ChangeKind, Changed, Form};
 pub use error::GitError;

@@ -93,7 +93,6 @@ impl RunTrees {
         super::stale::mark(&trees)?;
         let main = trees.main_tree();
         main.mend()?;
-        trees.settle_branch()?;
         // The index is written when all files are: without it the checkout was cut short.
         if !main.private("index").exists() {
             main.restore(&trees.main_state()?.tree)?;

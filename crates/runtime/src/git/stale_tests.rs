@@ -58,7 +58,7 @@ fn a_branch_with_work_survives_cleaning_until_it_is_merged() {
     let tree = trees.main_tree().snapshot().unwrap();
     trees.record(&tree, "work", "c1").unwrap();
     let message = CommitMessage { subject: "Work".to_string(), ..CommitMessage::default() };
-    trees.commit(&message, "c2").unwrap();
+    trees.commit(&message, "c2", Hooks::PassedBy).unwrap();
     let repository = bed.repository();
     let found = stale(&repository, &bed.runs(), &live(&[])).unwrap();
     assert_eq!(found[0].branch, None);

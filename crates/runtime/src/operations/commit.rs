@@ -5,56 +5,101 @@ use super::Done;
 use super::verify::{Ran, run_checks};
 use crate::bundle;
 use crate::checks::Which;
-use crate::git::{CommitMessage, FinalCommit};
+use crate::confine::Policy;
+use crate::git::{CommitId, CommitMessage, FinalCommit, Hooks, TreeId};
+use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneTree, Trouble};
 use remand_kernel::evidence::{self, RowPhase, Ruled, Size};
 use remand_ledger::fact::NoteKind;
+use std::path::Path;
 
 /// The longest subject line.
 const SUBJECT: usize = 72;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let mut done = Done::saying("committed");
+    let (first, again) = (job.id.to_string(), format!("{}+hook", job.id));
+    for command in [&first, &again] {
+        if let Some(commit) = job.site.trees.made_by(command)? {
+            return Ok(committed(job, done, &commit));
+        }
+    }
     let message = message(job)?;
-    let command = job.id.to_string();
-    let lane = LaneTree::as_it_is(job)?;
-    let first = {
-        let _main = job.site.hold_main();
-        job.site.trees.commit(&message, &command)?
-    };
-    let last = match first {
-        FinalCommit::HookChangedTree { tree, .. } => {
-            done.note(NoteKind::Warning, "a commit hook changed the tree, so it was verified again");
-            let changed = LaneTree { tree: tree.clone(), ..lane }.apart(job, "checks of the main line")?;
-            let Ran { checks, blobs, rows, .. } =
-                run_checks(job, &changed, Which::All, None, RowPhase::After)?;
-            done.facts.checks = checks;
-            done.blobs = blobs;
-            if let Ruled::Failed(reasons) = evidence::rule(&rows, Size::Standard) {
-                return Ok(refused(
-                    done,
-                    &format!("what the hook made does not pass: {}", reasons.join("; ")),
-                ));
+    // What a hook made is on the main line only after it was verified: a run that was killed since goes on from there.
+    if !job.site.trees.has_recorded(&again)? {
+        let lane = LaneTree::as_it_is(job)?;
+        match commit(job, &message, &first)? {
+            FinalCommit::HookChangedTree { tree, .. } => {
+                if let Some(why) = unfit(job, &lane, &tree, &mut done)? {
+                    return Ok(refused(done, &why));
+                }
+                let _main = job.site.hold_main();
+                job.site.trees.record(&tree, "changes of the commit hook", &again)?;
             }
-            let _main = job.site.hold_main();
-            let again = format!("{command}+hook");
-            job.site.trees.record(&tree, "changes of the commit hook", &again)?;
-            job.site.trees.commit(&message, &again)?
+            other => return Ok(ended(job, done, other)),
         }
-        other => other,
-    };
-    Ok(match last {
-        FinalCommit::Committed { commit } => {
-            let branch = job.site.trees.branch();
-            done.note(NoteKind::Decision, format!("committed {commit} on {branch}"));
-            done
-        }
+    }
+    let last = commit(job, &message, &again)?;
+    Ok(ended(job, done, last))
+}
+
+fn ended(job: &Job, done: Done, last: FinalCommit) -> Done {
+    match last {
+        FinalCommit::Committed { commit } => committed(job, done, &commit),
         FinalCommit::NothingToCommit => refused(done, "the run changed nothing"),
         FinalCommit::HookRefused { output } => {
-            refused(done, &format!("a commit hook refused: {}", output.trim()))
+            refused(done, &format!("a commit hook refused: {}", job.site.redact(output.trim())))
         }
         FinalCommit::HookChangedTree { .. } => refused(done, "a commit hook changed the tree a second time"),
+    }
+}
+
+fn committed(job: &Job, mut done: Done, commit: &CommitId) -> Done {
+    done.note(NoteKind::Decision, format!("committed {commit} on {}", job.site.trees.branch()));
+    done
+}
+
+/// Why what a hook made of the tree does not pass, if it does not.
+fn unfit(job: &Job, lane: &LaneTree, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Trouble> {
+    done.note(NoteKind::Warning, "a commit hook changed the tree, so it was verified again");
+    let changed = LaneTree { tree: tree.clone(), ..lane.clone() }.apart(job, "checks of the main line")?;
+    let Ran { checks, blobs, rows, .. } = run_checks(job, &changed, Which::All, None, RowPhase::After)?;
+    done.facts.checks = checks;
+    done.blobs = blobs;
+    Ok(match evidence::rule(&rows, Size::Standard) {
+        Ruled::Passed => None,
+        Ruled::Failed(reasons) => Some(format!("what the hook made does not pass: {}", reasons.join("; "))),
     })
+}
+
+/// Hooks run where checks run: in the sandbox, since they may start what an agent has written.
+fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalCommit, Trouble> {
+    let _main = job.site.hold_main();
+    let settings = job.site.settings();
+    let scratch = job.site.folder().join("scratch").join(job.id.to_string());
+    crate::home::private_folder(&scratch)?;
+    let runner = |mut process: Process, writes: [&Path; 2]| {
+        let own = [("HOME", settings.user_home.clone()), ("TMPDIR", scratch.clone().into_os_string())];
+        let of_git = std::mem::take(&mut process.environment);
+        process.environment = settings.environment.clone();
+        process.environment.extend(own.map(|(name, value)| (name.into(), value)));
+        process.environment.extend(of_git);
+        process.marker = job.marker();
+        let policy = Policy {
+            read_write: [scratch.as_path(), Path::new("/dev/null")]
+                .iter()
+                .chain(&writes)
+                .map(Into::into)
+                .collect(),
+            hidden: vec![settings.home.above().to_path_buf()],
+            ..Policy::default()
+        };
+        process.confine = Some(Confined { exe: settings.program.clone(), policy });
+        process::run(&process, &job.cancel)
+    };
+    let ended = job.site.trees.commit(message, command, Hooks::Run(&runner));
+    std::fs::remove_dir_all(&scratch)?;
+    Ok(ended?)
 }
 
 fn refused(mut done: Done, why: &str) -> Done {

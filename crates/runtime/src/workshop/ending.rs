@@ -46,7 +46,10 @@ pub fn engine_failed(what: &str, id: CommandId) -> Ending {
 
 impl From<GitError> for Trouble {
     fn from(error: GitError) -> Trouble {
-        Trouble::environment(format!("{error}; {}", error.hint()))
+        match error {
+            GitError::Cancelled => Trouble::cancelled(),
+            error => Trouble::environment(format!("{error}; {}", error.hint())),
+        }
     }
 }
 
