@@ -377,6 +377,42 @@ fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
     assert!(bundle.contains("VER-1"), "{bundle}");
 }
 
+// CORE-12
+#[test]
+fn the_same_change_is_known_again_whatever_others_have_merged_since() {
+    let place = Place::configured(TRIVIAL);
+    let tasks = [
+        task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]),
+        task("task-2", &[("README.md", "green")], &[]),
+    ];
+    let mut more = tasks.clone();
+    more[0]["description"] = json!("Subtract, and mean it.");
+    let script = Script::feature(&tasks)
+        .with(subtracting())
+        .with(
+            role("implementer")
+                .task("task-2")
+                .writes("README.md", "add and sub\n")
+                .says(implemented("task-2")),
+        )
+        .with(role("planner").round(2).says(plan(&more)))
+        .with(role("verifier").task("task-1").says(verified("task-1", "not met")));
+
+    let shown = place.feature(&script, &[]);
+
+    let (run, reader) = (place.latest(), place.reader());
+    let journal = reader.journal(&run.run, 0).expect("journal");
+    let written: Vec<_> = journal
+        .iter()
+        .flat_map(|row| &row.facts.artifacts)
+        .filter(|artifact| artifact.name == "code" && artifact.part == "task-1")
+        .map(|artifact| artifact.digest)
+        .collect();
+    assert!(written.len() >= 2 && written.iter().all(|digest| *digest == written[0]), "{written:?}");
+    let log = place.remand(&["log"]).out;
+    assert!(log.contains("unchanged"), "{log}{}{}", shown.out, shown.err);
+}
+
 // EP-04 EP-27 EP-32
 #[test]
 fn two_of_four_researchers_are_enough_and_cost_confidence() {

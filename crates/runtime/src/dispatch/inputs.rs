@@ -2,7 +2,7 @@
 
 use super::prompt::Input;
 use crate::contract::{Limits, RawResult, find, pointers, to_yaml};
-use crate::workshop::{Job, LaneTree, Trouble};
+use crate::workshop::{Job, LaneTree, TREES, Trouble};
 use remand_kernel::command::Dispatch;
 use remand_kernel::finding::Finding;
 use remand_ledger::fact::NoteKind;
@@ -24,7 +24,7 @@ pub fn lay_out(
     folder: &Path,
 ) -> Result<Vec<Input>, Trouble> {
     let mut desk = Desk { job, folder, inputs: Vec::new() };
-    let documents = reader.artifacts(&job.site.run)?;
+    let documents = documents(job, dispatch, reader)?;
     let reads: Vec<&str> =
         dispatch.reads.iter().map(|(id, _)| job.program.artifacts[id.index()].as_str()).collect();
     if !reads.contains(&job.program.subject.as_str()) {
@@ -52,6 +52,21 @@ pub fn lay_out(
     Ok(desk.inputs)
 }
 
+/// The latest version of each document, but for those that the dispatch reads: of these the very one that the law says.
+fn documents(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Vec<ArtifactRow>, Trouble> {
+    let mut documents = reader.artifacts(&job.site.run)?;
+    for (id, digest) in &dispatch.reads {
+        let name = &job.program.artifacts[id.index()];
+        let meant = reader.artifact_with(&job.site.run, name, *digest)?.filter(|row| row.part.is_empty());
+        if let (Some(meant), Some(shown)) =
+            (meant, documents.iter_mut().find(|row| row.name == *name && row.part.is_empty()))
+        {
+            *shown = meant;
+        }
+    }
+    Ok(documents)
+}
+
 struct Desk<'d> {
     job: &'d Job,
     folder: &'d Path,
@@ -75,7 +90,7 @@ impl Desk<'_> {
         documents: &[ArtifactRow],
         reader: &Reader,
     ) -> Result<(), Trouble> {
-        if name == "code" || name == "tests" {
+        if TREES.contains(&name) {
             return Ok(());
         }
         if name == self.job.program.subject {

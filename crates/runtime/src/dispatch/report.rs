@@ -4,18 +4,15 @@ use super::{Brief, note};
 use crate::contract::{self, Limits, RawResult, Reading, Unread};
 use crate::driver::{Heard, left_by_agent};
 use crate::git::TreeId;
-use crate::workshop::Trouble;
+use crate::workshop::{TREES, Trouble};
 use remand_kernel::Report;
-use remand_kernel::change::Change;
+use remand_kernel::change::{Change, Digest};
 use remand_kernel::criteria::{CriterionJudgement, Proof};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Artifact, Check, NoteKind};
 use remand_ledger::{Blob, BlobId, Facts};
-
-/// The trees that a role can change are artifacts by their content, not by a result.
-const TREES: [&str; 2] = ["code", "tests"];
 
 /// Reads a result. What is wrong with it goes back word for word in the retry.
 pub fn read(
@@ -134,28 +131,38 @@ fn keep_change(
     if written.is_empty() {
         return Ok(());
     }
-    job.site.trees.keep(after, &brief.lane.base)?;
+    let base = job.site.repository().tree_of(&brief.lane.base)?;
+    let patch = job.site.repository().patch(&base, after)?;
+    let digest = match &brief.dispatch.task {
+        Some(task) => digest_of_change(task, &patch),
+        None => after.digest(),
+    };
+    job.site.trees.keep(digest, after, &brief.lane.base)?;
     let change = brief.lane.work.change(&brief.lane.tree, after)?;
     let files: Vec<String> = change.files.iter().map(|file| file.path.clone()).collect();
-    report.change = Some(Change { hypothesis: reading.hypothesis.clone(), ..change });
-    let base = job.site.repository().tree_of(&brief.lane.base)?;
-    let patch = job.site.blob_of_bytes(&job.site.repository().patch(&base, after)?);
+    report.change = Some(Change { hypothesis: reading.hypothesis.clone(), tree: digest, ..change });
+    let patch = job.site.blob_of_bytes(&patch);
     for name in written {
         facts.artifacts.push(Artifact {
             name: name.to_string(),
             part: brief.dispatch.task.clone().unwrap_or_default(),
-            digest: after.digest(),
+            digest,
             blob: patch.id,
             by: brief.title.clone(),
             format: "patch".to_string(),
         });
-        report.wrote.push((name.to_string(), after.digest()));
+        report.wrote.push((name.to_string(), digest));
     }
     blobs.push(patch);
     if files.is_empty() && brief.dispatch.findings.is_empty() {
         facts.notes.push(note(NoteKind::Warning, format!("{} changed no file", brief.title)));
     }
     Ok(())
+}
+
+/// What a task changed is the same change whatever others have merged below it meanwhile.
+fn digest_of_change(task: &str, patch: &[u8]) -> Digest {
+    BlobId::of(&[task.as_bytes(), b"\0", patch].concat()).digest()
 }
 
 /// A reviewer's verdict as a row of evidence (EP-17).

@@ -21,18 +21,19 @@ pub enum Merging {
 }
 
 impl RunTrees {
-    /// Keeps a tree that was made on a state of the main line. The latest such state counts.
-    pub fn keep(&self, tree: &TreeId, base: &CommitId) -> Result<(), GitError> {
+    /// Keeps a tree that was made on a state of the main line, under the digest by which the kernel knows it. The latest
+    /// such state counts.
+    pub fn keep(&self, digest: Digest, tree: &TreeId, base: &CommitId) -> Result<(), GitError> {
         let commit = self.repository.commit_tree(tree.tree(), Some(base), &format!("{tree}\n"))?;
-        self.point(&self.kept_reference(tree.digest()), &commit)?;
+        self.point(&self.kept_reference(digest), &commit)?;
         if let Some(raw) = tree.raw() {
             let commit = self.repository.commit_tree(raw, None, "Raw bytes\n")?;
-            self.point(&format!("{}-raw", self.kept_reference(tree.digest())), &commit)?;
+            self.point(&format!("{}-raw", self.kept_reference(digest)), &commit)?;
         }
         Ok(())
     }
 
-    /// The tree of this digest, if it was kept.
+    /// The tree that was kept under this digest.
     pub fn kept(&self, digest: Digest) -> Result<Option<Kept>, GitError> {
         let Some(commit) = self.repository.reference(&self.kept_reference(digest))? else {
             return Ok(None);

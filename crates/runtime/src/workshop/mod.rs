@@ -21,7 +21,7 @@ pub use ending::{Trouble, engine_failed};
 pub use layout::is_laid_out;
 pub use places::Places;
 pub use site::{Settings, Site};
-pub use tree::LaneTree;
+pub use tree::{LaneTree, TREES};
 
 /// The effects of the embedded host.
 #[derive(Debug)]

@@ -6,6 +6,9 @@ use crate::git::{At, CommitId, Merge, Merging, TreeId, WorkTree};
 use remand_kernel::change::Digest;
 use remand_kernel::ids::Lane;
 
+/// The trees that a role can change are artifacts by their content, not by a result.
+pub const TREES: [&str; 2] = ["code", "tests"];
+
 /// The tree of a lane, brought to where the lane is.
 #[derive(Clone, Debug)]
 pub struct LaneTree {
@@ -25,14 +28,13 @@ impl LaneTree {
             None => main(job),
             Some((task, batch, written)) => {
                 let trees = &job.site.trees;
-                let kept = trees.kept(written)?;
-                let base = match trees.lane_base(&task, batch)? {
-                    Some(base) => base,
-                    None => trees.main_state()?.commit,
-                };
-                let tree = match kept {
-                    Some(kept) => kept.tree,
-                    None => job.site.repository().tree_of(&base)?,
+                let (tree, base) = match trees.kept(written)? {
+                    Some(kept) => (kept.tree, kept.base),
+                    None => {
+                        let begun = trees.lane_base(&task, batch)?;
+                        let base = begun.map_or_else(|| trees.main_state().map(|main| main.commit), Ok)?;
+                        (job.site.repository().tree_of(&base)?, base)
+                    }
                 };
                 let work = trees.lend(&task, At::Tree(&tree))?;
                 Ok(LaneTree { work, base, tree, unfit: None })
@@ -111,11 +113,9 @@ fn main(job: &Job) -> Result<LaneTree, Trouble> {
     let trees = &job.site.trees;
     let work = trees.main_tree();
     let now = trees.main_state()?;
-    let written = job.program.artifact_named("code").map(|code| job.state.digest(code)).unwrap_or_default();
-    let wanted = if written == Digest::default() {
-        Some(trees.base_tree()?)
-    } else {
-        trees.kept(written)?.map(|kept| kept.tree)
+    let wanted = match last_written(job)? {
+        Some(written) => trees.kept(written)?.map(|kept| kept.tree),
+        None => Some(trees.base_tree()?),
     };
     let tree = match wanted {
         Some(wanted) if wanted != now.tree => {
@@ -125,4 +125,27 @@ fn main(job: &Job) -> Result<LaneTree, Trouble> {
     };
     work.restore(&tree)?;
     Ok(LaneTree { work, base: trees.base().clone(), tree, unfit: None })
+}
+
+/// The tree that counts is that of the artifact which was written last: each of them is the whole tree, and what was
+/// written before is in it.
+fn last_written(job: &Job) -> Result<Option<Digest>, Trouble> {
+    let ids = TREES.iter().filter_map(|name| Some((*name, job.program.artifact_named(name)?)));
+    let there: Vec<(&str, Digest)> = ids
+        .map(|(name, id)| (name, job.state.digest(id)))
+        .filter(|(_, digest)| *digest != Digest::default())
+        .collect();
+    let [(_, first), others @ ..] = there.as_slice() else {
+        return Ok(None);
+    };
+    if others.is_empty() {
+        return Ok(Some(*first));
+    }
+    let reader = job.site.reader()?;
+    let mut last = (0, *first);
+    for (name, digest) in there {
+        let row = reader.artifact_with(&job.site.run, name, digest)?;
+        last = last.max((row.map_or(0, |row| row.seq), digest));
+    }
+    Ok(Some(last.1))
 }
