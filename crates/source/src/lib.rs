@@ -4,9 +4,12 @@
 //! grammar: a construct that the grammar does not know is no error of the author's, and callers treat it so.
 
 mod error;
+mod function;
 mod language;
+mod shape;
 mod tree;
 
 pub use error::SyntaxError;
+pub use function::{Body, Function, signature};
 pub use language::Language;
 pub use tree::Source;

@@ -1,0 +1,79 @@
+//! The shape of a text: its syntax tree without comments and blanks.
+
+use crate::Source;
+use tree_sitter::Node;
+
+impl Source<'_> {
+    /// Tells whether two texts differ in comments and blanks at most. A text with errors is like no other.
+    pub fn is_like(&self, other: &Source<'_>) -> bool {
+        self.language() == other.language()
+            && !self.root().has_error()
+            && !other.root().has_error()
+            && self.shape_of(self.root()) == other.shape_of(other.root())
+    }
+
+    /// Kinds and tokens below a node, in order; a comment is none.
+    pub(crate) fn shape_of<'s>(&'s self, node: Node<'s>) -> Vec<&'s str> {
+        let mut shape = Vec::new();
+        let mut open = vec![Step::Into(node)];
+        while let Some(step) = open.pop() {
+            let node = match step {
+                Step::Into(node) if is_comment(node) => continue,
+                Step::Into(node) => node,
+                Step::Out => {
+                    shape.push(")");
+                    continue;
+                }
+            };
+            let mut cursor = node.walk();
+            let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+            if children.is_empty() {
+                shape.push(self.text_of(node));
+            } else {
+                shape.push(node.kind());
+                open.push(Step::Out);
+                open.extend(children.into_iter().rev().map(Step::Into));
+            }
+        }
+        shape
+    }
+}
+
+enum Step<'t> {
+    Into(Node<'t>),
+    Out,
+}
+
+pub(crate) fn is_comment(node: Node<'_>) -> bool {
+    matches!(node.kind(), "comment" | "line_comment" | "block_comment" | "html_comment")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::Language;
+
+    fn is_like(language: Language, one: &str, other: &str) -> bool {
+        Source::parse(language, one).unwrap().is_like(&Source::parse(language, other).unwrap())
+    }
+
+    // OT-17
+    #[test]
+    fn blanks_and_comments_make_no_difference_and_everything_else_does() {
+        let text = "fn a(b: u8) -> u8 { b + 1 }\n";
+        assert!(is_like(Language::Rust, text, "/// Adds.\nfn a(b: u8) -> u8 {\n    // one\n    b + 1\n}\n"));
+        for other in
+            ["fn a(b: u8) -> u8 { b + 2 }\n", "fn a(b: u8) -> u8 { 1 + b }\n", "fn a(b: u8) -> u8 {\n"]
+        {
+            assert!(!is_like(Language::Rust, text, other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_statement_that_moves_into_a_block_makes_a_difference() {
+        assert!(!is_like(Language::Python, "if a:\n    b()\nc()\n", "if a:\n    b()\n    c()\n"));
+        assert!(is_like(Language::Python, "if a:\n    b()\nc()\n", "if a:\n  b()  # now\n\nc()\n"));
+    }
+}
