@@ -23,6 +23,7 @@ mod walks;
 mod agents;
 mod place;
 mod rehearsed;
+mod test_first;
 mod three_tasks;
 
 use std::path::{Path, PathBuf};

@@ -119,6 +119,11 @@ impl Script {
         ])
     }
 
+    /// These entries and no others.
+    pub fn of<const N: usize>(entries: [Entry; N]) -> Script {
+        Script(entries.to_vec())
+    }
+
     /// All nine roles on these tasks; what implementers do is added.
     pub fn feature(tasks: &[Value]) -> Script {
         let mut entries: Vec<Entry> = ["architecture", "impact", "dependencies", "patterns"]

@@ -22,6 +22,7 @@ mod snippet;
 mod compare;
 mod doubt;
 mod evidence;
+mod failure;
 
 #[cfg(test)]
 mod detect_tests;
@@ -32,6 +33,7 @@ pub use compare::{Before, compare};
 pub use detect::{Probe, detect};
 pub use doubt::{Past, doubt};
 pub use evidence::{Occasion, Recorded, checks, rows};
+pub use failure::{FailureKind, failures, kind_of};
 pub use order::{SpecError, specs};
 pub use outcome::{CheckOutcome, End, Listed};
 pub use run::{Context, Files, Progress, Which, run};

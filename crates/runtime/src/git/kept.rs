@@ -4,6 +4,7 @@ use super::call::{Place, git};
 use super::chain::{Kind, one_line};
 use super::{CommitId, GitError, Repository, RunTrees, TreeId};
 use remand_kernel::change::Digest;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A tree with the state of the main line that it was made on.
@@ -43,6 +44,29 @@ impl RunTrees {
         Ok(Some(Kept { tree: tree.trim().parse()?, base: base.trim().parse()? }))
     }
 
+    /// Keeps a tree under a name of the caller's.
+    pub fn remember(&self, name: &str, tree: &TreeId) -> Result<(), GitError> {
+        let commit = self.repository.commit_tree(tree.tree(), None, &format!("{tree}\n"))?;
+        self.point(&self.named_reference(name), &commit)
+    }
+
+    /// The tree of this name.
+    pub fn remembered(&self, name: &str) -> Result<Option<TreeId>, GitError> {
+        let commit = self.repository.reference(&self.named_reference(name))?;
+        commit.map(|commit| self.repository.tree_of(&commit)).transpose()
+    }
+
+    /// A tree in which some paths are as in another, or absent as there.
+    pub fn with_paths(
+        &self,
+        tree: &TreeId,
+        other: &TreeId,
+        paths: &BTreeSet<PathBuf>,
+    ) -> Result<TreeId, GitError> {
+        let index = self.main_tree().private("composed");
+        TreeId::plain(&self.repository.with_paths_of(tree.tree(), other.tree(), paths, &index)?)
+    }
+
     /// The state of the main line that a task's work in a batch began on.
     pub fn lane_base(&self, task: &str, batch: u16) -> Result<Option<CommitId>, GitError> {
         self.repository.reference(&self.lane_reference(task, batch))
@@ -80,6 +104,10 @@ impl RunTrees {
 
     fn kept_reference(&self, digest: Digest) -> String {
         format!("refs/remand/{}/trees/{:016x}", self.run, digest.0)
+    }
+
+    fn named_reference(&self, name: &str) -> String {
+        format!("refs/remand/{}/named/{name}", self.run)
     }
 
     /// Task ids can be anything, so the name is made from their hash.

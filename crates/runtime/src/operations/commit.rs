@@ -63,7 +63,9 @@ fn committed(job: &Job, mut done: Done, commit: &CommitId) -> Done {
 fn unfit(job: &Job, lane: &LaneTree, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Trouble> {
     done.note(NoteKind::Warning, "a commit hook changed the tree, so it was verified again");
     let changed = LaneTree { tree: tree.clone(), ..lane.clone() }.apart(job, "checks of the main line")?;
-    let Ran { checks, blobs, rows, .. } = run_checks(job, &changed, Which::All, None, RowPhase::After)?;
+    let mut ran = run_checks(job, &changed, Which::All, None, RowPhase::After)?;
+    ran.count_regressions();
+    let Ran { checks, blobs, rows, .. } = ran;
     done.facts.checks = checks;
     done.blobs = blobs;
     Ok(match evidence::rule(&rows, Size::Standard) {

@@ -7,6 +7,7 @@ mod hand_over;
 mod merge;
 mod prepare;
 mod take_back;
+mod test_first;
 mod verify;
 
 use crate::host::Ending;
@@ -19,12 +20,15 @@ use remand_ledger::{Blob, Facts};
 use std::time::Instant;
 
 /// The operations that this version can carry out.
-pub const AVAILABLE: [&str; 10] = [
+pub const AVAILABLE: [&str; 13] = [
     "prepare",
     "baseline",
     "quick-checks",
     "checks",
     "integrate",
+    "check-stubs",
+    "verify-red",
+    "entry-check",
     "merge",
     "take-back",
     "bundle",
@@ -49,6 +53,9 @@ pub fn carry_out(job: &Job, name: &str, task: Option<&str>) -> Result<Ending, Tr
         "quick-checks" => verify::quick(job, task),
         "checks" => verify::cascade(job, task),
         "integrate" => verify::integrate(job),
+        "check-stubs" => test_first::stubs(job),
+        "verify-red" => test_first::red(job),
+        "entry-check" => test_first::entry(job),
         "merge" => merge::run(job, task),
         "take-back" => take_back::run(job),
         "bundle" => bundle::run(job),

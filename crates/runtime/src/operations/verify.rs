@@ -1,5 +1,6 @@
 //! `quick-checks`, `checks`, `integrate`: the engine runs the checks itself and rules by its own rows (EP-16, EP-18).
 
+use super::test_first::broken_signatures;
 use super::{Done, finding};
 use crate::checks::{self, Before, CheckOutcome, Context, Files, Occasion, Recorded, Which};
 use crate::confine::Policy;
@@ -15,7 +16,8 @@ use remand_ledger::{Blob, Reader};
 /// The checks that answer within seconds, on a task's own tree. They are no gate: a pass proves nothing yet.
 pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let lane = LaneTree::for_checks(job)?;
-    let ran = run_checks(job, &lane, Which::Quick, task, RowPhase::After)?;
+    let mut ran = run_checks(job, &lane, Which::Quick, task, RowPhase::After)?;
+    ran.count_regressions();
     let passed = ran.outcomes.iter().all(|outcome| outcome.passed() || !outcome.counts());
     let mut done = Done::saying(if passed { "passed" } else { "failed" });
     ran.tell(job, task, &mut done);
@@ -44,7 +46,9 @@ pub fn integrate(job: &Job) -> Result<Done, Trouble> {
 
 fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: Size) -> Result<Done, Trouble> {
     let lane = LaneTree::for_checks(job)?;
-    let ran = run_checks(job, &lane, Which::All, task, RowPhase::After)?;
+    let mut ran = run_checks(job, &lane, Which::All, task, RowPhase::After)?;
+    ran.findings.extend(broken_signatures(job, &lane.tree)?);
+    ran.count_regressions();
     let ruled = evidence::rule(&ran.rows, size);
     let mut done = match &ruled {
         Ruled::Passed => Done::saying("passed"),
@@ -82,7 +86,7 @@ pub struct Ran {
 
 impl Ran {
     /// A test that passed before and is gone or skipped now fails the gate, although its check ends well.
-    fn count_regressions(&mut self) {
+    pub(super) fn count_regressions(&mut self) {
         let worse: Vec<&str> = self
             .findings
             .iter()
@@ -127,6 +131,13 @@ impl Ran {
             tests: None,
         });
         self.rows.push(row);
+    }
+
+    /// Puts the evidence into a result, and leaves it to others what it means.
+    pub(super) fn tell_rows(self, done: &mut Done) {
+        done.report.tests = self.outcomes.iter().flat_map(|outcome| outcome.tests.iter().cloned()).collect();
+        done.facts.checks = self.checks;
+        done.blobs.extend(self.blobs);
     }
 
     /// Puts evidence and findings into a result.
@@ -200,9 +211,7 @@ pub fn run_checks(
         }
     };
     let Recorded { checks, blobs } = recorded;
-    let mut ran = Ran { outcomes, checks, blobs, rows, findings, changed, occasion };
-    ran.count_regressions();
-    Ok(ran)
+    Ok(Ran { outcomes, checks, blobs, rows, findings, changed, occasion })
 }
 
 fn outcomes(
@@ -267,7 +276,7 @@ fn redact(job: &Job, rows: &mut [Check], blobs: &mut [Blob]) {
 }
 
 /// What the checks gave at the baseline.
-fn before(reader: &Reader, job: &Job) -> Result<Vec<Before>, Trouble> {
+pub(super) fn before(reader: &Reader, job: &Job) -> Result<Vec<Before>, Trouble> {
     let filter = CheckFilter { task: None, phase: Some(RowPhase::Baseline) };
     let rows = reader.checks(&job.site.run, filter)?;
     rows.into_iter()

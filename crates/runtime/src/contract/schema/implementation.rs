@@ -56,6 +56,21 @@ pub struct ClaimedChange {
     pub what: Text,
     #[serde(default)]
     pub why: String,
+    /// The tests that were written into it, where they are to fail first.
+    #[serde(default)]
+    pub tests: Vec<ClaimedTest>,
+}
+
+/// A test that fails until its behaviour is there.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimedTest {
+    pub name: Text,
+    /// The criterion that it shows.
+    #[serde(default)]
+    pub criterion: String,
+    /// How it fails now: `assertion`, `stub` or `missing behaviour`.
+    #[serde(default)]
+    pub kind: String,
 }
 
 /// A finding that the agent disagrees with.

@@ -52,6 +52,9 @@ pub struct Task {
     /// What other tasks may rely on.
     #[serde(default)]
     pub contracts: Vec<String>,
+    /// Signatures of new symbols, as in `fn total(items: &[Item]) -> u32`; tests are written against them.
+    #[serde(default)]
+    pub signatures: Vec<String>,
     #[serde(default)]
     pub test_design: String,
 }

@@ -1,0 +1,193 @@
+//! Tests first: stubs without logic, tests that fail for want of the behaviour, and code that keeps the signatures.
+
+use crate::place::{Place, Shown};
+use crate::rehearsed::{Entry, REQUEST, SUB, Script, plan, role, task};
+use serde_json::{Value, json};
+
+const WORKFLOW: &str = include_str!("test_first.yaml");
+const STUB: &str = "def sub(a, b):\n    raise NotImplementedError\n";
+
+fn test(body: &str) -> String {
+    format!(
+        "import unittest\n\nfrom sums import sub as module\n\n\nclass SubTest(unittest.TestCase):\n    \
+         def test_subtracts(self):\n        {body}\n"
+    )
+}
+
+fn asserting() -> String {
+    test("self.assertEqual(module.sub(3, 2), 1)")
+}
+
+fn done(verdict: &str, kind: &str) -> Value {
+    json!({
+        "verdict": verdict, "hypothesis": "There is no subtraction yet.",
+        "changes": [{
+            "file": "tests/test_sub.py", "what": "a test",
+            "tests": [{"name": "test_subtracts", "criterion": "AC-1", "kind": kind}],
+        }],
+    })
+}
+
+/// A run of everybody on one task; the entries in front decide what happens.
+fn script(stubs: Stubs) -> Script {
+    let mut task = task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]);
+    task["signatures"] = json!(["def sub(a, b)"]);
+    task["relevant_context"] = json!([]);
+    let mut split = plan(&[task]);
+    split["flags"] = json!({"new-symbols": stubs == Stubs::Wanted});
+    let made = json!({
+        "verdict": "done", "hypothesis": "Subtraction is like addition.",
+        "changes": [{"file": "sums/sub.py", "what": "sub"}],
+    });
+    Script::of([
+        role("plan").says(
+            json!({"verdict": "done", "title": "Subtraction", "markdown": "# Subtraction\n\nAdd it.\n"}),
+        ),
+        role("plan/split").says(split),
+        role("make/stubs").writes("sums/sub.py", STUB).says(made.clone()),
+        role("test")
+            .writes("tests/test_sub.py", &asserting())
+            .says(done("ready", if stubs == Stubs::Wanted { "stub" } else { "missing behaviour" })),
+        role("make").writes("sums/sub.py", SUB).says(made),
+    ])
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stubs {
+    Wanted,
+    None,
+}
+
+fn run(place: &Place, script: &Script) -> Shown {
+    place.write(".remand/workflows/tests-first.yaml", WORKFLOW);
+    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    place.remand(&["run", REQUEST, "--workflow", "tests-first", "--agent", &agent])
+}
+
+/// What the operations of a phase said, in order.
+fn said(place: &Place, phase: &str) -> Vec<String> {
+    let rows = place.reader().operations(&place.latest().run).expect("operations");
+    rows.into_iter().filter(|row| row.phase == phase).filter_map(|row| row.result).collect()
+}
+
+fn findings(place: &Place) -> String {
+    place.remand(&["findings", "--json"]).out
+}
+
+// OT-12 OT-13 OT-15
+#[test]
+fn stubs_then_failing_tests_then_code_is_seen_by_the_engine_at_every_step() {
+    let place = Place::new();
+    let shown = run(&place, &script(Stubs::Wanted));
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(said(&place, "check-stubs"), ["sound"]);
+    assert_eq!(said(&place, "red"), ["red"]);
+    assert_eq!(said(&place, "entry"), ["ready"]);
+    assert_eq!(said(&place, "green"), ["passed"]);
+    let branch = place.latest().branch;
+    assert_eq!(place.git(&["show", &format!("{branch}:sums/sub.py")]), SUB);
+    assert!(place.git(&["show", &format!("{branch}:tests/test_sub.py")]).contains("assertEqual"));
+}
+
+// OT-13
+#[test]
+fn a_stub_with_logic_or_another_signature_is_sent_back() {
+    let place = Place::new();
+    let wrong = |text: &str, round: u32| -> Entry {
+        let made = json!({"verdict": "done", "changes": [{"file": "sums/sub.py", "what": "sub"}]});
+        role("make/stubs").round(round).writes("sums/sub.py", text).says(made)
+    };
+    let shown = run(&place, &script(Stubs::Wanted).with(wrong(SUB, 1)));
+    assert_eq!(said(&place, "check-stubs"), ["unsound", "sound"], "{}{}", shown.out, shown.err);
+    assert!(findings(&place).contains("the body of `sub` is no stub"), "{}", findings(&place));
+
+    let place = Place::new();
+    let other = "def sub(a, b, c):\n    raise NotImplementedError\n";
+    let shown = run(&place, &script(Stubs::Wanted).with(wrong(other, 1)));
+    assert_eq!(said(&place, "check-stubs"), ["unsound", "sound"], "{}{}", shown.out, shown.err);
+    let found = findings(&place);
+    assert!(found.contains("`def sub(a, b, c)` is not among the signatures of the plan"), "{found}");
+    assert!(found.contains("`def sub(a, b)`, which the plan names, is not there"), "{found}");
+}
+
+// OT-13
+#[test]
+fn a_test_that_reaches_no_stub_is_rejected() {
+    let place = Place::new();
+    let structural = role("test").round(1).writes("tests/test_sub.py", &test("self.assertTrue(module.sub)"));
+    let elsewhere = role("test").round(2).writes("tests/test_sub.py", &test("self.assertEqual(1, 2)"));
+    let script = script(Stubs::Wanted)
+        .with(structural.says(done("ready", "stub")))
+        .with(elsewhere.says(done("ready", "stub")));
+    let shown = run(&place, &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(said(&place, "red"), ["structural-only", "wrong-failure", "red"]);
+    assert!(findings(&place).contains("but not at a stub"), "{}", findings(&place));
+}
+
+// OT-12
+#[test]
+fn a_test_that_passes_already_or_is_broken_is_not_red() {
+    let place = Place::new();
+    let green = role("test").round(1).writes("tests/test_sub.py", "import unittest\n\nfrom sums.add import add\n\n\nclass SubTest(unittest.TestCase):\n    def test_subtracts(self):\n        self.assertEqual(add(1, 1), 2)\n");
+    let broken = role("test").round(2).writes("tests/test_sub.py", "import nothing_of_this_name\n");
+    let good = role("test").round(3).writes(
+        "tests/test_sub.py",
+        "import unittest\n\nimport sums.add\n\n\nclass SubTest(unittest.TestCase):\n    def test_subtracts(self):\n        \
+         self.assertEqual(sums.add.sub(3, 2), 1)\n",
+    );
+    let made = json!({"verdict": "done", "changes": [{"file": "sums/sub.py", "what": "sub"}]});
+    let script = script(Stubs::None)
+        .with(green.says(done("ready", "assertion")))
+        .with(broken.says(done("ready", "missing behaviour")))
+        .with(good.says(done("ready", "missing behaviour")))
+        .with(
+            role("make")
+                .writes("sums/sub.py", SUB)
+                .runs("printf '\\ndef sub(a, b):\\n    return a - b\\n' >> sums/add.py")
+                .says(made),
+        );
+    let shown = run(&place, &script);
+    assert_eq!(said(&place, "red"), ["already-green", "wrong-failure", "red"], "{}{}", shown.out, shown.err);
+    assert_eq!(said(&place, "entry"), ["ready"]);
+}
+
+// OT-15
+#[test]
+fn tests_that_fail_otherwise_than_handed_over_or_break_others_are_unfit() {
+    let place = Place::new();
+    let shown = run(
+        &place,
+        &script(Stubs::Wanted)
+            .with(role("test").writes("tests/test_sub.py", &asserting()).says(done("ready", "assertion"))),
+    );
+    assert_eq!(said(&place, "entry"), ["unfit"], "{}{}", shown.out, shown.err);
+    assert!(findings(&place).contains("was handed over as failing by assertion"), "{}", findings(&place));
+
+    let place = Place::new();
+    let breaking = role("test")
+        .writes("tests/test_sub.py", &asserting())
+        .writes("tests/test_add.py", "import unittest\n\nfrom sums.add import add\n\n\nclass AddTest(unittest.TestCase):\n    def test_adds(self):\n        self.assertEqual(add(1, 2), 4)\n");
+    let shown = run(&place, &script(Stubs::Wanted).with(breaking.says(done("ready", "stub"))));
+    assert_eq!(said(&place, "entry"), ["unfit"], "{}{}", shown.out, shown.err);
+    assert!(findings(&place).contains("passed at the base and does not any more"), "{}", findings(&place));
+}
+
+// OT-13
+#[test]
+fn a_signature_that_changes_after_the_stubs_fails_the_gate() {
+    let place = Place::new();
+    let made = |round: u32, text: &str| {
+        let made = json!({
+            "verdict": "done", "hypothesis": format!("Try {round}."),
+            "changes": [{"file": "sums/sub.py", "what": "sub"}],
+        });
+        role("make").round(round).writes("sums/sub.py", text).says(made)
+    };
+    let script = script(Stubs::Wanted).with(made(1, "def sub(a, b, c=0):\n    return a - b - c\n"));
+    let shown = run(&place, &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(said(&place, "green"), ["failed", "passed"]);
+    let found = findings(&place);
+    assert!(found.contains("was settled as `def sub(a, b)` and is `def sub(a, b, c=0)` now"), "{found}");
+}

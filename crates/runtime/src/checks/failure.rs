@@ -1,0 +1,233 @@
+//! Why single tests failed, as far as their runner says it: for tests that are to fail before the code is there
+//! (OT-12, OT-15).
+
+use super::spec::Parser;
+use std::collections::BTreeMap;
+
+/// The kind of a test's failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailureKind {
+    /// An assertion of the test did not hold.
+    Assertion,
+    /// It reached code that is still to be written.
+    Stub,
+    /// What it calls is not there, or does not do what it should.
+    Missing,
+    /// It fails by itself: it cannot be read, or what it needs cannot be loaded.
+    Broken,
+    /// Something around it is missing.
+    Environment,
+}
+
+impl FailureKind {
+    /// The name for people and contracts.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureKind::Assertion => "assertion",
+            FailureKind::Stub => "stub",
+            FailureKind::Missing => "missing behaviour",
+            FailureKind::Broken => "broken test",
+            FailureKind::Environment => "environment",
+        }
+    }
+
+    /// The kind of this name, in the spellings that agents use.
+    pub fn named(name: &str) -> Option<FailureKind> {
+        let name: String = name.to_lowercase().replace(['_', '-'], " ");
+        Some(match name.trim() {
+            "assertion" | "assert" | "assertion failure" | "assertion mismatch" => FailureKind::Assertion,
+            "stub" | "stub panic" | "panic" | "todo" | "not implemented" => FailureKind::Stub,
+            "missing" | "missing behaviour" | "missing behavior" => FailureKind::Missing,
+            _ => return None,
+        })
+    }
+
+    /// Whether a test that fails so shows that behaviour is missing.
+    pub fn is_red(self) -> bool {
+        match self {
+            FailureKind::Assertion | FailureKind::Stub | FailureKind::Missing => true,
+            FailureKind::Broken | FailureKind::Environment => false,
+        }
+    }
+}
+
+const ENVIRONMENT: [&str; 6] = [
+    "Connection refused",
+    "Permission denied",
+    "Address already in use",
+    "command not found",
+    "No space left on device",
+    "Operation not permitted",
+];
+const STUB: [&str; 3] = ["not yet implemented", "not implemented", "NotImplementedError"];
+const BROKEN: [&str; 9] = [
+    "SyntaxError",
+    "IndentationError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "ERR_MODULE_NOT_FOUND",
+    "Cannot find module",
+    "Failed to import test module",
+    "error collecting",
+    "fixture '",
+];
+const ASSERTION: [&str; 5] = ["assert", "Assert", "Expected", "expected", "ERR_ASSERTION"];
+
+/// The kinds of the tests that failed, by the names that the runner uses. A test without an entry failed in a way that
+/// its runner does not tell.
+pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
+    let texts = match parser {
+        Parser::Cargo => sections(output, |line| line.strip_prefix("---- ")?.strip_suffix(" stdout ----")),
+        Parser::Pytest => lines(output),
+        Parser::Unittest => sections(output, |line| {
+            let rest = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "))?;
+            let (method, path) = rest.split_once(" (")?;
+            let path = path.split(')').next()?;
+            // A module that cannot be loaded is listed as if it were a test.
+            Some(if path.ends_with(method) && !method.contains('.') { path } else { method })
+        }),
+        Parser::Node | Parser::Tap => sections(output, |line| {
+            let line = line.trim_start();
+            let rest = line.strip_prefix("not ok ").or_else(|| line.strip_prefix("✖ "))?;
+            let rest = rest.split_once(" - ").map_or(rest, |(_, name)| name);
+            Some(rest.rsplit_once(" (").map_or(rest, |(name, _)| name))
+        }),
+        _ => BTreeMap::new(),
+    };
+    texts.into_iter().map(|(name, text)| (name, kind(&text))).collect()
+}
+
+/// The kind of the failure of a test, by a name that may have more in front of it than the runner's own.
+pub fn kind_of(failures: &BTreeMap<String, FailureKind>, test: &str) -> Option<FailureKind> {
+    let own = |name: &str| {
+        test == name || test.strip_suffix(name).is_some_and(|head| head.ends_with([' ', '.', ':', '>', '/']))
+    };
+    failures.iter().find(|(name, _)| own(name)).map(|(_, kind)| *kind)
+}
+
+fn kind(text: &str) -> FailureKind {
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(&ENVIRONMENT) {
+        FailureKind::Environment
+    } else if says(&STUB) {
+        FailureKind::Stub
+    } else if says(&BROKEN) {
+        FailureKind::Broken
+    } else if says(&ASSERTION) {
+        FailureKind::Assertion
+    } else {
+        FailureKind::Missing
+    }
+}
+
+/// The text behind each heading, up to the next.
+fn sections(output: &str, heading: impl Fn(&str) -> Option<&str>) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let mut open: Option<String> = None;
+    for line in output.lines() {
+        if let Some(name) = heading(line) {
+            open = Some(name.trim().to_string());
+            found.entry(name.trim().to_string()).or_default();
+        } else if line.trim_start().starts_with("ok ")
+            || line == "failures:"
+            || line.starts_with("test result: ")
+        {
+            open = None;
+        } else if let Some(text) = open.as_ref().and_then(|name| found.get_mut(name)) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    found
+}
+
+/// The short summary of pytest: one line a test, with the message behind a dash.
+fn lines(output: &str) -> BTreeMap<String, String> {
+    let told = output.lines().filter_map(|line| {
+        let (word, rest) = line.split_once(' ')?;
+        let (name, message) = rest.split_once(" - ").unwrap_or((rest, ""));
+        match word {
+            "FAILED" => Some((name.trim().to_string(), message.to_string())),
+            "ERROR" => Some((name.trim().to_string(), format!("error collecting: {message}"))),
+            _ => None,
+        }
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OT-12
+    #[test]
+    fn rust_tests_tell_assertions_stubs_and_other_panics() {
+        let output = "\
+running 3 tests
+test a::adds ... FAILED
+test a::stubbed ... FAILED
+test a::unwraps ... FAILED
+
+failures:
+
+---- a::adds stdout ----
+
+thread 'a::adds' panicked at src/lib.rs:9:9:
+assertion `left == right` failed
+  left: 1
+ right: 2
+
+---- a::stubbed stdout ----
+
+thread 'a::stubbed' panicked at src/lib.rs:2:5:
+not yet implemented
+
+---- a::unwraps stdout ----
+
+thread 'a::unwraps' panicked at src/lib.rs:15:9:
+called `Option::unwrap()` on a `None` value
+
+failures:
+    a::adds
+";
+        let found = failures(Parser::Cargo, output);
+        assert_eq!(kind_of(&found, "demo src/lib.rs a::adds"), Some(FailureKind::Assertion));
+        assert_eq!(kind_of(&found, "demo src/lib.rs a::stubbed"), Some(FailureKind::Stub));
+        assert_eq!(kind_of(&found, "demo src/lib.rs a::unwraps"), Some(FailureKind::Missing));
+        assert_eq!(kind_of(&found, "demo src/lib.rs b::a::other"), None);
+    }
+
+    // OT-12
+    #[test]
+    fn python_and_node_tell_the_same() {
+        let output = "FAILED tests/test_a.py::test_adds - assert 1 == 2\n\
+                      FAILED tests/test_a.py::test_stub - NotImplementedError\n\
+                      FAILED tests/test_a.py::test_name - AttributeError: module 'a' has no attribute 'sub'\n\
+                      ERROR tests/test_b.py - ModuleNotFoundError: No module named 'b'\n";
+        let kinds: Vec<_> = failures(Parser::Pytest, output).into_values().collect();
+        let expected = [FailureKind::Assertion, FailureKind::Missing, FailureKind::Stub, FailureKind::Broken];
+        assert_eq!(kinds, expected);
+        let output = "ERROR: test_stub (test_a.A.test_stub)\n----\nTraceback (most recent call last):\n\
+                      NotImplementedError\n\nFAIL: test_adds (test_a.A.test_adds)\nAssertionError: 1 != 2\n";
+        let unloaded =
+            "ERROR: tests.test_b (unittest.loader._FailedTest.tests.test_b)\nImportError: Failed to import\n";
+        let found = failures(Parser::Unittest, unloaded);
+        let name = "unittest.loader._FailedTest.tests.test_b.tests.test_b";
+        assert_eq!(kind_of(&found, name), Some(FailureKind::Broken));
+        let found = failures(Parser::Unittest, output);
+        assert_eq!(kind_of(&found, "test_a.A.test_stub"), Some(FailureKind::Stub));
+        assert_eq!(kind_of(&found, "test_a.A.test_adds"), Some(FailureKind::Assertion));
+        let output = "TAP version 13\nnot ok 1 - adds\n  ---\n  error: 'not implemented'\n  ...\nok 2 - other\n\
+                      not ok 3 - subtracts\n  ---\n  code: 'ERR_ASSERTION'\n  ...\n";
+        let found = failures(Parser::Node, output);
+        assert_eq!(kind_of(&found, "adds"), Some(FailureKind::Stub));
+        assert_eq!(kind_of(&found, "subtracts"), Some(FailureKind::Assertion));
+    }
+
+    #[test]
+    fn what_is_broken_or_lacks_something_around_it_is_not_red() {
+        let found = failures(Parser::Pytest, "FAILED a.py::test_x - PermissionError: Permission denied\n");
+        assert_eq!(kind_of(&found, "a.py::test_x").map(FailureKind::is_red), Some(false));
+        assert_eq!(FailureKind::named("Stub_Panic"), Some(FailureKind::Stub));
+    }
+}

@@ -1,0 +1,34 @@
+//! Tests first, seen by the engine: stubs without logic, new tests that fail for want of the behaviour, and a suite
+//! that is otherwise as it was (OT-12, OT-13, OT-15).
+
+mod entry;
+mod red;
+mod seen;
+mod signatures;
+mod stubs;
+
+pub use entry::run as entry;
+pub use red::run as red;
+pub use signatures::findings as broken_signatures;
+pub use stubs::run as stubs;
+
+use super::finding;
+use remand_kernel::finding::{Finding, FindingKind, Place, Severity};
+
+/// The name under which the tree with nothing but stubs is remembered.
+const STUBS: &str = "stubs";
+
+/// A defect of the tests.
+fn of_tests(test: &str, claim: String, evidence: String) -> Finding {
+    Finding {
+        severity: Severity::Major,
+        kind: Some(FindingKind::Test),
+        ..finding(format!("red:{test}"), None, claim, evidence)
+    }
+}
+
+/// A defect of a stub or a signature.
+fn of_symbol(file: &str, symbol: &str, claim: String) -> Finding {
+    let place = Place { file: file.to_string(), symbol: symbol.to_string(), line: 0 };
+    Finding { place, ..finding(format!("symbol:{file}:{symbol}"), None, claim, String::new()) }
+}

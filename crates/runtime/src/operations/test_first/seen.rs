@@ -1,0 +1,105 @@
+//! What the new tests do on the tree that the code is to be written on.
+
+use super::super::verify::{Ran, before, run_checks};
+use super::STUBS;
+use crate::checks::{CheckOutcome, FailureKind, Parser, Which, failures, kind_of};
+use crate::dispatch::is_test;
+use crate::git::TreeId;
+use crate::workshop::{Job, LaneTree, Trouble};
+use remand_kernel::change::TestEnd;
+use remand_kernel::evidence::RowPhase;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// One test that the base does not have.
+pub struct NewTest {
+    pub name: String,
+    pub end: TestEnd,
+    /// None where it passed, or its runner does not say why it failed.
+    pub kind: Option<FailureKind>,
+}
+
+/// What was seen.
+pub struct Seen {
+    pub ran: Ran,
+    pub new: Vec<NewTest>,
+    /// Checks that brought no test to its end, with what they said: the tests do not even start.
+    pub unstarted: Vec<(String, String)>,
+    /// Tests that passed at the base and fail or are gone now.
+    pub worse: Vec<String>,
+    /// Whether new symbols have stubs that the tests can reach.
+    pub has_stubs: bool,
+}
+
+/// Runs the whole suite on the tree as it is handed to whoever writes the code: the base or the stubs, with the tests
+/// as they are now.
+pub fn look(job: &Job) -> Result<Seen, Trouble> {
+    let stubs = job.site.trees.remembered(STUBS)?;
+    let has_stubs = stubs.is_some();
+    let handed = stubs.map_or_else(|| job.site.trees.base_tree(), Ok)?;
+    let lane = LaneTree::as_it_is(job)?;
+    let tree = with_tests_of(job, &handed, &lane)?;
+    let lane = LaneTree { tree, ..lane }.apart(job, "checks of the main line")?;
+    let ran = run_checks(job, &lane, Which::All, None, RowPhase::After)?;
+    let known = known(job)?;
+    let mut new = Vec::new();
+    let mut unstarted = Vec::new();
+    let mut ends: BTreeMap<&str, TestEnd> = BTreeMap::new();
+    for outcome in &ran.outcomes {
+        ends.extend(outcome.tests.iter().map(|test| (test.name.as_str(), test.end)));
+        new.extend(new_tests(job, outcome, &known));
+        if outcome.tests.is_empty() && outcome.counts() && !outcome.passed() {
+            unstarted.push((outcome.name.clone(), outcome.snippet.clone()));
+        }
+    }
+    let is_worse =
+        |name: &&String| !matches!(ends.get(name.as_str()), Some(TestEnd::Passed | TestEnd::Flaky));
+    let worse = known.passed.iter().filter(is_worse).cloned().collect();
+    Ok(Seen { new, unstarted, worse, has_stubs, ran })
+}
+
+/// The tests of the base.
+struct Known {
+    names: BTreeSet<String>,
+    passed: BTreeSet<String>,
+}
+
+fn known(job: &Job) -> Result<Known, Trouble> {
+    let all = before(&job.site.reader()?, job)?;
+    let of_tests = all.into_iter().filter(|before| parser(job, &before.check) != Parser::None);
+    let tests: Vec<_> = of_tests.flat_map(|before| before.tests).collect();
+    let passed = tests.iter().filter(|test| test.end == TestEnd::Passed).map(|test| test.name.clone());
+    Ok(Known { passed: passed.collect(), names: tests.into_iter().map(|test| test.name).collect() })
+}
+
+/// How a check's tests are read. One that has no parser lists files, if anything, and no tests.
+fn parser(job: &Job, check: &str) -> Parser {
+    let spec = job.site.pinned.checks.iter().find(|spec| spec.name == check);
+    spec.map_or(Parser::None, |spec| spec.parser)
+}
+
+fn new_tests(job: &Job, outcome: &CheckOutcome, known: &Known) -> Vec<NewTest> {
+    let parser = parser(job, &outcome.name);
+    if parser == Parser::None {
+        return Vec::new();
+    }
+    let told = failures(parser, &String::from_utf8_lossy(&outcome.output));
+    let tests = outcome.tests.iter().filter(|test| !known.names.contains(&test.name));
+    tests
+        .map(|test| NewTest { name: test.name.clone(), end: test.end, kind: kind_of(&told, &test.name) })
+        .collect()
+}
+
+/// A tree with the tests of the lane and everything else as it was handed over.
+fn with_tests_of(job: &Job, handed: &TreeId, lane: &LaneTree) -> Result<TreeId, Trouble> {
+    let changed = job.site.repository().changed(handed, &lane.tree)?;
+    let tests: BTreeSet<PathBuf> =
+        changed.iter().map(|change| change.path.clone()).filter(|path| is_test(path)).collect();
+    // Where tests stand beside the code, in the same file, they cannot be had without it.
+    let beside = changed.iter().any(|change| change.path.extension().is_some_and(|ending| ending == "rs"))
+        && tests.is_empty();
+    if tests.len() == changed.len() || beside {
+        return Ok(lane.tree.clone());
+    }
+    Ok(job.site.trees.with_paths(handed, &lane.tree, &tests)?)
+}
