@@ -94,7 +94,12 @@ pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
         }),
         _ => BTreeMap::new(),
     };
-    texts.into_iter().map(|(name, text)| (name, kind(&text))).collect()
+    let telling = |text: String| match parser {
+        // The indented lines of a traceback quote the code, which may hold any word.
+        Parser::Unittest => text.lines().filter(|line| !line.starts_with(' ')).collect::<Vec<_>>().join("\n"),
+        _ => text,
+    };
+    texts.into_iter().map(|(name, text)| (name, kind(&telling(text)))).collect()
 }
 
 /// The kind of the failure of a test, by a name that may have more in front of it than the runner's own.
@@ -208,7 +213,8 @@ failures:
         let expected = [FailureKind::Assertion, FailureKind::Missing, FailureKind::Stub, FailureKind::Broken];
         assert_eq!(kinds, expected);
         let output = "ERROR: test_stub (test_a.A.test_stub)\n----\nTraceback (most recent call last):\n\
-                      NotImplementedError\n\nFAIL: test_adds (test_a.A.test_adds)\nAssertionError: 1 != 2\n";
+                        File \"a.py\", line 3\n    self.assertEqual(sub(3, 2), 1)\nNotImplementedError\n\nERROR: test_name (test_a.A.test_name)\n    self.assertEqual(a.sub(3, 2), 1)\n\
+                      AttributeError: no attribute 'sub'\nFAIL: test_adds (test_a.A.test_adds)\nAssertionError: 1 != 2\n";
         let unloaded =
             "ERROR: tests.test_b (unittest.loader._FailedTest.tests.test_b)\nImportError: Failed to import\n";
         let found = failures(Parser::Unittest, unloaded);
@@ -217,6 +223,7 @@ failures:
         let found = failures(Parser::Unittest, output);
         assert_eq!(kind_of(&found, "test_a.A.test_stub"), Some(FailureKind::Stub));
         assert_eq!(kind_of(&found, "test_a.A.test_adds"), Some(FailureKind::Assertion));
+        assert_eq!(kind_of(&found, "test_a.A.test_name"), Some(FailureKind::Missing));
         let output = "TAP version 13\nnot ok 1 - adds\n  ---\n  error: 'not implemented'\n  ...\nok 2 - other\n\
                       not ok 3 - subtracts\n  ---\n  code: 'ERR_ASSERTION'\n  ...\n";
         let found = failures(Parser::Node, output);
