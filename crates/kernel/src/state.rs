@@ -1,8 +1,8 @@
 //! Where a run stands. Everything in it follows from the program and the events so far.
 
-use crate::change::{Approach, Change, Digest};
+use crate::change::{Approach, Digest};
 use crate::command::Command;
-use crate::detect::Trail;
+use crate::detect::{Trace, Trail};
 use crate::event::{Item, Limits, Mode, Risk};
 use crate::finding::Finding;
 use crate::ids::{ArtifactId, BudgetId, CommandId, FlagId, Lane, ListId, PhaseId, SignalId};
@@ -267,7 +267,7 @@ pub struct Memory {
     pub task: Option<String>,
     pub inputs: Vec<(ArtifactId, Digest)>,
     pub trail: Trail,
-    pub last: Option<Change>,
+    pub last: Option<Trace>,
 }
 
 /// What a rolled-back round goes back to.

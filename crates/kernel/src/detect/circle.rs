@@ -4,7 +4,7 @@
 //! Attempts are counted by noted changes other than the engine's restores, from 1 on.
 
 use super::edits::{Edits, Hand};
-use super::lines;
+use super::lines::{self, Files};
 use super::permille::Permille;
 use super::words::Words;
 use crate::change::{Change, Digest, TestEnd, TestResult};
@@ -173,12 +173,17 @@ impl Tally {
 impl Trail {
     /// Notes what a dispatch changed. Of several circles the plainest is told: tree, edits, hypothesis.
     pub fn note_change(&mut self, change: &Change) -> Option<Circle> {
+        self.note_touched(change, &lines::touched(change))
+    }
+
+    /// The same, for a change whose lines are known.
+    pub(super) fn note_touched(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
         self.restored = change.restored;
         if !change.restored {
             self.attempt = self.attempt.saturating_add(1);
         }
         let tree = self.note_tree(change);
-        let edits = self.note_edits(change);
+        let edits = self.note_edits(change, files);
         let hypothesis = self.note_hypothesis(change);
         tree.or(edits).or(hypothesis)
     }
@@ -222,20 +227,17 @@ impl Trail {
         (earlier != attempt && !change.restored).then_some(Circle::Tree { attempt, earlier, tree })
     }
 
-    fn note_edits(&mut self, change: &Change) -> Option<Circle> {
-        if change.files.is_empty() {
-            return None;
-        }
+    fn note_edits(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
         let by = if change.restored { Hand::Engine } else { Hand::Agent };
         let outcomes = &self.outcomes;
         let failed = |attempt: u32| outcomes.get(&attempt) == Some(&Outcome::Failed);
         let mut circle = None;
-        for (path, touched) in lines::touched(change) {
-            let edits = self.edits.entry(path.to_string()).or_default();
-            let group = edits.note(self.attempt, by, &touched, failed);
+        for (path, touched) in files {
+            let edits = self.edits.entry((*path).to_string()).or_default();
+            let group = edits.note(self.attempt, by, touched, failed);
             circle = circle.or_else(|| {
                 let group = group?;
-                Some(Circle::Edits { file: path.to_string(), attempts: group.attempts, share: group.share })
+                Some(Circle::Edits { file: (*path).to_string(), attempts: group.attempts, share: group.share })
             });
         }
         circle

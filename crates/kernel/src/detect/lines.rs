@@ -45,7 +45,7 @@ pub(super) struct Line {
 pub(super) struct Touched {
     pub(super) removed: Lines,
     pub(super) added: Lines,
-    /// Lines added by the hunks that removed others: what stands in the place of the removed ones.
+    /// Lines added by the hunks that removed others, without shingles: what stands in the place of the removed ones.
     pub(super) substituted: Lines,
 }
 
@@ -58,11 +58,12 @@ impl Touched {
         if is_reformatting(hunk) {
             return;
         }
-        let removed = hunk.removed.iter().filter(|line| put(&mut self.removed, line)).count();
+        let removed = hunk.removed.iter().filter(|line| put(&mut self.removed, line).is_some()).count();
         for line in &hunk.added {
-            put(&mut self.added, line);
-            if removed > 0 {
-                put(&mut self.substituted, line);
+            let hash = put(&mut self.added, line);
+            if let Some(hash) = hash.filter(|_| removed > 0) {
+                let line = self.substituted.entry(hash).or_default();
+                line.count = line.count.saturating_add(1);
             }
         }
     }
@@ -77,8 +78,11 @@ impl Touched {
     }
 }
 
+/// What one change did, by file.
+pub(super) type Files<'c> = BTreeMap<&'c str, Touched>;
+
 /// The substantial lines that a change touched, by file; generated files are left out.
-pub(super) fn touched(change: &Change) -> BTreeMap<&str, Touched> {
+pub(super) fn touched(change: &Change) -> Files<'_> {
     let mut files: BTreeMap<&str, Touched> = BTreeMap::new();
     for file in change.files.iter().filter(|file| !file.generated) {
         let touched = files.entry(file.path.as_str()).or_default();
@@ -92,13 +96,20 @@ pub(super) fn touched(change: &Change) -> BTreeMap<&str, Touched> {
     files
 }
 
+/// Lines as they are remembered: hash and count, in ascending order.
+pub(super) type Counts = Vec<(u32, u32)>;
+
+pub(super) fn counts(lines: &Lines) -> Counts {
+    lines.iter().map(|(hash, line)| (*hash, line.count)).collect()
+}
+
 pub(super) fn total(lines: &Lines) -> usize {
     lines.values().map(|line| line.count as usize).sum()
 }
 
 /// How many lines two bags have in common.
-pub(super) fn overlap(mine: &Lines, theirs: &Lines) -> usize {
-    mine.iter().map(|(hash, line)| line.count.min(count(theirs, *hash)) as usize).sum()
+pub(super) fn overlap(mine: &Counts, theirs: &Lines) -> usize {
+    mine.iter().map(|(hash, times)| (*times).min(count(theirs, *hash)) as usize).sum()
 }
 
 fn take_moves_between(files: &mut BTreeMap<&str, Touched>) {
@@ -139,17 +150,18 @@ fn take(lines: &mut Lines, hash: u32, wanted: u32) -> u32 {
     taken
 }
 
-/// Puts a line into a bag and tells whether it had substance.
-fn put(lines: &mut Lines, text: &str) -> bool {
+/// Puts a line into a bag and gives its hash, if it had substance.
+fn put(lines: &mut Lines, text: &str) -> Option<u32> {
     if !is_substantial(text) {
-        return false;
+        return None;
     }
-    let line = lines.entry(hash(text.chars().filter(|sign| !sign.is_whitespace()))).or_default();
+    let hash = hash(text.chars().filter(|sign| !sign.is_whitespace()));
+    let line = lines.entry(hash).or_default();
     line.count = line.count.saturating_add(1);
     if line.shingles.is_empty() {
         line.shingles = shingles(text);
     }
-    true
+    Some(hash)
 }
 
 fn is_substantial(text: &str) -> bool {

@@ -1,8 +1,9 @@
 //! Reversal: tells whether a change undoes what the previous round did to a file (CORE-22).
 
-use super::lines::{self, Touched};
+use super::lines::{self, Counts, Files, Touched};
 use super::permille::Permille;
-use crate::change::Change;
+use crate::change::{Change, Digest};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
@@ -33,25 +34,55 @@ impl Reversal {
     }
 }
 
-/// Finds the file in which `current` undoes `previous` the most; the first by name of equals.
-pub fn reversal(previous: &Change, current: &Change) -> Option<Reversal> {
-    if current.restored || current.files.is_empty() || previous.files.is_empty() {
-        return None;
-    }
-    let now = lines::touched(current);
-    let mut worst: Option<Reversal> = None;
-    for (path, before) in lines::touched(previous) {
-        let found = now.get(path).and_then(|after| undone(path, &before, after));
-        let most = worst.as_ref().map_or(Permille(0), |reversal| reversal.share);
-        worst = found.filter(|reversal| reversal.share > most).or(worst);
-    }
-    worst
+/// What is remembered of a change, for the next one to be held against: hashes, never its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    pub tree: Digest,
+    files: BTreeMap<String, Before>,
 }
 
-fn undone(path: &str, before: &Touched, after: &Touched) -> Option<Reversal> {
+/// The lines that a change touched in one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Before {
+    removed: Counts,
+    added: Counts,
+}
+
+impl Trace {
+    pub(super) fn of(change: &Change, files: &Files<'_>) -> Trace {
+        let before = |touched: &Touched| Before {
+            removed: lines::counts(&touched.removed),
+            added: lines::counts(&touched.added),
+        };
+        let files = files.iter().map(|(path, touched)| ((*path).to_string(), before(touched))).collect();
+        Trace { tree: change.tree, files }
+    }
+
+    /// Finds the file in which a change with these lines undoes this one the most; the first by name of equals.
+    pub(super) fn undone_by(&self, current: &Change, now: &Files<'_>) -> Option<Reversal> {
+        if current.restored {
+            return None;
+        }
+        let mut worst: Option<Reversal> = None;
+        for (path, before) in &self.files {
+            let found = now.get(path.as_str()).and_then(|after| undone(path, before, after));
+            let most = worst.as_ref().map_or(Permille(0), |reversal| reversal.share);
+            worst = found.filter(|reversal| reversal.share > most).or(worst);
+        }
+        worst
+    }
+}
+
+/// Finds the file in which `current` undoes `previous` the most; the first by name of equals.
+pub fn reversal(previous: &Change, current: &Change) -> Option<Reversal> {
+    Trace::of(previous, &lines::touched(previous)).undone_by(current, &lines::touched(current))
+}
+
+fn undone(path: &str, before: &Before, after: &Touched) -> Option<Reversal> {
     let taken_out = lines::overlap(&before.added, &after.removed);
     let put_back = lines::overlap(&before.removed, &after.added);
-    let touched = lines::total(&before.added) + lines::total(&before.removed);
+    let times = |(_, times): &(u32, u32)| *times as usize;
+    let touched = before.added.iter().chain(&before.removed).map(times).sum();
     let undone = taken_out + put_back;
     let share = Permille::share(undone, touched);
     if touched < FEWEST_LINES || share < UNDONE || is_rewrite(before, after, taken_out, put_back) {
@@ -61,8 +92,8 @@ fn undone(path: &str, before: &Touched, after: &Touched) -> Option<Reversal> {
 }
 
 /// Lines that went for other lines, with nothing put back, were rewritten: the work goes on.
-fn is_rewrite(before: &Touched, after: &Touched, taken_out: usize, put_back: usize) -> bool {
-    let fresh = lines::total(&after.substituted) - lines::overlap(&after.substituted, &before.removed);
+fn is_rewrite(before: &Before, after: &Touched, taken_out: usize, put_back: usize) -> bool {
+    let fresh = lines::total(&after.substituted) - lines::overlap(&before.removed, &after.substituted);
     put_back == 0 && fresh * 2 > taken_out
 }
 

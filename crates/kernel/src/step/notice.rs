@@ -18,7 +18,7 @@ impl Stepper<'_> {
         at: usize,
         change: Option<&Change>,
         tests: &[TestResult],
-        approach: Option<Approach>,
+        approach: Option<&Approach>,
     ) {
         if let Some(change) = change {
             self.notice_change(lane, change);
@@ -39,10 +39,7 @@ impl Stepper<'_> {
     fn notice_change(&mut self, lane: Lane, change: &Change) {
         let phase = self.desk(lane).phase;
         let memory = self.memory(lane, phase);
-        let reversal = memory.last.as_ref().and_then(|last| detect::reversal(last, change));
-        let circle = memory.trail.note_change(change);
-        memory.last = Some(change.clone());
-        match (circle, reversal) {
+        match detect::change(&mut memory.trail, &mut memory.last, change) {
             // Back to where it began is one step undone; anything more is a circle.
             (Some(Circle::Tree { earlier: 0, .. }) | None, Some(reversal)) => {
                 self.detected(lane, REVERSAL, reversal.sentence());
@@ -57,7 +54,7 @@ impl Stepper<'_> {
         let task = self.task_id(lane);
         let mut found = None;
         for memory in self.state.memories.iter_mut().filter(|memory| memory.task == task) {
-            let tree = memory.last.as_ref().map(|change| change.tree).unwrap_or_default();
+            let tree = memory.last.as_ref().map(|last| last.tree).unwrap_or_default();
             let circle = memory.trail.note_results(tree, tests);
             found = found.or(circle);
         }
@@ -67,7 +64,7 @@ impl Stepper<'_> {
     }
 
     /// The approach of a design is kept; one that is guarded is first held against those that failed.
-    fn notice_approach(&mut self, lane: Lane, at: usize, approach: Approach) {
+    fn notice_approach(&mut self, lane: Lane, at: usize, approach: &Approach) {
         let Some(contract) = seat_contract(self.program, self.desk(lane).phase, at) else {
             return;
         };
@@ -77,14 +74,14 @@ impl Stepper<'_> {
             if !contract.states_approach {
                 failed.extend(self.state.approach.clone());
             }
-            if let Some(oscillation) = detect::oscillation(&approach, &failed) {
+            if let Some(oscillation) = detect::oscillation(approach, &failed) {
                 // A design that is refused was not tried.
                 self.detected(lane, OSCILLATION, oscillation.sentence());
                 return;
             }
         }
         if contract.states_approach {
-            self.state.approach = Some(approach);
+            self.state.approach = Some(approach.clone());
         }
     }
 

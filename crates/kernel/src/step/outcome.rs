@@ -18,30 +18,30 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// An outcome that was found valid, or the failure that it amounts to.
-pub(super) enum Reading {
-    Valid(Box<Valid>),
+pub(super) enum Reading<'r> {
+    Valid(Box<Valid<'r>>),
     Failed { failure: Failure, detail: String, in_a_row: u16 },
 }
 
 /// A valid result with names resolved.
-pub(super) struct Valid {
+pub(super) struct Valid<'r> {
     signal: SignalId,
     verdict: SignalId,
     derived: Derived,
-    findings: Vec<Finding>,
+    findings: &'r [Finding],
     wrote: Vec<(ArtifactId, Digest)>,
-    change: Option<Change>,
-    tests: Vec<TestResult>,
-    approach: Option<Approach>,
+    change: Option<&'r Change>,
+    tests: &'r [TestResult],
+    approach: Option<&'r Approach>,
     lists: Vec<(ListId, Vec<Item>)>,
     flags: Vec<(FlagId, bool)>,
     risk: Option<Risk>,
-    model: Option<String>,
+    model: Option<&'r str>,
 }
 
 impl Stepper<'_> {
     /// Reads an outcome; nothing has changed when this refuses.
-    pub(super) fn read(&self, id: CommandId, outcome: &Outcome) -> Result<Reading, Refusal> {
+    pub(super) fn read<'r>(&self, id: CommandId, outcome: &'r Outcome) -> Result<Reading<'r>, Refusal> {
         match outcome {
             Outcome::Failed { failure, detail, in_a_row } => {
                 Ok(Reading::Failed { failure: *failure, detail: detail.clone(), in_a_row: *in_a_row })
@@ -51,7 +51,7 @@ impl Stepper<'_> {
         }
     }
 
-    fn read_supposed(&self, id: CommandId, signal: SignalId) -> Result<Reading, Refusal> {
+    fn read_supposed<'r>(&self, id: CommandId, signal: SignalId) -> Result<Reading<'r>, Refusal> {
         if signal == NO_RESULT {
             let detail = String::from("supposed");
             return Ok(Reading::Failed { failure: Failure::Denied, detail, in_a_row: 0 });
@@ -68,10 +68,10 @@ impl Stepper<'_> {
             signal,
             verdict: signal,
             derived: if sayable.contains(&signal) { Derived::Plainly } else { Derived::Supposed },
-            findings: Vec::new(),
+            findings: &[],
             wrote,
             change: None,
-            tests: Vec::new(),
+            tests: &[],
             approach: None,
             lists: Vec::new(),
             flags: Vec::new(),
@@ -80,7 +80,7 @@ impl Stepper<'_> {
         })))
     }
 
-    fn read_report(&self, id: CommandId, report: &Report) -> Result<Reading, Refusal> {
+    fn read_report<'r>(&self, id: CommandId, report: &'r Report) -> Result<Reading<'r>, Refusal> {
         let sayable = self.sayable(id);
         let said = sayable.iter().copied().find(|signal| self.program.signal(*signal) == report.says);
         let Some(verdict) = said else {
@@ -126,15 +126,15 @@ impl Stepper<'_> {
             signal,
             verdict,
             derived,
-            findings: report.findings.clone(),
+            findings: &report.findings,
             wrote,
-            change: report.change.clone(),
-            tests: report.tests.clone(),
-            approach: report.approach.clone(),
+            change: report.change.as_ref(),
+            tests: &report.tests,
+            approach: report.approach.as_ref(),
             lists,
             flags,
             risk: report.risk,
-            model: report.model.clone(),
+            model: report.model.as_deref(),
         })))
     }
 
@@ -264,7 +264,7 @@ impl Stepper<'_> {
     }
 
     /// Takes a valid result over into the state.
-    pub(super) fn take(&mut self, lane: Lane, at: usize, valid: Valid) {
+    pub(super) fn take(&mut self, lane: Lane, at: usize, valid: Valid<'_>) {
         let advisory = self.desk(lane).seats[at].advisory;
         self.take_lists(valid.lists);
         for (flag, value) in valid.flags {
@@ -274,7 +274,7 @@ impl Stepper<'_> {
             self.state.risk = risk;
         }
         self.write(lane, &valid.wrote);
-        self.notice(lane, at, valid.change.as_ref(), &valid.tests, valid.approach);
+        self.notice(lane, at, valid.change, valid.tests, valid.approach);
         self.give_up(lane);
         let findings = self.file(lane, advisory, valid.findings);
         self.desk_mut(lane).seats[at].progress = Progress::Said(Answer {
@@ -282,7 +282,7 @@ impl Stepper<'_> {
             verdict: valid.verdict,
             derived: valid.derived,
             findings,
-            model: valid.model,
+            model: valid.model.map(String::from),
         });
     }
 
@@ -304,11 +304,12 @@ impl Stepper<'_> {
         }
     }
 
-    fn file(&mut self, lane: Lane, advisory: bool, findings: Vec<Finding>) -> Vec<u32> {
+    fn file(&mut self, lane: Lane, advisory: bool, findings: &[Finding]) -> Vec<u32> {
         let phase = self.desk(lane).phase;
         let task = self.task_id(lane);
         findings
-            .into_iter()
+            .iter()
+            .cloned()
             .map(|finding| {
                 let at = u32::try_from(self.state.findings.len()).unwrap_or(u32::MAX);
                 let status = match (advisory, finding.is_follow_up()) {
