@@ -9,7 +9,7 @@ use crate::query::Reader;
 use crate::replay::ReplayError;
 use crate::{rebuild, schema};
 use remand_kernel::Event;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The state of a run is kept every so many events, so that a resume reads at most as many.
 pub const SNAPSHOT_EVERY: i64 = 128;
 
+const BEGIN: &str = "BEGIN IMMEDIATE";
+const COMMIT: &str = "COMMIT";
 const HEAD: &str = "SELECT id, hash FROM events ORDER BY id DESC LIMIT 1";
 const LAST: &str = "SELECT seq, at FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
 const APPEND: &str = "INSERT INTO events (id, run, seq, at, kind, body, facts, rulings, commands, hash)
@@ -70,7 +72,7 @@ impl Ledger {
             return Ok(Vec::new());
         }
         let mut batch = Batch { taken: &self.taken, memos: &mut self.memos, runs: BTreeMap::new() };
-        let written = commit(&mut self.conn, &mut batch, entries);
+        let written = commit(&self.conn, &mut batch, entries);
         let runs = std::mem::take(&mut batch.runs);
         let seqs = written.map_err(|fault| LedgerError::from_fault(&self.path, fault))?;
         for (run, progress) in runs {
@@ -85,6 +87,11 @@ impl Ledger {
     /// Says how far the caller knows a run, after a replay; an append after that fails when the run is further.
     pub fn take_up(&mut self, run: &RunId, seq: u64) {
         self.taken.insert(run.clone(), i64::try_from(seq).unwrap_or(i64::MAX));
+        self.memos.remove(run);
+    }
+
+    /// Forgets what is only kept to write less, of a run that nothing is appended to for long.
+    pub fn lay_aside(&mut self, run: &RunId) {
         self.memos.remove(run);
     }
 
@@ -168,42 +175,60 @@ struct Taken {
     over: bool,
 }
 
+/// One transaction. Its first and its last statement are kept prepared, as the others are.
 fn commit<'e>(
-    conn: &mut Connection,
+    conn: &Connection,
     batch: &mut Batch<'_, 'e>,
     entries: &'e [Entry<'e>],
 ) -> Result<Vec<u64>, Fault> {
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let head = tx.prepare_cached(HEAD)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    conn.prepare_cached(BEGIN)?.execute([])?;
+    let written = write(conn, batch, entries).and_then(|seqs| {
+        conn.prepare_cached(COMMIT)?.execute([])?;
+        Ok(seqs)
+    });
+    if written.is_err() && !conn.is_autocommit() {
+        // What failed first is what the caller must know.
+        let _ = conn.execute_batch("ROLLBACK");
+    }
+    written
+}
+
+fn write<'e>(
+    conn: &Connection,
+    batch: &mut Batch<'_, 'e>,
+    entries: &'e [Entry<'e>],
+) -> Result<Vec<u64>, Fault> {
+    let head = conn.prepare_cached(HEAD)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let (mut id, mut hash): (i64, [u8; 32]) = head.unwrap_or((0, GENESIS));
     let mut seqs = Vec::with_capacity(entries.len());
     for entry in entries {
         id += 1;
-        let run = batch.find(&tx, entry)?;
+        let run = batch.find(conn, entry)?;
         run.seq += 1;
         run.at = run.at.max(entry.at);
         run.over = entry.state.end().is_some();
         let placed = Placed { id, seq: run.seq, at: run.at };
-        store_blobs(&tx, entry)?;
-        hash = append_row(&tx, entry, placed, &hash)?;
-        project::project(&tx, entry, placed, &mut run.memo)?;
-        consume(&tx, entry)?;
+        store_blobs(conn, entry)?;
+        hash = append_row(conn, entry, placed, &hash)?;
+        project::project(conn, entry, placed, &mut run.memo)?;
+        consume(conn, entry)?;
         if placed.seq % SNAPSHOT_EVERY == 0 {
-            snap(&tx, entry, placed)?;
+            snap(conn, entry, placed, &run.memo)?;
         }
         seqs.push(u64::try_from(placed.seq).unwrap_or(0));
     }
-    tx.commit()?;
     Ok(seqs)
 }
 
 impl<'e> Batch<'_, 'e> {
     /// Where the run of an entry stands. A process that knows less of it than the journal does must not go on with it.
-    fn find(&mut self, tx: &Transaction<'_>, entry: &Entry<'e>) -> Result<&mut Taken, Fault> {
+    fn find(&mut self, conn: &Connection, entry: &Entry<'e>) -> Result<&mut Taken, Fault> {
         let run = entry.run;
         if let std::collections::btree_map::Entry::Vacant(vacant) = self.runs.entry(run) {
-            let last: Option<(i64, Millis)> =
-                tx.prepare_cached(LAST)?.query_row([run], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            let last: Option<(i64, Millis)> = conn
+                .prepare_cached(LAST)?
+                .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
             let (seq, at) = last.unwrap_or((0, Millis(i64::MIN)));
             let believed = match entry.event {
                 Event::Started(_) => Some(0),
@@ -215,7 +240,7 @@ impl<'e> Batch<'_, 'e> {
             let memo = match self.memos.remove(run) {
                 Some(memo) => memo,
                 None if seq == 0 => Memo::default(),
-                None => Memo::load(tx, &run.0)?,
+                None => Memo::load(conn, &run.0)?,
             };
             vacant.insert(Taken { seq, at, memo, over: false });
         }
@@ -223,12 +248,12 @@ impl<'e> Batch<'_, 'e> {
     }
 }
 
-fn store_blobs(tx: &Transaction<'_>, entry: &Entry<'_>) -> Result<(), Fault> {
-    let has = |id: &BlobId| -> Result<bool, Fault> { Ok(tx.prepare_cached(HAS_BLOB)?.exists([id])?) };
+fn store_blobs(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
+    let has = |id: &BlobId| -> Result<bool, Fault> { Ok(conn.prepare_cached(HAS_BLOB)?.exists([id])?) };
     for blob in entry.blobs {
         if !has(&blob.id)? {
             let size = i64::try_from(blob.bytes.len()).unwrap_or(i64::MAX);
-            tx.prepare_cached(STORE_BLOB)?.execute(params![blob.id, size, blob.bytes])?;
+            conn.prepare_cached(STORE_BLOB)?.execute(params![blob.id, size, blob.bytes])?;
         }
     }
     for id in entry.facts.blobs() {
@@ -240,7 +265,7 @@ fn store_blobs(tx: &Transaction<'_>, entry: &Entry<'_>) -> Result<(), Fault> {
 }
 
 fn append_row(
-    tx: &Transaction<'_>,
+    conn: &Connection,
     entry: &Entry<'_>,
     placed: Placed,
     previous: &[u8; 32],
@@ -262,7 +287,7 @@ fn append_row(
         commands: &commands,
     };
     let hash = link.hash(previous);
-    let inserted = tx.prepare_cached(APPEND)?.execute(params![
+    let inserted = conn.prepare_cached(APPEND)?.execute(params![
         link.id, link.run, link.seq, link.at, link.kind, body, facts, rulings, commands, hash
     ]);
     match inserted {
@@ -274,21 +299,21 @@ fn append_row(
     }
 }
 
-fn consume(tx: &Transaction<'_>, entry: &Entry<'_>) -> Result<(), Fault> {
+fn consume(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
     let Some(id) = entry.request else {
         return Ok(());
     };
-    match tx.prepare_cached(CONSUME)?.execute(params![id, entry.run])? {
+    match conn.prepare_cached(CONSUME)?.execute(params![id, entry.run])? {
         0 => Err(LedgerError::RequestGone { id }.into()),
         _ => Ok(()),
     }
 }
 
-fn snap(tx: &Transaction<'_>, entry: &Entry<'_>, placed: Placed) -> Result<(), Fault> {
+fn snap(conn: &Connection, entry: &Entry<'_>, placed: Placed, memo: &Memo) -> Result<(), Fault> {
     let state = serde_json::to_string(entry.state)?;
-    let open = serde_json::to_string(&project::open_commands(tx, &entry.run.0)?)?;
-    tx.prepare_cached(SNAP)?.execute(params![entry.run, placed.seq, state, open])?;
-    tx.prepare_cached(FORGET)?.execute(params![entry.run, placed.seq - 2 * SNAPSHOT_EVERY])?;
+    let open = serde_json::to_string(&memo.open_commands(conn, &entry.run.0)?)?;
+    conn.prepare_cached(SNAP)?.execute(params![entry.run, placed.seq, state, open])?;
+    conn.prepare_cached(FORGET)?.execute(params![entry.run, placed.seq - 2 * SNAPSHOT_EVERY])?;
     Ok(())
 }
 

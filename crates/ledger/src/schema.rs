@@ -23,8 +23,7 @@ pub(crate) const PROJECTIONS: &str = include_str!("schema/projections.sql");
 /// The tables that are made from the journal, by name, with the columns that name a row.
 pub(crate) const PROJECTED: &[(&str, &str)] = &[
     ("runs", "run"),
-    ("dispatches", "id"),
-    ("operations", "id"),
+    ("commands", "run, seq, n"),
     ("rulings", "run, seq, n"),
     ("checks", "id"),
     ("findings", "run, position"),

@@ -11,67 +11,73 @@ use remand_kernel::program::{Contract, Program, Work};
 use remand_kernel::signal::Failure;
 use remand_kernel::step::Note;
 use rusqlite::{Connection, params};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-const DISPATCHED: &str =
-    "INSERT INTO dispatches (run, seq, command, phase, role, item, task, advisory, visit, attempt,
-    started_at, status, retries) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'running', ?12)
-    ON CONFLICT DO NOTHING";
+const ISSUED: &str =
+    "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, item, task, advisory, visit, attempt,
+    started_at, status, retries) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'running', ?15)";
 
-const DISPATCH_ENDED: &str = "UPDATE dispatches SET started_at = coalesce(?3, started_at), completed_at = ?4,
-    status = ?5, tokens = ?6, money = ?7, time = ?8, model = ?9, driver = ?10, session = ?11, says = ?12,
-    failure = ?13, detail = ?14, summary = ?15, prompt = ?16, output = ?17, exit_code = ?18, ended_by = ?19,
-    result = ?20, before = ?21, after = ?22
-    WHERE run = ?1 AND command = ?2 AND status = 'running'";
+const DISPATCH_ENDED: &str = "UPDATE commands SET started_at = coalesce(?4, started_at), completed_at = ?5,
+    status = ?6, tokens = ?7, money = ?8, time = ?9, model = ?10, driver = ?11, session = ?12, says = ?13,
+    failure = ?14, detail = ?15, summary = ?16, prompt = ?17, output = ?18, exit_code = ?19, ended_by = ?20,
+    result = ?21, before = ?22, after = ?23
+    WHERE run = ?1 AND seq = ?2 AND n = ?3";
 
 /// What came in after the run went on without it: the cost counts, the result does not.
 const DISPATCH_LATE: &str =
-    "UPDATE dispatches SET started_at = coalesce(?3, started_at), tokens = ?4, money = ?5,
+    "UPDATE commands SET started_at = coalesce(?3, started_at), tokens = ?4, money = ?5,
     time = ?6, model = ?7, driver = ?8, session = ?9, prompt = ?10, output = ?11, exit_code = ?12,
     result = ?13, before = ?14, after = ?15
-    WHERE run = ?1 AND command = ?2 AND tokens IS NULL";
+    WHERE run = ?1 AND command = ?2 AND kind = 'dispatch' AND tokens IS NULL";
 
-const OPERATED: &str =
-    "INSERT INTO operations (run, seq, command, phase, name, task, visit, attempt, started_at, status)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'running') ON CONFLICT DO NOTHING";
+const OPERATION_ENDED: &str = "UPDATE commands SET started_at = coalesce(?4, started_at), completed_at = ?5,
+    status = ?6, time = ?7, says = ?8, failure = ?9, detail = ?10
+    WHERE run = ?1 AND seq = ?2 AND n = ?3";
 
-const OPERATION_ENDED: &str =
-    "UPDATE operations SET started_at = coalesce(?3, started_at), completed_at = ?4,
-    status = ?5, time = ?6, result = ?7, failure = ?8, detail = ?9
-    WHERE run = ?1 AND command = ?2 AND status = 'running'";
+const CANCELLED: &str = "UPDATE commands SET completed_at = ?4, status = 'ERROR', failure = 'cancelled'
+    WHERE run = ?1 AND seq = ?2 AND n = ?3";
 
-const CANCELLED: [&str; 2] = [
-    "UPDATE dispatches SET completed_at = ?3, status = 'ERROR', failure = 'cancelled'
-    WHERE run = ?1 AND command = ?2 AND status = 'running'",
-    "UPDATE operations SET completed_at = ?3, status = 'ERROR', failure = 'cancelled'
-    WHERE run = ?1 AND command = ?2 AND status = 'running'",
-];
+const RUNNING: &str = "SELECT command, seq, n FROM commands WHERE run = ?1 AND status = 'running'";
 
-const OPEN: &str = "SELECT seq, command FROM dispatches WHERE run = ?1 AND status = 'running'
-    UNION ALL SELECT seq, command FROM operations WHERE run = ?1 AND status = 'running'
-    UNION ALL SELECT seq, command FROM gates WHERE run = ?1 AND answered_at IS NULL AND withdrawn_at IS NULL";
+const ASKED: &str =
+    "SELECT seq, command FROM gates WHERE run = ?1 AND answered_at IS NULL AND withdrawn_at IS NULL";
 
 const COMMANDS: &str = "SELECT commands FROM events WHERE run = ?1 AND seq = ?2";
 
+/// The rows of commands that are under way, as event and place among its commands, by command.
+pub(super) type Running = BTreeMap<String, (i64, i64)>;
+
+/// The commands of a run that are under way, as they stand in the table.
+pub(super) fn running(conn: &Connection, run: &str) -> Result<Running, Fault> {
+    let mut statement = conn.prepare_cached(RUNNING)?;
+    let rows = statement.query_map([run], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// What a row of a command begins with.
+struct Issued<'i> {
+    kind: &'static str,
+    id: CommandId,
+    name: &'i str,
+    item: Option<&'i str>,
+    task: Option<&'i str>,
+    advisory: bool,
+    failures: u16,
+}
+
 impl Projection<'_> {
-    pub(super) fn dispatched(&self, dispatch: &Dispatch) -> Result<(), Fault> {
-        let program = self.entry.program;
+    pub(super) fn dispatched(&self, dispatch: &Dispatch, n: i64, running: &mut Running) -> Result<(), Fault> {
         let contract = dispatch.nearest.unwrap_or(dispatch.contract);
-        self.conn.prepare_cached(DISPATCHED)?.execute(params![
-            self.entry.run,
-            self.placed.seq,
-            dispatch.id.to_string(),
-            program.phase(dispatch.id.phase).name,
-            program.contract(contract).title(),
-            dispatch.item,
-            dispatch.task,
-            dispatch.advisory,
-            dispatch.id.visit,
-            dispatch.id.attempt,
-            self.placed.at,
-            dispatch.failures,
-        ])?;
-        Ok(())
+        let issued = Issued {
+            kind: "dispatch",
+            id: dispatch.id,
+            name: &self.entry.program.contract(contract).title(),
+            item: dispatch.item.as_deref(),
+            task: dispatch.task.as_deref(),
+            advisory: dispatch.advisory,
+            failures: dispatch.failures,
+        };
+        self.began(&issued, n, running)
     }
 
     pub(super) fn operated(
@@ -79,35 +85,64 @@ impl Projection<'_> {
         id: CommandId,
         operation: OperationId,
         task: Option<&str>,
+        n: i64,
+        running: &mut Running,
     ) -> Result<(), Fault> {
-        let program = self.entry.program;
-        self.conn.prepare_cached(OPERATED)?.execute(params![
+        let name = &self.entry.program.operation(operation).name;
+        let issued = Issued { kind: "operation", id, name, item: None, task, advisory: false, failures: 0 };
+        self.began(&issued, n, running)
+    }
+
+    fn began(&self, issued: &Issued<'_>, n: i64, running: &mut Running) -> Result<(), Fault> {
+        let id = issued.id;
+        let command = id.to_string();
+        self.conn.prepare_cached(ISSUED)?.execute(params![
             self.entry.run,
             self.placed.seq,
-            id.to_string(),
-            program.phase(id.phase).name,
-            program.operation(operation).name,
-            task,
+            n,
+            self.placed.row(n),
+            issued.kind,
+            command,
+            self.entry.program.phase(id.phase).name,
+            issued.name,
+            issued.item,
+            issued.task,
+            issued.advisory,
             id.visit,
             id.attempt,
             self.placed.at,
+            issued.failures,
         ])?;
+        running.insert(command, (self.placed.seq, n));
         Ok(())
     }
 
-    pub(super) fn ended(&self, id: CommandId, outcome: &Outcome, usage: &Usage) -> Result<(), Fault> {
+    pub(super) fn ended(
+        &self,
+        id: CommandId,
+        outcome: &Outcome,
+        usage: &Usage,
+        running: &mut Running,
+    ) -> Result<(), Fault> {
         let telemetry = self.entry.facts.telemetry.as_ref();
-        match (contract(self.entry.program, id), self.entry.step.note) {
-            (Some(_), Note::Late) => self.dispatch_late(id, telemetry, usage),
-            (Some(contract), Note::Taken) => self.dispatch_ended(id, contract, outcome, usage),
-            (None, Note::Late) => Ok(()),
-            (None, Note::Taken) => self.operation_ended(id, outcome, usage),
+        let contract = contract(self.entry.program, id);
+        match (self.entry.step.note, contract) {
+            (Note::Late, Some(_)) => return self.dispatch_late(id, telemetry, usage),
+            (Note::Late, None) => return Ok(()),
+            (Note::Taken, Some(_) | None) => {}
+        }
+        let Some(row) = running.remove(&id.to_string()) else {
+            return Ok(());
+        };
+        match contract {
+            Some(contract) => self.dispatch_ended(row, contract, outcome, usage),
+            None => self.operation_ended(row, outcome, usage),
         }
     }
 
     fn dispatch_ended(
         &self,
-        id: CommandId,
+        (seq, n): (i64, i64),
         contract: &Contract,
         outcome: &Outcome,
         usage: &Usage,
@@ -129,7 +164,8 @@ impl Projection<'_> {
         };
         self.conn.prepare_cached(DISPATCH_ENDED)?.execute(params![
             self.entry.run,
-            id.to_string(),
+            seq,
+            n,
             telemetry.and_then(|telemetry| known(telemetry.started_at)),
             telemetry.and_then(|telemetry| known(telemetry.ended_at)).unwrap_or(self.placed.at),
             status.unwrap_or(derived),
@@ -180,12 +216,13 @@ impl Projection<'_> {
         Ok(())
     }
 
-    fn operation_ended(&self, id: CommandId, outcome: &Outcome, usage: &Usage) -> Result<(), Fault> {
+    fn operation_ended(&self, (seq, n): (i64, i64), outcome: &Outcome, usage: &Usage) -> Result<(), Fault> {
         let ending = Ending::of(self.entry.program, outcome);
         let telemetry = self.entry.facts.telemetry.as_ref();
         self.conn.prepare_cached(OPERATION_ENDED)?.execute(params![
             self.entry.run,
-            id.to_string(),
+            seq,
+            n,
             telemetry.and_then(|telemetry| known(telemetry.started_at)),
             telemetry.and_then(|telemetry| known(telemetry.ended_at)).unwrap_or(self.placed.at),
             if ending.failure.is_some() { "ERROR" } else { "DONE" },
@@ -197,13 +234,9 @@ impl Projection<'_> {
         Ok(())
     }
 
-    pub(super) fn cancelled(&self, id: CommandId) -> Result<(), Fault> {
-        for sql in CANCELLED {
-            self.conn.prepare_cached(sql)?.execute(params![
-                self.entry.run,
-                id.to_string(),
-                self.placed.at
-            ])?;
+    pub(super) fn cancelled(&self, id: CommandId, running: &mut Running) -> Result<(), Fault> {
+        if let Some((seq, n)) = running.remove(&id.to_string()) {
+            self.conn.prepare_cached(CANCELLED)?.execute(params![self.entry.run, seq, n, self.placed.at])?;
         }
         Ok(())
     }
@@ -248,11 +281,14 @@ fn contract(program: &Program, id: CommandId) -> Option<&Contract> {
     contract.map(|id| program.contract(*id))
 }
 
-/// The commands of a run that were issued and neither ended nor were cancelled, in the order of issue.
-pub(crate) fn open_commands(conn: &Connection, run: &str) -> Result<Vec<Command>, Fault> {
-    let mut statement = conn.prepare_cached(OPEN)?;
-    let rows = statement.query_map([run], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
-    let open: BTreeSet<(i64, String)> = rows.collect::<Result<_, _>>()?;
+/// The commands of a run that are under way or wait for an answer, in the order of issue.
+pub(super) fn open(conn: &Connection, run: &str, running: &Running) -> Result<Vec<Command>, Fault> {
+    let mut open: BTreeSet<(i64, String)> =
+        running.iter().map(|(command, (seq, _))| (*seq, command.clone())).collect();
+    let mut statement = conn.prepare_cached(ASKED)?;
+    for asked in statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))? {
+        open.insert(asked?);
+    }
     let seqs: BTreeSet<i64> = open.iter().map(|(seq, _)| *seq).collect();
     let mut commands = Vec::new();
     for seq in seqs {

@@ -12,11 +12,10 @@ mod task;
 use crate::entry::Entry;
 use crate::error::Fault;
 use crate::fact::Millis;
+use command::Running;
 use remand_kernel::command::Command;
 use remand_kernel::event::{Event, Item};
 use rusqlite::Connection;
-
-pub(crate) use command::open_commands;
 
 /// Where an entry stands in the journal.
 #[derive(Clone, Copy, Debug)]
@@ -28,17 +27,34 @@ pub(crate) struct Placed {
     pub at: Millis,
 }
 
+impl Placed {
+    /// Numbers the rows that an entry makes in a table, over all runs in the order of the journal.
+    fn row(self, n: i64) -> i64 {
+        self.id << 16 | n
+    }
+}
+
 /// What the tables of a run hold already, so that only what changed is written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memo {
     findings: Vec<finding::Mark>,
     tasks: Vec<Item>,
+    running: Running,
 }
 
 impl Memo {
     /// What the tables hold of a run that another process wrote.
     pub(crate) fn load(conn: &Connection, run: &str) -> Result<Memo, Fault> {
-        Ok(Memo { findings: finding::marks(conn, run)?, tasks: task::listed(conn, run)? })
+        Ok(Memo {
+            findings: finding::marks(conn, run)?,
+            tasks: task::listed(conn, run)?,
+            running: command::running(conn, run)?,
+        })
+    }
+
+    /// The commands of a run that were issued and neither ended nor were cancelled, in the order of issue.
+    pub(crate) fn open_commands(&self, conn: &Connection, run: &str) -> Result<Vec<Command>, Fault> {
+        command::open(conn, run, &self.running)
     }
 }
 
@@ -59,9 +75,9 @@ pub(crate) fn project(
     let projection = Projection { conn, entry, placed };
     projection.run()?;
     projection.tasks(&mut memo.tasks)?;
-    projection.happened()?;
+    projection.happened(&mut memo.running)?;
     projection.rulings()?;
-    projection.issued()?;
+    projection.issued(&mut memo.running)?;
     projection.findings(&mut memo.findings)?;
     projection.checks()?;
     projection.artifacts()?;
@@ -70,9 +86,9 @@ pub(crate) fn project(
 
 impl Projection<'_> {
     /// What the event closes.
-    fn happened(&self) -> Result<(), Fault> {
+    fn happened(&self, running: &mut Running) -> Result<(), Fault> {
         match self.entry.event {
-            Event::Ended { id, outcome, usage } => self.ended(*id, outcome, usage),
+            Event::Ended { id, outcome, usage } => self.ended(*id, outcome, usage, running),
             Event::Answered { id, option, by, note, flags } => {
                 self.answered(*id, gate::Answer { option, by, note, flags })
             }
@@ -86,16 +102,16 @@ impl Projection<'_> {
     }
 
     /// What the step opened and withdrew.
-    fn issued(&self) -> Result<(), Fault> {
-        for command in &self.entry.step.commands {
+    fn issued(&self, running: &mut Running) -> Result<(), Fault> {
+        for (command, n) in self.entry.step.commands.iter().zip(0..) {
             match command {
-                Command::Dispatch(dispatch) => self.dispatched(dispatch)?,
+                Command::Dispatch(dispatch) => self.dispatched(dispatch, n, running)?,
                 Command::Operate { id, operation, task, .. } => {
-                    self.operated(*id, *operation, task.as_deref())?;
+                    self.operated(*id, *operation, task.as_deref(), n, running)?;
                 }
                 Command::Ask(question) => self.asked(question)?,
                 Command::Cancel { id } => {
-                    self.cancelled(*id)?;
+                    self.cancelled(*id, running)?;
                     self.withdrawn(*id)?;
                 }
                 Command::Discard { .. } | Command::Restore { .. } | Command::Finish { .. } => {}

@@ -2,16 +2,21 @@
 
 use super::Reader;
 use crate::column::{Named, Whole, Word, words};
-use crate::error::LedgerError;
+use crate::error::{Fault, LedgerError};
 use crate::fact::{BlobId, Millis, RunId};
-use rusqlite::Row;
+use remand_kernel::Event;
+use remand_kernel::signal::Failure;
+use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, visit, attempt, started_at, completed_at,
     status, retries, tokens, money, time, model, driver, session, says, failure, detail, summary, prompt, output,
     exit_code, result, before, after";
 
-const FAILURES: &str = "SELECT failure FROM dispatches WHERE ended_by IS NOT NULL ORDER BY ended_by DESC";
+const ENDS: &str = "SELECT id, run, seq, body FROM events WHERE kind = 'ended' ORDER BY id DESC";
+const ENDED: &str =
+    "SELECT failure FROM dispatches WHERE run = ?1 AND seq < ?2 AND command = ?3 AND ended_by = ?4
+    ORDER BY seq DESC";
 
 /// How a dispatch or an operation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +88,7 @@ pub struct DispatchRow {
 impl Reader {
     /// The dispatches of a run, in the order of issue.
     pub fn dispatches(&self, run: &RunId) -> Result<Vec<DispatchRow>, LedgerError> {
-        self.rows(&format!("SELECT {COLUMNS} FROM dispatches WHERE run = ?1 ORDER BY id"), [run], decode)
+        self.rows(&format!("SELECT {COLUMNS} FROM dispatches WHERE run = ?1 ORDER BY seq, n"), [run], decode)
     }
 
     /// One dispatch by its command.
@@ -96,15 +101,28 @@ impl Reader {
     /// did not (CORE-10).
     pub fn environment_failures_in_a_row(&self) -> Result<u16, LedgerError> {
         self.read(|conn| {
-            let mut statement = conn.prepare_cached(FAILURES)?;
+            let mut statement = conn.prepare_cached(ENDS)?;
             let mut rows = statement.query([])?;
             let mut count: u16 = 0;
             while let Some(row) = rows.next()? {
-                let failure = row.get_ref(0)?.as_str_or_null().map_err(rusqlite::Error::from)?;
-                if failure != Some(remand_kernel::signal::Failure::Environment.name()) || count == u16::MAX {
-                    break;
+                let (id, run, seq): (i64, RunId, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                let body = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+                let event: Event = serde_json::from_str(body)
+                    .map_err(|error| Fault::decode(format!("event {seq} of run {run}"), &error))?;
+                let Event::Ended { id: command, .. } = event else { continue };
+                let ended = conn
+                    .prepare_cached(ENDED)?
+                    .query_row(params![run, seq, command.to_string(), id], |row| {
+                        row.get::<_, Option<String>>(0)
+                    });
+                match ended.optional()? {
+                    // An operation, or what came in after the run went on without it.
+                    None => {}
+                    Some(failure) if failure.as_deref() == Some(Failure::Environment.name()) => {
+                        count = count.saturating_add(1);
+                    }
+                    Some(_) => break,
                 }
-                count += 1;
             }
             Ok(count)
         })

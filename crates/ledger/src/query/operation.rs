@@ -8,7 +8,7 @@ use serde::Serialize;
 
 const OPERATIONS: &str =
     "SELECT run, seq, command, phase, name, task, visit, attempt, started_at, completed_at, status,
-    time, result, failure, detail FROM operations WHERE run = ?1 ORDER BY id";
+    time, result, failure, detail FROM operations WHERE run = ?1 ORDER BY seq, n";
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -25,7 +25,7 @@ CREATE TABLE blobs (
     id BLOB PRIMARY KEY,
     size INTEGER NOT NULL,
     body BLOB NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE TRIGGER blobs_are_not_replaced BEFORE INSERT ON blobs
 WHEN EXISTS (SELECT 1 FROM blobs WHERE id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'blobs are never replaced'); END;

@@ -30,13 +30,20 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_by_age ON runs (created_at, run);
 
-CREATE TABLE dispatches (
-    id INTEGER PRIMARY KEY,
+-- Dispatches and operations. Like other tables of which a step writes rows, those of a run lie together in the order of
+-- the journal: so a step touches few pages, and each page costs two writes and a share of the sync.
+CREATE TABLE commands (
     run TEXT NOT NULL,
+    -- The event that it was issued with, and its place among the commands of that event.
     seq INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    -- Unique over all runs, and sorted by issue.
+    id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
     command TEXT NOT NULL,
     phase TEXT NOT NULL,
-    role TEXT NOT NULL,
+    -- The role, or the operation.
+    name TEXT NOT NULL,
     item TEXT,
     task TEXT,
     advisory INTEGER NOT NULL,
@@ -62,32 +69,10 @@ CREATE TABLE dispatches (
     before TEXT,
     after TEXT,
     exit_code INTEGER,
-    ended_by INTEGER
-) STRICT;
-CREATE UNIQUE INDEX dispatches_of_run ON dispatches (run, command);
-CREATE INDEX dispatches_open ON dispatches (run) WHERE status = 'running';
-CREATE INDEX dispatches_by_end ON dispatches (ended_by, failure) WHERE ended_by IS NOT NULL;
-
-CREATE TABLE operations (
-    id INTEGER PRIMARY KEY,
-    run TEXT NOT NULL,
-    seq INTEGER NOT NULL,
-    command TEXT NOT NULL,
-    phase TEXT NOT NULL,
-    name TEXT NOT NULL,
-    task TEXT,
-    visit INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,
-    started_at INTEGER NOT NULL,
-    completed_at INTEGER,
-    status TEXT NOT NULL,
-    time INTEGER,
-    result TEXT,
-    failure TEXT,
-    detail TEXT
-) STRICT;
-CREATE UNIQUE INDEX operations_of_run ON operations (run, command);
-CREATE INDEX operations_open ON operations (run) WHERE status = 'running';
+    -- The event that ended it, in the whole journal.
+    ended_by INTEGER,
+    PRIMARY KEY (run, seq, n)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE rulings (
     run TEXT NOT NULL,
@@ -101,7 +86,7 @@ CREATE TABLE rulings (
     target TEXT,
     body TEXT NOT NULL,
     PRIMARY KEY (run, seq, n)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE checks (
     id INTEGER PRIMARY KEY,
@@ -130,9 +115,7 @@ CREATE TABLE checks (
     tests BLOB,
     superseded INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX checks_of_run ON checks (run, task, phase);
-CREATE INDEX checks_standing ON checks (run, task_id, phase, round, passed, verdict, name, iteration)
-    WHERE superseded = 0;
+CREATE INDEX checks_standing ON checks (run, task_id, phase, superseded, round, passed, verdict, name, iteration);
 
 CREATE TABLE findings (
     run TEXT NOT NULL,
@@ -159,7 +142,7 @@ CREATE TABLE findings (
     count INTEGER NOT NULL,
     known INTEGER NOT NULL,
     PRIMARY KEY (run, position)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE artifacts (
     run TEXT NOT NULL,

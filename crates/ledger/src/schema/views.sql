@@ -1,3 +1,15 @@
+-- The two kinds of commands.
+CREATE VIEW dispatches AS
+SELECT run, seq, n, id, command, phase, name AS role, item, task, advisory, visit, attempt, started_at, completed_at,
+    status, retries, tokens, money, time, model, driver, session, says, failure, detail, summary, prompt, output,
+    result, before, after, exit_code, ended_by
+FROM commands WHERE kind = 'dispatch';
+
+CREATE VIEW operations AS
+SELECT run, seq, n, id, command, phase, name, task, visit, attempt, started_at, completed_at, status, time,
+    says AS result, failure, detail
+FROM commands WHERE kind = 'operation';
+
 -- The evidence and the telemetry with the columns and spellings of the source (EP-17).
 CREATE VIEW anvil_checks AS
 SELECT id, run AS run_id, task_id, phase, name AS check_name, tool, command, exit_code,

@@ -194,7 +194,7 @@ fn projections_made_again_are_the_same_to_the_byte() {
     let before = dump(&book);
     let raw = book.raw();
     raw.execute_batch(
-        "DELETE FROM runs; DELETE FROM findings; UPDATE dispatches SET status = 'DONE', tokens = 1;
+        "DELETE FROM runs; DELETE FROM findings; UPDATE commands SET status = 'DONE', tokens = 1;
         DELETE FROM gates WHERE id % 2 = 0; UPDATE tasks SET listed = 0;",
     )
     .unwrap();

@@ -184,7 +184,10 @@ fn a_tail_that_was_cut_off_with_all_traces_is_found_by_the_head_that_was_quoted(
 #[test]
 fn a_changed_projection_is_named_with_table_row_and_column() {
     let book = book();
-    tamper(&book, "UPDATE checks SET passed = 1 WHERE id = 2");
+    tamper(
+        &book,
+        "UPDATE checks SET passed = 1 WHERE id = (SELECT id FROM checks ORDER BY id LIMIT 1 OFFSET 1)",
+    );
     let found = problems(&book, None);
     let [Problem::Projection { table, row, column, found, made }] = &found[..] else { panic!("{found:#?}") };
     assert_eq!((*table, row.as_str(), column.as_deref()), ("checks", "id 2", Some("passed")));
@@ -203,12 +206,7 @@ fn a_changed_projection_is_named_with_table_row_and_column() {
 fn a_row_that_a_projection_lacks_or_has_too_many_is_named() {
     for (sql, table, found, made) in [
         ("DELETE FROM findings WHERE run = 'r1' AND position = 1", "findings", "absent", "there"),
-        (
-            "DELETE FROM dispatches WHERE id = (SELECT max(id) FROM dispatches)",
-            "dispatches",
-            "absent",
-            "there",
-        ),
+        ("DELETE FROM commands WHERE id = (SELECT max(id) FROM commands)", "commands", "absent", "there"),
         ("INSERT INTO tasks VALUES ('r1', 'a-task', 9, '[]', '[]', 1)", "tasks", "there", "absent"),
         ("INSERT INTO tasks VALUES ('z', 'z-task', 9, '[]', '[]', 1)", "tasks", "there", "absent"),
     ] {
