@@ -7,6 +7,7 @@ mod error;
 mod function;
 mod language;
 mod shape;
+pub mod tests;
 mod tree;
 
 pub use error::SyntaxError;

@@ -42,4 +42,9 @@ impl<'t> Source<'t> {
     pub(crate) fn text_of(&self, node: Node<'_>) -> &'t str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
+
+    /// The text between two bytes.
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
+        self.text.get(from..to).unwrap_or_default()
+    }
 }

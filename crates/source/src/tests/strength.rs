@@ -1,0 +1,296 @@
+//! How much one assertion says, by its words.
+
+use super::item::{Assertion, Strength};
+use super::tokens::{bracketed, parts};
+
+const COMPARED: [&str; 7] = ["!=", "!==", "<", ">", "<=", ">=", "in"];
+const SAME: [&str; 3] = ["==", "===", "is"];
+const PRESENT: [&str; 14] = [
+    "isnotnone",
+    "notnull",
+    "isnotnull",
+    "notnil",
+    "noerror",
+    "tobetruthy",
+    "tobedefined",
+    "tobenull",
+    "truthy",
+    "exist",
+    "exists",
+    "ispresent",
+    "nothrow",
+    "doesnotthrow",
+];
+const PARTIAL: [&str; 13] = [
+    "not", "contain", "match", "greater", "less", "throw", "raise", "panic", "almost", "close", "near",
+    "regex", "include",
+];
+
+/// Judges an assertion: a macro, a call, or a statement with a condition.
+pub fn assess(tokens: &[String]) -> Assertion {
+    let strength = if tokens.first().is_some_and(|token| token == "assert") && !is_call(tokens) {
+        of_condition(parts(&tokens[1..], ",")[0])
+    } else {
+        of_call(tokens)
+    };
+    Assertion { text: tokens.concat(), strength, tolerance: tolerance(tokens) }
+}
+
+/// Judges the condition under which a test fails.
+pub fn assess_failure(condition: &[String]) -> Assertion {
+    let has = |signs: &[&str]| signs.iter().any(|sign| parts(condition, sign).len() > 1);
+    let strength = if is_false(condition) {
+        Strength::Void
+    } else if let [left, right] = parts(condition, "!=")[..] {
+        if left == right { Strength::Void } else { Strength::Exact }
+    } else if has(&["==", "<", ">", "<=", ">="]) || condition.iter().any(|token| token == "(") {
+        Strength::Loose
+    } else {
+        Strength::Presence
+    };
+    Assertion { text: format!("if{}", condition.concat()), strength, tolerance: tolerance(condition) }
+}
+
+/// Whether the word is called: with brackets right behind it that hold all the rest.
+fn is_call(tokens: &[String]) -> bool {
+    let second = tokens.get(1).map(String::as_str);
+    match second {
+        Some("!" | ".") => true,
+        // In Python brackets around the whole condition are no call, and in no other language a statement.
+        Some("(") => {
+            bracketed(tokens, 1)
+                .is_some_and(|(inside, end)| end + 1 == tokens.len() && parts(inside, ",").len() > 1)
+                || tokens.last().is_some_and(|token| token == ";")
+        }
+        _ => false,
+    }
+}
+
+fn of_call(tokens: &[String]) -> Strength {
+    let Some((arguments, end)) = bracketed(tokens, 0) else { return Strength::Loose };
+    let open = end - arguments.len() - 1;
+    let first = name_before(tokens, open);
+    // A chain says what it expects at its end: `expect(a).to.equal(b)`.
+    let rest = &tokens[end + 1..];
+    if rest.first().is_some_and(|token| token == ".") && ["expect", "assertthat"].contains(&first.as_str()) {
+        return of_chain(arguments, rest);
+    }
+    let mut arguments: Vec<&[String]> =
+        parts(arguments, ",").into_iter().filter(|part| !part.is_empty()).collect();
+    // Go's packages are handed the test first.
+    if arguments.first().is_some_and(|part| part.len() == 1 && ["t", "b", "tb"].contains(&part[0].as_str())) {
+        arguments.remove(0);
+    }
+    let pair = (arguments.first(), arguments.get(1));
+    let is_negative = first.contains("not") || first.ends_with("_ne") || first.contains("notequal");
+    if is_plain(&first) {
+        return match pair.0 {
+            Some(condition) if first.contains("false") => {
+                if is_false(condition) {
+                    Strength::Void
+                } else {
+                    of_condition(condition)
+                }
+            }
+            Some(condition) => of_condition(condition),
+            None => Strength::Presence,
+        };
+    }
+    if PRESENT.iter().any(|word| first.replace('_', "").ends_with(word)) {
+        return if pair.0.is_some_and(|value| is_literal(value)) {
+            Strength::Void
+        } else {
+            Strength::Presence
+        };
+    }
+    let is_equality =
+        ["eq", "equal", "same", "is", "identical", "snapshot"].iter().any(|word| first.contains(word));
+    match pair {
+        (Some(left), Some(right)) if is_equality && !is_negative => {
+            if left == right {
+                Strength::Void
+            } else {
+                Strength::Exact
+            }
+        }
+        (_, _) if is_equality && !is_negative => Strength::Exact,
+        (_, _) => Strength::Loose,
+    }
+}
+
+fn of_chain(subject: &[String], rest: &[String]) -> Strength {
+    let open = rest.iter().rposition(|token| token == "(");
+    let matcher = match open {
+        Some(open) => name_before(rest, open),
+        None => rest.last().map(|word| word.to_lowercase()).unwrap_or_default(),
+    };
+    let expected = open.and_then(|open| bracketed(rest, open)).map(|(inside, _)| inside).unwrap_or_default();
+    let is_negative = rest.iter().any(|token| token == "not" || token.starts_with("isNot"));
+    if !is_negative && expected == subject && !expected.is_empty() {
+        return Strength::Void;
+    }
+    if PRESENT.contains(&matcher.as_str())
+        || ["true", "ok", "istrue", "isfalse", "false"].contains(&matcher.as_str())
+    {
+        return if is_literal(subject) { Strength::Void } else { of_condition(subject).min(Strength::Exact) };
+    }
+    if is_negative || PARTIAL.iter().any(|word| matcher.contains(word)) {
+        Strength::Loose
+    } else {
+        Strength::Exact
+    }
+}
+
+/// Names that take one condition.
+fn is_plain(name: &str) -> bool {
+    let last = name.trim_start_matches("prop_").trim_start_matches("debug_");
+    [
+        "assert",
+        "true",
+        "false",
+        "ok",
+        "asserttrue",
+        "assertfalse",
+        "assert_true",
+        "assert_false",
+        "require",
+        "truthy",
+    ]
+    .contains(&last)
+}
+
+fn of_condition(condition: &[String]) -> Strength {
+    let condition = unwrapped(condition);
+    if is_literal(condition) && !is_false(condition) {
+        return Strength::Void;
+    }
+    for sign in ["or", "||"] {
+        let choices = parts(condition, sign);
+        if choices.len() > 1 {
+            let always = |choice: &&[String]| of_condition(choice) == Strength::Void;
+            return if choices.iter().any(always) { Strength::Void } else { Strength::Loose };
+        }
+    }
+    for sign in ["and", "&&"] {
+        let all = parts(condition, sign);
+        if all.len() > 1 {
+            return all.into_iter().map(of_condition).max().unwrap_or(Strength::Presence);
+        }
+    }
+    for sign in SAME {
+        if let [left, right] = parts(condition, sign)[..] {
+            let is_none = right.len() == 1 && ["None", "null", "undefined"].contains(&right[0].as_str());
+            return if left == right {
+                Strength::Void
+            } else if is_none || right.first().is_some_and(|word| word == "not") {
+                Strength::Presence
+            } else {
+                Strength::Exact
+            };
+        }
+    }
+    for sign in COMPARED {
+        if let [left, right] = parts(condition, sign)[..] {
+            let holds_of_itself = left == right && sign.ends_with('=') && sign.len() == 2 && sign != "!=";
+            return if holds_of_itself { Strength::Void } else { Strength::Loose };
+        }
+    }
+    let words =
+        ["matches", "contains", "starts_with", "ends_with", "includes", "startswith", "endswith", "equals"];
+    if condition.iter().any(|token| words.contains(&token.as_str())) {
+        Strength::Loose
+    } else {
+        Strength::Presence
+    }
+}
+
+/// Without brackets around the whole and without a negation before it.
+fn unwrapped(mut tokens: &[String]) -> &[String] {
+    loop {
+        match tokens.first().map(String::as_str) {
+            Some("(") if bracketed(tokens, 0).is_some_and(|(_, end)| end + 1 == tokens.len()) => {
+                tokens = &tokens[1..tokens.len() - 1];
+            }
+            _ => return tokens,
+        }
+    }
+}
+
+fn is_literal(tokens: &[String]) -> bool {
+    match tokens {
+        [one] => {
+            let is_number = number(one).is_some();
+            is_number
+                || ["true", "True", "false", "False"].contains(&one.as_str())
+                || one.starts_with(['"', '\'', '`'])
+        }
+        [sign, one] if sign == "!" || sign == "not" => ["false", "False", "0"].contains(&one.as_str()),
+        _ => false,
+    }
+}
+
+fn is_false(tokens: &[String]) -> bool {
+    matches!(unwrapped(tokens), [one] if ["false", "False", "0", "None", "null"].contains(&one.as_str()))
+}
+
+/// The name right before an opening bracket, in lower case.
+fn name_before(tokens: &[String], open: usize) -> String {
+    let names = tokens[..open.min(tokens.len())].iter().rev();
+    names
+        .into_iter()
+        .find(|token| token.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+        .map_or_else(String::new, |name| name.to_lowercase())
+}
+
+fn number(text: &str) -> Option<f64> {
+    let plain: String = text.chars().filter(|c| *c != '_').collect();
+    let plain = plain.trim_end_matches("f32").trim_end_matches("f64").trim_end_matches(['f', 'd', 'F', 'D']);
+    if !plain.starts_with(|c: char| c.is_ascii_digit() || c == '.') { None } else { plain.parse().ok() }
+}
+
+/// How far a value may be off, in billionths, where the assertion says so.
+fn tolerance(tokens: &[String]) -> Option<u64> {
+    let text = tokens.concat().to_lowercase();
+    let named = |names: &[&str]| {
+        tokens.windows(3).find_map(|window| {
+            let is = names.contains(&window[0].to_lowercase().as_str())
+                && ["=", ":"].contains(&window[1].as_str());
+            is.then(|| number(&window[2])).flatten()
+        })
+    };
+    let last_argument = || {
+        let close = tokens.iter().rposition(|token| token == ")")?;
+        let open = tokens[..close].iter().rposition(|token| token == "(")?;
+        let arguments = parts(&tokens[open + 1..close], ",");
+        let last = arguments.last().filter(|_| arguments.len() > 1)?;
+        number(last.first()?)
+    };
+    let places = |count: f64| 10_f64.powf(-count);
+    let off = named(&[
+        "abs",
+        "rel",
+        "delta",
+        "epsilon",
+        "tolerance",
+        "atol",
+        "rtol",
+        "max_relative",
+        "abs_tol",
+        "rel_tol",
+    ])
+    .or_else(|| named(&["places", "decimal", "digits"]).map(places))
+    .or_else(|| {
+        if text.contains("tobecloseto") || text.contains("almostequal") {
+            last_argument().map(places)
+        } else if ["indelta", "inepsilon", ".closeto", "within("].iter().any(|word| text.contains(word)) {
+            last_argument()
+        } else if text.contains("abs") {
+            let at = tokens.iter().position(|token| ["<", "<=", ">", ">="].contains(&token.as_str()))?;
+            number(tokens.get(at + 1)?)
+        } else {
+            None
+        }
+    })?;
+    // Numbers of any size fit: what is too large is as wide as can be.
+    Some((off * 1e9).clamp(0.0, 1e18) as u64)
+}

@@ -1,0 +1,237 @@
+//! What becomes of tests, language by language.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use super::*;
+use std::path::Path;
+
+fn file(path: &str, text: &str) -> TestFile {
+    let source = Source::parse(Language::of(Path::new(path)).unwrap(), text).unwrap();
+    assert_eq!(source.errors(), [], "{text}");
+    TestFile { path: path.to_string(), tests: source.tests() }
+}
+
+fn kinds(path: &str, before: &str, after: &str) -> Vec<WeakeningKind> {
+    compare(&[file(path, before)], &[file(path, after)]).into_iter().map(|found| found.kind).collect()
+}
+
+/// A word for a kind, so that tables stay short.
+fn word(kind: &WeakeningKind) -> &'static str {
+    match kind {
+        WeakeningKind::Removed => "removed",
+        WeakeningKind::SwitchedOff(_) => "off",
+        WeakeningKind::Inverted(_) => "inverted",
+        WeakeningKind::Alone(_) => "alone",
+        WeakeningKind::Emptied => "emptied",
+        WeakeningKind::LeavesEarly => "early",
+        WeakeningKind::Void(_) => "void",
+        WeakeningKind::Fewer { .. } => "fewer",
+        WeakeningKind::Weaker { .. } => "weaker",
+        WeakeningKind::Wider(_) => "wider",
+        WeakeningKind::Rewritten(_) => "rewritten",
+        WeakeningKind::Renamed { .. } => "renamed",
+    }
+}
+
+fn expect(path: &str, before: &str, table: &[(&str, &str)]) {
+    assert_eq!(kinds(path, before, before), [], "{path}: the same text is no worse");
+    for (after, wanted) in table {
+        let found: Vec<&str> = kinds(path, before, after).iter().map(word).collect();
+        assert_eq!(found.join(" "), *wanted, "{path}:\n{after}");
+    }
+}
+
+// CORE-21
+#[test]
+fn a_rust_test_that_proves_less_is_told_by_its_text() {
+    let before = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        assert_eq!(add(1, 2), 3);\n        \
+                  assert!(near(0.1), \"near\");\n    }\n}\n";
+    let with = |attributes: &str, body: &str| {
+        format!(
+            "#[cfg(test)]\nmod tests {{\n    {attributes}\n    fn adds() {{\n        {body}\n    }}\n}}\n"
+        )
+    };
+    let whole = "assert_eq!(add(1, 2), 3); assert!(near(0.1), \"near\");";
+    let table = [
+        (String::new(), "removed"),
+        (with("fn other() {}\n", whole), "removed"),
+        (with("#[test]\n#[ignore]", whole), "off"),
+        (with("#[test]\n#[ignore = \"slow\"]", whole), "off"),
+        (with("#[test]\n#[cfg(any())]", whole), "off"),
+        (with("#[test]\n#[should_panic]", whole), "inverted"),
+        (with("#[test]", ""), "emptied"),
+        (with("#[test]", "// nothing"), "emptied"),
+        (with("#[test]", &format!("return;\n{whole}")), "early"),
+        (with("#[test]", "assert_eq!(add(1, 2), 3);"), "fewer"),
+        (with("#[test]", "assert_eq!(add(1, 2), add(1, 2)); assert!(near(0.1), \"near\");"), "void"),
+        (with("#[test]", "assert_eq!(add(1, 2), 3); assert!(true);"), "void"),
+        (with("#[test]", "assert_eq!(add(1, 2), 3); assert!(1 == 1);"), "void"),
+        (with("#[test]", "if false { assert_eq!(add(1, 2), 3); assert!(near(0.1), \"near\"); }"), "void"),
+        (with("#[test]", "assert!(add(1, 2).is_ok()); assert!(near(0.1), \"near\");"), "weaker"),
+        (with("#[test]", "assert_eq!(add(1, 2), 4); assert!(near(0.1), \"near\");"), "rewritten"),
+        (with("/// Adds.\n#[test]", &format!("// why\n{whole}")), ""),
+        (with("#[test]", &format!("{whole} assert!(more());")), ""),
+    ];
+    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
+    expect("src/lib.rs", before, &table);
+}
+
+// CORE-21
+#[test]
+fn tests_inside_macros_and_assertions_of_called_functions_count() {
+    let before =
+        "proptest! {\n    #[test]\n    fn holds(a in 0..9) {\n        prop_assert_eq!(f(a), a);\n    }\n}\n";
+    let after =
+        "proptest! {\n    #[test]\n    fn holds(a in 0..9) {\n        prop_assert!(true);\n    }\n}\n";
+    expect("a.rs", before, &[("proptest! {}\n", "removed"), (after, "void")]);
+    let direct = "#[test]\nfn a() {\n    assert_eq!(f(1), 1);\n    assert_eq!(f(2), 2);\n}\n";
+    let helped = "fn both() {\n    assert_eq!(f(1), 1);\n    assert_eq!(f(2), 2);\n}\n#[test]\nfn a() {\n    both();\n}\n";
+    let hollow = "fn both() {\n    assert_eq!(f(1), 1);\n}\n#[test]\nfn a() {\n    both();\n}\n";
+    expect("a.rs", direct, &[(helped, "")]);
+    expect("a.rs", helped, &[(hollow, "fewer")]);
+}
+
+// CORE-21
+#[test]
+fn a_python_test_that_proves_less_is_told_by_its_text() {
+    let before = "class TestSums:\n    def test_adds(self):\n        assert add(1, 2) == 3\n        assert add(2, 2) == 4\n";
+    let body = "        assert add(1, 2) == 3\n        assert add(2, 2) == 4\n";
+    let with = |head: &str, body: &str| format!("class TestSums:\n{head}    def test_adds(self):\n{body}");
+    let table = [
+        ("class TestSums:\n    pass\n".to_string(), "removed"),
+        (with("", body).replace("test_adds", "adds"), "removed"),
+        (with("    @pytest.mark.skip(reason=\"no\")\n", body), "off"),
+        (with("    @unittest.skipIf(True, \"no\")\n", body), "off"),
+        (format!("@unittest.skip('no')\n{before}"), "off"),
+        (format!("pytestmark = pytest.mark.skip\n{before}"), "off"),
+        (with("", &format!("        pytest.skip('no')\n{body}")), "off"),
+        (with("    @pytest.mark.xfail\n", body), "inverted"),
+        (with("", "        pass\n"), "emptied"),
+        (with("", &format!("        return\n{body}")), "early"),
+        (with("", "        assert add(1, 2) == 3\n"), "fewer"),
+        (with("", "        assert add(1, 2) == 3\n        assert 1 == 1\n"), "void"),
+        (with("", "        assert add(1, 2) == 3\n        assert add(2, 2) == 4 or True\n"), "void"),
+        (
+            with(
+                "",
+                "        try:\n            assert add(1, 2) == 3\n            assert add(2, 2) == 4\n        \
+                 except AssertionError:\n            pass\n",
+            ),
+            "void",
+        ),
+        (with("", "        assert add(1, 2) == 3\n        assert add(2, 2)\n"), "weaker"),
+        (
+            with("", "        assert add(1, 2) == 3\n        assert add(2, 2) == pytest.approx(4, abs=1)\n"),
+            "wider",
+        ),
+        (with("", "        assert add(1, 2) == 3\n        assert add(2, 2) == 5\n"), "rewritten"),
+        (before.replace("test_adds", "test_sums"), "renamed"),
+    ];
+    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
+    expect("tests/test_sums.py", before, &table);
+    let before = "class T(unittest.TestCase):\n    def test_a(self):\n        self.assertAlmostEqual(a(), 1.0, places=7)\n";
+    let table = [
+        (before.replace("places=7", "places=1"), "wider"),
+        (before.replace("self.assertAlmostEqual(a(), 1.0, places=7)", "self.assertTrue(True)"), "void"),
+        (before.replace("self.assertAlmostEqual(a(), 1.0, places=7)", "self.assertIsNotNone(a())"), "weaker"),
+        (before.replace("places=7", "places=8"), "rewritten"),
+    ];
+    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
+    expect("tests/test_a.py", before, &table);
+}
+
+// CORE-21
+#[test]
+fn a_script_test_that_proves_less_is_told_by_its_text() {
+    let before = "describe('sums', () => {\n  it('adds', () => {\n    expect(add(1, 2)).toBe(3);\n    \
+                  expect(list()).toContain(1);\n  });\n  it('more', () => { assert.strictEqual(f(), 1); });\n});\n";
+    let changed = |from: &str, to: &str| before.replace(from, to);
+    let table = [
+        (changed("it('more', () => { assert.strictEqual(f(), 1); });", ""), "removed"),
+        (changed("it('adds'", "it.skip('adds'"), "off"),
+        (changed("it('adds'", "xit('adds'"), "off"),
+        (changed("it('more'", "test('more', { skip: true }"), "off"),
+        (changed("describe('sums'", "describe.skip('sums'"), "off off"),
+        (changed("it('adds'", "it.only('adds'"), "alone"),
+        (changed("it('adds'", "it.failing('adds'"), "inverted"),
+        (changed("assert.strictEqual(f(), 1);", ""), "emptied"),
+        (changed("    expect(add", "    return;\n    expect(add"), "early"),
+        (changed("    expect(list()).toContain(1);\n", ""), "fewer"),
+        (changed("expect(add(1, 2)).toBe(3)", "expect(true).toBe(true)"), "void"),
+        (changed("expect(add(1, 2)).toBe(3)", "expect(add(1, 2)).toBeDefined()"), "weaker"),
+        (changed("assert.strictEqual(f(), 1)", "assert.strictEqual(1, 1)"), "void"),
+        (changed("assert.strictEqual(f(), 1)", "assert.ok(f())"), "weaker"),
+        (changed("expect(add(1, 2)).toBe(3)", "expect(add(1, 2)).toBe(4)"), "rewritten"),
+        (changed("it('adds'", "it('sums up'"), "renamed"),
+    ];
+    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
+    expect("sums.test.js", before, &table);
+    expect("sums.test.ts", before, &table);
+}
+
+// CORE-21
+#[test]
+fn a_go_test_that_proves_less_is_told_by_its_text() {
+    let before = "package sums\n\nfunc TestAdd(t *testing.T) {\n\tif got := Add(1, 2); got != 3 {\n\t\t\
+                  t.Errorf(\"got %d\", got)\n\t}\n\trequire.Equal(t, Add(2, 2), 4)\n}\n";
+    let changed = |from: &str, to: &str| before.replace(from, to);
+    let table = [
+        ("package sums\n".to_string(), "removed"),
+        (changed("TestAdd", "testAdd"), "removed"),
+        (changed("{\n\tif", "{\n\tt.Skip(\"later\")\n\tif"), "off"),
+        (format!("//go:build never\n\n{before}"), "off"),
+        (changed("{\n\tif", "{\n\treturn\n\tif"), "early"),
+        (changed("\trequire.Equal(t, Add(2, 2), 4)\n", ""), "fewer"),
+        (changed("got != 3", "got != got"), "void"),
+        (changed("if got := Add(1, 2); got != 3", "if false"), "void"),
+        (changed("require.Equal(t, Add(2, 2), 4)", "require.NotNil(t, Add(2, 2))"), "weaker"),
+        (changed("require.Equal(t, Add(2, 2), 4)", "require.Equal(t, Add(2, 2), 5)"), "rewritten"),
+        (changed("TestAdd", "TestSum"), "renamed"),
+    ];
+    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
+    expect("sums_test.go", before, &table);
+}
+
+// CORE-21
+#[test]
+fn a_java_test_that_proves_less_is_told_by_its_text() {
+    let before = "class SumsTest {\n  @Test\n  void adds() {\n    assertEquals(3, Sums.add(1, 2));\n    \
+                  assertThat(Sums.all()).isEqualTo(List.of(1));\n  }\n}\n";
+    let changed = |from: &str, to: &str| before.replace(from, to);
+    let table = [
+        ("class SumsTest {}\n".to_string(), "removed"),
+        (changed("  @Test\n", ""), "removed"),
+        (changed("@Test", "@Test @Disabled(\"later\")"), "off"),
+        (changed("class", "@Disabled class"), "off"),
+        (changed("@Test", "@Test(expected = Exception.class)"), "inverted"),
+        (changed("    assertEquals", "    assumeTrue(false);\n    assertEquals"), "off"),
+        (changed("    assertEquals(3, Sums.add(1, 2));\n", ""), "fewer"),
+        (changed("assertEquals(3, Sums.add(1, 2))", "assertEquals(3, 3)"), "void"),
+        (changed("assertEquals(3, Sums.add(1, 2))", "assertTrue(true)"), "void"),
+        (changed("assertEquals(3, Sums.add(1, 2))", "assertNotNull(Sums.add(1, 2))"), "weaker"),
+        (changed("assertEquals(3, Sums.add(1, 2))", "assertEquals(4, Sums.add(1, 2))"), "rewritten"),
+        (changed("void adds", "void sums"), "renamed"),
+    ];
+    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
+    expect("src/test/java/SumsTest.java", before, &table);
+}
+
+// CORE-21
+#[test]
+fn a_test_that_moves_to_another_file_is_no_removal() {
+    let text = "#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
+    let (gone, here) = (file("tests/a.rs", ""), file("tests/b.rs", text));
+    let found = compare(&[file("tests/a.rs", text), file("tests/b.rs", "")], &[gone.clone(), here]);
+    let kinds: Vec<&WeakeningKind> = found.iter().map(|found| &found.kind).collect();
+    let [WeakeningKind::Renamed { file: to, .. }] = kinds[..] else { panic!("{kinds:?}") };
+    assert_eq!(to, "tests/b.rs");
+    let hollow = file("tests/b.rs", &text.replace("add(1, 2), 3", "3, 3"));
+    let found = compare(&[file("tests/a.rs", text), file("tests/b.rs", "")], &[gone, hollow]);
+    assert_eq!(found.iter().map(|found| word(&found.kind)).collect::<Vec<_>>(), ["renamed", "void"]);
+}
+
+#[test]
+fn a_test_that_was_off_before_and_a_new_one_are_no_findings() {
+    let off = "#[test]\n#[ignore]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
+    expect("a.rs", off, &[(&off.replace("#[ignore]", "#[ignore = \"slow\"]"), "")]);
+    expect("a.rs", "fn add() {}\n", &[("#[test]\n#[ignore]\nfn a() { assert!(true); }\n", "")]);
+}

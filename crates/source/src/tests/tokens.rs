@@ -1,0 +1,82 @@
+//! The words and signs of a piece of source text, without comments and blanks.
+
+use crate::Source;
+use tree_sitter::Node;
+
+/// Nodes that are one token, whatever the grammar has in them.
+fn is_whole(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    node.child_count() == 0
+        || kind.ends_with("string_literal")
+        || kind == "string"
+        || kind == "template_string"
+}
+
+/// The tokens below a node, in order. A grammar may hide signs; what stands between two nodes is a token too.
+pub fn tokens(source: &Source<'_>, node: Node<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut at = node.start_byte();
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        if node.kind().contains("comment") {
+            between(source, at, node.start_byte(), &mut found);
+            at = node.end_byte().max(at);
+        } else if is_whole(node) {
+            between(source, at, node.start_byte(), &mut found);
+            let text = source.text_of(node).trim();
+            if !text.is_empty() {
+                found.push(text.to_string());
+            }
+            at = node.end_byte().max(at);
+        } else {
+            let mut cursor = node.walk();
+            let inside: Vec<Node<'_>> = node.children(&mut cursor).collect();
+            open.extend(inside.into_iter().rev());
+        }
+    }
+    between(source, at, node.end_byte(), &mut found);
+    found
+}
+
+fn between(source: &Source<'_>, from: usize, to: usize, found: &mut Vec<String>) {
+    let text = source.slice(from, to).trim();
+    if !text.is_empty() {
+        found.push(text.to_string());
+    }
+}
+
+/// The parts of a list of tokens that a sign separates, outside of all brackets.
+pub fn parts<'t>(tokens: &'t [String], sign: &str) -> Vec<&'t [String]> {
+    let (mut depth, mut from, mut parts) = (0_usize, 0, Vec::new());
+    for (at, token) in tokens.iter().enumerate() {
+        match token.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            token if token == sign && depth == 0 => {
+                parts.push(&tokens[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&tokens[from..]);
+    parts
+}
+
+/// What stands in the first brackets behind a place, and where they end.
+pub fn bracketed(tokens: &[String], from: usize) -> Option<(&[String], usize)> {
+    let open =
+        from + tokens.get(from..)?.iter().position(|token| token == "(" || token == "[" || token == "{")?;
+    let mut depth = 0_usize;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((&tokens[open + 1..at], at));
+        }
+    }
+    None
+}
