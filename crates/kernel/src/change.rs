@@ -49,6 +49,8 @@ pub enum TestEnd {
     Failed,
     /// Passed and failed on the same tree; neither a pass nor a failure.
     Flaky,
+    /// Listed and not run, or its failure was expected; neither a pass nor a failure.
+    Skipped,
 }
 
 /// One test as the engine ran it.

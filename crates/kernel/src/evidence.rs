@@ -113,11 +113,12 @@ pub struct Regression {
 #[serde(rename_all = "kebab-case")]
 pub enum RegressionKind {
     Failed,
+    Skipped,
     Gone,
 }
 
-/// Compares test by test: what passed on any of the earlier trees, and fails after or is gone. A flaky test is
-/// neither a pass nor a failure.
+/// Compares test by test: what passed on any of the earlier trees, and fails after, is skipped or is gone. A flaky
+/// test is neither a pass nor a failure.
 pub fn regressions(before: &[&[TestResult]], after: &[TestResult]) -> Vec<Regression> {
     let after = ends(after);
     let passed: BTreeSet<&str> = before
@@ -132,6 +133,7 @@ pub fn regressions(before: &[&[TestResult]], after: &[TestResult]) -> Vec<Regres
             let how = match after.get(test) {
                 Some(TestEnd::Passed | TestEnd::Flaky) => return None,
                 Some(TestEnd::Failed) => RegressionKind::Failed,
+                Some(TestEnd::Skipped) => RegressionKind::Skipped,
                 None => RegressionKind::Gone,
             };
             Some(Regression { test: test.into(), how })

@@ -83,6 +83,7 @@ fn ended(end: TestEnd) -> &'static str {
         TestEnd::Passed => "passes",
         TestEnd::Failed => "fails",
         TestEnd::Flaky => "is flaky",
+        TestEnd::Skipped => "is skipped",
     }
 }
 
@@ -200,7 +201,8 @@ impl Trail {
         self.note_version(tree);
         let mut tally = Tally::default();
         let mut circle = None;
-        for result in results.iter().filter(|result| result.end != TestEnd::Flaky) {
+        for result in results.iter().filter(|result| matches!(result.end, TestEnd::Passed | TestEnd::Failed))
+        {
             let step = self.note_test(result);
             tally.add(step, result.end);
             circle = circle.or_else(|| self.oscillation_of(result, step));
@@ -237,7 +239,11 @@ impl Trail {
             let group = edits.note(self.attempt, by, touched, failed);
             circle = circle.or_else(|| {
                 let group = group?;
-                Some(Circle::Edits { file: (*path).to_string(), attempts: group.attempts, share: group.share })
+                Some(Circle::Edits {
+                    file: (*path).to_string(),
+                    attempts: group.attempts,
+                    share: group.share,
+                })
             });
         }
         circle

@@ -3,7 +3,7 @@
 use super::outcome::{CheckOutcome, End, Listed};
 use super::place::{place, place_of};
 use remand_kernel::change::{TestEnd, TestResult};
-use remand_kernel::evidence::{RegressionKind, Tier, regressions};
+use remand_kernel::evidence::{Regression, RegressionKind, Tier, regressions};
 use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -23,7 +23,17 @@ pub struct Before {
 /// Compares with earlier trees: checks that fail and did not everywhere before, and tests that passed before and
 /// fail or are gone. What failed on every earlier tree too is no finding. Ids are the same for the same failure.
 pub fn compare(before: &[Before], after: &[CheckOutcome], tree: &Path) -> Vec<Finding> {
-    after.iter().flat_map(|outcome| Judged { before, outcome, tree }.findings()).collect()
+    compare_but(before, after, tree, &|_, _| false)
+}
+
+/// The same, but for tests that are gone or skipped for a reason that the caller knows.
+pub fn compare_but(
+    before: &[Before],
+    after: &[CheckOutcome],
+    tree: &Path,
+    is_excused: &dyn Fn(&str, &CheckOutcome) -> bool,
+) -> Vec<Finding> {
+    after.iter().flat_map(|outcome| Judged { before, outcome, tree, is_excused }.findings()).collect()
 }
 
 impl Before {
@@ -41,6 +51,7 @@ struct Judged<'a> {
     before: &'a [Before],
     outcome: &'a CheckOutcome,
     tree: &'a Path,
+    is_excused: &'a dyn Fn(&str, &CheckOutcome) -> bool,
 }
 
 impl Judged<'_> {
@@ -101,11 +112,15 @@ impl Judged<'_> {
             .iter()
             .filter(|test| test.end == TestEnd::Failed && !known.contains(test.name.as_str()))
             .map(|test| (test.name.as_str(), Severity::Major, "fails"));
-        let is_told =
-            |how: RegressionKind| how == RegressionKind::Failed || self.outcome.listed == Listed::All;
-        let worse = regressions.iter().filter(|regression| is_told(regression.how)).map(|regression| {
+        let is_told = |how: RegressionKind| how != RegressionKind::Gone || self.outcome.listed == Listed::All;
+        let is_excused = |regression: &&Regression| {
+            regression.how != RegressionKind::Failed && (self.is_excused)(&regression.test, self.outcome)
+        };
+        let told = regressions.iter().filter(|regression| is_told(regression.how));
+        let worse = told.filter(|regression| !is_excused(regression)).map(|regression| {
             let how = match regression.how {
                 RegressionKind::Failed => "passed before and fails",
+                RegressionKind::Skipped => "passed before and is skipped",
                 RegressionKind::Gone => "passed before and is not run any more",
             };
             (regression.test.as_str(), Severity::Critical, how)

@@ -20,20 +20,23 @@ mod place;
 mod snippet;
 
 mod compare;
+mod deciding;
 mod doubt;
 mod evidence;
 mod failure;
+mod integrity;
 
 #[cfg(test)]
 mod detect_tests;
 #[cfg(test)]
 mod run_tests;
 
-pub use compare::{Before, compare};
+pub use compare::{Before, compare, compare_but};
 pub use detect::{Probe, detect};
 pub use doubt::{Past, doubt};
 pub use evidence::{Occasion, Recorded, checks, rows};
 pub use failure::{FailureKind, failures, kind_of};
+pub use integrity::{Announced, Edited, HadTests, Integrity, concerns, ends_with_name, integrity};
 pub use order::{SpecError, specs};
 pub use outcome::{CheckOutcome, End, Listed};
 pub use run::{Context, Files, Progress, Which, run};

@@ -148,6 +148,22 @@ impl Repository {
         Ok(blob(&output))
     }
 
+    /// The contents of files in a tree, as they would be committed, in one call; none where there is no such file.
+    pub fn read_all(&self, tree: &TreeId, files: &[&Path]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut asked = Vec::new();
+        for file in files {
+            asked.extend(format!("{}:", tree.tree()).into_bytes());
+            asked.extend(super::call::listed([*file]));
+        }
+        let output = git(&self.objects(), ["cat-file", "--batch", "-z"]).input(asked).run()?;
+        let mut rest = output.as_slice();
+        let contents: Vec<Option<Vec<u8>>> = files.iter().map(|_| next_blob(&mut rest)).collect();
+        Ok(contents)
+    }
+
     /// Whether there is a branch of this name.
     pub fn branch_exists(&self, name: &str) -> Result<bool, GitError> {
         Ok(self.reference(&format!("refs/heads/{name}"))?.is_some())
@@ -225,6 +241,19 @@ fn blob(output: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     output.get(end + 1..end + 1 + size).map(<[u8]>::to_vec)
+}
+
+/// The content in the next answer of `cat-file --batch`, which is taken off.
+fn next_blob(rest: &mut &[u8]) -> Option<Vec<u8>> {
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+    *rest = &rest[end + 1..];
+    let mut words = head.rsplit(' ');
+    // A missing object has no content, and no size at the end of its line.
+    let size = words.next()?.parse::<usize>().ok()?;
+    let content = rest.get(..size)?.to_vec();
+    *rest = rest.get(size + 1..).unwrap_or_default();
+    (words.next() == Some("blob")).then_some(content)
 }
 
 fn refuse_old(answer: &str) -> Result<(), GitError> {

@@ -4,6 +4,7 @@ mod baseline;
 mod bundle;
 mod commit;
 mod hand_over;
+mod integrity;
 mod merge;
 mod prepare;
 mod take_back;

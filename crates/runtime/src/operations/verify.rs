@@ -1,12 +1,16 @@
 //! `quick-checks`, `checks`, `integrate`: the engine runs the checks itself and rules by its own rows (EP-16, EP-18).
 
+use super::integrity::{self, Plan};
 use super::test_first::broken_signatures;
 use super::{Done, finding};
-use crate::checks::{self, Before, CheckOutcome, Context, Files, Occasion, Recorded, Which};
+use crate::checks::{
+    self, Before, CheckOutcome, Context, Files, HadTests, Integrity, Occasion, Recorded, Which,
+};
 use crate::confine::Policy;
 use crate::dispatch::content;
 use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneTree, Trouble};
+use remand_kernel::change::{TestEnd, TestResult};
 use remand_kernel::evidence::{self, Row, RowPhase, Ruled, Size, Source, Tier};
 use remand_kernel::finding::{Finding, Severity};
 use remand_ledger::fact::{Check, Note, NoteKind};
@@ -18,7 +22,8 @@ pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let lane = LaneTree::for_checks(job)?;
     let mut ran = run_checks(job, &lane, Which::Quick, task, RowPhase::After)?;
     ran.count_regressions();
-    let passed = ran.outcomes.iter().all(|outcome| outcome.passed() || !outcome.counts());
+    let passed = ran.outcomes.iter().all(|outcome| outcome.passed() || !outcome.counts())
+        && !ran.findings.iter().any(|finding| finding.severity >= Severity::Critical);
     let mut done = Done::saying(if passed { "passed" } else { "failed" });
     ran.tell(job, task, &mut done);
     Ok(done)
@@ -79,6 +84,8 @@ pub struct Ran {
     pub rows: Vec<Row>,
     /// What is worse than before, check by check and test by test.
     findings: Vec<Finding>,
+    /// For reviewers.
+    notes: Vec<String>,
     /// The files that differ from the base.
     changed: Vec<String>,
     occasion: Occasion,
@@ -156,6 +163,10 @@ impl Ran {
             }
             done.report.findings.push(found);
         }
+        for note in self.notes {
+            let text = format!("{}: {note}", task.unwrap_or("the merged tree"));
+            done.note(NoteKind::Warning, job.site.redact(&text));
+        }
         done.facts.checks = self.checks;
         done.blobs.extend(self.blobs);
     }
@@ -204,14 +215,37 @@ pub fn run_checks(
         .map(remand_ledger::query::CheckRow::evidence)
         .collect();
     rows.extend(checks::rows(&outcomes, phase, iteration));
-    let findings = match phase {
-        RowPhase::Baseline => Vec::new(),
-        RowPhase::After | RowPhase::Review => {
-            checks::compare(&before(&reader, job)?, &outcomes, lane.work.path())
-        }
-    };
+    let mut findings = Vec::new();
+    let mut notes = Vec::new();
+    if phase != RowPhase::Baseline {
+        let plan = Plan::read(job, &reader)?;
+        let integrity = integrity::judge(job, lane, &plan.announced(task), had_tests(&rows))?;
+        let all = plan.announced(None);
+        let is_excused =
+            |test: &str, outcome: &CheckOutcome| all.has_run(test) || is_told(test, outcome, &integrity);
+        findings = checks::compare_but(&before(&reader, job)?, &outcomes, lane.work.path(), &is_excused);
+        findings.extend(integrity.findings);
+        notes = integrity.notes;
+    }
     let Recorded { checks, blobs } = recorded;
-    Ok(Ran { outcomes, checks, blobs, rows, findings, changed, occasion })
+    Ok(Ran { outcomes, checks, blobs, rows, findings, notes, changed, occasion })
+}
+
+fn had_tests(rows: &[Row]) -> HadTests {
+    let ran = |row: &&Row| row.phase == RowPhase::Baseline && row.tier > Some(Tier::One);
+    let some = rows.iter().filter(ran).any(|row| row.collected.is_some_and(|count| count > 0));
+    if some { HadTests::Yes } else { HadTests::No }
+}
+
+/// Whether a test that is not run any more runs under another name, or is a finding by its text already.
+fn is_told(test: &str, outcome: &CheckOutcome, integrity: &Integrity) -> bool {
+    let passes = |own: &str| {
+        let named = |now: &&TestResult| now.name != test && checks::ends_with_name(&now.name, own);
+        outcome.tests.iter().filter(named).any(|now| now.end == TestEnd::Passed)
+    };
+    let renamed = |(old, new): &(String, String)| checks::ends_with_name(test, old) && passes(new);
+    integrity.renamed.iter().any(renamed)
+        || integrity.findings.iter().any(|finding| checks::ends_with_name(test, &finding.place.symbol))
 }
 
 fn outcomes(

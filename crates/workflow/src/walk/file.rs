@@ -411,11 +411,16 @@ fn decode_tests(fields: &mut Fields<'_, '_>) -> Vec<TestResult> {
                 "passed" => TestEnd::Passed,
                 "failed" => TestEnd::Failed,
                 "flaky" => TestEnd::Flaky,
+                "skipped" => TestEnd::Skipped,
                 other => {
                     let message = format!("a test does not end with `{other}`");
                     let span: Span = written.span;
-                    let problem =
-                        Diagnostic::error(Code::Phrase, span, message, "write passed, failed or flaky");
+                    let problem = Diagnostic::error(
+                        Code::Phrase,
+                        span,
+                        message,
+                        "write passed, failed, flaky or skipped",
+                    );
                     fields.report(problem);
                     return None;
                 }

@@ -34,6 +34,7 @@ pub fn parse(text: &str) -> Report {
         let end = match line.action.as_str() {
             "pass" => TestEnd::Passed,
             "fail" => TestEnd::Failed,
+            "skip" if !line.test.is_empty() => TestEnd::Skipped,
             _ => continue,
         };
         if !line.test.is_empty() {

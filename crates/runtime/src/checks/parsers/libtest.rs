@@ -73,11 +73,8 @@ impl Reader {
         self.open = None;
     }
 
-    fn close(&mut self, name: &str, end: Line) {
-        match end {
-            Line::Ended(end) => self.ends.add(self.named(name), end),
-            Line::Ignored => {}
-        }
+    fn close(&mut self, name: &str, end: TestEnd) {
+        self.ends.add(self.named(name), end);
     }
 
     fn is_listed(&self, name: &str) -> bool {
@@ -91,17 +88,11 @@ impl Reader {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Line {
-    Ended(TestEnd),
-    Ignored,
-}
-
-fn end(text: &str) -> Option<Line> {
+fn end(text: &str) -> Option<TestEnd> {
     match text {
-        "ok" => Some(Line::Ended(TestEnd::Passed)),
-        "FAILED" => Some(Line::Ended(TestEnd::Failed)),
-        text if text == "ignored" || text.starts_with("ignored, ") => Some(Line::Ignored),
+        "ok" => Some(TestEnd::Passed),
+        "FAILED" => Some(TestEnd::Failed),
+        text if text == "ignored" || text.starts_with("ignored, ") => Some(TestEnd::Skipped),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Single tests from the output of test runners.
 //!
-//! A parser never decides whether a check passed: the exit code does. Tests that were skipped or ignored are left out,
-//! so that a test which passed before and is skipped now counts as gone.
+//! A parser never decides whether a check passed: the exit code does. Tests that were skipped or ignored are listed as
+//! such where the runner names them, and are no tests that ran.
 
 mod go;
 mod junit;
@@ -52,16 +52,19 @@ impl Ends {
         let kept = self.0.entry(name.into()).or_insert(end);
         let badness = |end: TestEnd| match end {
             TestEnd::Passed => 0,
-            TestEnd::Flaky => 1,
-            TestEnd::Failed => 2,
+            TestEnd::Skipped => 1,
+            TestEnd::Flaky => 2,
+            TestEnd::Failed => 3,
         };
         if badness(end) > badness(*kept) {
             *kept = end;
         }
     }
 
+    /// How many were run.
     fn len(&self) -> u32 {
-        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+        let ran = self.0.values().filter(|end| **end != TestEnd::Skipped).count();
+        u32::try_from(ran).unwrap_or(u32::MAX)
     }
 
     fn report(self, collected: Option<u32>) -> Report {

@@ -39,12 +39,14 @@ fn spec(text: &str) -> Report {
 }
 
 fn result(text: &str) -> Option<(TestEnd, &str)> {
-    let (end, name) = match text.strip_prefix("✔ ") {
-        Some(name) => (TestEnd::Passed, name),
-        None => (TestEnd::Failed, text.strip_prefix("✖ ")?),
+    let signs = [("✔ ", TestEnd::Passed), ("✖ ", TestEnd::Failed), ("﹣ ", TestEnd::Skipped)];
+    let (name, end) = signs.iter().find_map(|(sign, end)| Some((text.strip_prefix(sign)?, *end)))?;
+    // A reason may stand behind the directive.
+    let (name, end) = match name.split_once(" # SKIP").or_else(|| name.split_once(" # TODO")) {
+        Some((name, _)) => (name, TestEnd::Skipped),
+        None => (name, end),
     };
-    let is_left_out = [" # SKIP", " # TODO"].iter().any(|directive| name.ends_with(directive));
-    (!is_left_out).then(|| (end, without_duration(name)))
+    Some((end, without_duration(name)))
 }
 
 /// `adds (0.5ms)` as `adds`.

@@ -18,6 +18,7 @@ fn told(report: &Report) -> String {
             TestEnd::Passed => "passed",
             TestEnd::Failed => "failed",
             TestEnd::Flaky => "flaky",
+            TestEnd::Skipped => "skipped",
         };
         text.push_str(&format!("{end} {}\n", test.name));
     }
@@ -35,6 +36,7 @@ fn pytest_tells_each_test_from_its_summary_alone() {
     5 collected
     passed tests/test_sums.py::TestGroup::test_inside
     passed tests/test_sums.py::test_adds
+    skipped tests/test_sums.py::test_expected_failure
     failed tests/test_sums.py::test_with_fixture
     failed tests/test_sums.py::test_words[a - b]
     passed tests/test_sums.py::test_words[c]
@@ -43,10 +45,13 @@ fn pytest_tells_each_test_from_its_summary_alone() {
 
 #[test]
 fn pytest_tells_the_same_from_verbose_lines() {
+    // Only these lines name what was skipped.
+    let verbose = read(Parser::Pytest, sample!("pytest-verbose.txt"));
     assert_eq!(
-        read(Parser::Pytest, sample!("pytest-verbose.txt")),
+        verbose.replace("skipped tests/test_sums.py::test_skipped\n", ""),
         read(Parser::Pytest, sample!("pytest-summary.txt"))
     );
+    assert!(verbose.contains("test_skipped"), "{verbose}");
 }
 
 // CORE-13
@@ -61,6 +66,7 @@ fn go_tells_tests_and_packages_that_fail_by_themselves() {
     assert_snapshot!(told(&report), @r"
     5 collected
     passed example.test/demo.TestAdds
+    skipped example.test/demo.TestLater
     failed example.test/demo.TestTable
     failed example.test/demo.TestTable/bad
     passed example.test/demo.TestTable/good
@@ -79,13 +85,15 @@ fn node_tap_and_spec_give_the_same_tests() {
     failed fails
     failed group > deeper > bad
     passed group > inside
+    skipped later
     passed prints what looks like a result
+    skipped to do
     ");
     assert_eq!(read(Parser::Node, sample!("node-spec.txt")), tap);
 }
 
 #[test]
-fn tap_leaves_directives_and_diagnostics_out() {
+fn tap_leaves_diagnostics_out_and_tells_what_was_skipped() {
     assert_snapshot!(read(Parser::Tap, sample!("tap-13.txt")), @r"
     5 collected
     passed 6
@@ -93,6 +101,8 @@ fn tap_leaves_directives_and_diagnostics_out() {
     passed issue #12 is closed
     passed opens
     failed reads
+    skipped renames
+    skipped writes
     ");
     assert_eq!(read(Parser::Tap, "1..0\n"), "0 collected\n");
     assert_eq!(read(Parser::Tap, "nothing of the kind\n"), "unknown collected\n");
@@ -115,14 +125,16 @@ fn junit_reads_surefire_and_ctest() {
     failed demo.SumsTest.breaks
     failed demo.SumsTest.fails
     flaky demo.SumsTest.flickers
+    skipped demo.SumsTest.later
     passed good
+    skipped later
     ");
     assert_eq!(told(&parse(Parser::Junit, "", &[])), "unknown collected\n");
     assert_eq!(told(&parse(Parser::Junit, "", &["<testsuite".to_string()])), "unknown collected\n");
 }
 
 #[test]
-fn libtest_names_carry_the_binary_and_ignored_tests_are_left_out() {
+fn libtest_names_carry_the_binary_and_ignored_tests_are_skipped() {
     let text = "\
    Compiling demo v0.1.0 (/work)
      Running unittests src/lib.rs (target/debug/deps/demo-0a1b2c3d4e5f6071)
@@ -166,6 +178,7 @@ test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
     passed demo doc src/lib.rs - add - compile
     passed demo src/lib.rs tests::adds
     failed demo src/lib.rs tests::fails
+    skipped demo src/lib.rs tests::later
     passed demo src/lib.rs tests::panics
     passed whole tests/whole.rs tests::adds
     ");
@@ -212,6 +225,8 @@ FAILED (failures=2, errors=1, skipped=1, expected failures=1, unexpected success
     assert_snapshot!(read(Parser::Unittest, text), @r"
     7 collected
     passed test_sums.Sums.test_adds
+    skipped test_sums.Sums.test_known
+    skipped test_sums.Sums.test_later
     failed test_sums.Sums.test_lies
     failed test_sums.Sums.test_odd
     passed test_sums.Sums.test_old

@@ -28,6 +28,9 @@ fn summarised(line: &str) -> Option<(String, TestEnd)> {
     let end = match word {
         "PASSED" | "XPASS" => TestEnd::Passed,
         "FAILED" | "ERROR" => TestEnd::Failed,
+        "XFAIL" => TestEnd::Skipped,
+        // Without its name, where skips are folded into one line for each place.
+        "SKIPPED" if rest.contains("::") => TestEnd::Skipped,
         _ => return None,
     };
     // Parameters in brackets may hold the dash that begins the message.
@@ -46,10 +49,15 @@ fn verbose(line: &str) -> Option<(String, TestEnd)> {
         Some((head, percent)) if percent.ends_with("%]") => head.trim_end(),
         Some(_) | None => line,
     };
+    let line = match line.split_once(" SKIPPED (") {
+        Some((name, _)) => return name.contains("::").then(|| (name.to_string(), TestEnd::Skipped)),
+        None => line,
+    };
     let (name, word) = line.rsplit_once(' ')?;
     let end = match word {
         "PASSED" | "XPASS" => TestEnd::Passed,
         "FAILED" | "ERROR" => TestEnd::Failed,
+        "SKIPPED" | "XFAIL" => TestEnd::Skipped,
         _ => return None,
     };
     name.contains("::").then(|| (name.to_string(), end))

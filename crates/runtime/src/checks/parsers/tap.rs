@@ -9,7 +9,7 @@ pub fn parse(text: &str) -> Report {
     for line in text.lines() {
         reader.take(line);
     }
-    let has_spoken = reader.planned || reader.ends.len() > 0 || reader.left_out > 0;
+    let has_spoken = reader.planned || !reader.ends.0.is_empty();
     let collected = has_spoken.then(|| reader.ends.len());
     reader.ends.report(collected)
 }
@@ -19,7 +19,6 @@ struct Reader {
     ends: Ends,
     open: Vec<Subtest>,
     planned: bool,
-    left_out: u32,
     /// The indentation of a YAML block that stands below a result.
     block: Option<usize>,
 }
@@ -64,10 +63,9 @@ impl Reader {
         let name = around.chain([result.name]).collect::<Vec<_>>().join(" > ");
         match result.end {
             // A group that passed says nothing more than its tests; one that failed may have failed by itself.
-            Some(TestEnd::Passed) if is_group => {}
-            Some(TestEnd::Failed) if is_group && self.has_failed_below(&name) => {}
-            Some(end) => self.ends.add(name, end),
-            None => self.left_out += 1,
+            TestEnd::Passed if is_group => {}
+            TestEnd::Failed if is_group && self.has_failed_below(&name) => {}
+            end => self.ends.add(name, end),
         }
     }
 
@@ -79,8 +77,7 @@ impl Reader {
 
 struct Result<'t> {
     name: &'t str,
-    /// None for what was skipped, or failed as a to-do.
-    end: Option<TestEnd>,
+    end: TestEnd,
 }
 
 impl Result<'_> {
@@ -101,10 +98,10 @@ impl Result<'_> {
         let directive = directive.to_ascii_lowercase();
         let name = if directive.starts_with("skip") || directive.starts_with("todo") { name } else { rest };
         let end = match (is_ok, directive.as_str()) {
-            (_, directive) if directive.starts_with("skip") => None,
-            (false, directive) if directive.starts_with("todo") => None,
-            (true, _) => Some(TestEnd::Passed),
-            (false, _) => Some(TestEnd::Failed),
+            (_, directive) if directive.starts_with("skip") => TestEnd::Skipped,
+            (false, directive) if directive.starts_with("todo") => TestEnd::Skipped,
+            (true, _) => TestEnd::Passed,
+            (false, _) => TestEnd::Failed,
         };
         Some(Result { name: name.trim(), end })
     }

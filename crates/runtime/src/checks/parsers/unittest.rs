@@ -3,13 +3,13 @@
 use super::{Ends, Report, number_before};
 use remand_kernel::change::TestEnd;
 
-const ENDS: [(&str, Option<TestEnd>); 6] = [
-    ("unexpected success", Some(TestEnd::Failed)),
-    ("expected failure", None),
-    ("ok", Some(TestEnd::Passed)),
-    ("FAIL", Some(TestEnd::Failed)),
-    ("ERROR", Some(TestEnd::Failed)),
-    ("skipped", None),
+const ENDS: [(&str, TestEnd); 6] = [
+    ("unexpected success", TestEnd::Failed),
+    ("expected failure", TestEnd::Skipped),
+    ("ok", TestEnd::Passed),
+    ("FAIL", TestEnd::Failed),
+    ("ERROR", TestEnd::Failed),
+    ("skipped", TestEnd::Skipped),
 ];
 
 /// Reads the text; names are `module.Class.test`.
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Report {
                 open = Some(name);
             }
             let Some(end) = tail.or(Some(line)).and_then(end) else { continue };
-            if let (Some(name), Some(end)) = (open.take(), end) {
+            if let Some(name) = open.take() {
                 ends.add(name, end);
             }
         }
@@ -45,8 +45,8 @@ pub fn parse(text: &str) -> Report {
     ends.report(collected)
 }
 
-/// The end that a text is; the inner none is an end that does not count.
-fn end(text: &str) -> Option<Option<TestEnd>> {
+/// The end that a text is.
+fn end(text: &str) -> Option<TestEnd> {
     ENDS.iter()
         .find(|(word, _)| text == *word || (*word == "skipped" && text.starts_with("skipped ")))
         .map(|(_, end)| *end)

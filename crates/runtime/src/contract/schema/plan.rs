@@ -57,6 +57,10 @@ pub struct Task {
     pub signatures: Vec<String>,
     #[serde(default)]
     pub test_design: String,
+    /// Tests that the task takes out or makes weaker, by name or by file; all others must stay as strict as they are.
+    #[serde(default)]
+    #[schemars(extend("x-alias" = ["removes-tests"]))]
+    pub removes_tests: Vec<String>,
 }
 
 /// One file of a task.

@@ -1,0 +1,264 @@
+//! What decides whether tests run at all: the settings of runners, builds and continuous integration (CORE-21).
+//!
+//! Of files that hold much else, only the parts that decide it count: a new dependency is no change of the tests.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Files that are about tests or checks as a whole, by the start of their names.
+const WHOLE: [&str; 15] = [
+    "jest.config.",
+    "vitest.config.",
+    "vitest.workspace.",
+    ".mocharc",
+    "karma.conf.",
+    "playwright.config.",
+    "cypress.config.",
+    "ava.config.",
+    "pytest.ini",
+    ".pytest.ini",
+    "tox.ini",
+    "noxfile.py",
+    "nextest.toml",
+    ".gitlab-ci.yml",
+    "Jenkinsfile",
+];
+
+/// Folders and files of continuous integration.
+const PIPELINES: [&str; 6] = [
+    ".github/workflows/",
+    ".circleci/",
+    ".buildkite/",
+    "azure-pipelines",
+    ".travis.yml",
+    "bitbucket-pipelines",
+];
+
+/// Says what of a file decides whether tests run, where the change touches it.
+pub fn decides(path: &str, before: Option<&str>, after: Option<&str>) -> Option<&'static str> {
+    let name = Path::new(path).file_name()?.to_str()?;
+    if PIPELINES.iter().any(|place| path.starts_with(place)) {
+        return Some("what continuous integration runs");
+    }
+    if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
+        return Some("how cargo runs tests");
+    }
+    if WHOLE.iter().any(|start| name.starts_with(start)) {
+        return Some("which tests run, and how");
+    }
+    let (part, what): (fn(&str) -> BTreeSet<String>, &str) = match name {
+        "Cargo.toml" => return cargo(before, after).then_some("which tests cargo builds"),
+        "package.json" => (package, "how the tests are started"),
+        "pyproject.toml" => (pyproject, "which tests pytest collects"),
+        "setup.cfg" => (sections, "which tests pytest collects"),
+        "conftest.py" => (conftest, "which tests pytest collects"),
+        "pom.xml" => (|text| lines(text, &MAVEN), "which tests Maven runs"),
+        "build.gradle" | "build.gradle.kts" => {
+            (|text| lines(text, &["test", "Test"]), "which tests Gradle runs")
+        }
+        "CMakeLists.txt" => (|text| lines(text, &CMAKE), "which tests ctest knows"),
+        "Makefile" | "makefile" | "GNUmakefile" | "justfile" | "Justfile" => {
+            (recipes, "what the test target does")
+        }
+        name if name.starts_with("vite.config.") => {
+            (|text| lines(text, &["test", "exclude"]), "which tests vitest runs")
+        }
+        _ => return None,
+    };
+    (part(before.unwrap_or_default()) != part(after.unwrap_or_default())).then_some(what)
+}
+
+const MAVEN: [&str; 7] =
+    ["skipTests", "maven.test", "surefire", "failsafe", "testFailureIgnore", "<exclude", "<include"];
+const CMAKE: [&str; 7] = [
+    "add_test",
+    "enable_testing",
+    "CTest",
+    "gtest_discover_tests",
+    "catch_discover_tests",
+    "set_tests_properties",
+    "add_subdirectory",
+];
+
+/// Whether tests are taken away: targets switched off, or members that are none any more.
+fn cargo(before: Option<&str>, after: Option<&str>) -> bool {
+    let read = |text: Option<&str>| text.and_then(|text| toml::from_str::<toml::Value>(text).ok());
+    let (Some(before), Some(after)) = (read(before), read(after)) else { return false };
+    let (old, new) = (Cargo::of(&before), Cargo::of(&after));
+    !new.takes.is_subset(&old.takes) || !old.brings.is_subset(&new.brings)
+}
+
+#[derive(Default)]
+struct Cargo {
+    takes: BTreeSet<String>,
+    brings: BTreeSet<String>,
+}
+
+impl Cargo {
+    fn of(manifest: &toml::Value) -> Cargo {
+        let mut found = Cargo::default();
+        let at = |path: &[&str]| path.iter().try_fold(manifest, |value, key| value.get(*key));
+        for path in [["package", "autotests"], ["lib", "test"], ["lib", "doctest"], ["lib", "harness"]] {
+            if at(&path).and_then(toml::Value::as_bool) == Some(false) {
+                found.takes.insert(path.join("."));
+            }
+        }
+        for kind in ["test", "bin", "example"] {
+            for target in at(&[kind]).and_then(toml::Value::as_array).into_iter().flatten() {
+                let name = target.get("name").and_then(toml::Value::as_str).unwrap_or_default();
+                if kind == "test" {
+                    found.brings.insert(format!("test {name}"));
+                }
+                for key in ["test", "harness"] {
+                    if target.get(key).and_then(toml::Value::as_bool) == Some(false) {
+                        found.takes.insert(format!("{kind} {name} {key}"));
+                    }
+                }
+                if let Some(features) = target.get("required-features") {
+                    found.takes.insert(format!("{kind} {name} {features}"));
+                }
+            }
+        }
+        let listed =
+            |key: &str| at(&["workspace", key]).and_then(toml::Value::as_array).into_iter().flatten();
+        found.brings.extend(listed("members").map(|member| format!("member {member}")));
+        found.takes.extend(listed("exclude").map(|member| format!("exclude {member}")));
+        if let Some(members) = at(&["workspace", "default-members"]) {
+            found.takes.insert(format!("default-members {members}"));
+        }
+        found
+    }
+}
+
+fn package(text: &str) -> BTreeSet<String> {
+    let Ok(manifest) = serde_json::from_str::<Value>(text) else { return BTreeSet::new() };
+    let runners = ["jest", "vitest", "mocha", "ava", "tap", "workspaces"].iter();
+    let settings = runners.filter_map(|key| Some(format!("{key} {}", manifest.get(*key)?)));
+    let scripts = manifest.get("scripts").and_then(Value::as_object).into_iter().flatten();
+    let scripts =
+        scripts.filter(|(name, _)| name.contains("test")).map(|(name, text)| format!("{name} {text}"));
+    settings.chain(scripts).collect()
+}
+
+fn pyproject(text: &str) -> BTreeSet<String> {
+    let Ok(project) = toml::from_str::<toml::Value>(text) else { return BTreeSet::new() };
+    let tools = ["pytest", "tox", "nox", "hatch"].iter();
+    tools.filter_map(|tool| Some(format!("{tool} {}", project.get("tool")?.get(*tool)?))).collect()
+}
+
+/// The sections of an INI file that test runners read.
+fn sections(text: &str) -> BTreeSet<String> {
+    let mut name = "";
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        if let Some(head) = line.strip_prefix('[') {
+            name = head.trim_end_matches(']');
+        } else if name.contains("pytest") || name.starts_with("testenv") || name.starts_with("tox") {
+            found.insert(format!("{name} {}", line.trim()));
+        }
+    }
+    found
+}
+
+/// Hooks of pytest, and whatever else there leaves tests out; fixtures do not count.
+fn conftest(text: &str) -> BTreeSet<String> {
+    let mut in_hook = false;
+    let mut found = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if !line.starts_with([' ', '\t']) {
+            in_hook = line.starts_with("def pytest_");
+        }
+        let leaves_out = ["collect_ignore", "skip", "xfail", "_exit", "sys.exit", "pytest_plugins"];
+        if in_hook || leaves_out.iter().any(|word| line.contains(word)) {
+            found.insert(line.trim().to_string());
+        }
+    }
+    found
+}
+
+/// The rules of a makefile whose targets are about tests and checks.
+fn recipes(text: &str) -> BTreeSet<String> {
+    let mut in_rule = false;
+    let mut found = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if !line.starts_with([' ', '\t']) {
+            in_rule = line.starts_with("test") || line.starts_with("check");
+        }
+        if in_rule {
+            found.insert(line.trim().to_string());
+        }
+    }
+    found
+}
+
+fn lines(text: &str, words: &[&str]) -> BTreeSet<String> {
+    let about = |line: &&str| words.iter().any(|word| line.contains(word));
+    text.lines().map(str::trim).filter(about).map(str::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CORE-21
+    #[test]
+    fn only_what_decides_whether_tests_run_counts() {
+        let table = [
+            (".cargo/config.toml", "", "[target.x86_64-unknown-linux-gnu]\nrunner = \"true\"\n", true),
+            (
+                "Cargo.toml",
+                "[package]\nname = \"a\"\n",
+                "[package]\nname = \"a\"\n[dependencies]\nb = \"1\"\n",
+                false,
+            ),
+            (
+                "Cargo.toml",
+                "[package]\nname = \"a\"\n",
+                "[package]\nname = \"a\"\n[lib]\ntest = false\n",
+                true,
+            ),
+            ("Cargo.toml", "[[test]]\nname = \"it\"\n", "[[test]]\nname = \"it\"\nharness = false\n", true),
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers = [\"a\", \"b\"]\n",
+                "[workspace]\nmembers = [\"a\"]\n",
+                true,
+            ),
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers = [\"a\"]\n",
+                "[workspace]\nmembers = [\"a\", \"b\"]\n",
+                false,
+            ),
+            (
+                "package.json",
+                "{\"scripts\": {\"test\": \"jest\"}}",
+                "{\"scripts\": {\"test\": \"true\"}}",
+                true,
+            ),
+            (
+                "package.json",
+                "{\"scripts\": {\"test\": \"jest\"}}",
+                "{\"scripts\": {\"test\": \"jest\", \"lint\": \"x\"}}",
+                false,
+            ),
+            ("pyproject.toml", "[project]\nname = \"a\"\n", "[project]\nname = \"b\"\n", false),
+            ("pyproject.toml", "", "[tool.pytest.ini_options]\naddopts = \"--ignore=tests\"\n", true),
+            ("pytest.ini", "[pytest]\n", "[pytest]\naddopts = -k nothing\n", true),
+            ("tests/conftest.py", "", "@pytest.fixture\ndef a():\n    return 1\n", false),
+            ("tests/conftest.py", "", "def pytest_collection_modifyitems(items):\n    items.clear()\n", true),
+            ("conftest.py", "", "collect_ignore = ['tests']\n", true),
+            ("jest.config.js", "module.exports = {}\n", "module.exports = { testMatch: [] }\n", true),
+            ("Makefile", "all:\n\tcc a.c\ntest:\n\t./run\n", "all:\n\tcc b.c\ntest:\n\t./run\n", false),
+            ("Makefile", "test:\n\t./run\n", "test:\n\ttrue\n", true),
+            ("CMakeLists.txt", "add_test(NAME a COMMAND a)\n", "", true),
+            ("pom.xml", "<project/>", "<skipTests>true</skipTests>", true),
+            (".github/workflows/ci.yml", "on: push\n", "on: never\n", true),
+            ("src/lib.rs", "", "fn a() {}\n", false),
+        ];
+        for (path, before, after, wanted) in table {
+            assert_eq!(decides(path, Some(before), Some(after)).is_some(), wanted, "{path}: {after}");
+        }
+    }
+}

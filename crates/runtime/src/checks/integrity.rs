@@ -1,0 +1,248 @@
+//! What a change takes from the tests: removed, switched off, weakened, or their settings changed (CORE-21).
+//!
+//! By text alone, so that it is known even where nothing can be run. What a plan announces is a note and no finding.
+
+use super::deciding::decides;
+use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
+use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
+use remand_source::{Language, Source};
+use std::path::Path;
+
+/// A file that a change touches, with its texts; none where it is not there or is no text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    pub path: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+/// What was announced beforehand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Announced {
+    /// Tests that are to go or to change, by name; a path stands for all tests in it.
+    pub tests: Vec<String>,
+    /// Files that are to change.
+    pub files: Vec<String>,
+    /// The request itself, where there is no plan.
+    pub request: String,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Integrity {
+    pub findings: Vec<Finding>,
+    /// For reviewers: what was announced, and what only a reader can judge.
+    pub notes: Vec<String>,
+    /// Own names of tests before and after.
+    pub renamed: Vec<(String, String)>,
+}
+
+/// Judges a change. Settings that are new count only where there were tests before.
+pub fn integrity(edited: &[Edited], announced: &Announced, had_tests: HadTests) -> Integrity {
+    let mut found = Integrity::default();
+    let side = |of: fn(&Edited) -> Option<&str>| -> Vec<TestFile> {
+        edited.iter().filter_map(|file| test_file(&file.path, of(file).unwrap_or_default())).collect()
+    };
+    let (before, after) = (side(|file| file.before.as_deref()), side(|file| file.after.as_deref()));
+    for weakening in tests::compare(&before, &after) {
+        found.take(&weakening, announced);
+    }
+    for file in edited {
+        let is_new = file.before.is_none();
+        if is_new && had_tests == HadTests::No {
+            continue;
+        }
+        if let Some(what) = decides(&file.path, file.before.as_deref(), file.after.as_deref()) {
+            found.settings(&file.path, what, announced);
+        }
+    }
+    found
+}
+
+/// Whether tests were run before the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HadTests {
+    Yes,
+    No,
+}
+
+/// Whether a file may say something about tests: source of a known language, or settings.
+pub fn concerns(path: &Path) -> bool {
+    let is_code = Language::of(path).is_some_and(|language| match language {
+        Language::Rust
+        | Language::Python
+        | Language::JavaScript
+        | Language::TypeScript
+        | Language::Tsx
+        | Language::Go
+        | Language::Java => true,
+        Language::C | Language::Cpp | Language::Yaml | Language::Json | Language::Toml => false,
+    });
+    is_code
+        || path.to_str().is_some_and(|path| decides(path, Some(""), None).is_some() || holds_settings(path))
+}
+
+fn holds_settings(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    [
+        "Cargo.toml",
+        "package.json",
+        "pyproject.toml",
+        "setup.cfg",
+        "conftest.py",
+        "pom.xml",
+        "build.gradle",
+        "build.gradle.kts",
+        "CMakeLists.txt",
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "justfile",
+        "Justfile",
+    ]
+    .contains(&name)
+        || name.starts_with("vite.config.")
+}
+
+fn test_file(path: &str, text: &str) -> Option<TestFile> {
+    let source = Source::parse(Language::of(Path::new(path))?, text)?;
+    Some(TestFile { path: path.to_string(), tests: source.tests() })
+}
+
+impl Integrity {
+    fn take(&mut self, weakening: &Weakening, announced: &Announced) {
+        let own = weakening.path.last().cloned().unwrap_or_default();
+        if let WeakeningKind::Renamed { path, .. } = &weakening.kind {
+            self.renamed.push((own.clone(), path.last().cloned().unwrap_or_default()));
+        }
+        let claim = claim(weakening);
+        if !weakening.kind.is_worse() {
+            self.notes.push(claim);
+        } else if announced.has_test(&weakening.file, &weakening.path) {
+            self.notes.push(format!("{claim}, as was announced"));
+        } else {
+            let id = format!("tests:{}:{}", weakening.file, weakening.path.join("::"));
+            let place = Place {
+                file: weakening.file.clone(),
+                symbol: own,
+                line: u32::try_from(weakening.line).unwrap_or(0),
+            };
+            let remedy = "put the test back as it was and make the code pass it; a test that has to go or to change is \
+                          announced by the plan, in `removes_tests` of its task";
+            self.findings.push(finding(id, place, claim, remedy));
+        }
+    }
+
+    fn settings(&mut self, path: &str, what: &str, announced: &Announced) {
+        let claim = format!("`{path}` is changed, which decides {what}");
+        if announced.has_file(path) {
+            self.notes.push(format!("{claim}, as was announced"));
+            return;
+        }
+        let place = Place { file: path.to_string(), ..Place::default() };
+        let remedy = "put it back as it was; a change of what is tested is announced by the plan, among the files of \
+                      its task";
+        self.findings.push(finding(format!("settings:{path}"), place, claim, remedy));
+    }
+}
+
+fn claim(weakening: &Weakening) -> String {
+    let Weakening { file, path, kind, .. } = weakening;
+    let test = format!("the test `{}` of {file}", path.join("::"));
+    match kind {
+        WeakeningKind::Removed => format!("{test} is removed"),
+        WeakeningKind::SwitchedOff(mark) => format!("{test} is switched off by `{mark}`"),
+        WeakeningKind::Inverted(mark) => format!("{test} passes when it fails, by `{mark}`"),
+        WeakeningKind::Alone(mark) => format!("{test} keeps others from being run, by `{mark}`"),
+        WeakeningKind::Emptied => format!("{test} has nothing in it any more"),
+        WeakeningKind::LeavesEarly => format!("{test} returns before its assertions"),
+        WeakeningKind::Void(text) => format!("{test} has an assertion that cannot fail: `{}`", short(text)),
+        WeakeningKind::Fewer { from, to } => format!("{test} has {to} assertions and had {from}"),
+        WeakeningKind::Weaker { from, to } => {
+            format!(
+                "{test} compares {to} times with something and did {from} times; the rest only looks whether something is there"
+            )
+        }
+        WeakeningKind::Wider(text) => format!("{test} lets a value be further off: `{}`", short(text)),
+        WeakeningKind::Rewritten(count) => {
+            format!(
+                "{test} asserts something else than before, {count} times; whether it is as strict only a reader can tell"
+            )
+        }
+        WeakeningKind::Renamed { file: to, path } => format!("{test} is now `{}` of {to}", path.join("::")),
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(120).collect()
+}
+
+fn finding(id: String, place: Place, claim: String, remedy: &str) -> Finding {
+    Finding {
+        id,
+        severity: Severity::Critical,
+        category: Category::Correctness,
+        kind: Some(FindingKind::Production),
+        injected_by: Vec::new(),
+        task: None,
+        place,
+        claim,
+        evidence: "the engine compared the text with the one before the change".to_string(),
+        impact: "a green check would prove less than before".to_string(),
+        recommendation: remedy.to_string(),
+        patch: None,
+        repeats: None,
+    }
+}
+
+impl Announced {
+    /// Whether a test was said to go or to change.
+    pub fn has_test(&self, file: &str, path: &[String]) -> bool {
+        let own = path.last().map_or("", String::as_str);
+        let full = format!("{file} {}", path.join(" "));
+        let named = self.tests.iter().any(|entry| {
+            let is_place = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
+            is_place || (ends_with_name(entry, own) && words(entry).all(|word| full.contains(word)))
+        });
+        named || (!own.is_empty() && self.in_request(own))
+    }
+
+    /// The same for a test as its runner names it.
+    pub fn has_run(&self, test: &str) -> bool {
+        let test = test.split('[').next().unwrap_or(test);
+        let fits = |entry: &&String| words(entry).next_back().is_some_and(|own| ends_with_name(test, own));
+        self.tests.iter().any(|entry| fits(&entry))
+            || words(test).next_back().is_some_and(|own| self.in_request(own))
+    }
+
+    fn has_file(&self, path: &str) -> bool {
+        let covers =
+            |entry: &String| entry == path || (entry.ends_with('/') && path.starts_with(entry.as_str()));
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.files.iter().any(covers) || self.in_request(name)
+    }
+
+    fn in_request(&self, name: &str) -> bool {
+        self.request.match_indices(name).any(|(at, _)| {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let before = self.request[..at].chars().next_back();
+            let after = self.request[at + name.len()..].chars().next();
+            !before.is_some_and(is_word) && !after.is_some_and(is_word)
+        })
+    }
+}
+
+/// Whether a longer name of a test ends with its own name.
+pub fn ends_with_name(long: &str, own: &str) -> bool {
+    let long = long.split('[').next().unwrap_or(long).trim_end();
+    let Some(rest) = long.strip_suffix(own) else { return false };
+    !own.is_empty() && !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+fn words(name: &str) -> impl DoubleEndedIterator<Item = &str> {
+    name.split([':', '.', '>', '#', ' ', '/']).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+#[path = "integrity_tests.rs"]
+mod integrity_tests;
