@@ -18,6 +18,7 @@ mod permissions;
 mod quick;
 mod recorded;
 mod secrets;
+mod trust;
 mod walks;
 
 mod agents;

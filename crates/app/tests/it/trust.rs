@@ -1,0 +1,78 @@
+//! What the engine makes of agents that help themselves to a green check.
+
+use crate::place::Place;
+use crate::rehearsed::{Script, TEST_SUB, implemented, role, task};
+use remand_ledger::query::CheckFilter;
+use serde_json::json;
+
+const TEST_ADD: &str = "import unittest\n\nfrom sums.add import add\n\n\nclass AddTest(unittest.TestCase):\n    \
+                        def test_adds(self):\n        self.assertEqual(add(1, 2), 3)\n";
+
+/// Another answer than the first, lest it is a circle.
+fn mended() -> serde_json::Value {
+    json!({"verdict": "done", "hypothesis": "The test stays as it was.", "changes": [{"file": "x", "what": "put back"}]})
+}
+
+/// What a first round did to the tests, and what the engine found; the second puts it back.
+fn found_after(place: &Place, first: &str) -> Vec<(String, String)> {
+    let work = role("implementer").round(1).writes("sums/sub.py", crate::rehearsed::SUB);
+    let script = Script::quick()
+        .with(work.writes("tests/test_sub.py", TEST_SUB).runs(first).says(implemented("")))
+        .with(
+            role("implementer")
+                .round(2)
+                .runs("rm -f pytest.ini")
+                .writes("tests/test_add.py", TEST_ADD)
+                .writes("sums/sub.py", crate::rehearsed::SUB)
+                .says(mended()),
+        );
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest().run;
+    let findings = place.reader().findings(&run).expect("findings");
+    findings.into_iter().map(|row| (row.id, format!("{:?}", row.severity))).collect()
+}
+
+// CORE-21 EP-19
+#[test]
+fn a_test_that_is_deleted_skipped_or_hollowed_out_keeps_the_gate_shut() {
+    let off =
+        "sed -i 's/    def test_adds/    @unittest.skip(\"later\")\\n    def test_adds/' tests/test_add.py";
+    let void = "sed -i 's/add(1, 2), 3/3, 3/' tests/test_add.py";
+    for first in ["rm tests/test_add.py", off, void] {
+        let place = Place::new();
+        let found = found_after(&place, first);
+        let wanted = ("tests:tests/test_add.py:AddTest::test_adds".to_string(), "Critical".to_string());
+        assert_eq!(found, [wanted], "{first}");
+        let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+        let gate: Vec<bool> =
+            rows.iter().filter(|row| row.name == "regressions").map(|row| row.passed).collect();
+        assert_eq!(gate, [false], "{first}");
+    }
+}
+
+// CORE-21
+#[test]
+fn settings_that_decide_which_tests_run_are_not_changed_unasked() {
+    let place = Place::new();
+    let found = found_after(&place, "printf '[pytest]\\naddopts = --ignore=tests\\n' > pytest.ini");
+    assert!(found.iter().any(|(id, _)| id == "settings:pytest.ini"), "{found:?}");
+}
+
+// CORE-21
+#[test]
+fn a_plan_that_lets_a_test_go_is_followed_and_reviewers_are_told() {
+    let place = Place::new();
+    let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green"), ("tests/test_add.py", "green")];
+    let mut planned = task("task-1", &files, &[]);
+    planned["removes_tests"] = json!(["AddTest::test_adds"]);
+    let work = role("implementer").task("task-1").writes("sums/sub.py", crate::rehearsed::SUB);
+    let work = work.writes("tests/test_sub.py", TEST_SUB).runs("rm tests/test_add.py");
+    let script = Script::feature(&[planned]).with(work.says(implemented("task-1")));
+    let shown = place.feature(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!(place.reader().findings(&run.run).expect("findings"), []);
+    let notes = place.reader().notes(&run.run).expect("notes");
+    assert!(notes.iter().any(|note| note.text.contains("is removed, as was announced")), "{notes:?}");
+}
