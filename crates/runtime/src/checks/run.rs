@@ -5,7 +5,7 @@ use super::outcome::{CheckOutcome, End, Listed};
 use super::parsers::{self, Report};
 use super::snippet::{Interest, plain, snippet};
 use super::spec::{Action, BuiltIn, CheckSpec, Parser};
-use super::syntax;
+use super::syntax::{self, Look, Trees};
 use super::tree_files;
 use crate::config::duration_text;
 use crate::process::{Cancel, Ended, Exit, Job, SpawnError};
@@ -20,6 +20,8 @@ pub struct Context<'c> {
     pub environment: &'c BTreeMap<OsString, OsString>,
     pub which: Which,
     pub files: Files<'c>,
+    /// The content of a file before the change, by its path in the tree; none where it is new.
+    pub base: &'c dyn Fn(&str) -> Option<Vec<u8>>,
     /// A folder outside the tree that is thrown away afterwards; checks of one call share it.
     pub scratch: &'c Path,
     pub cancel: &'c Cancel,
@@ -226,10 +228,17 @@ impl Checked<'_> {
         if files.is_empty() {
             return not_run(self.spec, End::Skipped, "there is no file to look at".to_string());
         }
-        let found = syntax::check(self.bench.tree, &files);
+        let trees = match self.context.files {
+            Files::Whole => Trees::Left,
+            Files::Changed(_) => Trees::Made,
+        };
+        let look = Look { tree: self.bench.tree, base: self.context.base, trees };
+        let found = syntax::check(look, &files);
+        if found.tests.is_empty() {
+            return not_run(self.spec, End::Skipped, format!("no file could be judged\n{}", found.told()));
+        }
         let end = if found.problems.is_empty() { End::Passed } else { End::Failed };
-        let text = found.problems.join("\n");
-        let said = if text.is_empty() { format!("{} files", found.tests.len()) } else { text };
+        let said = found.told();
         CheckOutcome {
             snippet: snippet(&said, Interest::FirstFailure),
             output: said.into_bytes(),

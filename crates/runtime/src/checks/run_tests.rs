@@ -52,6 +52,11 @@ impl Project {
         self.folder.path().join("tree")
     }
 
+    /// The files before the change; none, unless a test puts them there.
+    fn base(&self) -> PathBuf {
+        self.folder.path().join("base")
+    }
+
     fn scratch(&self) -> PathBuf {
         self.folder.path().join("scratch")
     }
@@ -96,6 +101,7 @@ impl Project {
             environment: &self.environment,
             which,
             files,
+            base: &|file| fs::read(self.base().join(file)).ok(),
             scratch: &self.scratch(),
             cancel: &self.cancel,
             progress,
@@ -270,8 +276,9 @@ fn a_node_project_is_checked_file_by_file_and_tested() {
     let after = project.run_on(&specs, Which::All, Files::Changed(&changed), &|_| {});
     assert_eq!(
         ends(&after),
-        [("syntax", End::Passed), ("node-check", End::Failed), ("npm-test", End::Skipped)]
+        [("syntax", End::Failed), ("node-check", End::Failed), ("npm-test", End::Skipped)]
     );
+    assert_eq!(after[0].snippet, "sums.js:1:29: no JavaScript: `)` is missing");
     assert!(after[1].snippet.contains("SyntaxError"), "{}", after[1].snippet);
 }
 
@@ -532,6 +539,49 @@ fn syntax_finds_conflicts_and_files_that_cannot_be_read() {
     let findings = compare(&befores(&[outcome]), &after, &project.tree());
     let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
     assert_eq!(ids, ["test:syntax:good.json"]);
+}
+
+// EP-15
+#[test]
+fn changed_sources_are_read_by_their_grammars_and_held_against_the_base() {
+    let project = Project::new(&[
+        ("a.rs", "fn a() -> u8 { 1 }\n"),
+        ("a.py", "def a(:\n    return 1\n"),
+        ("new.java", "class A { int b( { return 1; } }\n"),
+        ("odd.ts", "const a: = 2;\n"),
+        ("macros.c", "BEGIN(x) int a; }\n"),
+        ("new.c", "MODULE_INIT( int a; }\n"),
+        ("broken.c", "int a(void) { return 1;\n"),
+        ("a.html", "<p>\n"),
+    ]);
+    let base = [
+        ("a.py", "def a():\n    return 1\n"),
+        ("odd.ts", "const a: = 1;\n"),
+        ("macros.c", "BEGIN(x) int b; }\n"),
+    ];
+    fs::create_dir_all(project.base()).expect("a folder");
+    for (file, text) in base.iter().chain(&[("broken.c", "int a(void) { return 1; }\n")]) {
+        fs::write(project.base().join(file), text).expect("a file");
+    }
+    let changed = tree_files::all(&project.tree());
+    let outcome = project.run_on(&project.detect(), Which::All, Files::Changed(&changed), &|_| {}).remove(0);
+    let text = String::from_utf8(outcome.output.clone()).expect("text");
+    assert_eq!(outcome.end, End::Failed, "{text}");
+    let failed: Vec<&str> = outcome
+        .tests
+        .iter()
+        .filter(|test| test.end == TestEnd::Failed)
+        .map(|test| test.name.as_str())
+        .collect();
+    assert_eq!(failed, ["a.py", "broken.c", "new.java"]);
+    assert_eq!(outcome.tests.len(), 5, "{:?}", outcome.tests);
+    let unjudged: Vec<&str> = text.lines().filter(|line| line.contains("not judged")).collect();
+    assert!(unjudged[0].starts_with("macros.c:1:") && unjudged[0].ends_with("was no better at the base"));
+    assert!(unjudged[1].starts_with("new.c:1:") && unjudged[1].ends_with("the macros of a new file"));
+    assert!(unjudged[2].starts_with("odd.ts:1:") && unjudged.len() == 3, "{text}");
+    // The base itself is what changes are held against, and its own errors fail nothing there.
+    let whole = project.run_on(&project.detect(), Which::All, Files::Whole, &|_| {}).remove(0);
+    assert_eq!(whole.end, End::Passed);
 }
 
 // EP-19

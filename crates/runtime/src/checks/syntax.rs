@@ -1,50 +1,160 @@
-//! The built-in check `syntax`: conflict markers in any text, and whether JSON, TOML and YAML files can be read.
+//! The built-in check `syntax`: conflict markers in any text, whether JSON, TOML and YAML files can be read, and
+//! whether changed source files are sentences of their language.
+//!
+//! A grammar does not know every construct of its language, and nothing of macros. So what a file had at the base is no
+//! defect of a change, and a new file of a language with a preprocessor is left to its compiler.
 
 use granit_parser::Parser as Yaml;
 use remand_kernel::change::{TestEnd, TestResult};
+use remand_source::{Language, Source};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Larger files are data, and are left out.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
+/// What is looked at, and with what it is compared.
+#[derive(Clone, Copy)]
+pub struct Look<'l> {
+    pub tree: &'l Path,
+    /// The content of a file before the change; none where it is new.
+    pub base: &'l dyn Fn(&str) -> Option<Vec<u8>>,
+    pub trees: Trees,
+}
+
+/// Whether syntax trees are made. Of a base they say nothing: its own errors are what a change is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trees {
+    Made,
+    Left,
+}
+
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Syntax {
     /// One for each file that is wrong, as `file:line:column: what`.
     pub problems: Vec<String>,
-    /// One for each file that was looked at.
+    /// One for each file that cannot be judged, in the same form, with the reason.
+    pub unjudged: Vec<String>,
+    /// One for each file that was judged.
     pub tests: Vec<TestResult>,
     pub duration: Duration,
 }
 
 /// Looks at files of a tree.
-pub fn check(tree: &Path, files: &[String]) -> Syntax {
+pub fn check(look: Look<'_>, files: &[String]) -> Syntax {
     let start = Instant::now();
     let mut found = Syntax::default();
     for file in files {
-        let path = tree.join(file);
+        let path = look.tree.join(file);
         if path.metadata().is_ok_and(|data| data.len() > LARGEST) {
             continue;
         }
-        let Some(text) = std::fs::read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
-            continue;
-        };
-        let problem = conflict(&text).or_else(|| unreadable(file, &text));
-        let end = if problem.is_some() { TestEnd::Failed } else { TestEnd::Passed };
-        found.tests.push(TestResult { name: file.clone(), end });
-        found.problems.extend(
-            problem.map(|problem| format!("{file}:{}:{}: {}", problem.line, problem.column, problem.message)),
-        );
+        let Some(text) = std::fs::read(&path).ok().and_then(text) else { continue };
+        match look.judge(file, &text) {
+            Judged::Good => found.tests.push(TestResult { name: file.clone(), end: TestEnd::Passed }),
+            Judged::Bad(problem) => {
+                found.tests.push(TestResult { name: file.clone(), end: TestEnd::Failed });
+                found.problems.push(problem.at(file));
+            }
+            Judged::Unjudged(problem, why) => {
+                found.unjudged.push(format!("{}; not judged, since {why}", problem.at(file)));
+            }
+        }
     }
     found.duration = start.elapsed();
     found
+}
+
+impl Syntax {
+    /// What people read of it.
+    pub fn told(&self) -> String {
+        let all: Vec<&str> = self.problems.iter().chain(&self.unjudged).map(String::as_str).collect();
+        let count = format!("{} files", self.tests.len());
+        if self.problems.is_empty() {
+            [&[count.as_str()], &all[..]].concat().join("\n")
+        } else {
+            all.join("\n")
+        }
+    }
+}
+
+/// What is to be said about one file.
+enum Judged {
+    Good,
+    Bad(Problem),
+    Unjudged(Problem, &'static str),
+}
+
+impl Look<'_> {
+    fn judge(&self, file: &str, now: &str) -> Judged {
+        let problem = |text: &str| match self.trees {
+            Trees::Made => plain_problem(file, text).or_else(|| out_of_grammar(file, text)),
+            Trees::Left => plain_problem(file, text),
+        };
+        let Some(found) = problem(now) else { return Judged::Good };
+        let before = (self.base)(file).and_then(text);
+        if before.as_deref().is_some_and(|before| problem(before).is_some()) {
+            return Judged::Unjudged(found, "the file was no better at the base");
+        }
+        let is_plain = plain_problem(file, now).is_some();
+        if before.is_none() && !is_plain && has_preprocessor(file) {
+            return Judged::Unjudged(found, "only a compiler knows the macros of a new file");
+        }
+        Judged::Bad(found)
+    }
+}
+
+fn text(bytes: Vec<u8>) -> Option<String> {
+    String::from_utf8(bytes).ok()
+}
+
+/// What no grammar is needed for.
+fn plain_problem(file: &str, text: &str) -> Option<Problem> {
+    conflict(text).or_else(|| unreadable(file, text))
+}
+
+/// The first place where a source file is no sentence of its language.
+fn out_of_grammar(file: &str, text: &str) -> Option<Problem> {
+    let language = Language::of(Path::new(file)).filter(|language| is_source(*language))?;
+    if file.contains("{{") || (text.contains("{%") && text.contains("%}")) {
+        return None;
+    }
+    let error = Source::parse(language, text)?.errors().into_iter().next()?;
+    let message = format!("no {}: {}", language.name(), error.what);
+    Some(Problem { line: error.line, column: error.column, message })
+}
+
+/// Data formats are left to their parsers, which name an error better than a tree does.
+fn is_source(language: Language) -> bool {
+    match language {
+        Language::Rust
+        | Language::Python
+        | Language::JavaScript
+        | Language::TypeScript
+        | Language::Tsx
+        | Language::Go
+        | Language::C
+        | Language::Cpp
+        | Language::Java => true,
+        Language::Yaml | Language::Json | Language::Toml => false,
+    }
+}
+
+fn has_preprocessor(file: &str) -> bool {
+    matches!(Language::of(Path::new(file)), Some(Language::C | Language::Cpp))
 }
 
 struct Problem {
     line: usize,
     column: usize,
     message: String,
+}
+
+impl Problem {
+    fn at(&self, file: &str) -> String {
+        format!("{file}:{}:{}: {}", self.line, self.column, self.message)
+    }
 }
 
 /// The first conflict that a merge left behind: all three markers, in order.

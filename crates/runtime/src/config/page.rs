@@ -81,7 +81,7 @@ const GUIDE_DETECTED: &str = "
 
 | at the root | checks |
 | --- | --- |
-| anything | `syntax`: conflict markers, and whether JSON, TOML and YAML files can be read |
+| anything | `syntax`: conflict markers, whether JSON, TOML and YAML files can be read, and whether changed files in Rust, Python, JavaScript, TypeScript, Go, C, C++ and Java fit their grammar |
 | `Cargo.toml` | `cargo-check`, `cargo-test` |
 | `pyproject.toml`, `setup.py`, `setup.cfg`, `requirements.txt`, or tests in Python | `python-compile`, `pytest` where it is installed and `unittest` otherwise |
 | `package.json` | `node-check`, `tsc` with a `tsconfig.json` where it is installed, `npm-test` with a script for it |
@@ -89,6 +89,9 @@ const GUIDE_DETECTED: &str = "
 | `CMakeLists.txt` | `cmake`, `cmake-build`, `ctest` |
 | `pom.xml` | `mvn-compile`, `mvn-test` |
 | a Makefile, and none of the others | `make` for a target `all` or `build`, `make-test` for `test`, `check` or `tests` |
+
+Grammars do not know everything: a file that had an error before the change is not judged, nor is a new file in C or
+C++ whose macros only a compiler knows. The row says so.
 
 With a `flake.nix` that has a development shell, and Nix installed, they are run inside that shell.
 

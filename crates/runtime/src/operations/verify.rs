@@ -270,10 +270,13 @@ fn outcomes(
     let mut environment = settings.environment.clone();
     environment.insert("HOME".into(), settings.user_home.clone());
     environment.insert("TMPDIR".into(), scratch.clone().into_os_string());
+    let base = job.site.trees.base_tree()?;
+    let before = |file: &str| job.site.repository().read(&base, std::path::Path::new(file)).ok().flatten();
     let context = Context {
         environment: &environment,
         which,
         files,
+        base: &before,
         scratch: &scratch,
         cancel: &job.cancel,
         progress: &|_| {},
