@@ -51,7 +51,7 @@ fn each_marker_file_brings_its_checks() {
         ),
         (
             &[("pom.xml", "<project/>")],
-            &["1 mvn-compile mvn -o -q -B test-compile", "2 mvn-test mvn -o -q -B test"],
+            &["1 mvn-compile mvn -o -q -B test-compile", "2 mvn-test mvn -o -q -B -fae test"],
         ),
     ];
     for (files, expected) in cases {
@@ -161,4 +161,137 @@ fn checks_that_cannot_be_run_as_configured_are_refused_with_a_remedy() {
         refused(&[("checks.syntax.command", "true")]),
         "`checks.syntax` is what Remand does itself and takes no `command`; choose another name"
     );
+}
+
+fn names(specs: &[CheckSpec]) -> Vec<&str> {
+    specs.iter().map(|spec| spec.name.as_str()).collect()
+}
+
+fn scope<'s>(specs: &'s [CheckSpec], name: &str) -> &'s Scope {
+    &specs.iter().find(|spec| spec.name == name).unwrap_or_else(|| panic!("no {name}")).scope
+}
+
+fn folders(folders: &[&str]) -> Scope {
+    Scope::Folders(folders.iter().map(|folder| folder.to_string()).collect())
+}
+
+// OT-23
+#[test]
+fn projects_in_folders_have_checks_of_their_own_unless_one_above_covers_them() {
+    let project = Project::new(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nexclude = [\"tools\"]\n"),
+        ("crates/a/Cargo.toml", "[package]\nname = \"a\"\n"),
+        (
+            "crates/b/Cargo.toml",
+            "[package]\nname = \"b\"\n[dependencies]\nt = { path = \"../../tools/t\" }\n",
+        ),
+        ("tools/t/Cargo.toml", "[package]\nname = \"t\"\n"),
+        ("web/package.json", "{\"scripts\": {\"test\": \"node --test\"}}"),
+        ("web/node_modules/x/package.json", "{}"),
+        ("web/fixtures/y/package.json", "{}"),
+        (".hidden/go.mod", "module h\n"),
+        ("native/CMakeLists.txt", "enable_testing()\n"),
+        ("native/sub/CMakeLists.txt", ""),
+        ("docs/Makefile", "html:\n"),
+        ("ops/Makefile", "test:\n"),
+    ]);
+    let specs = project.detect();
+    assert_eq!(
+        names(&specs),
+        [
+            "syntax",
+            "cargo-check",
+            "cargo-test",
+            "cargo-check:tools/t",
+            "cargo-test:tools/t",
+            "node-check:web",
+            "npm-test:web",
+            "cmake:native",
+            "cmake-build:native",
+            "ctest:native",
+        ]
+    );
+    let ctest = specs.last().expect("a check");
+    assert_eq!(
+        (ctest.folder.as_str(), ctest.needs.as_slice()),
+        ("native", &["cmake-build:native".to_string()][..])
+    );
+    assert_eq!(ctest.report.as_deref(), Some("{scratch}/native/ctest.xml"));
+    assert_eq!(*scope(&specs, "cargo-test"), folders(&["crates/a", "crates/b", "tools/t"]));
+    assert_eq!(*scope(&specs, "cargo-test:tools/t"), folders(&["tools/t"]));
+    assert_eq!(*scope(&specs, "npm-test:web"), folders(&["web"]));
+    let quiet = [("checks.cargo-test:tools/t.off", "true"), ("checks.npm-test:web.time", "1h")];
+    let quiet = project.configured(&quiet).expect("checks");
+    assert!(!names(&quiet).contains(&"cargo-test:tools/t"));
+}
+
+// OT-23
+#[test]
+fn what_a_project_leans_on_is_read_from_its_manifest() {
+    let project = Project::new(&[
+        ("js/package.json", "{\"workspaces\": [\"packages/*\"]}"),
+        (
+            "js/packages/a/package.json",
+            "{\"name\": \"@s/a\", \"dependencies\": {\"@s/b\": \"workspace:*\"}, \"scripts\": {\"test\": \"jest\"}}",
+        ),
+        ("js/packages/b/package.json", "{\"name\": \"@s/b\", \"devDependencies\": {\"c\": \"file:../c\"}}"),
+        ("js/packages/c/package.json", "{\"name\": \"@s/c\"}"),
+        ("go/a/go.mod", "module x.org/a\n\nrequire x.org/b v0.0.0\n\nreplace x.org/b => ../b\n"),
+        ("go/b/go.mod", "module x.org/b // here\n"),
+        (
+            "java/pom.xml",
+            "<project xmlns='http://maven.apache.org/POM/4.0.0'><artifactId>all</artifactId><modules><module>core</module></modules></project>",
+        ),
+        ("java/core/pom.xml", "<project><artifactId>core</artifactId></project>"),
+        (
+            "apart/pom.xml",
+            "<project><artifactId>apart</artifactId><dependencies><dependency><artifactId>core</artifactId></dependency></dependencies></project>",
+        ),
+        ("py/a/pyproject.toml", "[project]\nname = \"A.a\"\ndependencies = [\"b_b>=1\"]\n"),
+        ("py/b/pyproject.toml", "[project]\nname = \"b-b\"\n"),
+        ("native/CMakeLists.txt", "add_subdirectory(../shared shared)\n"),
+    ]);
+    let specs = project.detect();
+    let python =
+        names(&specs).into_iter().find(|name| name.starts_with("pytest:") || name.starts_with("unittest:"));
+    let python = python.expect("tests").split(':').next().expect("a name").to_string();
+    assert_eq!(
+        *scope(&specs, "jest:js/packages/a"),
+        folders(&["js/packages/a", "js/packages/b", "js/packages/c"])
+    );
+    assert!(names(&specs).contains(&"node-check:js") && !names(&specs).contains(&"node-check:js/packages/a"));
+    let jest = specs.iter().find(|spec| spec.name == "jest:js/packages/a").expect("a check");
+    assert_eq!(jest.needs, ["node-check:js"]);
+    assert_eq!(*scope(&specs, "go-test:go/a"), folders(&["go/a", "go/b"]));
+    assert_eq!(*scope(&specs, "go-test:go/b"), folders(&["go/b"]));
+    assert_eq!(*scope(&specs, "mvn-test:apart"), folders(&["apart", "java", "java/core"]));
+    assert_eq!(*scope(&specs, &format!("{python}:py/a")), folders(&["py/a", "py/b"]));
+    assert_eq!(*scope(&specs, "cmake:native"), Scope::Whole);
+}
+
+#[test]
+fn what_a_change_cannot_affect_is_left_out_with_the_reason() {
+    let project = Project::new(&[
+        ("a/go.mod", "module x.org/a\n"),
+        ("b/go.mod", "module x.org/b\n\nrequire x.org/a v0.0.0\n"),
+        ("c/go.mod", "module x.org/c\n"),
+    ]);
+    let specs = project.configured(&[("checks.own.command", "true")]).expect("checks");
+    let left = |specs: &[CheckSpec], files: &[&str]| {
+        let files: Vec<String> = files.iter().map(|file| file.to_string()).collect();
+        left_out(specs, &files)
+    };
+    let out = |files: &[&str]| left(&specs, files).into_keys().collect::<Vec<_>>();
+    assert_eq!(out(&["a/x.go"]), ["go-test:c", "go-vet:c"]);
+    assert_eq!(out(&["c/x.go", "README.md"]), ["go-test:a", "go-test:b", "go-vet:a", "go-vet:b"]);
+    assert_eq!(left(&specs, &["a/x.go"])["go-test:c"], "not affected: the change touches nothing in `c`");
+    assert!(out(&["c/x.go", "go.work"]).is_empty() && out(&["d/new.go"]).is_empty());
+    let found = project.detect();
+    // Without a check of the whole, a change of prose alone is verified by everything.
+    assert!(left(&found, &["README.md"]).is_empty());
+    let mut needing = found.clone();
+    let last = needing.len() - 1;
+    needing[last].needs.push("go-test:a".to_string());
+    let needed = left(&needing, &["c/x.go"]);
+    assert!(!needed.contains_key("go-test:a") && !needed.contains_key("go-vet:a"), "{needed:?}");
 }

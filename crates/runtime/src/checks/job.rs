@@ -55,6 +55,7 @@ impl Bench<'_> {
             job.environment.insert(name.into(), self.filled(value).into());
         }
         job.limits.time = spec.time;
+        job.limits.memory = Some(spec.memory);
         job.limits.output = OUTPUT;
         Some(job)
     }

@@ -5,8 +5,10 @@
 
 mod spec;
 
+mod affected;
 mod detect;
 mod order;
+mod project;
 mod toolchain;
 
 mod job;
@@ -31,6 +33,7 @@ mod detect_tests;
 #[cfg(test)]
 mod run_tests;
 
+pub use affected::{LeftOut, left_out};
 pub use compare::{Before, compare, compare_but};
 pub use detect::{Probe, detect};
 pub use doubt::{Past, doubt};
@@ -40,4 +43,4 @@ pub use integrity::{Announced, Edited, HadTests, Integrity, concerns, ends_with_
 pub use order::{SpecError, specs};
 pub use outcome::{CheckOutcome, End, Listed};
 pub use run::{Context, Files, Progress, Which, run};
-pub use spec::{Action, BuiltIn, CheckSpec, Parser};
+pub use spec::{Action, BuiltIn, CheckSpec, Parser, Scope};

@@ -55,6 +55,8 @@ fn changed(mut spec: CheckSpec, choice: &CheckChoice) -> Result<CheckSpec, SpecE
             ("tier", choice.tier.is_some()),
             ("parser", choice.parser.is_some()),
             ("folder", choice.folder.is_some()),
+            ("network", choice.network.is_some()),
+            ("memory", choice.memory.is_some()),
         ];
         if let Some((key, _)) = said.into_iter().find(|(_, is_said)| *is_said) {
             return Err(SpecError::BuiltIn { key });
@@ -73,6 +75,8 @@ fn changed(mut spec: CheckSpec, choice: &CheckChoice) -> Result<CheckSpec, SpecE
     }
     spec.quick = choice.quick.unwrap_or(spec.quick);
     spec.time = choice.time.unwrap_or(spec.time);
+    spec.network = choice.network.unwrap_or(spec.network);
+    spec.memory = choice.memory.unwrap_or(spec.memory);
     spec.folder = choice.folder.clone().unwrap_or(spec.folder);
     spec.needs = choice.needs.clone().unwrap_or(spec.needs);
     if let Some(parser) = choice.parser.as_deref().and_then(Parser::named) {

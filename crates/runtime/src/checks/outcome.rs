@@ -48,7 +48,7 @@ pub enum End {
     /// Ended well without a single test, which proves nothing.
     Vacuous,
     TimedOut,
-    /// Not run, since what it needs did not pass or there is nothing to look at.
+    /// Not run, since what it needs did not pass, the change cannot affect it, or there is nothing to look at.
     Skipped,
     /// Not run, since a tool or the means to start it are missing: no defect of the work.
     Environment,

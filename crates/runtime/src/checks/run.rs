@@ -1,10 +1,11 @@
 //! Runs checks in order and says what became of each; every check of the selection has an outcome.
 
+use super::affected::LeftOut;
 use super::job::{Bench, Missing};
 use super::outcome::{CheckOutcome, End, Listed};
 use super::parsers::{self, Report};
 use super::snippet::{Interest, plain, snippet};
-use super::spec::{Action, BuiltIn, CheckSpec, Parser};
+use super::spec::{Action, BuiltIn, CheckSpec};
 use super::syntax::{self, Look, Trees};
 use super::tree_files;
 use crate::config::duration_text;
@@ -20,14 +21,15 @@ pub struct Context<'c> {
     pub environment: &'c BTreeMap<OsString, OsString>,
     pub which: Which,
     pub files: Files<'c>,
+    pub left_out: &'c LeftOut,
     /// The content of a file before the change, by its path in the tree; none where it is new.
     pub base: &'c dyn Fn(&str) -> Option<Vec<u8>>,
     /// A folder outside the tree that is thrown away afterwards; checks of one call share it.
     pub scratch: &'c Path,
     pub cancel: &'c Cancel,
     pub progress: &'c dyn Fn(Progress<'_>),
-    /// Runs one process; the caller adds its marker and its sandbox.
-    pub runner: &'c dyn Fn(Job) -> Result<Ended, SpawnError>,
+    /// Runs one process of a check; the caller adds its marker and its sandbox.
+    pub runner: &'c dyn Fn(&CheckSpec, Job) -> Result<Ended, SpawnError>,
 }
 
 /// Which checks are run.
@@ -60,6 +62,8 @@ pub fn run(specs: &[CheckSpec], tree: &Path, context: &Context<'_>) -> Vec<Check
     for spec in specs.iter().filter(|spec| context.which == Which::All || spec.quick) {
         let outcome = if context.cancel.is_cancelled() {
             not_run(spec, End::Cancelled, "the run was cancelled".to_string())
+        } else if let Some(reason) = context.left_out.get(&spec.name) {
+            not_run(spec, End::Skipped, reason.clone())
         } else if let Some(reason) = unmet(spec, &outcomes) {
             not_run(spec, End::Skipped, reason)
         } else {
@@ -150,7 +154,7 @@ impl Checked<'_> {
             // The time is for the whole check, however many files it has.
             job.limits.time = job.limits.time.saturating_sub(all.duration);
             let stale = self.stamps();
-            let ended = (self.context.runner)(job)?;
+            let ended = (self.context.runner)(self.spec, job)?;
             all.output.extend(ended.stdout.bytes);
             all.output.extend(ended.stderr.bytes);
             all.is_cut |= ended.stdout.truncated || ended.stderr.truncated;
@@ -169,10 +173,11 @@ impl Checked<'_> {
 
     fn judged(&self, ran: &Ran) -> CheckOutcome {
         let text = self.without_tree(&plain(&ran.output));
-        let report = if ran.is_cut && self.spec.parser != Parser::Junit {
+        let report = if ran.is_cut && self.spec.parser.report().is_none() {
             Report::default()
         } else {
-            parsers::parse(self.spec.parser, &text, &ran.reports)
+            let reports: Vec<String> = ran.reports.iter().map(|report| self.without_tree(report)).collect();
+            parsers::parse(self.spec.parser, &text, &reports)
         };
         let (end, exit_code, reason) = self.ended(ran.exit, &report);
         let interest = if end == End::Passed { Interest::End } else { Interest::FirstFailure };
@@ -197,7 +202,7 @@ impl Checked<'_> {
             Exit::Code(0) if report.collected == Some(0) => {
                 (End::Vacuous, Some(0), "no test was run, which is no pass".to_string())
             }
-            Exit::Code(0) if self.spec.parser == Parser::Junit && report.collected.is_none() => (
+            Exit::Code(0) if self.spec.parser.report().is_some() && report.collected.is_none() => (
                 End::Vacuous,
                 Some(0),
                 "no report was written, so that no test is known to have run".to_string(),
@@ -266,10 +271,10 @@ impl Checked<'_> {
 
     /// The report files that are there now, with the times of their last change.
     fn stamps(&self) -> tree_files::Stamps {
-        match (&self.spec.report, self.spec.parser) {
-            (Some(report), Parser::Junit) => {
-                let path = self.bench.tree.join(&self.spec.folder).join(self.bench.filled(report));
-                tree_files::stamps(&path, "xml")
+        match (&self.spec.report, self.spec.parser.report()) {
+            (Some(report), Some(ending)) => {
+                let folder = self.bench.tree.join(&self.spec.folder);
+                tree_files::stamps(&folder, &self.bench.filled(report), ending)
             }
             (_, _) => tree_files::Stamps::new(),
         }

@@ -101,11 +101,12 @@ impl Project {
             environment: &self.environment,
             which,
             files,
+            left_out: &LeftOut::new(),
             base: &|file| fs::read(self.base().join(file)).ok(),
             scratch: &self.scratch(),
             cancel: &self.cancel,
             progress,
-            runner: &|job| self.start(job),
+            runner: &|_, job| self.start(job),
         };
         run(specs, &self.tree(), &context)
     }

@@ -10,6 +10,9 @@ pub const SCRATCH: &str = "{scratch}";
 
 const TIME: Duration = Duration::from_secs(15 * 60);
 
+/// Compilers and linkers of large projects stay below this.
+const MEMORY: u64 = 8 * 1024 * 1024 * 1024;
+
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -32,6 +35,24 @@ pub struct CheckSpec {
     pub needs: Vec<String>,
     /// Endings of files: the command is run once for each such file, which is its last argument.
     pub each: Vec<String>,
+    #[serde(default)]
+    pub scope: Scope,
+    /// Whether it may use the network.
+    #[serde(default)]
+    pub network: bool,
+    /// Bytes of private writable memory of each of its processes.
+    #[serde(default = "memory")]
+    pub memory: u64,
+}
+
+/// Which changes can affect a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    #[default]
+    Whole,
+    /// Those of files below these folders, and of files that are in no project at all.
+    Folders(Vec<String>),
 }
 
 /// What a check does.
@@ -57,9 +78,12 @@ pub enum BuiltIn {
 pub enum Parser {
     None,
     Cargo,
+    Nextest,
     Pytest,
     Unittest,
     Node,
+    /// Jest's JSON, which Vitest writes too.
+    Jest,
     Go,
     Tap,
     Junit,
@@ -81,6 +105,9 @@ impl CheckSpec {
             report: None,
             needs: Vec::new(),
             each: Vec::new(),
+            scope: Scope::Whole,
+            network: false,
+            memory: MEMORY,
         }
     }
 
@@ -103,6 +130,15 @@ impl Action {
     /// A command as a list of words.
     pub fn argv(words: &[&str]) -> Action {
         Action::Argv(words.iter().map(|word| word.to_string()).collect())
+    }
+
+    /// The same with every word changed.
+    pub(super) fn with_words(&self, change: impl Fn(&str) -> String) -> Action {
+        match self {
+            Action::Argv(argv) => Action::Argv(argv.iter().map(|word| change(word)).collect()),
+            Action::Shell(text) => Action::Shell(change(text)),
+            Action::BuiltIn(built_in) => Action::BuiltIn(*built_in),
+        }
     }
 
     /// The program that does the work.
@@ -135,12 +171,18 @@ pub fn program(text: &str) -> &str {
     text.split_whitespace().find(|word| *word != "exec" && !is_assignment(word)).unwrap_or_default()
 }
 
+fn memory() -> u64 {
+    MEMORY
+}
+
 impl Parser {
-    pub const ALL: [Parser; 8] = [
+    pub const ALL: [Parser; 10] = [
         Parser::Cargo,
+        Parser::Nextest,
         Parser::Pytest,
         Parser::Unittest,
         Parser::Node,
+        Parser::Jest,
         Parser::Go,
         Parser::Tap,
         Parser::Junit,
@@ -149,7 +191,23 @@ impl Parser {
 
     /// The names for configuration files, in the order of `ALL`.
     pub const NAMES: &'static [&'static str] =
-        &["cargo", "pytest", "unittest", "node", "go", "tap", "junit", "none"];
+        &["cargo", "nextest", "pytest", "unittest", "node", "jest", "go", "tap", "junit", "none"];
+
+    /// The ending of the report files that it reads; none where it reads the output.
+    pub(super) fn report(self) -> Option<&'static str> {
+        match self {
+            Parser::Junit => Some("xml"),
+            Parser::Jest => Some("json"),
+            Parser::None
+            | Parser::Cargo
+            | Parser::Nextest
+            | Parser::Pytest
+            | Parser::Unittest
+            | Parser::Node
+            | Parser::Go
+            | Parser::Tap => None,
+        }
+    }
 
     /// The parser of this name.
     pub fn named(name: &str) -> Option<Parser> {

@@ -48,18 +48,39 @@ pub fn present(tree: &Path, folder: &str, files: &[String]) -> Vec<String> {
 /// Files with the times of their last change.
 pub type Stamps = BTreeMap<PathBuf, SystemTime>;
 
-/// The file at a path, or those in the folder there, that have an ending.
-pub fn stamps(path: &Path, ending: &str) -> Stamps {
-    let paths: Vec<PathBuf> = match std::fs::read_dir(path) {
-        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
-        Err(_) => vec![path.to_path_buf()],
+/// The file at a path, or those in the folder there, that have an ending. A path that begins with `**/` stands for
+/// every folder of that path below.
+pub fn stamps(folder: &Path, report: &str, ending: &str) -> Stamps {
+    let places = match report.strip_prefix("**/") {
+        Some(path) => folders(folder).into_iter().map(|below| below.join(path)).collect(),
+        None => vec![folder.join(report)],
     };
+    let paths = places.iter().flat_map(|path| match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => vec![path.clone()],
+    });
     let has_ending = |path: &PathBuf| path.extension().is_some_and(|found| found == ending);
     let stamped = |path: PathBuf| {
         let at = path.metadata().and_then(|data| data.modified()).ok()?;
         Some((path, at))
     };
-    paths.into_iter().filter(has_ending).filter_map(stamped).collect()
+    paths.filter(has_ending).filter_map(stamped).collect()
+}
+
+/// A folder with all below it but those of tools.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_path_buf()];
+    let mut at = 0;
+    while let Some(open) = found.get(at).cloned() {
+        at += 1;
+        for entry in std::fs::read_dir(&open).into_iter().flatten().flatten() {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder && !SKIPPED.iter().any(|name| entry.file_name() == *name) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found
 }
 
 /// The texts of files that are new or have changed since.

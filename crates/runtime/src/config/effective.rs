@@ -4,7 +4,7 @@ use super::layer::{self, Layer, Path as KeyPath, Setting};
 use super::page;
 use super::problem::{At, ConfigError, Origin, Problem};
 use super::sources::Sources;
-use super::table::Table;
+use super::table::{self, Table};
 use super::value::CommandLine;
 use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
@@ -68,6 +68,9 @@ pub struct CheckChoice {
     pub report: Option<String>,
     pub needs: Option<Vec<String>>,
     pub folder: Option<String>,
+    pub network: Option<bool>,
+    /// Bytes.
+    pub memory: Option<u64>,
     pub off: bool,
 }
 
@@ -158,8 +161,7 @@ impl Config {
 
     /// Where the value of a key comes from.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
-        let path: KeyPath = key.split('.').map(str::to_string).collect();
-        self.settings.get(&path).map(|setting| &setting.origin)
+        self.settings.get(&table::path(key)).map(|setting| &setting.origin)
     }
 
     fn of(settings: BTreeMap<KeyPath, Setting>) -> Config {
@@ -197,14 +199,19 @@ impl Config {
                 let origin = self.origin(&format!("checks.{name}.{key}")).cloned().unwrap_or(Origin::BuiltIn);
                 problems.push(Problem { origin, message, remedy: remedy.to_string() });
             };
-            let is_junit = check.parser.as_deref() == Some("junit");
-            if is_junit && check.report.is_none() {
-                let message = format!("`checks.{name}` reads JUnit XML and names no report");
+            let reads = match check.parser.as_deref() {
+                Some("junit") => Some("JUnit XML"),
+                Some("jest") => Some("Jest's JSON"),
+                Some(_) | None => None,
+            };
+            if let (Some(what), None) = (reads, &check.report) {
+                let message = format!("`checks.{name}` reads {what} and names no report");
                 wrong("parser", message, "add `report` with the file or folder that it writes");
             }
-            if !is_junit && check.report.is_some() {
+            if reads.is_none() && check.report.is_some() {
                 let message = format!("`checks.{name}` has a report that its parser does not read");
-                wrong("report", message, "write `parser = \"junit\"`, or take `report` out");
+                let remedy = "write `parser = \"junit\"` or `parser = \"jest\"`, or take `report` out";
+                wrong("report", message, remedy);
             }
         }
         problems

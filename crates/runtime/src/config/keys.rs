@@ -184,7 +184,7 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Inside,
         default: "",
         example: "\"build/test-results\"",
-        meaning: "For `junit`: the file, or the folder of files, that the command writes.",
+        meaning: "For `junit` and `jest`: the file, or the folder of files, that the command writes.",
     },
     Key {
         path: "checks.*.needs",
@@ -199,6 +199,20 @@ pub const KEYS: &[Key] = &[
         default: "",
         example: "\"crates/app\"",
         meaning: "Where it is run, relative to the root; the root when absent.",
+    },
+    Key {
+        path: "checks.*.network",
+        shape: Shape::Flag,
+        default: "",
+        example: "true",
+        meaning: "Whether it may use the network; not when absent.",
+    },
+    Key {
+        path: "checks.*.memory",
+        shape: Shape::Count,
+        default: "",
+        example: "\"4G\"",
+        meaning: "Bytes of private writable memory of each of its processes; 8 GiB when absent.",
     },
     Key {
         path: "checks.*.off",

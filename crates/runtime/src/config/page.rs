@@ -79,25 +79,41 @@ its name, such as `[checks.cargo-test]`, and needs no command there.
 const GUIDE_DETECTED: &str = "
 ## Checks that are found
 
-| at the root | checks |
+| marker | checks |
 | --- | --- |
 | anything | `syntax`: conflict markers, whether JSON, TOML and YAML files can be read, and whether changed files in Rust, Python, JavaScript, TypeScript, Go, C, C++ and Java fit their grammar |
-| `Cargo.toml` | `cargo-check`, `cargo-test` |
-| `pyproject.toml`, `setup.py`, `setup.cfg`, `requirements.txt`, or tests in Python | `python-compile`, `pytest` where it is installed and `unittest` otherwise |
-| `package.json` | `node-check`, `tsc` with a `tsconfig.json` where it is installed, `npm-test` with a script for it |
+| `Cargo.toml` | `cargo-check`, `cargo-test`; `cargo-clippy` with a `clippy.toml` or a table `lints.clippy`; `cargo-nextest` and `cargo-doctest` in place of `cargo-test` with a `.config/nextest.toml` |
+| `pyproject.toml`, `setup.py`, `setup.cfg`, `requirements.txt`, or tests in Python | `python-compile`, `pytest` where it is installed and `unittest` otherwise; `mypy`, `pyright` and `ruff` where they are configured |
+| `package.json` | `node-check`, `tsc` with a `tsconfig.json`, `eslint` where it is configured; the test script as `vitest`, `jest` or `npm-test` |
 | `go.mod` | `go-vet`, `go-test` |
 | `CMakeLists.txt` | `cmake`, `cmake-build`, `ctest` |
 | `pom.xml` | `mvn-compile`, `mvn-test` |
-| a Makefile, and none of the others | `make` for a target `all` or `build`, `make-test` for `test`, `check` or `tests` |
+| a Makefile, and none of the others near it | `make` for a target `all` or `build`, `make-test` for `test`, `check` or `tests` |
+
+A tool that is not installed brings no check of types or lint, and those of a Node project are looked for in its
+`node_modules`. Lint that fails before the change fails nothing after it.
 
 Grammars do not know everything: a file that had an error before the change is not judged, nor is a new file in C or
 C++ whose macros only a compiler knows. The row says so.
+
+Projects are looked for in all folders that git knows of, down to the sixth level, but not in hidden ones nor in those
+named `node_modules`, `target`, `vendor`, `vendored`, `third_party`, `third-party`, `venv`, `dist`, `build`, `fixtures`,
+`__fixtures__`, `testdata`, `test-data`, `examples`, `samples` or `templates`. The checks of a project in a folder carry
+its path, as `cargo-test:services/api`, and are changed by `[checks.\"cargo-test:services/api\"]`. A project that one
+above it covers has none of its own: members of a Cargo workspace, modules of a Maven build, folders below a project in
+Python or CMake, and packages of a Node workspace that has a test script itself.
+
+A task is checked by what its change can affect: the project that a changed file is in, and every project that leans on
+it by its manifest. A file outside all projects affects all of them, unless it is prose (`.md`, `.rst`, `.adoc`). What
+is left out has a row that says `not affected`, which is no pass. The baseline, the merged tree and the final
+verification run everything.
 
 With a `flake.nix` that has a development shell, and Nix installed, they are run inside that shell.
 
 A check has passed when its command ends with exit code 0 and, where its parser can tell, ran at least one test. What
 needs a check that did not pass is skipped. A check that was skipped, ran no test or lacks its tool is recorded with
-the reason, and counts neither as passed nor as failed.
+the reason, and counts neither as passed nor as failed. Checks run in a clean work tree, in the sandbox, without network
+unless `network` says so, and within their limits of time and memory; what they leave running is ended.
 ";
 
 const GUIDE_VARIABLES: &str = "

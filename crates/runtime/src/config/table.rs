@@ -7,6 +7,16 @@ use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// The parts of a key; a name that the user chose may have points in it.
+pub fn path(key: &str) -> Path {
+    let Some((section, rest)) = key.split_once('.') else { return vec![key.to_string()] };
+    let parts = match rest.rsplit_once('.') {
+        Some((name, last)) => vec![section, name, last],
+        None => vec![section, rest],
+    };
+    parts.into_iter().map(str::to_string).collect()
+}
+
 /// Typed access to merged settings; the shape of each key has been proven by the layers.
 pub struct Table<'s> {
     pub settings: &'s BTreeMap<Path, Setting>,
@@ -14,8 +24,7 @@ pub struct Table<'s> {
 
 impl Table<'_> {
     fn get(&self, key: &str) -> Option<&Value> {
-        let path: Path = key.split('.').map(str::to_string).collect();
-        self.settings.get(&path).map(|setting| &setting.value)
+        self.settings.get(&path(key)).map(|setting| &setting.value)
     }
 
     pub fn text(&self, key: &str) -> Option<String> {
@@ -69,6 +78,8 @@ impl Table<'_> {
             report: self.text(&key("report")),
             needs: self.words(&key("needs")),
             folder: self.text(&key("folder")),
+            network: self.flag(&key("network")),
+            memory: self.count(&key("memory")),
             off: self.flag(&key("off")).unwrap_or(false),
         }
     }

@@ -4,7 +4,7 @@ use super::integrity::{self, Plan};
 use super::test_first::broken_signatures;
 use super::{Done, finding};
 use crate::checks::{
-    self, Before, CheckOutcome, Context, Files, HadTests, Integrity, Occasion, Recorded, Which,
+    self, Before, CheckOutcome, Context, Files, HadTests, Integrity, LeftOut, Occasion, Recorded, Which,
 };
 use crate::confine::Policy;
 use crate::dispatch::content;
@@ -190,7 +190,7 @@ pub fn run_checks(
         .map(|change| change.path.display().to_string())
         .collect();
     let files = if phase == RowPhase::Baseline { Files::Whole } else { Files::Changed(&changed) };
-    let outcomes = outcomes(job, lane, which, files)?;
+    let outcomes = outcomes(job, lane, which, task, files)?;
     if job.cancel.is_cancelled() {
         return Err(Trouble::cancelled());
     }
@@ -252,6 +252,7 @@ fn outcomes(
     job: &Job,
     lane: &LaneTree,
     which: Which,
+    task: Option<&str>,
     files: Files<'_>,
 ) -> Result<Vec<CheckOutcome>, Trouble> {
     let settings = job.site.settings();
@@ -262,20 +263,26 @@ fn outcomes(
         hidden: vec![settings.home.above().to_path_buf()],
         ..Policy::default()
     };
-    let runner = |mut process: Process| {
+    let runner = |spec: &checks::CheckSpec, mut process: Process| {
         process.marker = job.marker();
-        process.confine = Some(Confined { exe: settings.program.clone(), policy: policy.clone() });
+        let policy = Policy { network: spec.network, ..policy.clone() };
+        process.confine = Some(Confined { exe: settings.program.clone(), policy });
         process::run(&process, &job.cancel)
     };
     let mut environment = settings.environment.clone();
     environment.insert("HOME".into(), settings.user_home.clone());
     environment.insert("TMPDIR".into(), scratch.clone().into_os_string());
+    let left_out = match task {
+        Some(_) => checks::left_out(&job.site.pinned.checks, &own_changes(job, lane)?),
+        None => LeftOut::new(),
+    };
     let base = job.site.trees.base_tree()?;
     let before = |file: &str| job.site.repository().read(&base, std::path::Path::new(file)).ok().flatten();
     let context = Context {
         environment: &environment,
         which,
         files,
+        left_out: &left_out,
         base: &before,
         scratch: &scratch,
         cancel: &job.cancel,
@@ -287,6 +294,13 @@ fn outcomes(
     // What checks leave behind in the tree is no part of the change.
     lane.work.restore(&lane.tree)?;
     Ok(outcomes)
+}
+
+/// What the lane itself changed: a task is checked by what that can affect, and the merged tree by everything.
+fn own_changes(job: &Job, lane: &LaneTree) -> Result<Vec<String>, Trouble> {
+    let base = job.site.repository().tree_of(&lane.base)?;
+    let changed = job.site.repository().changed(&base, &lane.tree)?;
+    Ok(changed.iter().map(|change| change.path.display().to_string()).collect())
 }
 
 /// Secrets are taken out before anything is stored (EP-30).

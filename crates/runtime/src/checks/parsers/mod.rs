@@ -4,8 +4,10 @@
 //! such where the runner names them, and are no tests that ran.
 
 mod go;
+mod jest;
 mod junit;
 mod libtest;
+mod nextest;
 mod node;
 mod pytest;
 mod tap;
@@ -29,14 +31,16 @@ pub struct Report {
     pub readable: Option<String>,
 }
 
-/// Reads an output, or for JUnit the texts of the report files.
+/// Reads an output or, where the parser reads reports, the texts of the report files.
 pub fn parse(parser: Parser, output: &str, reports: &[String]) -> Report {
     match parser {
         Parser::None => Report::default(),
         Parser::Cargo => libtest::parse(output),
+        Parser::Nextest => nextest::parse(output),
         Parser::Pytest => pytest::parse(output),
         Parser::Unittest => unittest::parse(output),
         Parser::Node => node::parse(output),
+        Parser::Jest => jest::parse(reports),
         Parser::Go => go::parse(output),
         Parser::Tap => tap::parse(output),
         Parser::Junit => junit::parse(reports),

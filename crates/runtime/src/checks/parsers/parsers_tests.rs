@@ -60,6 +60,48 @@ fn pytest_without_tests_collected_zero() {
     assert_eq!(read(Parser::Pytest, sample!("pytest-empty.txt")), "0 collected\n");
 }
 
+// EP-19
+#[test]
+fn nextest_tells_each_test_and_what_passed_only_when_tried_again() {
+    assert_snapshot!(read(Parser::Nextest, sample!("nextest.txt")), @r"
+    5 collected
+    failed demo bad
+    failed demo flaky
+    passed demo good
+    failed demo::it aborts
+    passed demo::it whole
+    ");
+    assert_snapshot!(read(Parser::Nextest, sample!("nextest-retries.txt")), @r"
+    5 collected
+    failed demo bad
+    flaky demo flaky
+    passed demo good
+    failed demo::it aborts
+    passed demo::it whole
+    ");
+}
+
+// EP-19
+#[test]
+fn jest_and_vitest_tell_each_test_and_files_that_fail_by_themselves() {
+    let told = |text: &str| told(&parse(Parser::Jest, "", &[text.to_string()]));
+    assert_snapshot!(told(sample!("vitest.json")), @r"
+    4 collected
+    passed src/a.test.js > sums > adds
+    failed src/a.test.js > sums > fails
+    flaky src/a.test.js > sums > flaky
+    failed src/b.test.js
+    ");
+    assert_snapshot!(told(sample!("jest.json")), @r"
+    4 collected
+    passed a.test.js > sums > adds
+    failed a.test.js > sums > fails
+    flaky a.test.js > sums > flaky
+    failed b.test.js
+    ");
+    assert_eq!(parse(Parser::Jest, "", &[]).collected, None);
+}
+
 #[test]
 fn go_tells_tests_and_packages_that_fail_by_themselves() {
     let report = parse(Parser::Go, sample!("go-test.json"), &[]);

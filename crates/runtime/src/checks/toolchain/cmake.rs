@@ -1,12 +1,18 @@
 //! C and C++, by `CMakeLists.txt`; built outside the tree.
 
+use super::{Below, Lean, Toolchain, always, no_name, read};
 use crate::checks::detect::Probe;
 use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
 use std::path::Path;
 
-pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
-    let Ok(text) = std::fs::read_to_string(root.join("CMakeLists.txt")) else {
+pub const TOOLCHAIN: Toolchain =
+    Toolchain { markers: &[MANIFEST], below: Below::All, covers: always, name: no_name, leans, checks };
+
+const MANIFEST: &str = "CMakeLists.txt";
+
+fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
+    let Some(text) = read(folder, MANIFEST) else {
         return Vec::new();
     };
     let build = format!("{SCRATCH}/cmake");
@@ -24,4 +30,10 @@ pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
         specs.push(CheckSpec { report: Some(report), ..test.needing("cmake-build") });
     }
     specs
+}
+
+/// Folders outside are put together from variables, which only CMake knows.
+fn leans(folder: &Path) -> Vec<Lean> {
+    let text = read(folder, MANIFEST).unwrap_or_default();
+    if text.contains("..") { vec![Lean::Anything] } else { Vec::new() }
 }

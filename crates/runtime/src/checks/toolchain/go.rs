@@ -1,17 +1,50 @@
-//! Go, by `go.mod`.
+//! Go, by `go.mod`. A module takes no other module below it with it, whether a workspace lists them or not.
 
+use super::{Below, Lean, Nested, Toolchain, read};
 use crate::checks::detect::Probe;
-use crate::checks::spec::{Action, CheckSpec, Parser};
+use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
 use std::path::Path;
 
-pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
-    if !root.join("go.mod").is_file() {
+pub const TOOLCHAIN: Toolchain =
+    Toolchain { markers: &[MANIFEST], below: Below::Own, covers, name, leans, checks };
+
+const MANIFEST: &str = "go.mod";
+
+fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
+    if !folder.join(MANIFEST).is_file() {
         return Vec::new();
     }
+    // What is compiled goes to a folder that checks may write, and nothing is fetched.
+    let own =
+        |spec: CheckSpec| spec.with("GOCACHE", &format!("{SCRATCH}/go")).with("GOFLAGS", "-mod=readonly");
     let test = Action::argv(&["go", "test", "-json", "./..."]);
     vec![
-        CheckSpec::new("go-vet", Tier::One, Action::argv(&["go", "vet", "./..."])),
-        CheckSpec::new("go-test", Tier::Two, test).parsed_by(Parser::Go).needing("go-vet"),
+        own(CheckSpec::new("go-vet", Tier::One, Action::argv(&["go", "vet", "./..."]))),
+        own(CheckSpec::new("go-test", Tier::Two, test)).parsed_by(Parser::Go).needing("go-vet"),
     ]
+}
+
+fn covers(_: Nested<'_>) -> bool {
+    false
+}
+
+fn name(folder: &Path) -> Option<String> {
+    let text = read(folder, MANIFEST)?;
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
+    Some(line.split("//").next().unwrap_or(line).trim().trim_matches('"').to_string())
+}
+
+/// Every module that is named, and every folder that one is replaced by.
+fn leans(folder: &Path) -> Vec<Lean> {
+    let text = read(folder, MANIFEST).unwrap_or_default();
+    let words =
+        text.lines().map(|line| line.split("//").next().unwrap_or(line)).flat_map(str::split_whitespace);
+    words
+        .filter_map(|word| match word.trim_matches('"') {
+            path if path.starts_with("./") || path.starts_with("../") => Some(Lean::Folder(path.to_string())),
+            module if module.contains('/') => Some(Lean::Name(module.to_string())),
+            _ => None,
+        })
+        .collect()
 }

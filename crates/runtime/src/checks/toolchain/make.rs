@@ -1,14 +1,18 @@
 //! Make, by a Makefile with targets of the usual names; any other target may do anything.
 
+use super::{Below, Lean, Toolchain, always, no_name, read};
 use crate::checks::detect::Probe;
 use crate::checks::spec::{Action, CheckSpec};
 use remand_kernel::evidence::Tier;
 use std::path::Path;
 
+pub const TOOLCHAIN: Toolchain =
+    Toolchain { markers: &FILES, below: Below::All, covers: always, name: no_name, leans, checks };
+
 const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 
-pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
-    let Some(text) = FILES.iter().find_map(|file| std::fs::read_to_string(root.join(file)).ok()) else {
+fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
+    let Some(text) = text(folder) else {
         return Vec::new();
     };
     let first = |names: &[&'static str]| names.iter().copied().find(|name| has_target(&text, name));
@@ -23,6 +27,14 @@ pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
         specs.push(if build.is_some() { spec.needing("make") } else { spec });
     }
     specs
+}
+
+fn text(folder: &Path) -> Option<String> {
+    FILES.iter().find_map(|file| read(folder, file))
+}
+
+fn leans(folder: &Path) -> Vec<Lean> {
+    if text(folder).is_some_and(|text| text.contains("..")) { vec![Lean::Anything] } else { Vec::new() }
 }
 
 fn has_target(text: &str, name: &str) -> bool {

@@ -1,21 +1,70 @@
 //! Java, by `pom.xml`; offline, since a check must not change what it checks against.
 
+use super::{Below, Lean, Nested, Toolchain, read};
 use crate::checks::detect::Probe;
 use crate::checks::spec::{Action, CheckSpec, Parser};
 use remand_kernel::evidence::Tier;
+use roxmltree::{Document, Node};
 use std::path::Path;
 
-pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
-    let Ok(text) = std::fs::read_to_string(root.join("pom.xml")) else {
+pub const TOOLCHAIN: Toolchain =
+    Toolchain { markers: &[MANIFEST], below: Below::Own, covers, name, leans, checks };
+
+const MANIFEST: &str = "pom.xml";
+const REPORTS: &str = "target/surefire-reports";
+
+fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
+    if !folder.join(MANIFEST).is_file() {
         return Vec::new();
-    };
+    }
     let compile = Action::argv(&["mvn", "-o", "-q", "-B", "test-compile"]);
-    let test = CheckSpec::new("mvn-test", Tier::Two, Action::argv(&["mvn", "-o", "-q", "-B", "test"]));
+    // All modules are tested even after a failure: a test that was not reached would look gone.
+    let argv = ["mvn", "-o", "-q", "-B", "-fae", "test"];
+    let test = CheckSpec::new("mvn-test", Tier::Two, Action::argv(&argv)).parsed_by(Parser::Junit);
     // The modules of a larger build write reports of their own, each in its folder.
-    let test = if text.contains("<modules>") {
-        test
-    } else {
-        CheckSpec { report: Some("target/surefire-reports".to_string()), ..test.parsed_by(Parser::Junit) }
-    };
+    let report = if modules(folder).is_empty() { REPORTS.to_string() } else { format!("**/{REPORTS}") };
+    let test = CheckSpec { report: Some(report), ..test };
     vec![CheckSpec::new("mvn-compile", Tier::One, compile), test.needing("mvn-compile")]
+}
+
+/// Modules may have modules.
+fn covers(nested: Nested<'_>) -> bool {
+    modules(nested.above).iter().any(|module| {
+        let folder = nested.above.join(module.trim_end_matches("/pom.xml"));
+        folder == nested.folder
+            || nested
+                .folder
+                .strip_prefix(&folder)
+                .ok()
+                .and_then(Path::to_str)
+                .is_some_and(|way| covers(Nested { above: &folder, folder: nested.folder, way }))
+    })
+}
+
+fn modules(folder: &Path) -> Vec<String> {
+    texts(folder, |node| node.tag_name().name() == "module")
+}
+
+fn name(folder: &Path) -> Option<String> {
+    let is_own = |node: &Node<'_, '_>| {
+        node.tag_name().name() == "artifactId"
+            && node.parent().is_some_and(|parent| parent.tag_name().name() == "project")
+    };
+    texts(folder, |node| is_own(node)).into_iter().next()
+}
+
+/// Artifacts are told apart by their own names alone; one too many costs a run of a check.
+fn leans(folder: &Path) -> Vec<Lean> {
+    let is_named = |node: &Node<'_, '_>| {
+        node.tag_name().name() == "artifactId"
+            && node.parent().is_some_and(|parent| matches!(parent.tag_name().name(), "dependency" | "parent"))
+    };
+    texts(folder, |node| is_named(node)).into_iter().map(Lean::Name).collect()
+}
+
+fn texts(folder: &Path, wanted: impl Fn(&Node<'_, '_>) -> bool) -> Vec<String> {
+    let text = read(folder, MANIFEST).unwrap_or_default();
+    let Ok(document) = Document::parse(&text) else { return Vec::new() };
+    let found = document.descendants().filter(|node| wanted(node)).filter_map(|node| node.text());
+    found.map(|text| text.trim().to_string()).collect()
 }

@@ -1,40 +1,184 @@
 //! JavaScript and TypeScript, by `package.json`.
 
+use super::{Below, Lean, Nested, Toolchain, read};
 use crate::checks::detect::Probe;
-use crate::checks::spec::{Action, CheckSpec, Parser};
+use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
+use serde_json::Value;
 use std::path::Path;
+
+pub const TOOLCHAIN: Toolchain =
+    Toolchain { markers: &[MANIFEST], below: Below::All, covers, name, leans, checks };
+
+const MANIFEST: &str = "package.json";
 
 /// What `npm init` writes where there are no tests.
 const NO_TESTS: &str = "no test specified";
 
-pub fn checks(root: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
-    let Ok(text) = std::fs::read_to_string(root.join("package.json")) else {
+const DEPENDENCIES: [&str; 4] =
+    ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
+
+/// How far above a project its tools are looked for.
+const HIGHEST: usize = 6;
+
+fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
+    let Some(package) = package(folder) else {
         return Vec::new();
     };
     let mut check = CheckSpec::new("node-check", Tier::One, Action::argv(&["node", "--check"]));
     check.each = ["js", "mjs", "cjs"].map(str::to_string).to_vec();
     let mut specs = vec![check];
-    if root.join("tsconfig.json").is_file() && root.join("node_modules/.bin/tsc").exists() {
-        let argv = Action::argv(&["node_modules/.bin/tsc", "--noEmit", "--pretty", "false"]);
-        specs.push(CheckSpec::new("tsc", Tier::Two, argv));
+    let mut add = |spec: CheckSpec| specs.push(spec.with("NO_COLOR", "1").needing("node-check"));
+    if folder.join("tsconfig.json").is_file()
+        && let Some(tsc) = installed(folder, "tsc")
+    {
+        add(CheckSpec::new("tsc", Tier::Two, Action::argv(&[&tsc, "--noEmit", "--pretty", "false"])));
     }
-    let package: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let script = package.pointer("/scripts/test").and_then(serde_json::Value::as_str);
-    if let Some(script) = script.filter(|script| !script.contains(NO_TESTS)) {
-        let test = CheckSpec::new("npm-test", Tier::Two, Action::argv(&["npm", "test"]));
-        specs.push(test.parsed_by(parser(script)).with("NO_COLOR", "1").needing("node-check"));
+    if has_lint(folder, &package)
+        && let Some(eslint) = installed(folder, "eslint")
+    {
+        add(CheckSpec::new("eslint", Tier::Two, Action::argv(&[&eslint, "."])));
+    }
+    if let Some(script) = test_script(&package) {
+        add(tested(script));
     }
     specs
 }
 
-fn parser(script: &str) -> Parser {
-    let has = |word: &str| script.split_whitespace().any(|part| part == word);
-    if has("--test") {
-        Parser::Node
-    } else if has("tap") || has("tape") {
-        Parser::Tap
-    } else {
-        Parser::None
+/// The test script, with a reporter of the engine's choice where it is a runner that takes one.
+fn tested(script: &str) -> CheckSpec {
+    let named = |name: &str, more: &[&str], parser: Parser| {
+        let argv: Vec<&str> = ["npm", "test", "--silent", "--"].iter().chain(more).copied().collect();
+        CheckSpec::new(name, Tier::Two, Action::argv(&argv)).parsed_by(parser)
+    };
+    let report = format!("{SCRATCH}/tests.json");
+    match Runner::of(script) {
+        Runner::Vitest => {
+            let file = format!("--outputFile.json={report}");
+            let spec =
+                named("vitest", &["--run", "--reporter=default", "--reporter=json", &file], Parser::Jest);
+            CheckSpec { report: Some(report), ..spec }
+        }
+        Runner::Jest => {
+            let file = format!("--outputFile={report}");
+            let spec = named("jest", &["--ci", "--json", &file], Parser::Jest);
+            CheckSpec { report: Some(report), ..spec }
+        }
+        Runner::Other(parser) => {
+            CheckSpec::new("npm-test", Tier::Two, Action::argv(&["npm", "test"])).parsed_by(parser)
+        }
     }
+}
+
+/// What runs the tests of a script.
+enum Runner {
+    Vitest,
+    Jest,
+    Other(Parser),
+}
+
+impl Runner {
+    fn of(script: &str) -> Runner {
+        let words: Vec<&str> = script.split_whitespace().collect();
+        let has = |word: &str| words.contains(&word);
+        // Arguments reach the last command of a script only.
+        let is_single = !script.contains(['&', '|', ';', '>', '<', '(', '`', '$']);
+        let first = words.iter().find(|word| !word.contains('=') && !matches!(**word, "npx" | "cross-env"));
+        match first.copied() {
+            Some("vitest") if is_single && !has("watch") => Runner::Vitest,
+            Some("jest") if is_single && !has("--watch") => Runner::Jest,
+            _ if has("--test") => Runner::Other(Parser::Node),
+            _ if has("tap") || has("tape") => Runner::Other(Parser::Tap),
+            _ => Runner::Other(Parser::None),
+        }
+    }
+}
+
+fn package(folder: &Path) -> Option<Value> {
+    Some(serde_json::from_str(&read(folder, MANIFEST)?).unwrap_or_default())
+}
+
+fn test_script(package: &Value) -> Option<&str> {
+    let script = package.pointer("/scripts/test").and_then(Value::as_str)?;
+    (!script.contains(NO_TESTS)).then_some(script)
+}
+
+fn has_lint(folder: &Path, package: &Value) -> bool {
+    let starts = ["eslint.config.", ".eslintrc"];
+    let is_config = |name: &str| starts.iter().any(|start| name.starts_with(start));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    package.get("eslintConfig").is_some()
+        || entries.into_iter().any(|entry| is_config(&entry.file_name().to_string_lossy()))
+}
+
+/// A program that is installed for the project or, by a workspace, somewhere above it.
+fn installed(folder: &Path, program: &str) -> Option<String> {
+    let mut way = String::new();
+    for above in folder.ancestors().take(HIGHEST) {
+        let path = format!("node_modules/.bin/{program}");
+        if above.join(&path).exists() {
+            return Some(format!("{way}{path}"));
+        }
+        if above.join(".git").exists() {
+            return None;
+        }
+        way.push_str("../");
+    }
+    None
+}
+
+/// A workspace with a test script of its own runs those of its members by it.
+fn covers(nested: Nested<'_>) -> bool {
+    let Some(above) = package(nested.above) else { return false };
+    test_script(&above).is_some()
+        && members(nested.above, &above).iter().any(|pattern| matches(pattern, nested.way))
+}
+
+fn members(folder: &Path, package: &Value) -> Vec<String> {
+    let listed = package.get("workspaces");
+    let listed = listed.and_then(|found| found.get("packages")).or(listed).and_then(Value::as_array);
+    let listed = listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_string);
+    let other = read(folder, "pnpm-workspace.yaml").unwrap_or_default();
+    let other = other.lines().filter_map(|line| line.trim().strip_prefix("- "));
+    listed.chain(other.map(|pattern| pattern.trim().trim_matches(['"', '\'']).to_string())).collect()
+}
+
+/// Whether a folder is one of a pattern such as `packages/*` or `apps/**`.
+fn matches(pattern: &str, folder: &str) -> bool {
+    let pattern: Vec<&str> = pattern.trim_start_matches("./").trim_end_matches('/').split('/').collect();
+    let folder: Vec<&str> = folder.split('/').collect();
+    match pattern.iter().position(|part| *part == "**") {
+        Some(at) => folder.len() >= at && pattern[..at] == folder[..at],
+        None => {
+            pattern.len() == folder.len() && pattern.iter().zip(&folder).all(|(part, name)| fits(part, name))
+        }
+    }
+}
+
+fn fits(part: &str, name: &str) -> bool {
+    match part.split_once('*') {
+        Some((start, end)) => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
+        None => part == name,
+    }
+}
+
+fn name(folder: &Path) -> Option<String> {
+    package(folder)?.get("name")?.as_str().map(str::to_string)
+}
+
+fn leans(folder: &Path) -> Vec<Lean> {
+    let package = package(folder).unwrap_or_default();
+    let tables = DEPENDENCIES.iter().filter_map(|kind| package.get(*kind)?.as_object());
+    tables
+        .flatten()
+        .flat_map(|(name, version)| {
+            let path = version.as_str().and_then(|version| {
+                ["file:", "link:", "portal:"].iter().find_map(|kind| version.strip_prefix(kind))
+            });
+            let path = path.map(|path| Lean::Folder(path.to_string()));
+            [Lean::Name(name.clone())].into_iter().chain(path)
+        })
+        .collect()
 }

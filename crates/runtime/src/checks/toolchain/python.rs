@@ -1,38 +1,92 @@
 //! Python, by its project files or by tests.
 
+use super::{Below, Lean, Toolchain, always, read, toml_file};
 use crate::checks::detect::Probe;
 use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
 use std::path::Path;
+use toml::Value;
 
-const MARKERS: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
+/// The tests below a project are found from it, whatever project files lie between.
+pub const TOOLCHAIN: Toolchain = Toolchain {
+    markers: &["pyproject.toml", "setup.py", "setup.cfg"],
+    below: Below::All,
+    covers: always,
+    name,
+    leans,
+    checks,
+};
+
 const TEST_FOLDERS: [&str; 3] = ["", "tests", "test"];
 const SKIPPED: &str = r"(^|/)(\.git|\.venv|venv|\.tox|node_modules|build|dist|target)/";
 
-pub fn checks(root: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
-    let has_marker = MARKERS.iter().any(|marker| root.join(marker).is_file());
-    let tests = TEST_FOLDERS.iter().find(|folder| has_tests(&root.join(folder)));
-    if !has_marker && tests.is_none() {
+fn checks(folder: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
+    let tests = TEST_FOLDERS.iter().find(|name| has_tests(&folder.join(name)));
+    if !is_project(folder) && tests.is_none() {
         return Vec::new();
     }
     let compile = Action::argv(&["python3", "-m", "compileall", "-q", "-f", "-x", SKIPPED, "."]);
-    // Compiled files go to a folder that is thrown away, so that the tree stays as it is.
-    let clean = |spec: CheckSpec| spec.with("PYTHONPYCACHEPREFIX", &format!("{SCRATCH}/pycache"));
-    let tested = if probe.runs(root, &["python3", "-c", "import pytest"]) {
+    let tested = if probe.runs(folder, &["python3", "-c", "import pytest"]) {
         let argv = Action::argv(&["python3", "-m", "pytest", "-rA", "-p", "no:cacheprovider"]);
         CheckSpec::new("pytest", Tier::Two, argv).parsed_by(Parser::Pytest)
     } else {
         let mut argv = vec!["python3", "-m", "unittest", "discover", "-v"];
         // A folder that is no package is found only when it is named.
-        if let Some(folder) = tests.filter(|folder| !folder.is_empty())
-            && !root.join(folder).join("__init__.py").is_file()
+        if let Some(name) = tests.filter(|name| !name.is_empty())
+            && !folder.join(name).join("__init__.py").is_file()
         {
-            argv.extend(["-s", folder]);
+            argv.extend(["-s", name]);
         }
         CheckSpec::new("unittest", Tier::Two, Action::argv(&argv)).parsed_by(Parser::Unittest)
     };
-    let tested = if root.join("src").is_dir() { tested.with("PYTHONPATH", "src") } else { tested };
-    vec![clean(CheckSpec::new("python-compile", Tier::One, compile)), clean(tested).needing("python-compile")]
+    let tested = if folder.join("src").is_dir() { tested.with("PYTHONPATH", "src") } else { tested };
+    let analysed = analyses(folder, probe).into_iter().chain([tested]);
+    // Compiled files go to a folder that is thrown away, so that the tree stays as it is.
+    let clean = |spec: CheckSpec| spec.with("PYTHONPYCACHEPREFIX", &format!("{SCRATCH}/pycache"));
+    [CheckSpec::new("python-compile", Tier::One, compile)]
+        .into_iter()
+        .chain(analysed.map(|spec| spec.needing("python-compile")))
+        .map(clean)
+        .collect()
+}
+
+/// Types and lint, each where the repository configures it and the tool is there.
+fn analyses(folder: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
+    let cache = |tool: &str| format!("{SCRATCH}/{tool}");
+    let mut specs = Vec::new();
+    if is_configured(folder, "mypy", &["mypy.ini", ".mypy.ini"]) && probe.finds("mypy") {
+        let argv = ["mypy", "--no-color-output", "--cache-dir", &cache("mypy"), "."];
+        specs.push(CheckSpec::new("mypy", Tier::Two, Action::argv(&argv)));
+    }
+    if is_configured(folder, "pyright", &["pyrightconfig.json"]) && probe.finds("pyright") {
+        specs.push(CheckSpec::new("pyright", Tier::Two, Action::argv(&["pyright"])));
+    }
+    if is_configured(folder, "ruff", &["ruff.toml", ".ruff.toml"]) && probe.finds("ruff") {
+        let argv = ["ruff", "check", "--no-cache", "--output-format", "concise", "."];
+        specs.push(CheckSpec::new("ruff", Tier::Two, Action::argv(&argv)));
+    }
+    specs
+}
+
+fn is_configured(folder: &Path, tool: &str, files: &[&str]) -> bool {
+    let has_section = |file: &str| {
+        let section = format!("[{tool}]");
+        read(folder, file).is_some_and(|text| text.lines().any(|line| line.trim() == section))
+    };
+    files.iter().any(|file| folder.join(file).is_file())
+        || has_section("setup.cfg")
+        || toml_file(folder, "pyproject.toml").get("tool").and_then(|tools| tools.get(tool)).is_some()
+}
+
+/// A `pyproject.toml` may hold nothing but settings of tools.
+fn is_project(folder: &Path) -> bool {
+    let manifest = toml_file(folder, "pyproject.toml");
+    let tools = manifest.get("tool");
+    let has_tool = |tool: &str| tools.and_then(|tools| tools.get(tool)).is_some();
+    manifest.contains_key("project")
+        || manifest.contains_key("build-system")
+        || has_tool("poetry")
+        || ["setup.py", "setup.cfg", "requirements.txt"].iter().any(|file| folder.join(file).is_file())
 }
 
 fn has_tests(folder: &Path) -> bool {
@@ -43,4 +97,42 @@ fn has_tests(folder: &Path) -> bool {
         let name = entry.file_name().to_string_lossy().into_owned();
         name.ends_with(".py") && (name.starts_with("test") || name.ends_with("_test.py"))
     })
+}
+
+fn name(folder: &Path) -> Option<String> {
+    let manifest = toml_file(folder, "pyproject.toml");
+    let poetry = || manifest.get("tool")?.get("poetry")?.get("name")?.as_str();
+    let name = manifest.get("project").and_then(|project| project.get("name")?.as_str()).or_else(poetry)?;
+    Some(plain(name))
+}
+
+/// All names and all paths that stand in the manifest; one too many costs a run of a check.
+fn leans(folder: &Path) -> Vec<Lean> {
+    let mut found = Vec::new();
+    let mut open: Vec<(String, Value)> = toml_file(folder, "pyproject.toml").into_iter().collect();
+    while let Some((key, value)) = open.pop() {
+        match value {
+            Value::String(text) if key == "path" || key == "url" => {
+                found.push(Lean::Folder(text.trim_start_matches("file:").to_string()));
+            }
+            Value::String(text) => found.push(Lean::Name(plain(required(&text)))),
+            Value::Array(items) => open.extend(items.into_iter().map(|item| (key.clone(), item))),
+            Value::Table(table) => {
+                found.extend(table.keys().map(|name| Lean::Name(plain(name))));
+                open.extend(table);
+            }
+            Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => {}
+        }
+    }
+    found
+}
+
+/// `shared-code[extra]>=1` as `shared-code`.
+fn required(text: &str) -> &str {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next().unwrap_or_default()
+}
+
+/// Names are the same whatever stands between their parts.
+fn plain(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['_', '.'], "-")
 }

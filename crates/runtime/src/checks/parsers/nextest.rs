@@ -1,0 +1,51 @@
+//! `cargo nextest run`: its lines for people, which carry the test binary and the test.
+
+use super::{Ends, Report, number_before};
+use remand_kernel::change::TestEnd;
+use std::collections::BTreeMap;
+
+/// Reads the text; names are `binary test`. A test that passed only when it was tried again is flaky.
+pub fn parse(text: &str) -> Report {
+    let mut ends = Ends::default();
+    let mut tries: BTreeMap<String, TestEnd> = BTreeMap::new();
+    let mut collected = None;
+    for line in text.lines() {
+        let Some((status, rest)) = timed(line) else { continue };
+        match status.as_slice() {
+            // What follows repeats the failures.
+            ["Summary"] => {
+                collected = Some(number_before(rest, "passed") + number_before(rest, "failed"));
+                break;
+            }
+            ["PASS" | "LEAK"] => ends.add(name(rest), TestEnd::Passed),
+            ["FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL"] => ends.add(name(rest), TestEnd::Failed),
+            [signal] if signal.starts_with("SIG") => ends.add(name(rest), TestEnd::Failed),
+            ["TRY", _, "PASS"] | ["FLAKY", _] => {
+                tries.insert(name(rest), TestEnd::Flaky);
+            }
+            ["TRY", _, _] => {
+                tries.insert(name(rest), TestEnd::Failed);
+            }
+            _ => {}
+        }
+    }
+    for (name, end) in tries {
+        ends.add(name, end);
+    }
+    ends.report(collected)
+}
+
+/// `  TRY 2 PASS [   0.034s] (1/5) demo adds` as its first words and what stands behind the time.
+fn timed(line: &str) -> Option<(Vec<&str>, &str)> {
+    let (head, rest) = line.split_once('[')?;
+    let (time, rest) = rest.split_once("s]")?;
+    time.trim().trim_start_matches('>').parse::<f64>().ok()?;
+    Some((head.split_whitespace().collect(), rest))
+}
+
+/// Past the count that newer versions write before the name.
+fn name(text: &str) -> String {
+    let text = text.trim_start();
+    let text = text.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(text, |(_, rest)| rest);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
