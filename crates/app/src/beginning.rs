@@ -178,6 +178,7 @@ fn pinned_roles(
                 seconds: own.unwrap_or(u64::from(spec.time) * 60),
                 may_write: spec.may_write.iter().filter_map(|place| permission(*place)).collect(),
                 network: spec.network,
+                shell: spec.shell,
             };
             Ok((title, role))
         })
@@ -188,6 +189,7 @@ fn permission(place: Writable) -> Option<MayWrite> {
     match place {
         Writable::Report => None,
         Writable::TaskFiles => Some(MayWrite::TaskFiles),
+        Writable::TaskCode => Some(MayWrite::TaskCode),
         Writable::Tree => Some(MayWrite::Tree),
         Writable::Tests => Some(MayWrite::Tests),
         Writable::Tracker => Some(MayWrite::Tracker),

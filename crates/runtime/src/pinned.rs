@@ -46,6 +46,13 @@ pub struct PinnedRole {
     pub seconds: u64,
     pub may_write: Vec<MayWrite>,
     pub network: bool,
+    /// Whether it may start programs.
+    #[serde(default = "yes")]
+    pub shell: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A place that a role may write besides its report.
@@ -54,6 +61,8 @@ pub struct PinnedRole {
 pub enum MayWrite {
     /// The files that its task names; the whole tree when it works on no task.
     TaskFiles,
+    /// The same without tests: test files that the task does not name, and test modules.
+    TaskCode,
     Tree,
     Tests,
     Tracker,

@@ -6,6 +6,7 @@
 mod error;
 mod function;
 mod language;
+mod region;
 mod shape;
 pub mod tests;
 mod tree;
@@ -13,4 +14,5 @@ mod tree;
 pub use error::SyntaxError;
 pub use function::{Body, Function, signature};
 pub use language::Language;
+pub use region::{same_outside_tests, same_tests, test_regions};
 pub use tree::Source;

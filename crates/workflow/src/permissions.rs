@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 pub enum Writable {
     Report,
     TaskFiles,
+    TaskCode,
     Tree,
     Tests,
     Tracker,
@@ -19,6 +20,7 @@ impl Writable {
     pub const ALL: &'static [Writable] = &[
         Writable::Report,
         Writable::TaskFiles,
+        Writable::TaskCode,
         Writable::Tree,
         Writable::Tests,
         Writable::Tracker,
@@ -30,6 +32,7 @@ impl Writable {
         match self {
             Writable::Report => "report",
             Writable::TaskFiles => "task-files",
+            Writable::TaskCode => "task-code",
             Writable::Tree => "tree",
             Writable::Tests => "tests",
             Writable::Tracker => "tracker",
@@ -43,8 +46,11 @@ impl Writable {
             Writable::TaskFiles => {
                 "The files that the task names; in a phase without a task, every file of the work tree."
             }
+            Writable::TaskCode => {
+                "The same without tests: neither test files that the task does not name, nor lines inside test modules."
+            }
             Writable::Tree => "Every file of the work tree.",
-            Writable::Tests => "Test files, and lines inside test modules.",
+            Writable::Tests => "Test files, and in Rust lines inside `#[cfg(test)]` modules.",
             Writable::Tracker => "The files of the issue tracker.",
             Writable::Knowledge => "The knowledge files of the repository.",
         }
@@ -82,7 +88,8 @@ pub(crate) fn agree(
     at: Span,
     problems: &mut Vec<Diagnostic>,
 ) {
-    let code = places.contains(&Writable::TaskFiles) || places.contains(&Writable::Tree);
+    let code = [Writable::TaskFiles, Writable::TaskCode, Writable::Tree];
+    let code = code.iter().any(|place| places.contains(place));
     let tests = places.contains(&Writable::Tests);
     let mut report = |span: Span, message: String, remedy: &str| {
         problems.push(Diagnostic::error(Code::RolePermission, span, message, remedy));

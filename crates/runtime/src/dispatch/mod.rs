@@ -14,7 +14,7 @@ use crate::clock;
 use crate::confine::{Level, Policy};
 use crate::contract::{self, Expectation};
 use crate::driver::{Heard, Place};
-use crate::git::{Changed, TreeId};
+use crate::git::{Census, Changed, Keep, Oddity, Reach, TreeId};
 use crate::host::{Ending, Issue};
 use crate::pinned::PinnedRole;
 use crate::process::{self, Confined, Ended, Exit, Job as Process, Limits};
@@ -52,6 +52,8 @@ struct Brief<'b> {
     expected: Expectation,
     permit: Permit,
     lane: LaneTree,
+    /// What was in the tree besides its state.
+    before: Census,
     folder: Folder,
     prompt: String,
     started: Millis,
@@ -75,16 +77,17 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
         run(&brief)?
     };
     let heard = job.site.driver.hear(&brief.place(), &ended);
-    let seen = brief.inspect(&ended)?;
-    facts.notes.extend(seen.notes);
-    let mut blobs = seen.blobs;
+    let mut seen = brief.inspect(&ended)?;
+    facts.notes.append(&mut seen.notes);
+    let mut blobs = std::mem::take(&mut seen.blobs);
     brief.keep_words(&ended, &heard, &seen.after, &mut facts, &mut blobs);
     let usage = Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..heard.usage };
-    let result = match failure(&brief, &ended, &heard, &seen.violations) {
+    let result = match failure(&brief, &ended, &heard, &seen) {
         Some(trouble) => Err(trouble),
         None => report::read(&brief, &heard, &seen.after, &mut facts, &mut blobs),
     };
     brief.folder.clear()?;
+    brief.lane.work.tidy(&brief.before, &seen.oddities)?;
     let outcome = match result {
         Ok(report) => Outcome::Said(Box::new(report)),
         Err(Trouble { failure, detail }) => {
@@ -97,6 +100,7 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
             Outcome::Failed { failure, detail, in_a_row }
         }
     };
+    brief.give_back()?;
     Ok(Ending { outcome, usage, facts, blobs })
 }
 
@@ -129,6 +133,7 @@ fn prepare<'b>(
     let files = dispatch.task.as_deref().map(|task| task_files(job, task));
     let permit = Permit::new(&role.may_write, files.as_deref());
     let lane = lane(job, &permit)?;
+    let before = begin(job, &permit, &lane)?;
     let folder = Folder::make(job)?;
     let round = told::round(job, dispatch, reader)?;
     let inputs = inputs::lay_out(job, dispatch, &lane, reader, &folder.inputs())?;
@@ -176,22 +181,40 @@ fn prepare<'b>(
         expected,
         permit,
         lane,
+        before,
         folder,
         prompt,
         started: clock::now(),
     })
 }
 
-/// The tree that the agent works in. Where the sandbox does not keep readers from writing, each has a tree of its own, so
-/// that nobody pays for what another one did.
+/// The tree that the agent works in. A reader has one for itself, which nobody has written but the engine: neither what
+/// an author left in ignored files nor what another reader did can reach it.
 fn lane(job: &Job, permit: &Permit) -> Result<LaneTree, Trouble> {
-    if !permit.is_read_only() {
-        return LaneTree::for_work(job);
+    if permit.is_read_only() {
+        LaneTree::as_it_is(job)?.apart(job, &reader_of(job))
+    } else {
+        LaneTree::for_work(job)
     }
-    let lane = LaneTree::as_it_is(job)?;
+}
+
+/// The name under which a reader's tree is lent.
+fn reader_of(job: &Job) -> String {
+    format!("reader {}", job.id)
+}
+
+/// Takes stock of the tree before the agent comes. Build output stays with the lane that made it.
+fn begin(job: &Job, permit: &Permit, lane: &LaneTree) -> Result<Census, Trouble> {
+    let _main = job.site.hold_main();
+    let keep = if permit.is_read_only() { Keep::Nothing } else { Keep::BuildOutput };
+    Ok(lane.work.begin(keep, reach(job))?)
+}
+
+/// Where the sandbox does not keep agents from the repository, the guard watches it too.
+fn reach(job: &Job) -> Reach {
     match job.site.settings().enforcement.files {
-        Level::Full => Ok(lane),
-        Level::Partial | Level::None | Level::Unasked => lane.apart(job, &format!("reader {}", job.id.seat)),
+        Level::Full => Reach::Tree,
+        Level::Partial | Level::None | Level::Unasked => Reach::Repository,
     }
 }
 
@@ -226,9 +249,9 @@ fn run(brief: &Brief<'_>) -> Result<Ended, Trouble> {
 }
 
 /// Why the process's end is no result, if it is none.
-fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, violations: &[Changed]) -> Option<Trouble> {
-    if ended.exit != Exit::Cancelled && !violations.is_empty() {
-        return Some(Trouble::new(Failure::Violation, violation_text(brief, violations)));
+fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, seen: &Seen) -> Option<Trouble> {
+    if ended.exit != Exit::Cancelled && seen.is_violation() {
+        return Some(Trouble::new(Failure::Violation, seen.text(brief)));
     }
     let told = heard.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
     let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", tail(ended)));
@@ -257,20 +280,39 @@ fn tail(ended: &Ended) -> String {
     }
 }
 
-fn violation_text(brief: &Brief<'_>, violations: &[Changed]) -> String {
-    let paths: Vec<String> =
-        violations.iter().take(5).map(|change| change.path.display().to_string()).collect();
-    let more = violations.len().saturating_sub(paths.len());
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{} changed {}{more}; it may change {}", brief.title, paths.join(", "), brief.permit.words())
-}
-
 /// What was seen after a process ended.
 struct Seen {
     after: TreeId,
     violations: Vec<Changed>,
+    /// Undone in any case; some cost the dispatch.
+    oddities: Vec<Oddity>,
+    /// Those oddities that the role had no right to.
+    forbidden: Vec<Oddity>,
     notes: Vec<Note>,
     blobs: Vec<Blob>,
+}
+
+impl Seen {
+    fn is_violation(&self) -> bool {
+        !self.violations.is_empty() || !self.forbidden.is_empty()
+    }
+
+    fn text(&self, brief: &Brief<'_>) -> String {
+        let changes = self.violations.iter().map(|change| change.path.display().to_string());
+        let all: Vec<String> = changes.chain(self.forbidden.iter().map(Oddity::to_string)).collect();
+        let (named, more) = all.split_at(all.len().min(5));
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let (title, words) = (&brief.title, brief.permit.words());
+        format!("{title} changed {}{more}; it may change {words}", named.join(", "))
+    }
+
+    fn files(&self) -> Vec<String> {
+        let changes = self.violations.iter().map(|change| &change.path);
+        changes
+            .chain(self.forbidden.iter().map(|odd| &odd.path))
+            .map(|path| path.display().to_string())
+            .collect()
+    }
 }
 
 impl Brief<'_> {
@@ -308,25 +350,49 @@ impl Brief<'_> {
     /// Compares the tree with what the role may touch. Whatever it had no right to is recorded with its diff.
     fn inspect(&self, ended: &Ended) -> Result<Seen, Trouble> {
         let _main = self.job.site.hold_main();
-        let after = self.lane.work.snapshot()?;
-        let changes = self.lane.work.changed(&self.lane.tree, &after)?;
-        let violations: Vec<Changed> = self.permit.violations(&changes).into_iter().cloned().collect();
-        let (mut notes, mut blobs) = (Vec::new(), Vec::new());
-        if !violations.is_empty() {
-            let patch = self.job.site.blob_of_bytes(&self.lane.work.patch(&self.lane.tree, &after)?);
-            notes.push(Note {
-                kind: NoteKind::Violation,
-                text: violation_text(self, &violations),
-                files: violations.iter().map(|change| change.path.display().to_string()).collect(),
-                blob: Some(patch.id),
-            });
-            blobs.push(patch);
+        let work = &self.lane.work;
+        let stock = work.stock_after(&self.before, reach(self.job))?;
+        let after = work.snapshot()?;
+        let changes = work.changed(&self.lane.tree, &after)?;
+        let texts = |path: &Path| {
+            let read = |tree: &TreeId| String::from_utf8(work.read(tree, path).ok()??).ok();
+            read(&self.lane.tree).zip(read(&after))
+        };
+        let violations: Vec<Changed> =
+            self.permit.violations(&changes, &texts).into_iter().cloned().collect();
+        let oddities = work.oddities(&self.before, &stock, &changes)?;
+        let (forbidden, noted): (Vec<Oddity>, Vec<Oddity>) =
+            oddities.iter().cloned().partition(|oddity| self.permit.forbids(oddity));
+        let (notes, blobs) = (Vec::new(), Vec::new());
+        let mut seen = Seen { after, violations, oddities, forbidden, notes, blobs };
+        if seen.is_violation() {
+            let mut diff = work.patch(&self.lane.tree, &seen.after)?;
+            diff.extend(seen.forbidden.iter().flat_map(Oddity::diff));
+            let diff = self.job.site.blob_of_bytes(&diff);
+            let (text, files) = (seen.text(self), seen.files());
+            seen.notes.push(Note { kind: NoteKind::Violation, text, files, blob: Some(diff.id) });
+            seen.blobs.push(diff);
+        }
+        if !noted.is_empty() {
+            let left: Vec<String> = noted.iter().take(5).map(Oddity::to_string).collect();
+            let more = if noted.len() > left.len() { ", and more" } else { "" };
+            let text = format!("{} left {}{more}; it was undone", self.title, left.join(", "));
+            let files = noted.iter().map(|odd| odd.path.display().to_string()).collect();
+            seen.notes.push(Note { files, ..note(NoteKind::Warning, text) });
         }
         if ended.strays > 0 {
             let text = format!("{} left {} processes behind; they were killed", self.title, ended.strays);
-            notes.push(note(NoteKind::Warning, text));
+            seen.notes.push(note(NoteKind::Warning, text));
         }
-        Ok(Seen { after, violations, notes, blobs })
+        Ok(seen)
+    }
+
+    /// A reader's tree is free for others.
+    fn give_back(&self) -> Result<(), Trouble> {
+        if self.permit.is_read_only() {
+            self.job.site.trees.give_back(&reader_of(self.job))?;
+        }
+        Ok(())
     }
 
     /// Puts the tree back exactly as it was before the dispatch.

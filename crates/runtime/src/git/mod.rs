@@ -13,6 +13,8 @@ mod repository;
 
 mod aside;
 mod attach;
+mod census;
+mod oddity;
 mod overlay;
 mod remove;
 mod restore;
@@ -32,6 +34,7 @@ mod stale;
 mod take_back;
 
 pub use aside::{Hooks, Runner};
+pub use census::{Census, Keep, Reach};
 pub use commit::{CommitMessage, FinalCommit};
 pub use diff::{ChangeKind, Changed, Form};
 pub use error::GitError;
@@ -40,6 +43,7 @@ pub use hygiene::{Hygiene, LfsInstalled};
 pub use id::{CommitId, TreeId};
 pub use kept::{Kept, Merging};
 pub use merge::Merge;
+pub use oddity::{Oddity, Strange};
 pub use pool::At;
 pub(crate) use remove::remove;
 pub use repository::{Head, Repository};
@@ -52,6 +56,8 @@ pub use worktree::WorkTree;
 #[cfg(test)]
 mod testbed;
 
+#[cfg(test)]
+mod census_tests;
 #[cfg(test)]
 mod commit_tests;
 #[cfg(test)]

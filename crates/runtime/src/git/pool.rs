@@ -15,7 +15,8 @@ pub enum At<'t> {
 }
 
 impl RunTrees {
-    /// Lends a work tree in the wanted state; a task that has one gets the same again.
+    /// Lends a work tree in the wanted state; a task that has one gets the same again. What the last holder had ignored
+    /// is gone.
     pub fn lend(&self, task: &str, at: At<'_>) -> Result<WorkTree, GitError> {
         let tree = {
             let _pool = self.pool_guard();
@@ -33,6 +34,7 @@ impl RunTrees {
             At::Main => tree.restore(&self.main_state()?.tree)?,
             At::Tree(state) => tree.restore(state)?,
         }
+        tree.change_hands(task)?;
         Ok(tree)
     }
 

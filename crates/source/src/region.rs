@@ -1,0 +1,190 @@
+//! Regions of a text that only tests are made of: in Rust, modules under `#[cfg(test)]`.
+//!
+//! A region is only seen where the tree is beyond doubt: inside a macro or a broken item there is none, so that what
+//! is not understood counts as code.
+
+use crate::{Language, Source};
+use std::ops::Range;
+use tree_sitter::Node;
+
+/// The byte ranges of the test modules of a Rust text, attributes included, in order; a module inside one is part of it.
+pub fn test_regions(text: &str) -> Vec<Range<usize>> {
+    let Some(source) = Source::parse(Language::Rust, text) else {
+        return Vec::new();
+    };
+    let mut regions = Vec::new();
+    let mut open = vec![source.root()];
+    while let Some(scope) = open.pop() {
+        let mut cursor = scope.walk();
+        let mut attributes: Vec<Node<'_>> = Vec::new();
+        for child in scope.named_children(&mut cursor) {
+            match child.kind() {
+                "attribute_item" => attributes.push(child),
+                "line_comment" | "block_comment" => {}
+                "mod_item" => {
+                    let tested = attributes.iter().any(|attribute| is_test_only(source.text_of(*attribute)));
+                    let sound =
+                        !child.has_error() && attributes.iter().all(|attribute| !attribute.has_error());
+                    match attributes.first() {
+                        Some(first) if tested && sound => {
+                            regions.push(first.start_byte()..child.end_byte());
+                        }
+                        Some(_) | None => open.extend(child.child_by_field_name("body")),
+                    }
+                    attributes.clear();
+                }
+                _ => attributes.clear(),
+            }
+        }
+    }
+    regions.sort_by_key(|region| region.start);
+    regions
+}
+
+/// Tells whether two Rust texts are the same but for their test modules, and blank lines between items.
+pub fn same_outside_tests(before: &str, after: &str) -> bool {
+    let (before, after) = (outside(before), outside(after));
+    lines(&before).eq(lines(&after)) && long_texts(&before) == long_texts(&after)
+}
+
+/// Tells whether two Rust texts have the same test modules.
+pub fn same_tests(before: &str, after: &str) -> bool {
+    let inside = |text: &str| -> Vec<String> {
+        test_regions(text).into_iter().map(|region| text[region].to_string()).collect()
+    };
+    inside(before) == inside(after)
+}
+
+/// The text without its test modules; a line break stands for each.
+fn outside(text: &str) -> String {
+    let mut rest = String::with_capacity(text.len());
+    let mut at = 0;
+    for region in test_regions(text) {
+        rest.push_str(&text[at..region.start]);
+        rest.push('\n');
+        at = region.end;
+    }
+    rest.push_str(&text[at..]);
+    rest
+}
+
+/// The literals that go over several lines, in which a blank line means something.
+fn long_texts(text: &str) -> Vec<String> {
+    let Some(source) = Source::parse(Language::Rust, text) else {
+        return vec![text.to_string()];
+    };
+    let mut found = Vec::new();
+    let mut open = vec![source.root()];
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            "string_literal" | "raw_string_literal" if source.text_of(node).contains('\n') => {
+                found.push(source.text_of(node).to_string());
+            }
+            _ => {
+                let mut cursor = node.walk();
+                open.extend(node.children(&mut cursor));
+            }
+        }
+    }
+    found
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim_end).filter(|line| !line.is_empty())
+}
+
+/// Tells whether an attribute is a `cfg` that holds in tests only: `test` itself, or among what `all` demands.
+fn is_test_only(attribute: &str) -> bool {
+    let bare: String = without_comments(attribute).chars().filter(|c| !c.is_whitespace()).collect();
+    bare.strip_prefix("#[cfg(").and_then(|rest| rest.strip_suffix(")]")).is_some_and(demands_test)
+}
+
+fn demands_test(condition: &str) -> bool {
+    if condition == "test" {
+        return true;
+    }
+    let all = condition.strip_prefix("all(").and_then(|rest| rest.strip_suffix(')'));
+    all.is_some_and(|parts| split(parts).into_iter().any(demands_test))
+}
+
+/// The parts between the commas that stand in no parentheses and in no text.
+fn split(parts: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut start) = (0_usize, false, 0);
+    let mut found = Vec::new();
+    for (at, c) in parts.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth = depth.saturating_sub(1),
+            ',' if !quoted && depth == 0 => {
+                found.push(&parts[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&parts[start..]);
+    found
+}
+
+/// An attribute with a comment in it is not worth understanding.
+fn without_comments(attribute: &str) -> &str {
+    if attribute.contains("//") || attribute.contains("/*") { "" } else { attribute }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    const CODE: &str =
+        "fn a() -> u8 {\n    1\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {}\n}\n";
+
+    fn regions(text: &str) -> Vec<&str> {
+        test_regions(text).into_iter().map(|region| &text[region]).collect()
+    }
+
+    // OT-05
+    #[test]
+    fn test_modules_are_found_by_the_tree_and_not_by_their_names() {
+        assert_eq!(regions(CODE), ["#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {}\n}"]);
+        assert_eq!(regions("#[cfg(test)]\n#[allow(dead_code)]\n// why\nmod x;\n").len(), 1);
+        assert_eq!(regions("mod outer {\n #[cfg(all(unix, test))]\n mod x { mod y {} }\n}\n").len(), 1);
+        assert_eq!(regions("#[cfg(all(feature = \"a,test\", all(test)))]\nmod x {}\n").len(), 1);
+        for none in [
+            "mod tests { #[test] fn t() {} }\n",
+            "#[cfg(not(test))]\nmod x {}\n",
+            "#[cfg(any(test, unix))]\nmod x {}\n",
+            "#[cfg(all(feature = \"test\", unix))]\nmod x {}\n",
+            "#[cfg(test)]\nfn f() {}\nmod x {}\n",
+            "#[cfg(test)]\nuse a::b;\n",
+            "macro_rules! m { () => { #[cfg(test)] mod x { } } }\n",
+            "const A: &str = \"#[cfg(test)] mod x {}\";\n",
+            "// #[cfg(test)]\nmod x {}\n",
+            "#[cfg(test)]\nmod x { fn broken( }\n",
+        ] {
+            assert_eq!(regions(none), Vec::<&str>::new(), "{none}");
+        }
+    }
+
+    // OT-05
+    #[test]
+    fn only_lines_inside_test_modules_may_differ() {
+        let more = CODE.replace("fn t() {}", "fn t() { assert_eq!(super::a(), 2); }\n    fn u() {}");
+        assert!(same_outside_tests(CODE, &more));
+        assert!(!same_tests(CODE, &more));
+        let code = CODE.replace("    1\n", "    2\n");
+        assert!(!same_outside_tests(CODE, &code));
+        assert!(same_tests(CODE, &code));
+        let plain = "fn a() -> u8 {\n    1\n}\n";
+        assert!(same_outside_tests(plain, CODE));
+        assert!(same_outside_tests(CODE, plain));
+        assert!(!same_outside_tests(plain, &CODE.replace("#[cfg(test)]\n", "")));
+        assert!(!same_outside_tests(plain, &CODE.replace("cfg(test)", "cfg(not(test))")));
+        let long = "const A: &str = \"a\n\nb\";\n";
+        assert!(!same_outside_tests(long, "const A: &str = \"a\nb\";\n"));
+        let escaped = CODE.replace("fn t() {}\n}", "fn t() {}\n}\nfn b() {}\nmod more {\n}");
+        assert!(!same_outside_tests(CODE, &escaped));
+    }
+}
