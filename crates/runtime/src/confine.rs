@@ -1,10 +1,16 @@
-//! The sandbox that agents and checks start in: writing, TCP, signals, memory, sessions.
+//! The sandbox that agents and checks start in: files, programs, network, signals, kernel interfaces, limits.
 //!
-//! The engine starts `<own exe> confine --policy JSON -- argv`; that process restricts itself for good and becomes
-//! the program. What the kernel cannot enforce is named in the report, never passed over.
+//! The engine starts `<own exe> confine --policy JSON -- argv`; that process starts the program restricted for good and
+//! stays above it, so that nothing of it gets lost. What the kernel cannot enforce is named in the report.
 
 #[cfg(target_os = "linux")]
 mod beside;
+#[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(target_os = "linux")]
+mod filter;
+#[cfg(target_os = "linux")]
+mod keeper;
 mod landlocked;
 mod limits;
 mod policy;
@@ -13,17 +19,34 @@ pub use policy::{ConfineError, Enforcement, Level, Policy};
 
 pub(crate) use limits::limit_memory_of;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
 
 /// Tells what this machine enforces of a policy that allows nothing.
 pub fn probe() -> Enforcement {
-    landlocked::enforcement(&Policy::default())
+    enforcement(&Policy { hidden: vec!["/proc/1".into()], ..Policy::default() })
+}
+
+/// Keeps other processes of the user from reading this one's memory and environment.
+pub fn close_to_others() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Where it cannot be had, Landlock still keeps agents out.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn enforcement(policy: &Policy) -> Enforcement {
+    keeper::enforcement(policy)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enforcement(policy: &Policy) -> Enforcement {
+    landlocked::enforcement(policy)
 }
 
 /// Makes the arguments by which `exe` starts `argv` under the policy.
@@ -46,28 +69,24 @@ pub(crate) fn arguments(
     Ok(arguments)
 }
 
-/// Restricts this process by the policy and becomes `argv`; returns only when that fails.
-///
-/// The restriction stays in force on the calling thread even then: the caller prints the error and ends.
-pub fn enter_and_exec(policy: &Policy, argv: &[OsString]) -> Result<Infallible, ConfineError> {
+/// Starts `argv` restricted by the policy and ends as it ends; returns only when that fails.
+pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, ConfineError> {
     let (program, rest) = argv.split_first().ok_or(ConfineError::NoProgram)?;
-    // Opened before, since nothing may be writable after.
-    let report = policy.report.as_ref().map(|path| {
-        std::fs::File::create(path).map_err(|source| ConfineError::Report { path: path.clone(), source })
-    });
-    let report = report.transpose()?;
-    own_session();
-    limits::apply(policy)?;
-    let enforced = landlocked::enter(policy)?;
-    if let (Some(mut report), Some(path)) = (report, &policy.report) {
-        let text = serde_json::to_vec(&enforced).map_err(|source| ConfineError::Unwritable { source })?;
-        report.write_all(&text).map_err(|source| ConfineError::Report { path: path.clone(), source })?;
+    #[cfg(target_os = "linux")]
+    {
+        keeper::keep(policy, program, rest)
     }
-    let source = Command::new(program).args(rest).exec();
-    Err(ConfineError::Exec { program: program.to_string_lossy().into_owned(), source })
+    #[cfg(not(target_os = "linux"))]
+    {
+        use std::os::unix::process::CommandExt;
+        own_session();
+        limits::apply(policy)?;
+        let source = std::process::Command::new(program).args(rest).exec();
+        Err(ConfineError::Exec { program: program.to_string_lossy().into_owned(), source })
+    }
 }
 
-/// Leaves the terminal behind and dies with the engine, as far as the system allows.
+/// Leaves the terminal behind, as far as the system allows.
 fn own_session() {
     // A group leader cannot start a session: it first goes back to the group of its parent. Where that is not
     // possible the group alone has to do, and the marker finds whoever leaves it.
@@ -78,10 +97,6 @@ fn own_session() {
     let alone = rustix::process::setsid();
     if alone.is_err() {
         let _ = rustix::process::setpgid(None, None);
-    }
-    #[cfg(target_os = "linux")]
-    {
-        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     }
 }
 

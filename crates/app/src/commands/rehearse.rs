@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 
 pub fn confine(args: &Confine) -> Result<Exit, Failure> {
     let entered = sandbox::Policy::from_argument(&args.policy)
-        .and_then(|policy| sandbox::enter_and_exec(&policy, &args.argv));
+        .and_then(|policy| sandbox::run_confined(&policy, &args.argv));
     match entered {
         Ok(never) => match never {},
         Err(error) => {

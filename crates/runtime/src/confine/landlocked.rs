@@ -1,4 +1,4 @@
-//! The part of the sandbox that Landlock enforces: files, TCP, signals.
+//! The part of the sandbox that Landlock enforces: files, programs, TCP, signals.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{enforcement, enter};
@@ -9,7 +9,7 @@ pub(super) use elsewhere::{enforcement, enter};
 #[cfg(target_os = "linux")]
 mod linux {
     use crate::confine::beside;
-    use crate::confine::policy::{ConfineError, Enforcement, Level, Policy};
+    use crate::confine::policy::{ConfineError, Enforcement, Level, Policy, TCP};
     use landlock::{
         ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, RestrictSelf,
         Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
@@ -34,11 +34,16 @@ mod linux {
 
     /// Restricts the calling thread, and every process that it becomes or starts.
     pub fn enter(policy: &Policy) -> Result<Enforcement, ConfineError> {
-        let handled = match (policy.read_only.is_empty(), policy.hidden.is_empty()) {
+        let mut handled = match (policy.read_only.is_empty(), policy.hidden.is_empty()) {
             (true, true) => AccessFs::from_write(ABI),
-            (true, false) => AccessFs::from_write(ABI) | AccessFs::ReadFile,
+            (true, false) => AccessFs::from_write(ABI) | AccessFs::ReadFile | AccessFs::ReadDir,
             (false, _) => AccessFs::from_all(ABI),
         };
+        let started = match policy.programs {
+            Some(_) => AccessFs::Execute.into(),
+            None => BitFlags::<AccessFs>::empty(),
+        };
+        handled |= started;
         let mut ruleset = Ruleset::default().handle_access(handled).map_err(kernel)?;
         ruleset = ruleset.scope(Scope::Signal).map_err(kernel)?;
         if !policy.network {
@@ -47,29 +52,32 @@ mod linux {
         }
         let mut created = ruleset.create().map_err(kernel)?;
         for path in &policy.read_write {
-            created = allow(created, path, handled)?;
+            created = allow(created, path, handled & !started)?;
         }
         for path in &policy.read_only {
-            created = allow(created, path, AccessFs::from_read(ABI))?;
+            created = allow(created, path, AccessFs::from_read(ABI) & !started)?;
         }
         if policy.read_only.is_empty() && !policy.hidden.is_empty() {
-            for path in beside::beside(&policy.hidden) {
+            for path in beside::readable(&policy.hidden, &policy.shown) {
                 // What is gone since it was listed, or nobody may open, needs no permission.
-                if let Ok(opened) = PathFd::new(&path) {
-                    created =
-                        created.add_rule(PathBeneath::new(opened, AccessFs::ReadFile)).map_err(kernel)?;
+                if let (Ok(opened), Ok(found)) = (PathFd::new(&path), path.symlink_metadata()) {
+                    let read = match found.is_dir() {
+                        true => AccessFs::ReadFile | AccessFs::ReadDir,
+                        false => AccessFs::ReadFile.into(),
+                    };
+                    created = created.add_rule(PathBeneath::new(opened, read)).map_err(kernel)?;
                 }
             }
-            for path in &policy.shown {
-                created = allow(created, path, handled & AccessFs::ReadFile)?;
-            }
+        }
+        for program in policy.programs.iter().flatten() {
+            created = allow(created, program, handled & (AccessFs::Execute | AccessFs::ReadFile))?;
         }
         for path in DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()) {
             created = allow(created, &path, handled & DEVICE_ACCESS)?;
         }
         if !policy.read_only.is_empty() {
             for path in SYSTEM.iter().map(PathBuf::from).filter(|path| path.exists()) {
-                created = allow(created, &path, AccessFs::from_read(ABI))?;
+                created = allow(created, &path, AccessFs::from_read(ABI) & !started)?;
             }
         }
         let status = created.restrict_self().map_err(kernel)?;
@@ -113,11 +121,12 @@ mod linux {
         }
         gap(3, "truncating files outside the allowed folders");
         gap(6, "signals to other processes of the user");
+        if policy.programs.is_some() {
+            gap(1, "starting other programs");
+        }
         if !policy.network {
-            gap(4, "TCP connections");
+            gap(4, TCP);
             gap(6, "abstract Unix sockets");
-            gap(9, "Unix sockets by path");
-            gap(u32::MAX, "UDP and other traffic that is not TCP");
         }
         Enforcement {
             files: match abi {

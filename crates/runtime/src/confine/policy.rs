@@ -12,12 +12,17 @@ pub struct Policy {
     pub read_write: Vec<PathBuf>,
     /// When not empty, only these, `read_write` and the folders of the system may be read; each must exist.
     pub read_only: Vec<PathBuf>,
-    /// Folders of which no file may be read, but for `read_write` and `shown`.
+    /// Folders of which nothing may be read or listed, but for `read_write` and `shown`; nor may the folders above them be
+    /// listed.
     pub hidden: Vec<PathBuf>,
     /// What may be read inside hidden folders; each must exist.
     pub shown: Vec<PathBuf>,
+    /// The only programs that may be started, where not any may; each must exist.
+    pub programs: Option<Vec<PathBuf>>,
     /// Whether it may use the network.
     pub network: bool,
+    /// Whether it may use Unix sockets, by which other programs of the user can be reached.
+    pub sockets: bool,
     /// Bytes of private writable memory of each process.
     pub memory: Option<u64>,
     /// Bytes of the largest file that it may write.
@@ -26,6 +31,8 @@ pub struct Policy {
     pub processes: Option<u64>,
     /// Where the `Enforcement` is written as JSON before the program starts.
     pub report: Option<PathBuf>,
+    /// Whether the process that started it waits for it to stop, and kills what is left before it goes on.
+    pub watched: bool,
 }
 
 impl Policy {
@@ -68,6 +75,30 @@ pub struct Enforcement {
     pub gaps: Vec<String>,
 }
 
+impl Enforcement {
+    /// Adds what seccomp enforces.
+    #[cfg(target_os = "linux")]
+    pub(super) fn filtered_by(&mut self, filtered: Result<(), super::filter::Unfiltered>, policy: &Policy) {
+        if filtered.is_ok() {
+            let whole = !self.gaps.iter().any(|gap| gap == TCP);
+            if self.network == Level::Partial && whole {
+                self.network = Level::Full;
+            }
+            return;
+        }
+        if !policy.network {
+            self.gaps.push("UDP and other traffic that is not TCP".to_string());
+        }
+        if !policy.sockets {
+            self.gaps.push("Unix sockets by path".to_string());
+        }
+        self.gaps.push("namespaces, mounts and keys of the kernel".to_string());
+    }
+}
+
+/// The gap that leaves the network open.
+pub(super) const TCP: &str = "TCP connections";
+
 /// Why a process could not be confined; the program has not started then.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfineError {
@@ -85,6 +116,8 @@ pub enum ConfineError {
     Report { path: PathBuf, source: io::Error },
     #[error("the limit on {what} cannot be set to {value}")]
     Limit { what: &'static str, value: u64, source: io::Error },
+    #[error("the process above the program could not be set up")]
+    Keeper { source: io::Error },
     #[error("the kernel refused the sandbox: {why}")]
     Kernel { why: String },
     #[error("`{program}` could not be started inside the sandbox")]

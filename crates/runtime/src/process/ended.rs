@@ -13,6 +13,31 @@ pub struct Ended {
     pub duration: Duration,
     /// Counts processes beside the first one that were alive at its end and had to be killed.
     pub strays: usize,
+    /// The limit on resources that it was killed at.
+    pub exceeded: Option<Exceeded>,
+}
+
+/// A limit on what the processes of a job use together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exceeded {
+    /// Bytes.
+    Memory(u64),
+    Processes(u64),
+    /// Bytes that its folders grew by.
+    Disk(u64),
+    /// Bytes of a single file; zero where the system alone knows the limit.
+    FileSize(u64),
+}
+
+impl std::fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Exceeded::Memory(limit) => write!(f, "more than {limit} bytes of memory"),
+            Exceeded::Processes(limit) => write!(f, "more than {limit} processes at once"),
+            Exceeded::Disk(limit) => write!(f, "more than {limit} bytes of disk"),
+            Exceeded::FileSize(limit) => write!(f, "a file of more than {limit} bytes"),
+        }
+    }
 }
 
 /// Why the first process of a job is over.

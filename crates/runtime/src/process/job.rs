@@ -39,6 +39,14 @@ impl Job {
         }
     }
 
+    /// The folders that it may write.
+    pub(super) fn writable(&self) -> Vec<PathBuf> {
+        match &self.confine {
+            Some(confined) => confined.policy.read_write.clone(),
+            None => vec![self.folder.clone()],
+        }
+    }
+
     /// Copies the named variables from the engine's own environment, those that are set.
     #[must_use]
     pub fn inherit(mut self, names: &[&str]) -> Job {
@@ -63,6 +71,12 @@ pub struct Limits {
     pub output: usize,
     /// Bytes of private writable memory of each process.
     pub memory: Option<u64>,
+    /// Bytes of memory of all processes together.
+    pub memory_of_all: Option<u64>,
+    /// Processes at the same time.
+    pub processes: Option<u64>,
+    /// Bytes by which the folders that it may write can grow.
+    pub disk: Option<u64>,
 }
 
 impl Default for Limits {
@@ -73,6 +87,9 @@ impl Default for Limits {
             grace: Duration::from_secs(2),
             output: 1024 * 1024,
             memory: None,
+            memory_of_all: None,
+            processes: None,
+            disk: None,
         }
     }
 }

@@ -5,6 +5,7 @@ mod capture;
 mod ended;
 mod job;
 mod lookup;
+mod meter;
 mod procfs;
 mod run;
 mod running;
@@ -12,10 +13,12 @@ mod stray;
 
 pub use cancel::Cancel;
 pub use capture::{Stream, Watch};
-pub use ended::{Captured, Ended, Exit};
+pub use ended::{Captured, Ended, Exceeded, Exit};
 pub use job::{Confined, Job, Limits};
 pub use lookup::{Looked, SpawnError};
 pub use run::{run, run_watched};
+#[cfg(target_os = "linux")]
+pub(crate) use stray::kill_below;
 pub use stray::{MARK, kill_marked};
 
 #[cfg(test)]

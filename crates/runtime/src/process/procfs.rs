@@ -1,6 +1,6 @@
 //! What `/proc` tells of the processes of this machine; elsewhere it tells nothing.
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 use std::fs;
 
 /// A process that is told apart from a later one with the same number.
@@ -66,21 +66,40 @@ pub(super) fn holds(pid: i32, pipes: &[u64]) -> bool {
 
 impl Process {
     /// Kills this very process; a later one with the same number is left alone.
-    #[cfg(target_os = "linux")]
     pub fn kill(self) {
-        use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+        self.signal(Signal::KILL);
+    }
+
+    /// Keeps this very process from going on.
+    pub fn stop(self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Bytes of memory that it shares with nobody, as good as.
+    pub fn memory(self) -> u64 {
+        let text = fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
+        let pages: Vec<u64> = text.split(' ').filter_map(|field| field.parse().ok()).collect();
+        match pages.as_slice() {
+            [_, resident, shared, ..] => resident.saturating_sub(*shared) * rustix::param::page_size() as u64,
+            _ => 0,
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn signal(self, signal: Signal) {
+        use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
         let Some(pid) = Pid::from_raw(self.pid) else { return };
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
         if stat(self.pid).is_some_and(|stat| stat.process == self) {
-            // It may have ended since; then there is nothing left to kill.
-            let _ = pidfd_send_signal(&handle, Signal::KILL);
+            // It may have ended since; then there is nobody left to signal.
+            let _ = pidfd_send_signal(&handle, signal);
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub fn kill(self) {
+    fn signal(self, signal: Signal) {
         if let Some(pid) = Pid::from_raw(self.pid) {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            let _ = rustix::process::kill_process(pid, signal);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cancel::Cancel;
 use super::capture::{Stream, Watch};
-use super::ended::{Captured, Ended, Exit};
+use super::ended::{Captured, Ended, Exceeded, Exit};
 use super::job::Job;
 use super::lookup::{self, SpawnError};
 use super::running::Running;
@@ -15,8 +15,9 @@ use std::time::{Duration, SystemTime};
 /// Runs a job to its end; nothing of it is alive afterwards.
 ///
 /// Its processes are in a group of their own. At a limit or on cancel the group is asked to end and after the grace
-/// killed; at every end whoever is left of the group, descends from it or carries the marker is killed. A job that
-/// is cancelled before it starts never starts.
+/// killed; at every end whoever is left of the group, descends from it or carries the marker is killed. Of a confined
+/// job nobody can leave: its keeper inherits whoever loses its parent. A job that is cancelled before it starts never
+/// starts.
 pub fn run(job: &Job, cancel: &Cancel) -> Result<Ended, SpawnError> {
     supervise(job, cancel, None)
 }
@@ -30,8 +31,11 @@ pub fn run_watched(job: &Job, cancel: &Cancel, watch: Watch) -> Result<Ended, Sp
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
     Exited,
+    /// The program is over, and its keeper waits for those who are left to be killed.
+    Stopped,
     Closed(Stream),
     Cancelled,
+    Exceeded(Exceeded),
 }
 
 fn supervise(job: &Job, cancel: &Cancel, watch: Option<Watch>) -> Result<Ended, SpawnError> {
@@ -45,6 +49,7 @@ fn supervise(job: &Job, cancel: &Cancel, watch: Option<Watch>) -> Result<Ended, 
             started,
             duration: Duration::ZERO,
             strays: 0,
+            exceeded: None,
         });
     }
     let mut running =
@@ -68,6 +73,7 @@ fn command(job: &Job) -> Result<(Command, PathBuf), SpawnError> {
         }
         Some(confined) => {
             let mut policy = confined.policy.clone();
+            policy.watched = true;
             policy.memory = [policy.memory, job.limits.memory].into_iter().flatten().min();
             let arguments = crate::confine::arguments(&policy, program.as_os_str(), arguments)
                 .map_err(|source| SpawnError::Confine { source })?;

@@ -1,10 +1,11 @@
 //! A job's processes while they run, with the threads that serve its pipes and wait for its end.
 
 use super::capture::{Capture, Pulse, Reader, Stream, Watch};
-use super::ended::{Captured, Ended, Exit};
+use super::ended::{Captured, Ended, Exceeded, Exit};
 use super::job::{Job, Limits};
+use super::meter::{self, DiskMeter};
 use super::run::News;
-use super::stray::{self, Family, PATIENCE};
+use super::stray::{self, Family, Keeper, PATIENCE};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -25,6 +26,7 @@ pub(super) enum Cause {
     TimedOut,
     Silent,
     Cancelled,
+    Exceeded(Exceeded),
 }
 
 /// One job under way; killed when it is dropped before its end.
@@ -39,8 +41,14 @@ pub(super) struct Running {
     news: Sender<News>,
     inbox: Receiver<News>,
     family: Family,
+    keeper: Keeper,
+    /// The limit on a single file, if there is one.
+    file_size: u64,
+    /// The program is over; its keeper waits.
+    stopped: bool,
     exited: bool,
     open: usize,
+    _disk: Option<DiskMeter>,
 }
 
 impl Running {
@@ -52,6 +60,9 @@ impl Running {
         let leader = Pid::from_raw(raw).ok_or_else(|| io::Error::other("a child without a number"))?;
         let (news, inbox) = channel();
         let capture = || Arc::new(Mutex::new(Capture::new(job.limits.output)));
+        let confined = cfg!(target_os = "linux") && job.confine.is_some();
+        let keeper = if confined { Keeper::Leader } else { Keeper::None };
+        let disk = job.limits.disk.map(|most| DiskMeter::start(job.writable(), most, news.clone()));
         let mut running = Running {
             child: Some(child),
             leader,
@@ -62,10 +73,15 @@ impl Running {
             pipes: Vec::new(),
             news,
             inbox,
-            family: Family::new(&job.marker).led_by(raw),
+            family: Family::new(&job.marker).led_by(raw, keeper),
+            keeper,
+            file_size: job.confine.as_ref().and_then(|confined| confined.policy.file_size).unwrap_or(0),
+            stopped: false,
             exited: false,
             open: 0,
+            _disk: None,
         };
+        running._disk = disk.transpose()?;
         if let (Some(memory), None) = (job.limits.memory, &job.confine) {
             crate::confine::limit_memory_of(leader, memory)?;
         }
@@ -89,31 +105,50 @@ impl Running {
             if silent.is_some_and(|silent| now >= silent) {
                 return Cause::Silent;
             }
-            let next = [deadline, silent].into_iter().flatten().min();
+            let tick = meter::is_asked(limits).then(|| now + meter::TICK);
+            let next = [deadline, silent, tick].into_iter().flatten().min();
             match self.receive(next) {
                 Some(News::Cancelled) => return Cause::Cancelled,
-                Some(News::Exited | News::Closed(_)) if self.exited => return Cause::Exited,
-                Some(News::Exited | News::Closed(_)) | None => {}
+                Some(News::Exceeded(exceeded)) => return Cause::Exceeded(exceeded),
+                Some(News::Exited | News::Stopped | News::Closed(_)) if self.is_over() => {
+                    return Cause::Exited;
+                }
+                Some(News::Exited | News::Stopped | News::Closed(_)) => {}
+                None => {
+                    if let Some(exceeded) = tick.and_then(|_| meter::look(&self.family, limits)) {
+                        return Cause::Exceeded(exceeded);
+                    }
+                }
             }
         }
     }
 
     /// Ends the job, kills whoever is left of it and collects what it said.
     pub fn end(mut self, limits: &Limits, cause: Cause, started: SystemTime) -> Ended {
-        if cause != Cause::Exited {
-            self.ask_to_end(limits.grace);
-        }
+        let mut exceeded = match cause {
+            Cause::Exited => None,
+            // Every moment costs more of what is short.
+            Cause::Exceeded(exceeded) => Some(exceeded),
+            Cause::TimedOut | Cause::Silent | Cause::Cancelled => {
+                self.ask_to_end(limits.grace);
+                None
+            }
+        };
         let mut strays = self.kill();
         strays += self.drain();
         let status = self.reap();
         let exit = match cause {
             Cause::Exited => status.map_or(Exit::Signal(Signal::KILL.as_raw()), exit_of),
+            Cause::Exceeded(_) => Exit::Signal(Signal::KILL.as_raw()),
             Cause::TimedOut => Exit::TimedOut,
             Cause::Silent => Exit::Silent,
             Cause::Cancelled => Exit::Cancelled,
         };
-        let duration = self.begun.elapsed();
-        Ended { exit, stdout: taken(&self.stdout), stderr: taken(&self.stderr), started, duration, strays }
+        if exit == Exit::Signal(Signal::XFSZ.as_raw()) {
+            exceeded = Some(Exceeded::FileSize(self.file_size));
+        }
+        let (duration, stdout, stderr) = (self.begun.elapsed(), taken(&self.stdout), taken(&self.stderr));
+        Ended { exit, stdout, stderr, started, duration, strays, exceeded }
     }
 
     fn ask_to_end(&mut self, grace: Duration) {
@@ -122,22 +157,33 @@ impl Running {
         // Either may be gone already, or the leader may just be moving to a session of its own.
         let _ = kill_process_group(self.leader, Signal::TERM);
         let _ = kill_process(self.leader, Signal::TERM);
-        self.receive_until(until, |running| running.exited);
-        if self.exited {
+        self.receive_until(until, Running::is_over);
+        if self.is_over() {
             self.family.wait_until_gone(until);
         }
     }
 
-    /// Kills the leader and everyone else, and counts the others.
+    /// Kills the leader and everyone else, and counts the others. A keeper ends by itself when all below it are gone.
     fn kill(&mut self) -> usize {
         self.family.remember_descendants();
+        let is_program_alive = self.keeper == Keeper::Leader && !self.is_over();
         let mut strays = self.family.sweep();
+        if self.keeper == Keeper::Leader {
+            self.receive_until(Instant::now() + PATIENCE, Running::is_over);
+            strays += self.family.sweep();
+            let _ = kill_process(self.leader, Signal::CONT);
+            self.receive_until(Instant::now() + PATIENCE, |running| running.exited);
+        }
         if !self.exited {
             let _ = kill_process(self.leader, Signal::KILL);
             self.receive_until(Instant::now() + PATIENCE, |running| running.exited);
             strays += self.family.sweep();
         }
-        strays
+        strays.saturating_sub(usize::from(is_program_alive))
+    }
+
+    fn is_over(&self) -> bool {
+        self.exited || self.stopped
     }
 
     /// Waits for the end of both streams; whoever keeps them open is killed and counted.
@@ -177,8 +223,9 @@ impl Running {
         let news = received.ok()?;
         match news {
             News::Exited => self.exited = true,
+            News::Stopped => self.stopped = true,
             News::Closed(_) => self.open -= 1,
-            News::Cancelled => {}
+            News::Cancelled | News::Exceeded(_) => {}
         }
         Some(news)
     }
@@ -186,7 +233,8 @@ impl Running {
     fn serve(&mut self, input: Vec<u8>, watch: Option<Watch>) -> io::Result<()> {
         let leader = self.leader;
         let news = self.news.clone();
-        thread::Builder::new().name("waiter".to_owned()).spawn(move || wait_for(leader, &news))?;
+        let keeper = self.keeper;
+        thread::Builder::new().name("waiter".to_owned()).spawn(move || wait_for(leader, &news, keeper))?;
         let Some(child) = &mut self.child else { return Ok(()) };
         if let Some(mut stdin) = child.stdin.take() {
             // A process that does not read its input is no failure of ours.
@@ -225,6 +273,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
+        self.family.sweep();
         let _ = kill_process_group(self.leader, Signal::KILL);
         let _ = child.kill();
         self.family.sweep();
@@ -245,10 +294,21 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Waits for the end of a child and leaves it to be reaped later.
-fn wait_for(child: Pid, news: &Sender<News>) {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while matches!(waitid(WaitId::Pid(child), options), Err(rustix::io::Errno::INTR)) {}
+/// Waits for the end of a child and leaves it to be reaped later; on the way a keeper stops once.
+fn wait_for(child: Pid, news: &Sender<News>, keeper: Keeper) {
+    let ended = |options: WaitIdOptions| loop {
+        match waitid(WaitId::Pid(child), options | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(Some(status)) if status.stopped() => return false,
+            Ok(_) | Err(_) => return true,
+        }
+    };
+    if keeper == Keeper::Leader && !ended(WaitIdOptions::STOPPED) {
+        let _ = news.send(News::Stopped);
+        ended(WaitIdOptions::empty());
+    } else if keeper == Keeper::None {
+        ended(WaitIdOptions::empty());
+    }
     // Nobody listens when the job was given up as unkillable.
     let _ = news.send(News::Exited);
 }

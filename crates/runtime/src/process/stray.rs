@@ -1,4 +1,4 @@
-//! Kills what a job left behind: its group, its descendants, and whoever carries its marker.
+//! Kills what a job left behind: all below its first process, its group, and whoever carries its marker.
 
 use super::procfs::{self, Process, Stat};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -28,40 +28,68 @@ pub fn kill_marked(marker: &str) -> usize {
     family.sweep()
 }
 
+/// Kills every process below this one.
+#[cfg(target_os = "linux")]
+pub(crate) fn kill_below(leader: Pid) {
+    let mut family = Family { leader: Some(leader.as_raw_nonzero().get()), ..Family::default() };
+    family.spared = own_line();
+    family.sweep();
+}
+
 /// The processes that belong to one job.
+#[derive(Default)]
 pub(super) struct Family {
-    marker: String,
+    marker: Option<String>,
     group: Option<i32>,
+    /// All below it belong to the family.
+    leader: Option<i32>,
     known: BTreeSet<Process>,
     spared: BTreeSet<i32>,
+    keeper: Keeper,
+}
+
+/// Whether the first process of a job only keeps those below it together. It must not go before they do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Keeper {
+    #[default]
+    None,
+    Leader,
 }
 
 impl Family {
     pub fn new(marker: &str) -> Family {
-        Family { marker: marker.to_owned(), group: None, known: BTreeSet::new(), spared: BTreeSet::new() }
+        Family { marker: Some(marker.to_owned()), ..Family::default() }
     }
 
-    /// Adds the group of a job's first process, which is not counted as a stray itself.
-    pub fn led_by(mut self, leader: i32) -> Family {
+    /// Adds a job's first process, which is not counted as a stray itself, with its group and all below it.
+    pub fn led_by(mut self, leader: i32, keeper: Keeper) -> Family {
+        self.keeper = keeper;
         self.group = Some(leader);
+        self.leader = Some(leader);
         self.spared.insert(leader);
         self
     }
 
     /// Remembers the descendants that can still be seen as such: when a parent ends, they cannot any more.
     pub fn remember_descendants(&mut self) {
-        let Some(leader) = self.group else { return };
-        let all = procfs::all();
+        let below = self.below(&procfs::all());
+        self.known.extend(below);
+    }
+
+    /// Those that can be seen to descend from the leader.
+    pub fn below(&self, all: &[Stat]) -> BTreeSet<Process> {
+        let Some(leader) = self.leader else { return BTreeSet::new() };
         let mut parents = BTreeSet::from([leader]);
+        let mut found = BTreeSet::new();
         loop {
             let before = parents.len();
             for stat in all.iter().filter(|stat| stat.process.pid != leader) {
                 if parents.contains(&stat.parent) && parents.insert(stat.process.pid) {
-                    self.known.insert(stat.process);
+                    found.insert(stat.process);
                 }
             }
             if parents.len() == before {
-                return;
+                return found;
             }
         }
     }
@@ -75,11 +103,16 @@ impl Family {
             if left.is_empty() || Instant::now() > give_up {
                 return killed.len();
             }
-            if let Some(group) = self.group.and_then(Pid::from_raw) {
+            if let Some(group) = self.group.and_then(Pid::from_raw).filter(|_| self.keeper == Keeper::None) {
                 // All at once, so that none of them can start another meanwhile.
                 let _ = kill_process_group(group, Signal::KILL);
             }
-            for process in left {
+            // Stopped first, so that none of them can start another while the list is gone through.
+            for process in &left {
+                process.stop();
+                killed.insert(*process);
+            }
+            for process in self.living() {
                 process.kill();
                 killed.insert(process);
             }
@@ -95,21 +128,25 @@ impl Family {
     }
 
     fn living(&self) -> Vec<Process> {
-        let candidates = procfs::all().into_iter().filter(|stat| stat.alive);
-        candidates.filter(|stat| self.has(stat)).map(|stat| stat.process).collect()
+        let all = procfs::all();
+        let below = self.below(&all);
+        let candidates = all.into_iter().filter(|stat| stat.alive);
+        candidates.filter(|stat| self.has(stat, &below)).map(|stat| stat.process).collect()
     }
 
-    fn has(&self, stat: &Stat) -> bool {
+    fn has(&self, stat: &Stat, below: &BTreeSet<Process>) -> bool {
         let pid = stat.process.pid;
         !self.spared.contains(&pid)
             && (self.group == Some(stat.group)
+                || below.contains(&stat.process)
                 || self.known.contains(&stat.process)
                 || procfs::variable(pid, MARK).is_some_and(|value| self.is_marked(&value)))
     }
 
     fn is_marked(&self, value: &[u8]) -> bool {
-        value
-            .strip_prefix(self.marker.as_bytes())
+        let marker = self.marker.as_ref();
+        marker
+            .and_then(|marker| value.strip_prefix(marker.as_bytes()))
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
 }
