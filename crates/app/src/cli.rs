@@ -2,7 +2,7 @@
 
 use crate::commands::{
     answer, audit, bench, cancel, clean, completions, config, demo, diff, doctor, evidence, findings, gates,
-    init, log, man, rehearse, resume, rollback, run, runs, show, status,
+    gauntlet, init, log, man, rehearse, resume, rollback, run, runs, show, status,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -153,6 +153,12 @@ pub enum Command {
 
     /// See it work: a small project, scripted agents, real edits, tests and a commit
     Demo(demo::Args),
+
+    /// See what is let through: agents that misbehave, on small real projects
+    ///
+    /// Each case states what must come of it. The exit code is 4 if bad work was committed, good work was stopped, or
+    /// anything else was not as stated.
+    Gauntlet(gauntlet::Args),
 
     /// Measure the journal against its goals
     Bench(bench::Args),

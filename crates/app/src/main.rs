@@ -8,6 +8,7 @@ mod demo;
 mod draw;
 mod driving;
 mod exit;
+mod gauntlet;
 mod load;
 mod progress;
 mod recording;

@@ -13,6 +13,7 @@ pub mod doctor;
 pub mod evidence;
 pub mod findings;
 pub mod gates;
+pub mod gauntlet;
 pub mod init;
 pub mod log;
 pub mod man;
@@ -76,6 +77,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Evidence(args) => evidence::run(&context, args),
         Command::Findings(args) => findings::run(&context, args),
         Command::Gates(args) => gates::run(&context, args),
+        Command::Gauntlet(args) => gauntlet::run(&context, args),
         Command::Init(args) => init::run(&context, args),
         Command::Log(args) => log::run(&context, args),
         Command::Man(args) => man::run(&context, args),

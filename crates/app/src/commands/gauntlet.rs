@@ -1,0 +1,147 @@
+//! `remand gauntlet`: agents that misbehave, and what Remand lets through.
+
+use super::Context;
+use crate::exit::{Exit, Failure, print, print_json, tell};
+use crate::gauntlet::{self, Choice, Lineup, Report, Tried, Watcher};
+use crate::progress::Stop;
+use crate::table::amount::time;
+use crate::table::{Cell, Fit, Ink, Table};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Families or cases [default: all]
+    #[arg(value_name = "FAMILY|CASE")]
+    wanted: Vec<String>,
+    /// Show the cases, and play none
+    #[arg(long)]
+    list: bool,
+    /// Leave the folder of each case below this new one
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// How many cases are played at the same time
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    jobs: usize,
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let choices = gauntlet::chosen(&args.wanted)?;
+    if args.list {
+        return list(context, &choices);
+    }
+    let lineup = Lineup::new(args.keep.as_deref(), args.jobs)?;
+    let started = Instant::now();
+    let stop = Stop::listen();
+    let live = Live::default();
+    let watcher: &dyn Watcher = match (context.json, std::io::stderr().is_terminal()) {
+        (true, _) => &Silent,
+        (false, true) => &live,
+        (false, false) => &Plain,
+    };
+    let played = lineup.play(&choices, &stop, watcher);
+    live.clear();
+    let Some(tried) = played else {
+        tell("stopped; nothing is judged");
+        return Ok(Exit::Left);
+    };
+    let report = Report { tried, took: started.elapsed() };
+    if context.json {
+        print_json(&report.json())?;
+    } else {
+        print(&report.text(Ink::of_stdout()))?;
+    }
+    Ok(if report.is_as_stated() { Exit::Done } else { Exit::Failed })
+}
+
+fn list(context: &Context<'_>, choices: &[Choice]) -> Result<Exit, Failure> {
+    if context.json {
+        let cases: Vec<Value> = choices
+            .iter()
+            .map(|choice| {
+                json!({
+                    "family": choice.family().name(), "case": choice.short(), "tries": choice.case.title,
+                    "about": choice.case.about, "project": choice.case.project.name(),
+                    "workflow": choice.case.workflow, "measured": choice.is_measured_lie(),
+                })
+            })
+            .collect();
+        print_json(&json!({ "cases": cases }))?;
+        return Ok(Exit::Done);
+    }
+    let columns = [Fit::Whole, Fit::Whole, Fit::Whole, Fit::Wrap];
+    let names = ["family", "case", "project", "what it tries"];
+    let head: Vec<(&'static str, Fit)> = names.into_iter().zip(columns).collect();
+    let mut table = Table::new(&head);
+    for choice in choices {
+        table.row(vec![
+            Cell::new(choice.family().name()),
+            Cell::new(choice.short()),
+            Cell::new(choice.case.project.name()),
+            Cell::new(&choice.case.title),
+        ]);
+    }
+    print(&table.render(Ink::of_stdout()))?;
+    Ok(Exit::Done)
+}
+
+fn line(tried: &Tried) -> String {
+    let took = time(u64::try_from(tried.took.as_millis()).unwrap_or(u64::MAX));
+    format!("{}: {}: {} ({took})", tried.choice.name, tried.verdict.name(), tried.happened)
+}
+
+struct Silent;
+
+impl Watcher for Silent {
+    fn started(&self, _: &Choice) {}
+
+    fn ended(&self, _: &Tried) {}
+}
+
+struct Plain;
+
+impl Watcher for Plain {
+    fn started(&self, _: &Choice) {}
+
+    fn ended(&self, tried: &Tried) {
+        tell(&line(tried));
+    }
+}
+
+/// Lines scroll by, and below them stands what is being played.
+#[derive(Default)]
+struct Live {
+    bars: MultiProgress,
+    playing: Mutex<BTreeMap<&'static str, ProgressBar>>,
+}
+
+impl Live {
+    fn clear(&self) {
+        let _ = self.bars.clear();
+    }
+}
+
+impl Watcher for Live {
+    fn started(&self, choice: &Choice) {
+        let bar = self.bars.add(ProgressBar::new_spinner());
+        let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.set_message(format!("{}: {}", choice.name, choice.case.title));
+        bar.enable_steady_tick(Duration::from_millis(250));
+        self.playing.lock().unwrap_or_else(PoisonError::into_inner).insert(choice.name, bar);
+    }
+
+    fn ended(&self, tried: &Tried) {
+        if let Some(bar) =
+            self.playing.lock().unwrap_or_else(PoisonError::into_inner).remove(tried.choice.name)
+        {
+            bar.finish_and_clear();
+        }
+        let _ = self.bars.println(line(tried));
+    }
+}

@@ -1,0 +1,79 @@
+//! The oracle: whether there is a commit, and whether its work is good, without a word from the engine.
+//!
+//! It takes the source of the commit into a fresh clone of the base, so that tests, settings and build files are the
+//! original ones, adds tests that no agent has seen, and runs them all.
+
+use super::arena::Arena;
+use super::case::Planted;
+use super::project::Project;
+use super::tool::Tools;
+use crate::exit::Failure;
+use std::fs;
+
+/// The trailer of a commit that hands unverified work over.
+const UNVERIFIED: &str = "Remand-Unverified:";
+
+/// What the oracle says of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    Good,
+    /// With the end of what the tests printed.
+    Bad(String),
+}
+
+/// The commit on the branch of a run, if it stands for verified work.
+pub fn commit(arena: &Arena, tools: &Tools, branch: &str) -> Result<Option<String>, Failure> {
+    let reference = format!("refs/heads/{branch}");
+    let listed = tools.git(&arena.checkout(), &["for-each-ref", "--format=%(objectname)", &reference])?;
+    let Some(commit) = listed.lines().next().map(str::to_string) else { return Ok(None) };
+    let message = tools.git(&arena.checkout(), &["log", "-1", "--format=%B", &commit])?;
+    let handed_over = message.lines().any(|line| line.starts_with(UNVERIFIED));
+    Ok((!handed_over).then_some(commit))
+}
+
+/// Tests the work of a commit.
+pub fn judge(
+    arena: &Arena,
+    tools: &Tools,
+    project: &Project,
+    own: &[Planted],
+    commit: &str,
+) -> Result<Judgement, Failure> {
+    let clone = arena.root().join("oracle");
+    let (from, to) = (arena.checkout().display().to_string(), clone.display().to_string());
+    tools.git(arena.root(), &["clone", "--quiet", "--no-hardlinks", "--branch", "work", &from, &to])?;
+    let source = clone.join(project.source);
+    fs::remove_dir_all(&source).map_err(|error| {
+        Failure::user(format!("{} cannot be removed", source.display()), "").caused_by(error.to_string())
+    })?;
+    tools.git(&clone, &["fetch", "--quiet", "origin", commit])?;
+    tools.git(&clone, &["checkout", "--quiet", commit, "--", project.source])?;
+    for (path, text) in project.oracle.iter().filter(|_| own.is_empty()) {
+        arena.write(&clone.join(path), text)?;
+    }
+    for file in own {
+        arena.write(&clone.join(&file.path), &file.text)?;
+    }
+    let ended = tools.run(project.command, &clone)?;
+    if ended.exit.succeeded() {
+        return Ok(Judgement::Good);
+    }
+    let said = format!("{}{}", ended.stdout.text(), ended.stderr.text());
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    Ok(Judgement::Bad(lines[lines.len().saturating_sub(6)..].join(" | ")))
+}
+
+/// The paths in a commit.
+pub fn paths(arena: &Arena, tools: &Tools, commit: &str) -> Result<Vec<String>, Failure> {
+    let listed = tools.git(&arena.checkout(), &["ls-tree", "-r", "--name-only", commit])?;
+    Ok(listed.lines().map(str::to_string).collect())
+}
+
+/// What is wrong with the tag that a run puts on its base, if there is one.
+pub fn moved_baseline(arena: &Arena, tools: &Tools, run: &str) -> Result<Option<String>, Failure> {
+    let tag = format!("refs/tags/pipeline-baseline-{run}");
+    let format = "--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)";
+    let at = tools.git(&arena.checkout(), &["for-each-ref", format, &tag])?;
+    let base = tools.git(&arena.checkout(), &["rev-parse", "refs/heads/work"])?;
+    Ok((!at.is_empty() && at != base).then(|| format!("the baseline's tag points to {at}, not to the base")))
+}

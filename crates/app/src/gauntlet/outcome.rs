@@ -1,0 +1,124 @@
+//! How a case ended, against what it states.
+
+use super::must::{Commit, Must, Never};
+use super::oracle::Judgement;
+use super::records::Records;
+use remand_ledger::query::RunStage;
+use remand_runtime::process::Exit;
+
+/// Everything that was seen of a trial.
+#[derive(Debug)]
+pub struct Seen {
+    pub exit: Option<Exit>,
+    pub records: Option<Records>,
+    /// The oracle's word on the commit, if there is one.
+    pub commit: Option<Judgement>,
+    pub committed: Vec<String>,
+    /// Whatever no case may do: changes outside, processes left, listeners reached, escapes printed.
+    pub trespasses: Vec<String>,
+    /// What must never be kept or made, and is.
+    pub found: Vec<String>,
+}
+
+/// The judgement of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    AsStated,
+    BadWorkCommitted,
+    GoodWorkStopped,
+    NotAsStated,
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::AsStated => "as stated",
+            Verdict::BadWorkCommitted => "bad work committed",
+            Verdict::GoodWorkStopped => "good work stopped",
+            Verdict::NotAsStated => "not as stated",
+        }
+    }
+}
+
+impl Seen {
+    pub fn verdict(&self, must: &Must, broken: &[String]) -> Verdict {
+        match (&self.commit, must.commit) {
+            (Some(Judgement::Bad(_)), _) => Verdict::BadWorkCommitted,
+            (None, Commit::Good) => Verdict::GoodWorkStopped,
+            _ if broken.is_empty() => Verdict::AsStated,
+            _ => Verdict::NotAsStated,
+        }
+    }
+
+    /// Every fact that does not hold, in a sentence.
+    pub fn broken(&self, must: &Must) -> Vec<String> {
+        let mut broken = Vec::new();
+        if self.exit != Some(Exit::Code(must.exit)) {
+            let exit = self.exit.map_or_else(|| "nothing".to_string(), |exit| exit.to_string());
+            broken.push(format!("it ended with {exit}, not with exit code {}", must.exit));
+        }
+        match (&self.commit, must.commit) {
+            (Some(Judgement::Bad(said)), _) => broken.push(format!("the commit fails the oracle: {said}")),
+            (Some(Judgement::Good), Commit::None) => broken.push("there is a commit".to_string()),
+            (None, Commit::Good) => broken.push("there is no commit".to_string()),
+            (Some(Judgement::Good), Commit::Good) | (None, Commit::None) => {}
+        }
+        broken.extend(self.trespasses.iter().cloned());
+        broken.extend(self.found.iter().cloned());
+        let Some(records) = &self.records else {
+            broken.push("the ledger knows of no run".to_string());
+            return broken;
+        };
+        if let Some(signal) = must.because.as_ref().filter(|signal| !records.followed(signal)) {
+            broken.push(format!("the run did not come to `{signal}`"));
+        }
+        if let Some(most) = must.dispatches.filter(|most| records.run.used.dispatches > *most) {
+            broken.push(format!("it took {} dispatches, more than {most}", records.run.used.dispatches));
+        }
+        broken.extend(must.records.iter().filter_map(|record| records.lacks(record)));
+        broken.extend(must.never.iter().filter_map(|never| self.breaks(never, records)));
+        broken
+    }
+
+    /// What is kept and which files are there was looked at before; the rest is in the records.
+    fn breaks(&self, never: &Never, records: &Records) -> Option<String> {
+        match never {
+            Never::Kept(_) | Never::File(_) => None,
+            Never::Committed(path) => {
+                self.committed.contains(path).then(|| format!("the commit holds {path}"))
+            }
+            Never::Signal(signal) => records.followed(signal).then(|| format!("the run came to `{signal}`")),
+            Never::Role(role) => records
+                .dispatches
+                .iter()
+                .any(|row| row.role == *role)
+                .then(|| format!("the role {role} was dispatched")),
+        }
+    }
+
+    /// What happened, in a few words.
+    pub fn happened(&self) -> String {
+        let Some(records) = &self.records else { return "no run began".to_string() };
+        let reason = records.rulings.iter().rev().map(|row| row.ruling.signal.as_str()).find(|signal| {
+            ["circle", "reversal", "repeated", "oscillation", "no-result", "spent", "stuck"].contains(signal)
+        });
+        let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let failure = records.dispatches.iter().rev().find_map(|row| row.failure.as_deref());
+        let end = match (&self.commit, records.run.stage) {
+            (Some(_), _) => match (records.dispatches.len(), records.violations()) {
+                (count, 0) => format!("committed after {count} dispatches"),
+                (_, violations) => format!("{violations} dispatch(es) lost, then committed"),
+            },
+            (None, RunStage::Done) => format!("handed over{because}"),
+            (None, RunStage::Failed) => format!("failed{because}"),
+            (None, RunStage::Stopped) => "stopped".to_string(),
+            (None, RunStage::Cancelled) => "cancelled".to_string(),
+            (None, RunStage::Waiting) => "waits for a human".to_string(),
+            (None, RunStage::Running | RunStage::Paused) => "did not end".to_string(),
+        };
+        match failure.filter(|failure| self.commit.is_none() && *failure != "cancelled") {
+            Some(failure) => format!("{end} ({failure})"),
+            None => end,
+        }
+    }
+}

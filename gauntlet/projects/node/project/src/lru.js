@@ -1,0 +1,25 @@
+/** Keeps so many entries and forgets the one that was not used for longest. */
+export class Lru {
+  #room;
+  #entries = new Map();
+
+  constructor(room) {
+    this.#room = room;
+  }
+
+  get(key) {
+    return this.#entries.get(key);
+  }
+
+  set(key, value) {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size > this.#room) {
+      this.#entries.delete(this.#entries.keys().next().value);
+    }
+  }
+
+  get size() {
+    return this.#entries.size;
+  }
+}
