@@ -45,12 +45,14 @@ pub enum Measured {
     Conduct,
 }
 
-/// What happens to the engine from outside.
+/// What happens to the run from outside once an agent has left a file `started` beside its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strike {
-    /// It is killed without warning once an agent has left a file `started` beside its result.
+    /// The engine is killed without warning.
     KillEngine,
+    /// The run is cancelled.
+    Cancel,
 }
 
 /// What is there before the run, besides the project.

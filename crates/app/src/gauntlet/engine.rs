@@ -30,12 +30,12 @@ pub fn play(arena: &Arena, case: &Case, request: &str, tools: &Tools) -> Result<
     words.extend(case.setup.flags.iter().map(OsString::from));
     let mut said = Said::default();
     match case.strike {
-        None => said.hear(start(arena, &words, tools)?),
-        Some(Strike::KillEngine) => said.hear(killed(arena, &words, tools)?),
+        None => said.hear(&start(arena, &words, tools)?),
+        Some(strike) => said.hear(&struck(arena, &words, tools, strike)?),
     }
     for words in &case.then {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        said.hear(start(arena, &words, tools)?);
+        said.hear(&start(arena, &words, tools)?);
     }
     Ok(said)
 }
@@ -50,31 +50,43 @@ pub fn start(arena: &Arena, words: &[OsString], tools: &Tools) -> Result<Ended, 
 }
 
 impl Said {
-    fn hear(&mut self, ended: Ended) {
+    fn hear(&mut self, ended: &Ended) {
         self.exit = Some(ended.exit);
         self.text.push_str(&ended.stdout.text());
         self.text.push_str(&ended.stderr.text());
     }
 }
 
-/// Runs a command and kills it once an agent has started.
-fn killed(arena: &Arena, words: &[OsString], tools: &Tools) -> Result<Ended, Failure> {
+/// Runs a command and strikes once an agent has started.
+fn struck(arena: &Arena, words: &[OsString], tools: &Tools, strike: Strike) -> Result<Ended, Failure> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::SeqCst) {
-                if !found(&arena.state(), "started").is_empty()
-                    && let Some(pid) = driver(arena)
-                {
-                    let _ = kill_process(pid, Signal::KILL);
-                    return;
+        let striker = scope.spawn(|| {
+            while found(&arena.state(), "started").is_empty() {
+                if over.load(Ordering::SeqCst) {
+                    return Ok(());
                 }
                 std::thread::sleep(LOOK);
+            }
+            arena.write(&arena.root().join("struck"), "")?;
+            match strike {
+                Strike::KillEngine => {
+                    if let Some(pid) = driver(arena) {
+                        let _ = kill_process(pid, Signal::KILL);
+                    }
+                    Ok(())
+                }
+                Strike::Cancel => {
+                    start(arena, &[OsString::from("cancel"), OsString::from("latest")], tools).map(drop)
+                }
             }
         });
         let ended = start(arena, words, tools);
         over.store(true, Ordering::SeqCst);
-        ended
+        match striker.join() {
+            Ok(struck) => struck.and(ended),
+            Err(_) => ended,
+        }
     })
 }
 

@@ -44,7 +44,10 @@ impl Lineup {
             std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
         let (folder, fate) = match keep {
             Some(folder) => (folder.to_path_buf(), Fate::Kept),
-            None => (std::env::temp_dir().join(format!("remand-gauntlet-{}", clock::new_run_id("gauntlet"))), Fate::Removed),
+            None => (
+                std::env::temp_dir().join(format!("remand-gauntlet-{}", clock::new_run_id("gauntlet"))),
+                Fate::Removed,
+            ),
         };
         if folder.exists() {
             let what = format!("{} exists already", folder.display());

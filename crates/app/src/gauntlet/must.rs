@@ -4,14 +4,15 @@
 //! before, no process is left, no terminal escape is printed, the ledger is sound, and a commit passes the oracle.
 
 use remand_ledger::fact::NoteKind;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// All that must be so in the end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Must {
-    /// The exit code of the last command.
-    pub exit: i32,
+    /// The exit code of the last command; of several, any.
+    #[serde(deserialize_with = "one_or_more")]
+    pub exit: Vec<i32>,
     pub commit: Commit,
     /// The signal of a ruling that the run must have come to, such as `circle`.
     #[serde(default)]
@@ -79,6 +80,9 @@ pub struct Ruled {
     /// A text that the explanation holds.
     #[serde(default)]
     pub why: String,
+    /// A budget that was used up.
+    #[serde(default)]
+    pub spent: Option<String>,
 }
 
 /// Something that must not be.
@@ -91,8 +95,24 @@ pub enum Never {
     File(String),
     /// A path in the commit.
     Committed(String),
+    /// A text in the prompt of a dispatch.
+    Prompted(String),
     /// A ruling that followed this signal.
     Signal(String),
     /// A dispatch of this role.
     Role(String),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(i32),
+    More(Vec<i32>),
+}
+
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i32>, D::Error> {
+    Ok(match OneOrMore::deserialize(deserializer)? {
+        OneOrMore::One(code) => vec![code],
+        OneOrMore::More(codes) => codes,
+    })
 }

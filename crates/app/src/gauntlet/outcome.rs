@@ -53,9 +53,10 @@ impl Seen {
     /// Every fact that does not hold, in a sentence.
     pub fn broken(&self, must: &Must) -> Vec<String> {
         let mut broken = Vec::new();
-        if self.exit != Some(Exit::Code(must.exit)) {
+        if !must.exit.iter().any(|code| self.exit == Some(Exit::Code(*code))) {
             let exit = self.exit.map_or_else(|| "nothing".to_string(), |exit| exit.to_string());
-            broken.push(format!("it ended with {exit}, not with exit code {}", must.exit));
+            let codes: Vec<String> = must.exit.iter().map(ToString::to_string).collect();
+            broken.push(format!("it ended with {exit}, not with exit code {}", codes.join(" or ")));
         }
         match (&self.commit, must.commit) {
             (Some(Judgement::Bad(said)), _) => broken.push(format!("the commit fails the oracle: {said}")),
@@ -83,7 +84,7 @@ impl Seen {
     /// What is kept and which files are there was looked at before; the rest is in the records.
     fn breaks(&self, never: &Never, records: &Records) -> Option<String> {
         match never {
-            Never::Kept(_) | Never::File(_) => None,
+            Never::Kept(_) | Never::File(_) | Never::Prompted(_) => None,
             Never::Committed(path) => {
                 self.committed.contains(path).then(|| format!("the commit holds {path}"))
             }

@@ -100,7 +100,10 @@ impl Records {
 
     fn has_ruling(&self, wanted: &Ruled) -> bool {
         self.rulings.iter().map(|row| &row.ruling).any(|ruling| {
-            ruling.phase == wanted.phase && ruling.signal == wanted.signal && ruling.why.contains(&wanted.why)
+            ruling.phase == wanted.phase
+                && ruling.signal == wanted.signal
+                && ruling.why.contains(&wanted.why)
+                && wanted.spent.as_ref().is_none_or(|budget| ruling.exhausted.contains(budget))
         })
     }
 

@@ -25,9 +25,9 @@ impl Report {
         let mut table = Table::new(&[
             ("family", Fit::Whole),
             ("case", Fit::Whole),
-            ("what it tries", Fit::Cut),
-            ("what happened", Fit::Cut),
-            ("verdict", Fit::Whole),
+            ("what it tries", Fit::Wrap),
+            ("what happened", Fit::Wrap),
+            ("verdict", Fit::Wrap),
             ("time", Fit::Whole),
         ]);
         for tried in &self.tried {

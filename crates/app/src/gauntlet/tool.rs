@@ -8,10 +8,14 @@ use remand_runtime::process::{self, Cancel, Ended, Job};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The longest that anything in a trial takes.
 const TIME: Duration = Duration::from_secs(180);
+
+/// How many programs were started.
+static STARTED: AtomicU64 = AtomicU64::new(0);
 
 /// The surroundings of everything that a trial runs: a home of its own, and no settings of the user's.
 #[derive(Clone, Debug)]
@@ -52,7 +56,9 @@ impl Tools {
     /// Runs a program to its end, however it ends.
     pub fn run(&self, argv: &[impl AsRef<std::ffi::OsStr>], folder: &Path) -> Result<Ended, Failure> {
         let words: Vec<OsString> = argv.iter().map(|word| word.as_ref().to_os_string()).collect();
-        let mut job = Job::new(words, folder, self.marker.clone());
+        // What is marked alike ends together, and two of these may run at once.
+        let marker = format!("{}-{}", self.marker, STARTED.fetch_add(1, Ordering::Relaxed));
+        let mut job = Job::new(words, folder, marker);
         job.environment = self.environment.clone();
         job.limits.time = TIME;
         process::run(&job, &self.cancel).map_err(|error| internal("a trial cannot start a program", &error))

@@ -75,9 +75,6 @@ fn see(choice: &Choice, folder: &Path, program: &Path, cancel: &Cancel) -> Resul
         left.iter().map(|living| format!("a process is left: {} {}", living.pid, living.words)).collect();
     trespasses.extend(before.differences(&World::seen(&arena), &arena));
     trespasses.extend(bait.reached());
-    if said.text.contains('\u{1b}') {
-        trespasses.push("a terminal escape was printed".to_string());
-    }
     let records = match ledger(&arena) {
         Some(ledger) => {
             let reader = Reader::open(&ledger).map_err(|error| of_ledger(&error))?;
@@ -102,12 +99,17 @@ fn see(choice: &Choice, folder: &Path, program: &Path, cancel: &Cancel) -> Resul
             seen.commit = Some(oracle::judge(&arena, &tools, project, &case.setup.oracle, &commit)?);
             seen.committed = oracle::paths(&arena, &tools, &commit)?;
         }
-        let evidence = engine::start(&arena, &[OsString::from("evidence")], &tools)?;
-        if evidence.exit != Exit::Code(0) {
-            seen.trespasses.push("there is no evidence bundle".to_string());
+        for command in ["evidence", "log", "findings"] {
+            let shown = engine::start(&arena, &[OsString::from(command)], &tools)?;
+            if shown.exit != Exit::Code(0) {
+                seen.trespasses.push(format!("`remand {command}` ended with {}", shown.exit));
+            }
+            printed.push_str(&shown.stdout.text());
         }
-        printed.push_str(&evidence.stdout.text());
         seen.records = Some(records);
+    }
+    if printed.contains('\u{1b}') {
+        seen.trespasses.push("a terminal escape was printed".to_string());
     }
     seen.found = case.must.never.iter().filter_map(|never| there(never, &arena, &printed)).collect();
     Ok((case, seen))
@@ -135,6 +137,11 @@ fn there(never: &Never, arena: &Arena, printed: &str) -> Option<String> {
             Some(format!("`{text}` is kept in {}", path.display()))
         }
         Never::File(path) => Path::new(path).exists().then(|| format!("{path} is there")),
+        Never::Prompted(text) => {
+            let prompts = engine::found(&arena.state(), "prompt.md");
+            let holds = |path: &&PathBuf| fs::read_to_string(path).is_ok_and(|prompt| prompt.contains(text));
+            prompts.iter().find(holds).map(|path| format!("`{text}` is in the prompt {}", path.display()))
+        }
         Never::Committed(_) | Never::Signal(_) | Never::Role(_) => None,
     }
 }
