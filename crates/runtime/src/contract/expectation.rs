@@ -82,6 +82,8 @@ pub struct Known {
     pub gaps: Option<Vec<String>>,
     /// The findings that were sent to the role, by id.
     pub findings: Option<Vec<String>>,
+    /// The task that the dispatch is for.
+    pub task: Option<String>,
 }
 
 impl Expectation {
@@ -131,6 +133,9 @@ impl Expectation {
 
     /// Names in the example what this run has, so that nobody copies an id that does not exist.
     fn adapt_known(&self, payload: &mut Value) {
+        if let (Some(task), Some(Value::String(given))) = (&self.known.task, payload.get_mut("task")) {
+            given.clone_from(task);
+        }
         let mut list = |key: &str, change: &mut dyn FnMut(&mut Vec<Value>)| {
             if let Some(entries) = payload.get_mut(key).and_then(Value::as_array_mut) {
                 change(entries);

@@ -206,6 +206,21 @@ fn disputes_name_findings_that_were_sent_and_claims_stay_claims() {
     assert_eq!(problems(&report, &expected), ["payload.disputes[0].finding: expected `F-1`, found `F-2`"]);
 }
 
+// CORE-15
+#[test]
+fn a_report_that_names_another_task_than_its_own_is_refused() {
+    let mut expected =
+        Expectation::new(SchemaId::ImplementationReport, "implementer", "implement", &["done", "stuck"]);
+    expected.instance = "task-01".into();
+    expected.known.task = Some("task-01".into());
+    let mut report = example(SchemaId::ImplementationReport);
+    report["payload"]["task"] = json!("task-07");
+    assert_eq!(problems(&report, &expected), ["payload.task: expected `task-01`, found `task-07`"]);
+    report["payload"]["task"] = json!("");
+    ok(&report, &expected);
+    assert!(expected.example().contains("task: task-01"), "{}", expected.example());
+}
+
 // EP-22
 #[test]
 fn knowledge_and_concerns_become_notes() {

@@ -37,6 +37,7 @@ pub fn expectation(
         documents: Some(documents),
         gaps: None,
         findings: Some(addressed(job, dispatch)),
+        task: dispatch.task.clone(),
     };
     Ok(expected)
 }

@@ -10,6 +10,10 @@ use std::path::PathBuf;
 /// The most that a script can have to say of its usage.
 const USAGE: usize = 4096;
 
+/// How programs say that the system refused something. A hard link out of the sandbox counts as one between devices.
+const REFUSED: [&str; 4] =
+    ["permission denied", "operation not permitted", "read-only file system", "invalid cross-device link"];
+
 /// Plays a script.
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
@@ -62,8 +66,10 @@ impl Driver for Rehearsal {
 
 /// What the sandbox denied, as those that were denied say it. Reaching for it costs the dispatch (CORE-05).
 fn denied(errors: &str) -> Vec<String> {
-    let refused = ["Permission denied", "Operation not permitted", "Read-only file system"];
-    let lines = errors.lines().filter(|line| refused.iter().any(|words| line.contains(words)));
+    let lines = errors.lines().filter(|line| {
+        let line = line.to_ascii_lowercase();
+        REFUSED.iter().any(|words| line.contains(words))
+    });
     lines.map(|line| crate::contract::clean(line.trim_start_matches("rehearsal: ")).into_owned()).collect()
 }
 
@@ -75,10 +81,14 @@ mod tests {
     #[test]
     fn denials_are_heard_and_other_failures_are_not() {
         let errors = "rehearsal: write /etc/x: Permission denied (os error 13)\n\
-                      sh: 1: cannot create /y: Read-only file system\nrehearsal: read z: No such file (os error 2)\n";
+                      sh: 1: cannot create /y: Read-only file system\n\
+                      ln: failed to create hard link 'a' => '/b': Invalid cross-device link\nmount: /c: permission denied.\n\
+                      rehearsal: read z: No such file (os error 2)\n";
         let heard = [
             "write /etc/x: Permission denied (os error 13)",
             "sh: 1: cannot create /y: Read-only file system",
+            "ln: failed to create hard link 'a' => '/b': Invalid cross-device link",
+            "mount: /c: permission denied.",
         ];
         assert_eq!(denied(errors), heard);
     }

@@ -1,4 +1,4 @@
-//! The header: the result is of this phase and instance, and the count of findings is right.
+//! The header: the result is of this phase, instance and task, and the count of findings is right.
 
 use super::super::expectation::Expectation;
 use super::super::problem::Problem;
@@ -15,6 +15,14 @@ pub(in crate::contract) fn header(document: &Value, expected: &Expectation) -> V
         if !known.is_empty() && squashed(given) != squashed(known) {
             problems.push(Problem::new(key, format!("`{known}`"), format!("`{given}`")));
         }
+    }
+    // A body may leave its task out; one that names another task is of another dispatch.
+    let task =
+        document.pointer("/payload/task").and_then(Value::as_str).filter(|task| !task.trim().is_empty());
+    if let (Some(known), Some(given)) = (&expected.known.task, task)
+        && squashed(given) != squashed(known)
+    {
+        problems.push(Problem::new("payload.task", format!("`{known}`"), format!("`{given}`")));
     }
     let count = document.pointer("/completion/findings_count").and_then(Value::as_u64);
     let listed = document.pointer("/payload/findings").and_then(Value::as_array).map_or(0, Vec::len);
