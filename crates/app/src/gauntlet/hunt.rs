@@ -50,7 +50,7 @@ fn naming(folder: &Path) -> Vec<Living> {
         let read = |file: &str| fs::read(entry.path().join(file)).unwrap_or_default();
         let words = read("cmdline");
         let works_there = fs::read_link(entry.path().join("cwd")).is_ok_and(|path| path.starts_with(folder));
-        let names = |bytes: &[u8]| bytes.windows(wanted.len()).any(|window| window == wanted);
+        let names = |bytes: &[u8]| mentions(bytes, wanted);
         // A zombie has neither words nor a working directory.
         if pid != own && (works_there || names(&words) || names(&read("environ"))) {
             let words = String::from_utf8_lossy(&words).replace('\0', " ").trim().to_string();
@@ -58,4 +58,24 @@ fn naming(folder: &Path) -> Vec<Living> {
         }
     }
     found
+}
+
+/// Tells whether a path is in a text, and not only as the beginning of another name.
+fn mentions(text: &[u8], path: &[u8]) -> bool {
+    let ends = |at: usize| text.get(at).is_none_or(|next| !next.is_ascii_alphanumeric() && *next != b'-');
+    let places = text.windows(path.len()).enumerate();
+    places.filter(|(_, window)| *window == path).any(|(at, _)| ends(at + path.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mentions;
+
+    #[test]
+    fn a_folder_is_not_mentioned_by_the_name_of_its_neighbour() {
+        assert!(mentions(b"PWD=/t/escapes-proc\0", b"/t/escapes-proc"));
+        assert!(mentions(b"/t/escapes-proc/checkout", b"/t/escapes-proc"));
+        assert!(mentions(b"sh /t/escapes-proc", b"/t/escapes-proc"));
+        assert!(!mentions(b"/t/escapes-processes/checkout", b"/t/escapes-proc"));
+    }
 }

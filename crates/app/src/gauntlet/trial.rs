@@ -71,8 +71,13 @@ fn see(choice: &Choice, folder: &Path, program: &Path, cancel: &Cancel) -> Resul
 
     let left = hunt::left_behind(folder);
     hunt::kill(&left);
-    let mut trespasses: Vec<String> =
-        left.iter().map(|living| format!("a process is left: {} {}", living.pid, living.words)).collect();
+    let mut trespasses: Vec<String> = left
+        .first()
+        .map(|first| {
+            format!("processes are left: {}, the first is {} {}", left.len(), first.pid, first.words)
+        })
+        .into_iter()
+        .collect();
     trespasses.extend(before.differences(&World::seen(&arena), &arena));
     trespasses.extend(bait.reached());
     let records = match ledger(&arena) {
