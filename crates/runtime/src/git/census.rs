@@ -230,7 +230,7 @@ impl WorkTree {
                     continue;
                 }
                 let mut kind = kind_of(&found);
-                if kind == Kind::Folder && is_built(&entry.file_name()) && !tracked.contains(&inside) {
+                if kind == Kind::Folder && is_built(entry.file_name()) && !tracked.contains(&inside) {
                     kind = Kind::Built;
                 }
                 if kind == Kind::Folder {
