@@ -251,8 +251,10 @@ pub fn command(program: &Program, command: &Command) -> String {
             if let Some(nearest) = dispatch.nearest {
                 line.push_str(&format!(", in the place of {}", program.contract(nearest).title()));
             }
-            if !dispatch.findings.is_empty() {
-                line.push_str(&format!(" with {} findings", dispatch.findings.len()));
+            match dispatch.findings.len() {
+                0 => {}
+                1 => line.push_str(" with 1 finding"),
+                many => line.push_str(&format!(" with {many} findings")),
             }
             line
         }

@@ -105,7 +105,7 @@ fn to_text(row: &RunRow, done: &Rollback) -> String {
             )
         }
         Rollback::NothingCommitted => {
-            format!("run {} committed nothing, so there is nothing to undo", row.run)
+            format!("{branch} has no commit of run {}, so there is nothing to undo there", row.run)
         }
     }
 }

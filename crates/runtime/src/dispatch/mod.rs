@@ -35,9 +35,6 @@ use std::time::Duration;
 pub use guard::is_test;
 pub use inputs::{content, document, parsed};
 
-/// The longest that a dispatch waits after failures of the environment.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
 /// What goes into an agent's environment besides what its driver asks for.
 const TEMPORARY: &str = "TMPDIR";
 
@@ -64,7 +61,7 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
     let reader = job.site.reader()?;
     let refused = told::before(job, &reader)?;
     if refused.as_ref().is_some_and(|refused| refused.failure == Failure::Environment.name()) {
-        wait(job, dispatch.failures)?;
+        job.back_off(dispatch.failures)?;
     }
     let brief = prepare(job, dispatch, &reader, refused.map(|refused| refused.detail))?;
     let mut facts = Facts::default();
@@ -106,13 +103,6 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
 
 fn note(kind: NoteKind, text: impl Into<String>) -> Note {
     Note { kind, text: text.into(), files: Vec::new(), blob: None }
-}
-
-/// Waits after failures of the environment, longer each time; a cancel ends it.
-fn wait(job: &Job, failures: u16) -> Result<(), Trouble> {
-    let seconds = 1_u64 << failures.min(6).saturating_sub(1);
-    let wait = Duration::from_secs(seconds).min(LONGEST_WAIT);
-    if job.cancel.wait(wait) { Err(Trouble::cancelled()) } else { Ok(()) }
 }
 
 fn prepare<'b>(

@@ -113,7 +113,9 @@ fn refused(mut done: Done, why: &str) -> Done {
 fn message(job: &Job) -> Result<CommitMessage, Trouble> {
     let reader = job.site.reader()?;
     let confidence = bundle::confidence(&reader.run(&job.site.run.0)?, &reader.notes(&job.site.run)?);
-    let request = &job.site.opened.request;
+    // What a terminal would act on has no place in a message.
+    let is_text = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let request: String = job.site.opened.request.chars().filter(is_text).collect();
     let line = request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("work of a run");
     let subject: String = if line.chars().count() > SUBJECT {
         let cut: String = line.chars().take(SUBJECT - 1).collect();

@@ -47,6 +47,10 @@ struct Done {
 
 /// Carries an operation out.
 pub fn carry_out(job: &Job, name: &str, task: Option<&str>) -> Result<Ending, Trouble> {
+    // Only failures of the environment are tried again, and these go away with time or not at all.
+    if let Some(failures) = job.id.attempt.checked_sub(1).filter(|failures| *failures > 0) {
+        job.back_off(failures)?;
+    }
     let started = Instant::now();
     let done = match name {
         "prepare" => prepare::run(job),

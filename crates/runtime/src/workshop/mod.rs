@@ -16,12 +16,16 @@ use remand_ledger::RunId;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 pub use ending::{Trouble, engine_failed};
 pub use layout::is_laid_out;
 pub use places::Places;
 pub use site::{Settings, Site};
 pub use tree::{LaneTree, TREES};
+
+/// The longest that a command waits after failures of the environment.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// The effects of the embedded host.
 #[derive(Debug)]
@@ -47,6 +51,13 @@ impl Job {
     /// The name of the phase that the command belongs to.
     pub fn phase(&self) -> &str {
         &self.program.phase(self.id.phase).name
+    }
+
+    /// Waits after failures of the environment, longer each time; a cancel ends it.
+    pub fn back_off(&self, failures: u16) -> Result<(), Trouble> {
+        let seconds = 1_u64 << failures.min(6).saturating_sub(1);
+        let wait = Duration::from_secs(seconds).min(LONGEST_WAIT);
+        if self.cancel.wait(wait) { Err(Trouble::cancelled()) } else { Ok(()) }
     }
 
     /// The marker by which every process of this command is known.

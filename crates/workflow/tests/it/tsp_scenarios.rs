@@ -77,16 +77,16 @@ fn a_phase_may_name_itself() {
     let mut run = at("test");
     run.finds("test", "fail", vec![of(&["test"], "F1")]);
     assert_eq!(run.last(), "test: fail → remand injector, by-test 2 → 1, corrections 10 → 9");
-    assert_eq!(run.commands(), "dispatch tsp-tester for test with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-tester for test with 1 finding");
 }
 
 // PF-03
 #[test]
 fn a_defect_goes_to_the_phase_that_injected_it() {
     for (named, dispatched) in [
-        ("planning", "dispatch tsp-planner for planning with 1 findings"),
-        ("design", "dispatch tsp-designer for design with 1 findings"),
-        ("code", "dispatch tsp-coder for code with 1 findings"),
+        ("planning", "dispatch tsp-planner for planning with 1 finding"),
+        ("design", "dispatch tsp-designer for design with 1 finding"),
+        ("code", "dispatch tsp-coder for code with 1 finding"),
     ] {
         let mut run = at("code-review");
         run.finds("code-review", "fail", vec![of(&[named], "F1")]);
@@ -103,7 +103,7 @@ fn of_several_findings_the_earliest_phase_goes_first() {
         "fail",
         vec![of(&["code"], "F1"), of(&["planning"], "F2"), of(&["design"], "F3")],
     );
-    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
     assert_eq!(run.why(), "the findings were injected by planning, design, code; the earliest goes first");
 }
 
@@ -112,11 +112,11 @@ fn of_several_findings_the_earliest_phase_goes_first() {
 fn a_finding_for_several_phases_is_given_to_each_on_the_way() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["planning", "code"], "F1")]);
-    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
     run.says("planning", "done");
     assert_eq!(run.commands(), "dispatch tsp-designer for design");
     run.until("code");
-    assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 finding");
 }
 
 // PF-03
@@ -143,8 +143,8 @@ fn only_the_way_that_is_taken_is_charged() {
 #[test]
 fn without_a_name_a_review_sends_to_the_work_before_it_and_says_so() {
     for (phase, dispatched, assumed) in [
-        ("design-review", "dispatch tsp-designer for design with 1 findings", "design"),
-        ("code-review", "dispatch tsp-coder for code with 1 findings", "code"),
+        ("design-review", "dispatch tsp-designer for design with 1 finding", "design"),
+        ("code-review", "dispatch tsp-coder for code with 1 finding", "code"),
     ] {
         let mut run = at(phase);
         run.finds(phase, "fail", vec![finding("F1", "the retry loop never ends")]);
@@ -161,7 +161,7 @@ fn without_a_name_a_review_sends_to_the_work_before_it_and_says_so() {
 fn without_a_name_a_failed_test_sends_to_the_code_that_it_tested() {
     let mut run = at("test");
     run.finds("test", "fail", vec![finding("F1", "the retry loop never ends")]);
-    assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 finding");
 }
 
 // PF-03, PF-06
@@ -169,7 +169,7 @@ fn without_a_name_a_failed_test_sends_to_the_code_that_it_tested() {
 fn without_a_name_an_upstream_finding_goes_to_the_phase_before() {
     let mut run = at("code");
     run.finds("code", "finding", vec![finding("F1", "two units contradict each other")]);
-    assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
 }
 
 // PF-03
@@ -313,7 +313,7 @@ fn one_more_try_goes_to_the_injector_and_costs_guidance() {
     exhaust(&mut run, "design-review", "planning", 3);
     run.says("decide", "try-again");
     assert_eq!(run.last(), "decide: try-again → remand injector, guided 3 → 2");
-    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
 
 // PF-05
@@ -367,7 +367,7 @@ fn code_can_ask_for_replanning() {
     let mut run = at("code");
     run.finds("code", "finding", vec![of(&["planning"], "F1")]);
     assert_eq!(run.last(), "code: finding → remand injector, corrections 10 → 9");
-    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
 
 // PF-06
@@ -375,7 +375,7 @@ fn code_can_ask_for_replanning() {
 fn design_can_ask_for_replanning() {
     let mut run = at("design");
     run.finds("design", "finding", vec![of(&["planning"], "F1")]);
-    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
 
 // PF-08
@@ -423,7 +423,7 @@ fn needs_improvement_with_one_finding_above_minor_is_routed() {
 fn fail_is_routed() {
     let mut run = at("test");
     run.finds("test", "fail", vec![of(&["design"], "F1")]);
-    assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
 }
 
 // PF-13, PF-03
@@ -431,7 +431,7 @@ fn fail_is_routed() {
 fn fail_with_minor_findings_only_still_goes_where_they_say() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![minor(of(&["planning"], "F1"))]);
-    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 findings");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
 
 /// A run that waits for this phase.

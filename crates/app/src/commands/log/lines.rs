@@ -91,7 +91,8 @@ fn happened(row: &RunRow, happening: &Happening) -> Vec<Line> {
     match &happening.journal.event {
         Event::Started(_) => {
             let base = row.base.get(..12).unwrap_or(&row.base);
-            vec![plain(format!("{}, {}: {}, from {base}", row.subject, row.mode, line::first(&row.request)))]
+            let asked = line::first(&row.request);
+            vec![plain(format!("{}, {}, from {base}: {asked}", row.subject, row.mode))]
         }
         Event::Ended { .. } => match (&happening.dispatch, &happening.operation) {
             (Some(dispatch), _) => dispatched(dispatch),

@@ -137,7 +137,7 @@ fn minor_findings_are_filed_as_follow_ups() {
 fn minor_findings_beside_a_major_one_are_not_sent_back() {
     let mut run = at_review();
     rejects(&mut run, vec![minor(finding("F1", "the comment is out of date")), finding("F2", NEVER_ENDS)]);
-    assert_eq!(run.commands(), "dispatch implementer for implement with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement with 1 finding");
 }
 
 // CORE-23

@@ -144,7 +144,7 @@ fn a_design_finding_of_the_planner_spends_the_design_revision() {
         vec![finding("P1", "the design has two owners of the cache")],
     );
     assert_eq!(run.last(), "plan: needs-revision → remand design, design-revision 1 → 0");
-    assert_eq!(run.commands(), "dispatch designer for design with 1 findings");
+    assert_eq!(run.commands(), "dispatch designer for design with 1 finding");
 }
 
 // EP-05

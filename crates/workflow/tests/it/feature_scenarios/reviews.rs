@@ -111,7 +111,7 @@ fn a_blocker_against_two_approvals_sends_the_design_back() {
     let blocker = vec![of_severity(Severity::Blocker, finding("D1", "the data is lost on restart"))];
     review(&mut run, "design-review", vec![("approve", vec![]), ("approve", vec![]), ("blocker", blocker)]);
     assert_eq!(run.last(), "design-review: blocked → remand design, design-revision 1 → 0");
-    assert_eq!(run.commands(), "dispatch designer for design with 1 findings");
+    assert_eq!(run.commands(), "dispatch designer for design with 1 finding");
 }
 
 // EP-09
@@ -333,10 +333,10 @@ fn rejected_code_is_fixed_verified_and_reviewed_again() {
     ruled(&run, "code-review: needs-revision → remand tasks, code-review.round 1 → 0");
     run.until("code-review");
     let expected = [
-        "dispatch implementer for implement[t1] with 1 findings",
+        "dispatch implementer for implement[t1] with 1 finding",
         "do quick-checks[t1]",
         "do checks[t1]",
-        "dispatch verifier for verify[t1] with 1 findings",
+        "dispatch verifier for verify[t1] with 1 finding",
         "do merge[t1]",
         "do integrate",
         "dispatch reviewer for code-review (security)",
@@ -375,7 +375,7 @@ fn a_blocker_in_the_code_goes_back_once() {
     let blocker = vec![of_severity(Severity::Blocker, about("t1", "C1", "the data is lost on restart"))];
     review(&mut run, "code-review", vec![("approve", vec![]), ("approve", vec![]), ("blocker", blocker)]);
     ruled(&run, "code-review: blocked → remand tasks, code-review.round 1 → 0");
-    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
 }
 
 // EP-09
@@ -434,7 +434,7 @@ fn findings_of_the_code_review_go_to_the_tasks_whose_files_they_name() {
     ];
     review(&mut run, "code-review", members);
     let expected = [
-        "dispatch implementer for implement[t1] with 1 findings",
+        "dispatch implementer for implement[t1] with 1 finding",
         "dispatch implementer for implement[t3] with 2 findings",
     ];
     assert_eq!(run.commands(), expected.join("\n"));
@@ -447,7 +447,7 @@ fn a_finding_that_names_its_task_goes_to_it_whatever_the_file() {
     let mut named = about("t2", "C1", "the lock is held too long");
     named.task = Some("t1".to_string());
     rejects(&mut run, "code-review", vec![named]);
-    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
 }
 
 // EP-14, EP-21
@@ -455,7 +455,7 @@ fn a_finding_that_names_its_task_goes_to_it_whatever_the_file() {
 fn a_finding_about_no_task_in_particular_goes_to_the_last_one() {
     let mut run = with_tasks(2);
     rejects(&mut run, "code-review", vec![finding("C1", "the lock is held too long")]);
-    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
 }
 
 // EP-21
@@ -465,7 +465,7 @@ fn a_finding_that_names_an_unknown_task_goes_by_its_file() {
     let mut named = about("t1", "C1", "the lock is held too long");
     named.task = Some("t9".to_string());
     rejects(&mut run, "code-review", vec![named]);
-    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
 }
 
 // EP-21

@@ -11,7 +11,7 @@ use remand_workflow::walk::Happening;
 fn a_task_with_a_new_specification_is_implemented_again() {
     let mut run =
         replanned(vec![with_spec("t1", 1), with_spec("t2", 1)], vec![with_spec("t1", 2), with_spec("t2", 1)]);
-    let expected = ["implement[t1]", "implement[t2] with 1 findings"];
+    let expected = ["implement[t1]", "implement[t2] with 1 finding"];
     assert_eq!(
         run.until("implement").commands(),
         expected.map(|at| format!("dispatch implementer for {at}")).join("\n")
@@ -23,7 +23,7 @@ fn a_task_with_a_new_specification_is_implemented_again() {
 fn a_task_with_the_same_specification_stands() {
     let same = || vec![with_spec("t1", 1), with_spec("t2", 1)];
     let mut run = replanned(same(), same());
-    assert_eq!(run.until("implement").commands(), "dispatch implementer for implement[t2] with 1 findings");
+    assert_eq!(run.until("implement").commands(), "dispatch implementer for implement[t2] with 1 finding");
 }
 
 // BY-04
@@ -100,7 +100,7 @@ fn a_tree_that_changed_is_checked_again() {
 #[test]
 fn what_a_changed_task_needs_is_not_implemented_again() {
     let mut run = reviewed(&["t2"]);
-    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
     rewrite(&mut run, "t2", Digest(7), false);
     let from = mark(&run);
     run.until("code-review");

@@ -73,7 +73,7 @@ fn failed_quick_checks_go_back_to_the_implementer_twice() {
     let mut run = with_tasks(1);
     run.until("self-check").finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
     assert_eq!(run.last(), "self-check[t1]: failed → remand implement, self-check.round 2 → 1");
-    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
     run.until("self-check").finds("self-check", "failed", vec![about("t1", "Q2", "another lint fails")]);
     assert_eq!(run.last(), "self-check[t1]: failed → remand implement, self-check.round 1 → 0");
 }

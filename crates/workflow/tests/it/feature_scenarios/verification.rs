@@ -10,7 +10,7 @@ fn a_criterion_that_is_not_met_fails_the_task_though_all_checks_passed() {
     let mut run = with_tasks(1);
     run.until("verify").finds("verify", "unmet", vec![about("t1", "V1", "the second criterion is not met")]);
     ruled(&run, "verify[t1]: unmet → raise unverified");
-    assert_eq!(run.commands(), "dispatch planner for plan with 1 findings");
+    assert_eq!(run.commands(), "dispatch planner for plan with 1 finding");
 }
 
 // EP-33, CORE-06
@@ -69,7 +69,7 @@ fn after_a_replan_each_failing_task_gets_its_own_findings() {
     run.until("implement");
     let expected = [
         "dispatch implementer for implement[t1] with 2 findings",
-        "dispatch implementer for implement[t2] with 1 findings",
+        "dispatch implementer for implement[t2] with 1 finding",
     ];
     assert_eq!(run.commands(), expected.join("\n"));
 }
@@ -86,7 +86,7 @@ fn only_failing_tasks_are_implemented_again() {
     let from = mark(&run);
     run.until("integrate");
     let expected = [
-        "dispatch implementer for implement[t2] with 1 findings",
+        "dispatch implementer for implement[t2] with 1 finding",
         "do quick-checks[t2]",
         "do checks[t2]",
         "dispatch verifier for verify[t2]",
@@ -168,7 +168,7 @@ fn what_was_taken_back_is_not_tried_a_fourth_time() {
     }
     run.says("take-back", "reverted");
     rejects(&mut run, "code-review", vec![about("t2", "C1", "the lock is held too long")]);
-    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
 }
 
 // EP-14
@@ -181,9 +181,9 @@ fn a_failure_of_the_merged_tree_goes_to_the_task_whose_file_it_names() {
         vec![about("t2", "I1", "a test of another task is red")],
     );
     assert_eq!(run.last(), "integrate: failed → remand plan, replan 2 → 1");
-    assert_eq!(run.commands(), "dispatch planner for plan with 1 findings");
+    assert_eq!(run.commands(), "dispatch planner for plan with 1 finding");
     run.until("implement");
-    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
 }
 
 // EP-14
@@ -192,7 +192,7 @@ fn a_failure_of_the_merged_tree_is_the_later_tasks() {
     let mut run = with_tasks(2);
     run.until("integrate").finds("integrate", "failed", vec![finding("I1", "the build is red")]);
     run.says("plan", "done").until("implement");
-    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
 }
 
 // EP-14, EP-20
@@ -253,7 +253,7 @@ fn findings_that_are_settled_are_not_sent_again() {
     run.until("self-check").finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
     run.until("cascade").finds("cascade", "failed", vec![about("t1", "K1", "the build is red")]);
     run.says("plan", "done").until("implement");
-    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 findings");
+    assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
 }
 
 // EP-20

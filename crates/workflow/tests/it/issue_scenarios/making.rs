@@ -22,7 +22,7 @@ fn complete_code_that_is_not_green_goes_back_to_make_twice() {
     let mut run = one_task();
     run.until("green").finds("green", "failed", vec![finding("G1", "a test is red")]);
     assert_eq!(run.last(), "green: failed → remand make, green.round 2 → 1");
-    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+    assert_eq!(run.commands(), "dispatch make for make with 1 finding");
     run.until("green").finds("green", "failed", vec![finding("G1", "a test is red")]);
     assert_eq!(run.last(), "green: failed → remand make, green.round 1 → 0");
 }
@@ -74,7 +74,7 @@ fn a_diagnosis_of_test_design_has_the_tests_redesigned_and_made_green_afresh() {
     assert_eq!(run.last(), "diagnosis: test-design → remand test, cycles 2 → 1");
     run.until("green");
     let expected = [
-        "dispatch test for test with 1 findings",
+        "dispatch test for test with 1 finding",
         "do verify-red",
         "do entry-check",
         "dispatch make for make",
@@ -98,7 +98,7 @@ fn a_diagnosis_of_production_logic_sends_make_out_again_with_the_notes() {
     run.until("make").says("make", "incomplete");
     run.finds("diagnosis", "production-logic", vec![finding("N1", "the loop never ends")]);
     assert_eq!(run.last(), "diagnosis: production-logic → remand make, cycles 2 → 1");
-    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+    assert_eq!(run.commands(), "dispatch make for make with 1 finding");
 }
 
 // OT-16
@@ -107,7 +107,7 @@ fn a_diagnosis_after_red_checks_brings_their_findings_to_make() {
     let mut run = one_task();
     three_red(&mut run);
     run.says("diagnosis", "production-logic");
-    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+    assert_eq!(run.commands(), "dispatch make for make with 1 finding");
 }
 
 // OT-16
@@ -138,7 +138,7 @@ fn after_two_cycles_the_plan_is_reworked() {
     run.until("make").says("make", "incomplete");
     run.finds("diagnosis", "test-design", vec![finding("N3", "no test can see it")]);
     ruled(&run, "diagnosis: test-design → remand plan, plan-rework 1 → 0");
-    assert!(run.commands().ends_with("dispatch plan for plan with 1 findings"), "{}", run.commands());
+    assert!(run.commands().ends_with("dispatch plan for plan with 1 finding"), "{}", run.commands());
 }
 
 // OT-10, OT-16

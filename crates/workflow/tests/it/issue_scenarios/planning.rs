@@ -50,7 +50,7 @@ fn a_plan_that_needs_work_goes_back_with_the_finding() {
     let mut run = one_task();
     run.until("plan-review").finds("plan-review", "needs-work", vec![finding("P1", "no word on errors")]);
     assert_eq!(run.last(), "plan-review: needs-work → remand plan, plan-review.round 2 → 1");
-    assert!(run.commands().ends_with("dispatch plan for plan with 1 findings"), "{}", run.commands());
+    assert!(run.commands().ends_with("dispatch plan for plan with 1 finding"), "{}", run.commands());
 }
 
 // OT-06
@@ -59,7 +59,7 @@ fn a_blocked_plan_goes_back_with_the_finding() {
     let mut run = one_task();
     run.until("plan-review").finds("plan-review", "block", vec![finding("P1", "no word on errors")]);
     assert_eq!(run.last(), "plan-review: block → remand plan, plan-review.round 2 → 1");
-    assert!(run.commands().ends_with("dispatch plan for plan with 1 findings"), "{}", run.commands());
+    assert!(run.commands().ends_with("dispatch plan for plan with 1 finding"), "{}", run.commands());
 }
 
 // OT-06, OT-10
@@ -182,7 +182,7 @@ fn advice_is_not_sent_back_with_the_findings_that_count() {
     run.until("plan-review");
     advise(&mut run, "plan-review", vec![finding("S1", "the whole second half can go")]);
     run.finds("plan-review", "needs-work", vec![finding("P1", "no word on errors")]);
-    assert!(run.commands().ends_with("dispatch plan for plan with 1 findings"), "{}", run.commands());
+    assert!(run.commands().ends_with("dispatch plan for plan with 1 finding"), "{}", run.commands());
 }
 
 // OT-05
@@ -247,7 +247,7 @@ fn a_split_that_needs_work_goes_back_to_the_split() {
     let mut run = three_tasks();
     run.until("split-review").finds("split-review", "needs-work", vec![finding("S1", "t2 and t3 overlap")]);
     assert_eq!(run.last(), "split-review: needs-work → remand split, split-review.round 1 → 0");
-    assert_eq!(run.commands(), "dispatch plan/split for split with 1 findings");
+    assert_eq!(run.commands(), "dispatch plan/split for split with 1 finding");
     assert_eq!(run.left("plan-rework"), 1);
 }
 
@@ -286,7 +286,7 @@ fn a_blocked_split_becomes_an_edit_of_the_plan() {
     let mut run = three_tasks();
     block_split(&mut run);
     assert_eq!(run.last(), "split-review: block → remand plan, plan-rework 1 → 0");
-    assert!(run.commands().ends_with("dispatch plan for plan with 1 findings"), "{}", run.commands());
+    assert!(run.commands().ends_with("dispatch plan for plan with 1 finding"), "{}", run.commands());
 }
 
 // OT-09
@@ -309,7 +309,7 @@ fn an_unchanged_plan_is_refused() {
     block_split(&mut run);
     run.happens(Happening { unchanged: true, ..happening("plan", "done") });
     assert_eq!(run.last(), "plan: no-result → dispatch again after unchanged, attempt 2");
-    assert_eq!(run.commands(), "dispatch plan for plan with 1 findings");
+    assert_eq!(run.commands(), "dispatch plan for plan with 1 finding");
     run.happens(Happening { unchanged: true, ..happening("plan", "done") });
     assert_eq!(run.last(), "plan: no-result → fail");
     assert_eq!(run.why(), "it changed nothing: findings were addressed to it, and it changed nothing");

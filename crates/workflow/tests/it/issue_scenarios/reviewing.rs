@@ -45,7 +45,7 @@ fn a_plan_level_finding_is_a_plan_rework() {
         vec![a(FindingKind::Plan, "F1", "the API cannot work")],
     );
     assert_eq!(run.last(), "final-review: plan-finding → remand plan, plan-rework 1 → 0");
-    assert_eq!(run.commands(), "discard code, tests\ndispatch plan for plan with 1 findings");
+    assert_eq!(run.commands(), "discard code, tests\ndispatch plan for plan with 1 finding");
 }
 
 // OT-10, OT-17
@@ -70,7 +70,7 @@ fn a_test_finding_is_diagnosed_first() {
         vec![a(FindingKind::Test, "F1", "asserts nothing")],
     );
     assert_eq!(run.last(), "final-review: test-finding → remand diagnosis, final-review.round 2 → 1");
-    assert_eq!(run.commands(), "dispatch check/diagnosis for diagnosis with 1 findings");
+    assert_eq!(run.commands(), "dispatch check/diagnosis for diagnosis with 1 finding");
 }
 
 // OT-16, OT-17
@@ -85,7 +85,7 @@ fn test_findings_share_the_two_cycles_of_the_diagnosis() {
     );
     run.says("diagnosis", "test-design");
     assert_eq!(run.last(), "diagnosis: test-design → remand test, cycles 1 → 0");
-    assert_eq!(run.commands(), "dispatch test for test with 1 findings");
+    assert_eq!(run.commands(), "dispatch test for test with 1 finding");
 }
 
 // OT-17
@@ -128,7 +128,7 @@ fn production_findings_go_to_make() {
     production(&mut run, "F1", "the loop never ends");
     run.says("fix", "written");
     assert_eq!(run.last(), "fix: written → to make");
-    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+    assert_eq!(run.commands(), "dispatch make for make with 1 finding");
 }
 
 // OT-17
@@ -139,7 +139,7 @@ fn a_fix_is_verified_before_the_next_round() {
     let from = mark(&run);
     run.until("final-review");
     let expected = [
-        "dispatch make for make with 1 findings",
+        "dispatch make for make with 1 finding",
         "do checks",
         "dispatch check/code for final-review",
         "dispatch simplify for final-review as advisor",
@@ -224,7 +224,7 @@ fn a_patch_that_is_not_cosmetic_counts_as_production() {
     cosmetic(&mut run);
     let id = ids(&run, "polish")[0];
     ends(&mut run, id, Report::saying("not-cosmetic")).expect("taken");
-    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+    assert_eq!(run.commands(), "dispatch make for make with 1 finding");
 }
 
 // CORE-23, OT-17
@@ -274,7 +274,7 @@ fn a_test_finding_that_is_diagnosed_as_production_logic_goes_to_make() {
     );
     run.says("diagnosis", "production-logic");
     assert_eq!(run.last(), "diagnosis: production-logic → remand make, cycles 2 → 1");
-    assert_eq!(run.commands(), "dispatch make for make with 1 findings");
+    assert_eq!(run.commands(), "dispatch make for make with 1 finding");
 }
 
 // OT-16, OT-17

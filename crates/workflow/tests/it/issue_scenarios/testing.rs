@@ -33,7 +33,7 @@ fn findings_of_the_light_review_are_fixed_by_the_test_role_and_then_the_run_goes
         run.until("test").says("test", "escalate");
         run.finds("test-review", verdict, vec![finding("T1", "the test asserts nothing")]);
         assert_eq!(run.last(), format!("test-review: {verdict} → remand test, test-review.round 1 → 0"));
-        assert_eq!(run.commands(), "dispatch test for test with 1 findings");
+        assert_eq!(run.commands(), "dispatch test for test with 1 finding");
         run.says("test", "ready");
         assert_eq!(run.last(), "test: ready → next (red)");
     }
@@ -102,7 +102,7 @@ fn a_rejected_entry_of_the_manifest_routes_like_any_other_finding() {
     run.finds("final-review", "needs-work", vec![rejected]);
     assert_eq!(run.last(), "final-review: test-finding → remand diagnosis, final-review.round 2 → 1");
     run.says("diagnosis", "test-design");
-    assert_eq!(run.commands(), "dispatch test for test with 1 findings");
+    assert_eq!(run.commands(), "dispatch test for test with 1 finding");
 }
 
 // OT-14, OT-18
@@ -218,7 +218,7 @@ fn tests_that_fail_for_the_wrong_reason_are_rewritten() {
         let mut run = one_task();
         run.until("red").finds("red", result, vec![finding("R1", "the test passes without the code")]);
         assert_eq!(run.last(), format!("red: {result} → remand test, red.round 2 → 1"));
-        assert_eq!(run.commands(), "dispatch test for test with 1 findings");
+        assert_eq!(run.commands(), "dispatch test for test with 1 finding");
     }
 }
 

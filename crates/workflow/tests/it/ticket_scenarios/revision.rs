@@ -201,7 +201,7 @@ fn mode_two_answers_the_design_review() {
         "needs-revision",
         vec![finding("F1", "the design does not say how friction is bounded")],
     );
-    assert_eq!(run.commands(), "dispatch architect/amend for amend with 1 findings");
+    assert_eq!(run.commands(), "dispatch architect/amend for amend with 1 finding");
 }
 
 // DR-14

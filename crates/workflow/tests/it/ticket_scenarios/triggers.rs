@@ -198,7 +198,7 @@ fn the_third_failure_of_the_quality_gate_in_a_row_asks_for_findings() {
         checks_fail(&mut run, &[]);
     }
     assert_eq!(run.last(), "quality-gate: failed → to findings");
-    assert_eq!(run.commands(), "dispatch findings for findings with 1 findings");
+    assert_eq!(run.commands(), "dispatch findings for findings with 1 finding");
 }
 
 // DR-05
@@ -215,7 +215,7 @@ fn two_failures_of_the_quality_gate_go_back_to_implementation() {
         run.last(),
         "quality-gate: failed → remand implement, quality-gate.round 1 → 0, attempts 8 → 7"
     );
-    assert_eq!(run.commands(), "dispatch coder for implement with 1 findings");
+    assert_eq!(run.commands(), "dispatch coder for implement with 1 finding");
 }
 
 // DR-05, DR-21
@@ -250,7 +250,7 @@ fn the_same_finding_three_times_and_not_within_the_design_asks_for_findings() {
     assert_eq!(run.last(), "impl-review: repeated not-within-design → to findings");
     assert_eq!(
         run.commands(),
-        "dispatch findings for findings, in the place of impl-reviewer with 1 findings"
+        "dispatch findings for findings, in the place of impl-reviewer with 1 finding"
     );
 }
 
@@ -321,7 +321,7 @@ fn a_human_may_ask_for_one_more_round_twice() {
     }
     run.says("stuck", "another-round");
     assert_eq!(run.last(), "stuck: another-round → remand implement, guidance 2 → 1");
-    assert_eq!(run.commands(), "dispatch coder for implement with 1 findings");
+    assert_eq!(run.commands(), "dispatch coder for implement with 1 finding");
     asks_for(&mut run, "changes-requested", on_solver("F4", ADDS_ENERGY));
     run.says("stuck", "another-round");
     asks_for(&mut run, "changes-requested", on_solver("F5", ADDS_ENERGY));
@@ -339,7 +339,7 @@ fn a_human_may_choose_the_revision_instead_of_one_more_round() {
     assert_eq!(run.last(), "stuck: revise → to findings");
     assert_eq!(
         run.commands(),
-        "dispatch findings for findings, in the place of impl-reviewer with 1 findings"
+        "dispatch findings for findings, in the place of impl-reviewer with 1 finding"
     );
 }
 
