@@ -14,9 +14,14 @@ mod run;
 mod summary;
 
 use crate::error::{Fault, LedgerError};
+use crate::fact::BlobId;
 use crate::schema;
+use remand_kernel::Program;
 use rusqlite::{Connection, OpenFlags, Params, Row};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 
 pub use artifact::ArtifactRow;
 pub use check::{CheckFilter, CheckRow};
@@ -36,6 +41,8 @@ pub use summary::{TaskSummary, Totals};
 pub struct Reader {
     conn: Connection,
     path: PathBuf,
+    /// Programs that somebody still uses: runs that were pinned to the same one share it.
+    programs: RefCell<HashMap<BlobId, Weak<Program>>>,
 }
 
 impl Reader {
@@ -54,7 +61,7 @@ impl Reader {
             Ok(conn)
         });
         let conn = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
-        Ok(Reader { conn, path: path.to_path_buf() })
+        Ok(Reader { conn, path: path.to_path_buf(), programs: RefCell::default() })
     }
 
     pub fn path(&self) -> &Path {
@@ -68,6 +75,21 @@ impl Reader {
 
     pub(crate) fn connection(&self) -> &Connection {
         &self.conn
+    }
+
+    /// A program by the blob that holds it, read only if nobody has it.
+    pub(crate) fn program<E>(
+        &self,
+        pinned: BlobId,
+        read: impl FnOnce() -> Result<Program, E>,
+    ) -> Result<Arc<Program>, E> {
+        let known = self.programs.borrow().get(&pinned).and_then(Weak::upgrade);
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let program = Arc::new(read()?);
+        self.programs.borrow_mut().insert(pinned, Arc::downgrade(&program));
+        Ok(program)
     }
 
     pub(crate) fn read<'r, T>(

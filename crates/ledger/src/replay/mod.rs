@@ -11,6 +11,7 @@ use remand_kernel::ruling::Ruling;
 use remand_kernel::{Program, Refusal, State};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
+use std::sync::Arc;
 
 const SNAPSHOT: &str = "SELECT seq, state, open FROM snapshots WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
 const LAST: &str = "SELECT seq, at, commands FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
@@ -27,7 +28,7 @@ pub enum ReplayFrom {
 /// A run as its journal leaves it.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    pub program: Program,
+    pub program: Arc<Program>,
     pub state: State,
     /// The number of its last event.
     pub seq: u64,
@@ -69,7 +70,7 @@ impl ReplayError {
 
 /// Lives a run through again.
 pub fn replay(reader: &Reader, run: &RunId, from: ReplayFrom) -> Result<Replayed, ReplayError> {
-    replay_on(reader.connection(), run, from).map_err(|failed| failed.at(reader.path()))
+    replay_on(reader, run, from).map_err(|failed| failed.at(reader.path()))
 }
 
 /// What ends a replay, before the path of the ledger is added.
@@ -109,9 +110,9 @@ impl From<rusqlite::Error> for Failed {
     }
 }
 
-fn replay_on(conn: &Connection, run: &RunId, from: ReplayFrom) -> Result<Replayed, Failed> {
+fn replay_on(reader: &Reader, run: &RunId, from: ReplayFrom) -> Result<Replayed, Failed> {
     // One view of the journal, whatever other processes append meanwhile.
-    let tx = conn.unchecked_transaction()?;
+    let tx = reader.connection().unchecked_transaction()?;
     let last = tx.prepare_cached(LAST)?.query_row([run], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Millis>(1)?, row.get::<_, String>(2)?))
     });
@@ -119,13 +120,13 @@ fn replay_on(conn: &Connection, run: &RunId, from: ReplayFrom) -> Result<Replaye
         return Err(Fault::from(LedgerError::NoSuchRun { name: run.0.clone() }).into());
     };
     let pinned = history::pinned_of(&tx, run)?;
-    let program = history::read_program(&tx, run, pinned)?;
+    let program = reader.program(pinned, || history::read_program(&tx, run, pinned))?;
     let begun = match from {
         ReplayFrom::Snapshot => snapshot(&tx, run)?,
         ReplayFrom::Start => None,
     };
     let begun = begun.unwrap_or_else(|| Life { seq: 0, state: State::new(&program), open: Vec::new() });
-    let life = stages::live(&tx, run, &program, begun)?;
+    let life = stages::live(&tx, run, &program, begun, seq)?;
     let issued: Vec<Command> = serde_json::from_str(&commands)
         .map_err(|error| Fault::decode(format!("the commands of event {seq} of run {run}"), &error))?;
     let unanswered = issued.into_iter().filter(|command| command.id().is_none()).collect();

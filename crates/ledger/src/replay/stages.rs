@@ -7,6 +7,7 @@ use remand_kernel::command::Command;
 use remand_kernel::{Event, Program, Step, step};
 use rusqlite::{Connection, params};
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 const EVENTS: &str = "SELECT seq, body, rulings FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq";
@@ -30,9 +31,18 @@ struct Decoded {
     events: Vec<(i64, Event, Range<usize>)>,
 }
 
-/// Lives a run from one of its events to the last.
-pub(super) fn live(conn: &Connection, run: &RunId, program: &Program, life: Life) -> Result<Life, Failed> {
+/// Lives a run from one of its events to this one, its last.
+pub(super) fn live(
+    conn: &Connection,
+    run: &RunId,
+    program: &Program,
+    life: Life,
+    last: i64,
+) -> Result<Life, Failed> {
     let after = life.seq;
+    if usize::try_from(last - after).is_ok_and(|count| count <= CHUNK) {
+        return live_briefly(conn, run, program, life);
+    }
     std::thread::scope(|scope| {
         let (to_decode, read) = sync_channel(WAITING);
         let (to_step, decoded) = sync_channel(WAITING);
@@ -40,19 +50,31 @@ pub(super) fn live(conn: &Connection, run: &RunId, program: &Program, life: Life
         let stepping = scope.spawn(move || step_all(run, program, life, &decoded));
         let read = read_all(conn, run, after, &to_decode);
         drop(to_decode);
-        let broken = || {
-            // Only a state or an event that the kernel never made can bring it down.
-            let detail = "it cannot step what is recorded".to_string();
-            Err(Failed::NoProgram { run: run.clone(), detail })
-        };
         let decoded = decoding.join().unwrap_or(Ok(()));
-        let stepped = stepping.join().unwrap_or_else(|_| broken());
+        let stepped = stepping.join().unwrap_or_else(|_| Err(broken(run)));
         // A stage that stopped early also stops those before it; what it found comes first.
         let life = stepped?;
         decoded?;
         read?;
         Ok(life)
     })
+}
+
+/// The same for a few events, which are not worth threads.
+fn live_briefly(conn: &Connection, run: &RunId, program: &Program, life: Life) -> Result<Life, Failed> {
+    let (to_decode, read) = sync_channel(WAITING);
+    let (to_step, decoded) = sync_channel(WAITING);
+    read_all(conn, run, life.seq, &to_decode)?;
+    drop(to_decode);
+    decode_all(run, &read, &to_step)?;
+    drop(to_step);
+    let step = AssertUnwindSafe(|| step_all(run, program, life, &decoded));
+    catch_unwind(step).unwrap_or_else(|_| Err(broken(run)))
+}
+
+/// Only a state or an event that the kernel never made can bring it down.
+fn broken(run: &RunId) -> Failed {
+    Failed::NoProgram { run: run.clone(), detail: "it cannot step what is recorded".to_string() }
 }
 
 fn read_all(conn: &Connection, run: &RunId, after: i64, to: &SyncSender<Read>) -> Result<(), Fault> {

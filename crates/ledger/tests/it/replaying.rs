@@ -15,7 +15,7 @@ fn a_replay_leads_to_the_same_state_and_the_same_open_commands_at_every_event() 
         let replayed = replay(&book.reader(), &life.run, ReplayFrom::Snapshot).unwrap();
         assert_eq!(replayed.state, life.state);
         assert_eq!(replayed.open, life.open);
-        assert_eq!(&replayed.program, program("feature"));
+        assert_eq!(&*replayed.program, program("feature"));
         assert_eq!(replayed.at.0, life.at);
     }
     let replayed = replay(&book.reader(), &life.run, ReplayFrom::Snapshot).unwrap();
@@ -107,8 +107,8 @@ fn a_run_goes_on_with_the_program_that_was_pinned() {
     let changed: &'static remand_kernel::Program = Box::leak(Box::new(changed));
     let life = book.live("r1", changed, &happy("quick", 1)[..2]);
     let replayed = replay(&book.reader(), &life.run, ReplayFrom::Start).unwrap();
-    assert_eq!(&replayed.program, changed);
-    assert_ne!(&replayed.program, program("quick"));
+    assert_eq!(&*replayed.program, changed);
+    assert_ne!(&*replayed.program, program("quick"));
 
     let raw = book.raw();
     raw.execute_batch("DROP TRIGGER blobs_are_not_changed").unwrap();

@@ -69,7 +69,8 @@ pub struct Host<E> {
 /// One run that this process drives.
 struct Driven {
     program: Arc<Program>,
-    state: State,
+    /// None while the run only waits for a human: it is read from the ledger again when somebody acts on it.
+    state: Option<Box<State>>,
     _lock: DriverLock,
     /// Commands that are being carried out.
     under_way: BTreeSet<CommandId>,
@@ -149,24 +150,28 @@ impl<E: Effects> Host<E> {
 
     /// Takes over a run from the ledger, and issues again what is open.
     pub fn resume(&mut self, run: &RunId) -> Result<(), HostError> {
-        let Replayed { open, unanswered, .. } = self.take_over(run)?;
+        let Replayed { state, open, unanswered, .. } = self.take_over(run)?;
+        let is_over = state.end().is_some();
+        if let Some(driven) = self.runs.get_mut(run) {
+            driven.state = Some(Box::new(state));
+        }
         self.perform(run, &open, Issue::Again);
-        if self.runs.get(run).is_some_and(|driven| driven.state.end().is_some()) {
+        if is_over {
             self.perform(run, &unanswered, Issue::Again);
         }
+        self.lay_aside(run);
         Ok(())
     }
 
     /// Takes over a run without going on with it: only what is asked of it now is done.
     pub fn take_over(&mut self, run: &RunId) -> Result<Replayed, HostError> {
         let lock = DriverLock::take(&self.runs_folder.join(&run.0), run)?;
-        let replayed = replay(&self.reader, run, ReplayFrom::Snapshot)
-            .map_err(|source| HostError::Replay { run: run.clone(), source: Box::new(source) })?;
+        let replayed = read(&self.reader, run)?;
         self.ledger.take_up(run, replayed.seq);
         self.effects.take_over(run);
         let driven = Driven {
-            program: Arc::new(replayed.program.clone()),
-            state: replayed.state.clone(),
+            program: Arc::clone(&replayed.program),
+            state: replayed.state.end().is_some().then(|| Box::new(replayed.state.clone())),
             _lock: lock,
             under_way: BTreeSet::new(),
         };
@@ -176,15 +181,30 @@ impl<E: Effects> Host<E> {
 
     fn drive_run(&mut self, run: RunId, program: Arc<Program>, state: State) -> Result<(), HostError> {
         let lock = DriverLock::take(&self.runs_folder.join(&run.0), &run)?;
+        let state = Some(Box::new(state));
         self.runs.insert(run, Driven { program, state, _lock: lock, under_way: BTreeSet::new() });
         Ok(())
     }
 
+    /// Lets go of what can be read again, if the run only waits for a human.
+    fn lay_aside(&mut self, run: &RunId) {
+        let awaited = |message: &Message| message.run == *run;
+        let Some(driven) = self.runs.get_mut(run) else {
+            return;
+        };
+        let is_over = driven.state.as_ref().is_none_or(|state| state.end().is_some());
+        if !is_over && driven.under_way.is_empty() && !self.backlog.iter().any(awaited) {
+            driven.state = None;
+            self.ledger.lay_aside(run);
+        }
+    }
+
     /// Takes what a human did at this process's terminal.
     pub fn submit(&mut self, run: &RunId, event: Event, watch: &mut dyn Watch) -> Result<(), HostError> {
-        let driven = self.runs.get(run).ok_or_else(|| HostError::NotDriven(run.clone()))?;
+        let driven = self.runs.get_mut(run).ok_or_else(|| HostError::NotDriven(run.clone()))?;
         // On a copy first: a refusal must leave no trace.
-        step(&driven.program, &mut driven.state.clone(), &event)
+        let mut state = driven.recall(&self.reader, run)?.1.clone();
+        step(&driven.program, &mut state, &event)
             .map_err(|source| HostError::Refused { run: run.clone(), source })?;
         let (facts, blobs) = (Facts::default(), Vec::new());
         self.backlog.push_back(Message { run: run.clone(), event, facts, blobs, from: From::Here });
@@ -269,7 +289,7 @@ impl<E: Effects> Host<E> {
                     event: &message.event,
                     facts: &message.facts,
                     step,
-                    state: &driven.state,
+                    state: driven.state.as_deref()?,
                     blobs: &message.blobs,
                     request: match message.from {
                         From::Request(id) => Some(id),
@@ -289,9 +309,12 @@ impl<E: Effects> Host<E> {
             watch.published(&News { run, program, state, at, event, facts, step });
         }
         if carry == Carry::Out {
-            for Taken { message, step } in taken {
+            for Taken { message, step } in &taken {
                 self.perform(&message.run, &step.commands, Issue::First);
             }
+        }
+        for Taken { message, .. } in &taken {
+            self.lay_aside(&message.run);
         }
         Ok(())
     }
@@ -312,9 +335,13 @@ impl<E: Effects> Host<E> {
             if let From::Effect(id) = message.from {
                 driven.under_way.remove(&id);
             }
-            if let Some(taken_now) = driven.take(message, &mut self.ledger)? {
-                busy.insert(taken_now.message.run.clone());
-                taken.push(taken_now);
+            let run = message.run.clone();
+            match driven.take(message, &self.reader, &mut self.ledger)? {
+                Some(taken_now) => {
+                    taken.push(taken_now);
+                    busy.insert(run);
+                }
+                None => self.lay_aside(&run),
             }
         }
         self.backlog = later;
@@ -325,8 +352,11 @@ impl<E: Effects> Host<E> {
         let Some(driven) = self.runs.get_mut(run) else {
             return;
         };
+        let Some(state) = driven.state.as_deref() else {
+            return;
+        };
         for command in commands {
-            let order = Order { run, program: &driven.program, state: &driven.state, command, issue };
+            let order = Order { run, program: &driven.program, state, command, issue };
             match command {
                 Command::Dispatch(_) | Command::Operate { .. } => {
                     let Some(id) = command.id() else { continue };
@@ -376,17 +406,18 @@ impl<E: Effects> Host<E> {
     fn standings(&self) -> BTreeMap<RunId, Standing> {
         self.runs.iter().map(|(run, driven)| (run.clone(), driven.standing(Standing::Waiting))).collect()
     }
-
-    /// The state of a run that this process drives.
-    pub fn state(&self, run: &RunId) -> Option<(&Arc<Program>, &State)> {
-        self.runs.get(run).map(|driven| (&driven.program, &driven.state))
-    }
 }
 
 impl Driven {
     /// Steps the kernel. What it refuses of an agent is a malformed result; what it refuses of a human is turned down.
-    fn take(&mut self, mut message: Message, ledger: &mut Ledger) -> Result<Option<Taken>, HostError> {
-        let refusal = match step(&self.program, &mut self.state, &message.event) {
+    fn take(
+        &mut self,
+        mut message: Message,
+        reader: &Reader,
+        ledger: &mut Ledger,
+    ) -> Result<Option<Taken>, HostError> {
+        let (program, state) = self.recall(reader, &message.run)?;
+        let refusal = match step(program, state, &message.event) {
             Ok(step) => {
                 if let (Note::Late, From::Request(id)) = (step.note, message.from) {
                     ledger.refuse(id, "it came too late: the run went on without it")?;
@@ -412,7 +443,8 @@ impl Driven {
                     other => other,
                 };
                 let run = message.run.clone();
-                let step = step(&self.program, &mut self.state, &message.event)
+                let (program, state) = self.recall(reader, &message.run)?;
+                let step = step(program, state, &message.event)
                     .map_err(|source| HostError::Refused { run, source })?;
                 Ok(Some(Taken { message, step }))
             }
@@ -427,8 +459,23 @@ impl Driven {
     }
 
     fn standing(&self, otherwise: Standing) -> Standing {
-        self.state.end().map_or(otherwise, |end| Standing::Over(end.clone()))
+        let end = self.state.as_ref().and_then(|state| state.end());
+        end.map_or(otherwise, |end| Standing::Over(end.clone()))
     }
+
+    /// Where the run stands; read from the ledger if it was laid aside.
+    fn recall(&mut self, reader: &Reader, run: &RunId) -> Result<(&Program, &mut State), HostError> {
+        let state = match self.state.take() {
+            Some(state) => state,
+            None => Box::new(read(reader, run)?.state),
+        };
+        Ok((&self.program, self.state.insert(state)))
+    }
+}
+
+fn read(reader: &Reader, run: &RunId) -> Result<Replayed, HostError> {
+    replay(reader, run, ReplayFrom::Snapshot)
+        .map_err(|source| HostError::Replay { run: run.clone(), source: Box::new(source) })
 }
 
 /// Appends, and waits for another process that holds the ledger for long.
