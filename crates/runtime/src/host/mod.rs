@@ -3,6 +3,7 @@
 //! It decides nothing that the kernel can decide. One thread reads one inbox, so the order is total; all that is in the
 //! inbox goes into one commit, whichever runs it belongs to.
 
+mod driven;
 mod effects;
 pub mod faults;
 mod message;
@@ -10,17 +11,15 @@ mod watch;
 
 use crate::clock;
 use crate::lock::{DriverLock, LockError};
+use driven::{Driven, Taken, read};
 use faults::Point;
 use message::{From, Message};
 use remand_kernel::event::{Outcome, Start};
-use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use remand_kernel::state::End;
-use remand_kernel::step::{Note, Refusal, Step};
+use remand_kernel::step::Refusal;
 use remand_kernel::{Command, Event, Program, State, step};
-use remand_ledger::{
-    Blob, Entry, Facts, Ledger, LedgerError, Reader, ReplayError, ReplayFrom, Replayed, RunId, replay,
-};
+use remand_ledger::{Blob, Entry, Facts, Ledger, LedgerError, Reader, ReplayError, Replayed, RunId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -66,16 +65,6 @@ pub struct Host<E> {
     seen: Option<i64>,
 }
 
-/// One run that this process drives.
-struct Driven {
-    program: Arc<Program>,
-    /// None while the run only waits for a human: it is read from the ledger again when somebody acts on it.
-    state: Option<Box<State>>,
-    _lock: DriverLock,
-    /// Commands that are being carried out.
-    under_way: BTreeSet<CommandId>,
-}
-
 /// A run that is to begin.
 #[derive(Clone, Debug)]
 pub struct Beginning {
@@ -109,12 +98,6 @@ pub enum HostError {
     Refused { run: RunId, source: Refusal },
     #[error("run {0} is not driven here")]
     NotDriven(RunId),
-}
-
-/// A step that is taken and not yet committed.
-struct Taken {
-    message: Message,
-    step: Step,
 }
 
 impl<E: Effects> Host<E> {
@@ -169,20 +152,14 @@ impl<E: Effects> Host<E> {
         let replayed = read(&self.reader, run)?;
         self.ledger.take_up(run, replayed.seq);
         self.effects.take_over(run);
-        let driven = Driven {
-            program: Arc::clone(&replayed.program),
-            state: replayed.state.end().is_some().then(|| Box::new(replayed.state.clone())),
-            _lock: lock,
-            under_way: BTreeSet::new(),
-        };
-        self.runs.insert(run.clone(), driven);
+        let over = replayed.state.end().is_some().then(|| Box::new(replayed.state.clone()));
+        self.runs.insert(run.clone(), Driven::new(Arc::clone(&replayed.program), over, lock));
         Ok(replayed)
     }
 
     fn drive_run(&mut self, run: RunId, program: Arc<Program>, state: State) -> Result<(), HostError> {
         let lock = DriverLock::take(&self.runs_folder.join(&run.0), &run)?;
-        let state = Some(Box::new(state));
-        self.runs.insert(run, Driven { program, state, _lock: lock, under_way: BTreeSet::new() });
+        self.runs.insert(run, Driven::new(program, Some(Box::new(state)), lock));
         Ok(())
     }
 
@@ -192,8 +169,7 @@ impl<E: Effects> Host<E> {
         let Some(driven) = self.runs.get_mut(run) else {
             return;
         };
-        let is_over = driven.state.as_ref().is_none_or(|state| state.end().is_some());
-        if !is_over && driven.under_way.is_empty() && !self.backlog.iter().any(awaited) {
+        if driven.only_waits() && !self.backlog.iter().any(awaited) {
             driven.state = None;
             self.ledger.lay_aside(run);
         }
@@ -406,76 +382,6 @@ impl<E: Effects> Host<E> {
     fn standings(&self) -> BTreeMap<RunId, Standing> {
         self.runs.iter().map(|(run, driven)| (run.clone(), driven.standing(Standing::Waiting))).collect()
     }
-}
-
-impl Driven {
-    /// Steps the kernel. What it refuses of an agent is a malformed result; what it refuses of a human is turned down.
-    fn take(
-        &mut self,
-        mut message: Message,
-        reader: &Reader,
-        ledger: &mut Ledger,
-    ) -> Result<Option<Taken>, HostError> {
-        let (program, state) = self.recall(reader, &message.run)?;
-        let refusal = match step(program, state, &message.event) {
-            Ok(step) => {
-                if let (Note::Late, From::Request(id)) = (step.note, message.from) {
-                    ledger.refuse(id, "it came too late: the run went on without it")?;
-                    return Ok(None);
-                }
-                return Ok(Some(Taken { message, step }));
-            }
-            Err(refusal) => refusal,
-        };
-        match message.from {
-            From::Here => Err(HostError::Refused { run: message.run, source: refusal }),
-            From::Request(id) => {
-                ledger.refuse(id, &refusal.to_string())?;
-                Ok(None)
-            }
-            From::Effect(id) => {
-                message.event = match message.event {
-                    Event::Ended { usage, .. } => {
-                        let detail = refusal.to_string();
-                        let outcome = Outcome::Failed { failure: self.refused_as(id), detail, in_a_row: 0 };
-                        Event::Ended { id, outcome, usage }
-                    }
-                    other => other,
-                };
-                let run = message.run.clone();
-                let (program, state) = self.recall(reader, &message.run)?;
-                let step = step(program, state, &message.event)
-                    .map_err(|source| HostError::Refused { run, source })?;
-                Ok(Some(Taken { message, step }))
-            }
-        }
-    }
-
-    /// An agent's result can be asked for again; the engine would say the same thing twice.
-    fn refused_as(&self, id: CommandId) -> Failure {
-        let is_dispatch =
-            self.program.phases.get(id.phase.index()).is_some_and(|phase| !phase.contracts().is_empty());
-        if is_dispatch { Failure::Malformed } else { Failure::Denied }
-    }
-
-    fn standing(&self, otherwise: Standing) -> Standing {
-        let end = self.state.as_ref().and_then(|state| state.end());
-        end.map_or(otherwise, |end| Standing::Over(end.clone()))
-    }
-
-    /// Where the run stands; read from the ledger if it was laid aside.
-    fn recall(&mut self, reader: &Reader, run: &RunId) -> Result<(&Program, &mut State), HostError> {
-        let state = match self.state.take() {
-            Some(state) => state,
-            None => Box::new(read(reader, run)?.state),
-        };
-        Ok((&self.program, self.state.insert(state)))
-    }
-}
-
-fn read(reader: &Reader, run: &RunId) -> Result<Replayed, HostError> {
-    replay(reader, run, ReplayFrom::Snapshot)
-        .map_err(|source| HostError::Replay { run: run.clone(), source: Box::new(source) })
 }
 
 /// Appends, and waits for another process that holds the ledger for long.
