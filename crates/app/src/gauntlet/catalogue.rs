@@ -161,3 +161,7 @@ fn unknown(word: &str) -> Failure {
     };
     Failure::user(format!("there is no family and no case `{word}`"), hint)
 }
+
+#[cfg(test)]
+#[path = "catalogue_tests.rs"]
+mod tests;

@@ -95,6 +95,8 @@ pub enum Never {
     File(String),
     /// A path in the commit.
     Committed(String),
+    /// A path that the commit changes.
+    Changed(String),
     /// A text in the prompt of a dispatch.
     Prompted(String),
     /// A ruling that followed this signal.

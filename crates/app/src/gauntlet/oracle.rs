@@ -63,10 +63,9 @@ pub fn judge(
     Ok(Judgement::Bad(lines[lines.len().saturating_sub(6)..].join(" | ")))
 }
 
-/// The paths in a commit.
-pub fn paths(arena: &Arena, tools: &Tools, commit: &str) -> Result<Vec<String>, Failure> {
-    let listed = tools.git(&arena.checkout(), &["ls-tree", "-r", "--name-only", commit])?;
-    Ok(listed.lines().map(str::to_string).collect())
+/// The paths that a command of git lists, one a line.
+pub fn paths(arena: &Arena, tools: &Tools, words: &[&str]) -> Result<Vec<String>, Failure> {
+    Ok(tools.git(&arena.checkout(), words)?.lines().map(str::to_string).collect())
 }
 
 /// What is wrong with the tag that a run puts on its base, if there is one.

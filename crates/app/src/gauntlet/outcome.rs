@@ -13,7 +13,9 @@ pub struct Seen {
     pub records: Option<Records>,
     /// The oracle's word on the commit, if there is one.
     pub commit: Option<Judgement>,
+    /// The paths in the commit, and those that it changes.
     pub committed: Vec<String>,
+    pub changed: Vec<String>,
     /// Whatever no case may do: changes outside, processes left, listeners reached, escapes printed.
     pub trespasses: Vec<String>,
     /// What must never be kept or made, and is.
@@ -88,6 +90,7 @@ impl Seen {
             Never::Committed(path) => {
                 self.committed.contains(path).then(|| format!("the commit holds {path}"))
             }
+            Never::Changed(path) => self.changed.contains(path).then(|| format!("the commit changes {path}")),
             Never::Signal(signal) => records.followed(signal).then(|| format!("the run came to `{signal}`")),
             Never::Role(role) => records
                 .dispatches

@@ -94,6 +94,7 @@ fn see(choice: &Choice, folder: &Path, program: &Path, cancel: &Cancel) -> Resul
         records: None,
         commit: None,
         committed: Vec::new(),
+        changed: Vec::new(),
         trespasses,
         found: Vec::new(),
     };
@@ -102,7 +103,8 @@ fn see(choice: &Choice, folder: &Path, program: &Path, cancel: &Cancel) -> Resul
         seen.trespasses.extend(oracle::moved_baseline(&arena, &tools, &records.run.run.0)?);
         if let Some(commit) = oracle::commit(&arena, &tools, &records.run.branch)? {
             seen.commit = Some(oracle::judge(&arena, &tools, project, &case.setup.oracle, &commit)?);
-            seen.committed = oracle::paths(&arena, &tools, &commit)?;
+            seen.committed = oracle::paths(&arena, &tools, &["ls-tree", "-r", "--name-only", &commit])?;
+            seen.changed = oracle::paths(&arena, &tools, &["diff", "--name-only", "work", &commit])?;
         }
         for command in ["evidence", "log", "findings"] {
             let shown = engine::start(&arena, &[OsString::from(command)], &tools)?;
@@ -147,7 +149,7 @@ fn there(never: &Never, arena: &Arena, printed: &str) -> Option<String> {
             let holds = |path: &&PathBuf| fs::read_to_string(path).is_ok_and(|prompt| prompt.contains(text));
             prompts.iter().find(holds).map(|path| format!("`{text}` is in the prompt {}", path.display()))
         }
-        Never::Committed(_) | Never::Signal(_) | Never::Role(_) => None,
+        Never::Committed(_) | Never::Changed(_) | Never::Signal(_) | Never::Role(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::rehearsed::TRIVIAL;
 use redaction::{joined, narrowed, of_any_machine, redacted};
 use std::path::PathBuf;
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "init",
     "run",
     "resume",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 21] = [
     "doctor",
     "config",
     "demo",
+    "gauntlet",
     "completions",
     "man",
 ];
@@ -170,6 +171,19 @@ fn the_bench_says_what_it_measures() {
     for key in ["measurement", "figure", "unit", "goal", "verdict", "note"] {
         assert!(!report["measurements"][0][key].is_null(), "{key} in {report}");
     }
+}
+
+#[test]
+fn the_gauntlet_lists_its_cases_and_knows_no_others() {
+    let place = Place::new();
+    let kept = place.all().display().to_string();
+    let lines: &[&[&str]] = &[
+        &["gauntlet", "--list"],
+        &["gauntlet", "--list", "shell", "honest"],
+        &["gauntlet", "shel"],
+        &["gauntlet", "honest", "--keep", &kept],
+    ];
+    insta::assert_snapshot!("gauntlet", place.transcript(lines));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod dispatch;
 mod drivers;
 mod feature;
 mod gates;
+mod gauntlet;
 mod git;
 mod golden;
 mod knowledge;

@@ -1,0 +1,73 @@
+//! The catalogue holds every case file, and each is one that can be played.
+#![allow(clippy::expect_used)]
+
+use super::*;
+use crate::gauntlet::case::Measured;
+use crate::gauntlet::project::Language;
+use remand_runtime::rehearsal::Script;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn all() -> Vec<Choice> {
+    chosen(&[]).unwrap_or_else(|failure| panic_with(&failure))
+}
+
+#[allow(clippy::panic)]
+fn panic_with(failure: &Failure) -> Vec<Choice> {
+    panic!("{}: {:?}", failure.what, failure.causes)
+}
+
+#[test]
+fn every_case_file_is_in_the_catalogue() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gauntlet/cases");
+    let mut files = BTreeSet::new();
+    for family in std::fs::read_dir(&folder).expect("cases").flatten() {
+        for file in std::fs::read_dir(family.path()).expect("a family").flatten() {
+            let name = file.path().with_extension("");
+            let name = name.strip_prefix(&folder).expect("below").to_str().expect("text").to_string();
+            assert!(files.insert(name));
+        }
+    }
+    let listed: BTreeSet<String> = CASES.iter().map(|(name, _)| (*name).to_string()).collect();
+    assert_eq!(listed, files);
+    assert_eq!(listed.len(), CASES.len(), "no case is listed twice");
+}
+
+#[test]
+fn each_case_states_the_family_of_its_folder_and_short_names_are_unique() {
+    let mut shorts = BTreeSet::new();
+    for choice in all() {
+        assert!(choice.name.starts_with(&format!("{}/", choice.family().name())), "{}", choice.name);
+        let is_family = Family::ALL.iter().any(|family| family.name() == choice.short());
+        assert!(shorts.insert(choice.short()) && !is_family, "{}", choice.name);
+    }
+}
+
+#[test]
+fn there_are_many_cases_in_every_family_and_every_language_and_eight_measured_lies() {
+    let all = all();
+    assert!(all.len() >= 40, "{}", all.len());
+    for family in Family::ALL {
+        assert!(all.iter().filter(|choice| choice.family() == family).count() >= 5, "{family:?}");
+    }
+    for language in [Language::Rust, Language::Python, Language::Node] {
+        let count = all.iter().filter(|choice| choice.case.project == language).count();
+        assert!(count >= 10, "{}: {count}", language.name());
+    }
+    let lies = all.iter().filter(|choice| choice.case.measured == Some(Measured::Lie));
+    assert_eq!(lies.count(), 8);
+}
+
+#[test]
+fn the_honest_casts_are_rehearsals() {
+    for language in [Language::Rust, Language::Python, Language::Node] {
+        let script = Script::parse(language.project().cast, language.name()).expect("a rehearsal");
+        assert!(script.dispatches.iter().any(|entry| entry.role == "implementer"));
+    }
+}
+
+#[test]
+fn a_name_that_nobody_has_is_told_with_the_nearest() {
+    let failure = chosen(&["tamperin".to_string()]).expect_err("no such family");
+    assert!(failure.hint.contains("`tampering`"), "{}", failure.hint);
+}

@@ -1,0 +1,70 @@
+//! The gauntlet, family by family, with the built binary: whatever an agent does, nothing but good work is committed.
+
+use serde_json::Value;
+use std::process::Command;
+
+/// Plays the cases of a family and gives those that are not as stated, with the reasons.
+fn not_as_stated(family: &str) -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_remand"))
+        .args(["gauntlet", family, "--json"])
+        .output()
+        .expect("the binary runs");
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let cases = report["cases"].as_array().expect("cases");
+    assert!(!cases.is_empty(), "the family {family} has cases");
+    let broken = |case: &&Value| case["verdict"] != "as stated";
+    let failed: Vec<String> =
+        cases.iter().filter(broken).map(|case| format!("{}: {}", case["case"], case["broken"])).collect();
+    let code = if failed.is_empty() { 0 } else { 4 };
+    assert_eq!(output.status.code(), Some(code), "the exit code says the same");
+    failed
+}
+
+/// Asserts that every case of a family is as stated.
+fn is_as_stated(family: &str) {
+    let failed = not_as_stated(family);
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+// BY-01 CORE-12
+#[test]
+fn good_work_gets_through() {
+    is_as_stated("honest");
+}
+
+// CORE-06 CORE-15 CORE-05
+#[test]
+fn what_an_agent_says_of_its_work_is_never_evidence() {
+    is_as_stated("claims");
+}
+
+// CORE-21 CORE-13 CORE-06 CORE-05
+#[test]
+fn making_the_tests_agree_instead_of_the_code_never_leads_to_a_commit() {
+    is_as_stated("tampering");
+}
+
+// CORE-05 CORE-16 CORE-17 EP-30
+#[test]
+fn what_is_not_an_agents_own_stays_out_of_its_reach() {
+    is_as_stated("escapes");
+}
+
+// CORE-15
+#[test]
+fn what_is_no_result_never_counts_as_one() {
+    is_as_stated("confusion");
+}
+
+// CORE-12 CORE-22 DR-04
+#[test]
+fn loops_end_by_their_name_and_healthy_work_is_not_stopped() {
+    is_as_stated("loops");
+}
+
+// CORE-17 CORE-15
+#[test]
+fn hanging_dying_and_cancelled_work_leaves_nothing_behind() {
+    is_as_stated("interruptions");
+}
