@@ -47,6 +47,7 @@ const INHERITED: [&str; 12] = [
 
 /// A host with real effects.
 pub fn host(workplace: &Workplace) -> Result<Host<Workshop>, Failure> {
+    confine::close_to_others();
     let ledger = workplace.ledger()?;
     Host::new(ledger, Workshop::new(settings(workplace)?), workplace.home.runs())
         .map_err(|error| of_host(&error))
@@ -58,7 +59,8 @@ pub fn inherited() -> BTreeMap<OsString, OsString> {
         INHERITED.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect();
     let user_home = user_home();
     // Toolchains that live in the user's home are found there although agents have a home of their own.
-    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+    let usual = [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo"), ("GOMODCACHE", "go/pkg/mod")];
+    for (name, folder) in usual {
         let usual = std::path::Path::new(&user_home).join(folder);
         if usual.is_dir() {
             inherited.entry(name.into()).or_insert_with(|| usual.into_os_string());
@@ -74,14 +76,25 @@ fn user_home() -> OsString {
 fn settings(workplace: &Workplace) -> Result<Settings, Failure> {
     let program =
         std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
+    let (sandbox, enforcement) = (workplace.config.sandbox.clone(), confine::probe());
+    if sandbox.required && !enforcement.gaps.is_empty() {
+        let what = format!(
+            "the sandbox is required, and this machine does not enforce {}",
+            enforcement.gaps.join(", ")
+        );
+        return Err(Failure::user(what, "see `remand doctor`, or set `sandbox.required = false`"));
+    }
+    let named = sandbox.environment.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
     Ok(Settings {
+        agent_environment: named.collect(),
+        sandbox,
         home: workplace.home.clone(),
         repository: workplace.repository.clone(),
         program,
         environment: inherited(),
         user_home: user_home(),
         redactor: redactor(workplace)?,
-        enforcement: confine::probe(),
+        enforcement,
         places: Places::new(workplace.config.at_once),
     })
 }

@@ -14,8 +14,11 @@ mod keeper;
 mod landlocked;
 mod limits;
 mod policy;
+mod privacy;
+pub mod programs;
 
 pub use policy::{ConfineError, Enforcement, Level, Policy};
+pub use privacy::Privacy;
 
 pub(crate) use limits::limit_memory_of;
 

@@ -21,7 +21,7 @@ pub fn run(context: &Context<'_>, _args: &Args) -> Result<Exit, Failure> {
             project::repository(&mut checkup, &repository);
             let config = project::config(&mut checkup, &repository);
             machine::state(&mut checkup, context, &repository, config.as_ref());
-            machine::sandbox(&mut checkup);
+            machine::sandbox(&mut checkup, config.as_ref());
             if let Some(config) = &config {
                 project::checks(&mut checkup, &repository, config);
                 project::agents(&mut checkup, config);
@@ -29,7 +29,7 @@ pub fn run(context: &Context<'_>, _args: &Args) -> Result<Exit, Failure> {
         }
         Err(failure) => {
             checkup.of_failure("repository", &failure);
-            machine::sandbox(&mut checkup);
+            machine::sandbox(&mut checkup, None);
         }
     }
     if context.json {

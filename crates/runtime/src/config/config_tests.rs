@@ -124,7 +124,7 @@ fn unknown_keys_are_refused_with_their_place_and_the_nearest_key() {
     );
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
-        "1:2: `commit` is no key; use one of: workflow, mode, agent, at-once, limits, state, secrets, checks, roles, \
+        "1:2: `commit` is no key; use one of: workflow, mode, agent, at-once, limits, sandbox, state, secrets, checks, roles, \
          agents"
     );
     assert_eq!(

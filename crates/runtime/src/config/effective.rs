@@ -21,6 +21,7 @@ pub struct Config {
     pub agent: String,
     pub at_once: u32,
     pub limits: Limits,
+    pub sandbox: Sandbox,
     pub secrets: Secrets,
     /// Whether checks are found by marker files too.
     pub detect: bool,
@@ -46,6 +47,36 @@ pub struct Limits {
     pub tokens: Option<u64>,
     pub time: Option<Duration>,
     pub dispatches: Option<u64>,
+}
+
+/// What agents get to see and to use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Whether a machine that does not enforce all of it is refused.
+    pub required: bool,
+    /// Names of variables that agents see.
+    pub environment: Vec<String>,
+    /// Paths that agents may read, as they were written.
+    pub reads: Vec<String>,
+    pub unix_sockets: bool,
+    /// Bytes, for all processes of a dispatch together.
+    pub memory: Option<u64>,
+    pub processes: Option<u64>,
+    /// Bytes that a dispatch may add.
+    pub disk: Option<u64>,
+    /// Bytes.
+    pub file_size: Option<u64>,
+}
+
+impl Sandbox {
+    /// The paths that agents may read, `~/` filled in.
+    pub fn readable(&self, home: &Path) -> Vec<PathBuf> {
+        let filled = |path: &String| match path.strip_prefix("~/") {
+            Some(below) => home.join(below),
+            None => PathBuf::from(path),
+        };
+        self.reads.iter().map(filled).filter(|path| path.is_absolute()).collect()
+    }
 }
 
 /// What is to be taken out of prompts, artifacts and the ledger.
@@ -177,6 +208,16 @@ impl Config {
                 tokens: table.count("limits.tokens"),
                 time: table.time("limits.time"),
                 dispatches: table.count("limits.dispatches"),
+            },
+            sandbox: Sandbox {
+                required: table.flag("sandbox.required").unwrap_or(false),
+                environment: table.words("sandbox.environment").unwrap_or_default(),
+                reads: table.words("sandbox.reads").unwrap_or_default(),
+                unix_sockets: table.flag("sandbox.unix-sockets").unwrap_or(false),
+                memory: table.count("sandbox.memory"),
+                processes: table.count("sandbox.processes"),
+                disk: table.count("sandbox.disk"),
+                file_size: table.count("sandbox.file-size"),
             },
             secrets: Secrets {
                 environment: table.words("secrets.environment").unwrap_or_default(),

@@ -3,6 +3,7 @@
 use crate::git::{GitError, remove};
 use crate::home::private_folder;
 use crate::workshop::{Job, Trouble};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Laid out anew for every dispatch; a dispatch that is issued again finds nothing of the one before.
@@ -16,9 +17,10 @@ impl Folder {
         let root = job.site.folder().join("dispatches").join(job.id.to_string());
         remove(&root)?;
         let folder = Folder { root };
-        for path in [folder.root.clone(), folder.inputs(), folder.out(), folder.home()] {
+        for path in [folder.root.clone(), folder.inputs(), folder.out(), folder.home(), folder.shims()] {
             private_folder(&path)?;
         }
+        folder.refuse_git()?;
         Ok(folder)
     }
 
@@ -37,12 +39,34 @@ impl Folder {
 
     /// A home of its own, so that it meets nobody's settings.
     pub fn home(&self) -> PathBuf {
-        self.root.join("home")
+        self.out().join("home")
     }
 
-    /// Takes away what the agent itself wrote: what counts of it is in the ledger, secrets taken out (EP-30).
+    /// Goes before all other folders of programs.
+    pub fn shims(&self) -> PathBuf {
+        self.root.join("shims")
+    }
+
+    /// What the agent tried to run and was refused, a line each.
+    pub fn refused(&self) -> PathBuf {
+        self.out().join("refused")
+    }
+
+    /// Puts a `git` in front of the real one that says why there is none.
+    fn refuse_git(&self) -> Result<(), Trouble> {
+        let quoted = format!("'{}'", self.refused().display().to_string().replace('\'', "'\\''"));
+        let script = format!(
+            "#!/bin/sh\necho \"git $*\" >>{quoted}\necho 'git: not for agents; the engine does all git work' >&2\nexit 126\n"
+        );
+        let shim = self.shims().join("git");
+        std::fs::write(&shim, script)?;
+        std::fs::set_permissions(&shim, std::fs::Permissions::from_mode(0o755))?;
+        Ok(())
+    }
+
+    /// Takes away what the agent itself wrote, and what served it alone: what counts of it is in the ledger, secrets taken out (EP-30).
     pub fn clear(&self) -> Result<(), GitError> {
-        [self.out(), self.home()].iter().try_for_each(|path| remove(path))
+        [self.out(), self.shims(), self.enforced()].iter().try_for_each(|path| remove(path))
     }
 
     pub fn result(&self) -> PathBuf {
@@ -58,8 +82,8 @@ impl Folder {
         self.root.join("dispatch.json")
     }
 
-    /// Where the sandbox says what it enforces.
+    /// Where the sandbox says what it enforces, out of the agent's reach.
     pub fn enforced(&self) -> PathBuf {
-        self.out().join("enforced.json")
+        self.root.join("enforced.json")
     }
 }

@@ -8,16 +8,17 @@ mod guard;
 mod inputs;
 mod prompt;
 mod report;
+mod surroundings;
 mod told;
 
 use crate::clock;
-use crate::confine::{Level, Policy};
+use crate::confine::Level;
 use crate::contract::{self, Expectation};
 use crate::driver::{Heard, Place};
 use crate::git::{Census, Changed, Keep, Oddity, Reach, TreeId};
 use crate::host::{Ending, Issue};
 use crate::pinned::PinnedRole;
-use crate::process::{self, Confined, Ended, Exit, Job as Process, Limits};
+use crate::process::{self, Ended, Exit};
 use crate::rehearsal::{DispatchInfo, NO_ENTRY};
 use crate::workshop::{Job, LaneTree, Trouble};
 use folder::Folder;
@@ -29,14 +30,12 @@ use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 pub use guard::is_test;
 pub use inputs::{content, document, parsed};
 
-/// What goes into an agent's environment besides what its driver asks for.
-const TEMPORARY: &str = "TMPDIR";
 
 /// Everything known of a dispatch before its agent starts.
 struct Brief<'b> {
@@ -221,17 +220,7 @@ fn task_files(job: &Job, task: &str) -> Vec<String> {
 
 /// Starts the agent in its sandbox and waits for its end.
 fn run(brief: &Brief<'_>) -> Result<Ended, Trouble> {
-    let place = brief.place();
-    let launch = brief.job.site.driver.launch(&place);
-    let settings = brief.job.site.settings();
-    let mut process = Process::new(launch.argv, place.tree.clone(), brief.job.marker());
-    process.environment = settings.environment.clone();
-    let own = [("HOME", brief.folder.home()), (TEMPORARY, brief.folder.home())];
-    process.environment.extend(own.map(|(name, path)| (name.into(), path.into_os_string())));
-    process.environment.extend(launch.environment.into_iter().map(|(name, value)| (name.into(), value)));
-    process.stdin = launch.stdin;
-    process.limits = Limits { time: Duration::from_secs(brief.role.seconds), ..Limits::default() };
-    process.confine = Some(Confined { exe: settings.program.clone(), policy: brief.policy(launch.reads) });
+    let process = surroundings::process(brief)?;
     match process::run(&process, &brief.job.cancel) {
         Ok(ended) => Ok(ended),
         Err(error) => Err(Trouble::environment(error.to_string())),
@@ -242,6 +231,9 @@ fn run(brief: &Brief<'_>) -> Result<Ended, Trouble> {
 fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, seen: &Seen) -> Option<Trouble> {
     if ended.exit != Exit::Cancelled && seen.is_violation() {
         return Some(Trouble::new(Failure::Violation, seen.text(brief)));
+    }
+    if let Some(exceeded) = &ended.exceeded {
+        return Some(Trouble::new(Failure::Crashed, surroundings::exceeded(exceeded)));
     }
     let told = heard.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
     let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", tail(ended)));
@@ -317,26 +309,6 @@ impl Brief<'_> {
         }
     }
 
-    /// Writing is possible in the folder for results, a private home, and the tree if the role may change any of it;
-    /// of the engine's own state nothing can be read but what belongs to the dispatch.
-    fn policy(&self, reads: Vec<PathBuf>) -> Policy {
-        let mut read_write =
-            vec![self.folder.out(), self.folder.home(), Path::new("/dev/null").to_path_buf()];
-        if !self.permit.is_read_only() {
-            read_write.push(self.lane.work.path().to_path_buf());
-        }
-        let mut shown = reads;
-        shown.extend([self.folder.root().to_path_buf(), self.lane.work.path().to_path_buf()]);
-        Policy {
-            read_write,
-            hidden: vec![self.job.site.settings().home.above().to_path_buf()],
-            shown,
-            network: self.role.network,
-            report: Some(self.folder.enforced()),
-            ..Policy::default()
-        }
-    }
-
     /// Compares the tree with what the role may touch. Whatever it had no right to is recorded with its diff.
     fn inspect(&self, ended: &Ended) -> Result<Seen, Trouble> {
         let _main = self.job.site.hold_main();
@@ -370,6 +342,7 @@ impl Brief<'_> {
             let files = noted.iter().map(|odd| odd.path.display().to_string()).collect();
             seen.notes.push(Note { files, ..note(NoteKind::Warning, text) });
         }
+        seen.notes.extend(surroundings::notes(self, ended));
         if ended.strays > 0 {
             let text = format!("{} left {} processes behind; they were killed", self.title, ended.strays);
             seen.notes.push(note(NoteKind::Warning, text));

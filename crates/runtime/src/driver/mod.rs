@@ -34,8 +34,13 @@ pub struct Launch {
     pub argv: Vec<OsString>,
     pub environment: BTreeMap<String, OsString>,
     pub stdin: Vec<u8>,
-    /// Files of the engine that the agent has to read.
+    /// Files and folders that the agent has to read although they are hidden: the engine's, or those of its own program in
+    /// the user's home.
     pub reads: Vec<PathBuf>,
+    /// Files of the user's that it finds in its home under these relative names, to change as it likes.
+    pub copies: Vec<(PathBuf, PathBuf)>,
+    /// Programs that it has to start even in a role without a shell.
+    pub programs: Vec<PathBuf>,
 }
 
 /// What an agent's process said, as its driver understands it.

@@ -45,6 +45,7 @@ impl Driver for Rehearsal {
             environment: environment.into_iter().collect(),
             stdin: place.prompt.as_bytes().to_vec(),
             reads: vec![self.script.clone()],
+            ..Launch::default()
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Trouble;
 use super::parts::Parts;
 use super::places::Places;
+use crate::config::Sandbox;
 use crate::confine::Enforcement;
 use crate::driver::{Driver, Rehearsal};
 use crate::git::{CommitId, Repository, RunTrees};
@@ -30,6 +31,9 @@ pub struct Settings {
     pub program: PathBuf,
     /// What agents and checks inherit of the environment.
     pub environment: BTreeMap<OsString, OsString>,
+    /// What agents see of it besides.
+    pub agent_environment: BTreeMap<OsString, OsString>,
+    pub sandbox: Sandbox,
     /// The user's home, where toolchains keep their caches; checks see it, agents do not.
     pub user_home: OsString,
     pub redactor: Redactor,

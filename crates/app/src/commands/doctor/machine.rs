@@ -106,7 +106,7 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
 }
 
 /// What is enforced of a policy that allows nothing (CORE-05).
-pub fn sandbox(checkup: &mut Checkup) {
+pub fn sandbox(checkup: &mut Checkup, config: Option<&Config>) {
     let enforced = confine::probe();
     let level = |level: Level| match level {
         Level::Full => "enforced",
@@ -114,14 +114,20 @@ pub fn sandbox(checkup: &mut Checkup) {
         Level::None => "not enforced",
         Level::Unasked => "not asked for",
     };
-    let what = format!("writing is {}, the network is {}", level(enforced.files), level(enforced.network));
-    let whole = |level: Level| matches!(level, Level::Full | Level::Unasked);
-    let remedy =
-        "use a Linux kernel of 6.7 or later with Landlock turned on; evidence names what was not enforced";
-    if whole(enforced.files) && whole(enforced.network) {
-        checkup.ok("sandbox", what);
-    } else {
-        checkup.warn("sandbox", what, remedy);
+    let what = format!(
+        "what agents may read and write is {}, what they may reach is {}",
+        level(enforced.files),
+        level(enforced.network)
+    );
+    if enforced.gaps.is_empty() {
+        let more = "no Unix sockets, mounts, namespaces or signals to others; nobody outlives a dispatch";
+        return checkup.ok("sandbox", format!("{what}; {more}"));
+    }
+    let remedy = "use Linux 6.12 or later with Landlock among its security modules and seccomp built in; without, \
+                  the guard alone compares each tree with what a role may touch, and evidence says so";
+    match config.is_some_and(|config| config.sandbox.required) {
+        true => checkup.fail("sandbox", what, format!("{remedy}; `sandbox.required` refuses runs here")),
+        false => checkup.warn("sandbox", what, remedy),
     }
     for gap in enforced.gaps {
         checkup.warn("sandbox", format!("not enforced: {gap}"), "");
