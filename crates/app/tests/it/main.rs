@@ -7,6 +7,7 @@ mod commands;
 mod crash;
 mod dispatch;
 mod drivers;
+mod enforcement;
 mod feature;
 mod gates;
 mod gauntlet;

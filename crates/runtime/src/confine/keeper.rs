@@ -11,7 +11,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, set_child_subreaper,
     set_parent_process_death_signal,
 };
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -20,6 +20,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::thread;
+use std::time::Duration;
+
+/// How long a signal to oneself may take.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Starts the program under the policy and ends as it ends.
 pub(super) fn keep(
@@ -30,7 +34,7 @@ pub(super) fn keep(
     let parent = getppid();
     let report = policy.report.as_deref().map(create).transpose()?;
     let kept = |source: io::Error| ConfineError::Keeper { source };
-    let mut signals = Signals::new([SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP]).map_err(kept)?;
+    let mut signals = Signals::new([SIGCHLD, SIGCONT, SIGTERM, SIGINT, SIGQUIT, SIGHUP]).map_err(kept)?;
     super::own_session();
     set_parent_process_death_signal(Some(Signal::HUP)).map_err(|error| kept(error.into()))?;
     set_child_subreaper(Some(getpid())).map_err(|error| kept(error.into()))?;
@@ -43,16 +47,28 @@ pub(super) fn keep(
     if getppid() != parent {
         abandon();
     }
+    let mut ended = None;
     for signal in signals.forever() {
-        match signal {
-            SIGCHLD => {
-                if let Some(status) = reap(child) {
-                    end(policy, status);
-                }
-            }
-            SIGHUP if getppid() != parent => abandon(),
+        let status = match signal {
+            SIGHUP | SIGCONT if getppid() != parent => abandon(),
+            SIGCHLD => reap(child),
+            SIGCONT => None,
             // Meant for the program, which gets it by its group.
-            _ => {}
+            _ => continue,
+        };
+        match (status, ended) {
+            (Some(status), _) if policy.watched => {
+                // The engine kills and counts those who are left, and lets this go on; or it dies, which does as well.
+                let _ = set_parent_process_death_signal(Some(Signal::CONT));
+                let _ = kill_process(getpid(), Signal::STOP);
+                ended = Some(status);
+            }
+            (Some(status), _) => {
+                kill_below(getpid());
+                end(status);
+            }
+            (None, Some(status)) if signal == SIGCONT => end(status),
+            (None, _) => {}
         }
     }
     Err(kept(io::Error::other("no more signals arrive")))
@@ -101,17 +117,13 @@ fn reap(child: Option<Pid>) -> Option<WaitStatus> {
 }
 
 /// Ends as the program did, when nothing of it is left.
-fn end(policy: &Policy, status: WaitStatus) -> ! {
-    if policy.watched {
-        // The engine looks after those who are left, counts them, and lets this go on.
-        let _ = kill_process(getpid(), Signal::STOP);
-    } else {
-        kill_below(getpid());
-    }
+fn end(status: WaitStatus) -> ! {
     if let Some(signal) = status.terminating_signal().and_then(Signal::from_named_raw) {
-        // The first one only takes a handler of the runtime away.
-        let _ = kill_process(getpid(), signal);
-        let _ = kill_process(getpid(), signal);
+        // The first one may only take a handler of the runtime away, and another thread may have to be told.
+        for _ in 0..2 {
+            let _ = kill_process(getpid(), signal);
+            thread::sleep(PAUSE);
+        }
     }
     let signalled = status.terminating_signal().map(|signal| 128 + signal);
     std::process::exit(status.exit_status().or(signalled).unwrap_or(1))

@@ -1,0 +1,182 @@
+//! Attacks of agents on what surrounds them, in whole runs: none arrives, each is on record, good work still gets through.
+
+use crate::place::Place;
+use crate::rehearsed::{Entry, SUB, Script, TRIVIAL, implemented, review, role};
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::{DispatchRow, NoteRow};
+
+/// What a run left in the ledger.
+struct Left {
+    dispatches: Vec<DispatchRow>,
+    notes: Vec<NoteRow>,
+}
+
+impl Left {
+    fn says(&self, kind: NoteKind, text: &str) -> bool {
+        self.notes.iter().any(|note| note.kind == kind && note.text.contains(text))
+    }
+}
+
+/// A run whose first implementer attacks, and whose second one does the work.
+fn attacked(place: &Place, attack: Entry) -> Left {
+    let script = Script::quick().with(attack.writes("sums/sub.py", SUB).says(implemented("")));
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    left(place)
+}
+
+fn left(place: &Place) -> Left {
+    let (run, reader) = (place.latest().run, place.reader());
+    Left {
+        dispatches: reader.dispatches(&run).expect("dispatches"),
+        notes: reader.notes(&run).expect("notes"),
+    }
+}
+
+fn attacker() -> Entry {
+    role("implementer").attempt(1).going_on()
+}
+
+fn said(place: &Place, row: &DispatchRow) -> String {
+    let said = place.reader().blob(row.output.expect("output")).expect("blob");
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+// CORE-05 EP-30
+#[test]
+fn an_agent_finds_neither_the_keys_of_the_user_nor_the_checkout() {
+    let place = Place::configured(TRIVIAL);
+    let home = place.state().with_file_name("home");
+    for file in [".ssh/id", ".aws/credentials", ".netrc", ".cargo/credentials.toml", ".config/gh/hosts.yml"] {
+        let file = home.join(file);
+        std::fs::create_dir_all(file.parent().expect("parent")).expect("folder");
+        std::fs::write(file, "precious-key").expect("key");
+    }
+    let (home, checkout) = (home.display(), place.project().display().to_string());
+    let mut attack = attacker();
+    for look in [
+        format!("cat {home}/.ssh/id {home}/.aws/credentials {home}/.netrc"),
+        format!("cat {home}/.cargo/credentials.toml {home}/.config/gh/hosts.yml"),
+        format!("ls {home} {home}/.ssh"),
+        format!("cat {checkout}/remand.toml {checkout}/.git/config; ls {checkout}"),
+        "cat /proc/$PPID/../1/environ; cat /proc/*/environ | tr '\\0' '\\n' | grep REMAND_STATE_DIR"
+            .to_string(),
+        "env | grep -E 'EMAIL|USER|GIT_' && echo leaked-environment".to_string(),
+    ] {
+        attack = attack.runs(&look);
+    }
+    let left = attacked(&place, attack);
+    let said = said(&place, &left.dispatches[0]);
+    let leaks = |line: &&str| {
+        ["precious-key", "detect = false", "leaked-environment", "id", "sums"].contains(line)
+            || line.starts_with("REMAND_STATE_DIR=")
+            || line.contains("repositoryformatversion")
+    };
+    assert_eq!(said.lines().find(leaks), None, "{said}");
+    assert_eq!(left.dispatches[0].failure.as_deref(), Some("violation"));
+}
+
+// CORE-05
+#[test]
+fn an_agent_that_replaces_the_git_file_of_its_tree_leaves_a_trace_and_loses_the_dispatch() {
+    let place = Place::configured(TRIVIAL);
+    let left =
+        attacked(&place, attacker().runs("rm .git && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit"));
+    assert_eq!(left.dispatches[0].failure.as_deref(), Some("violation"));
+    let note = left.notes.iter().find(|note| note.kind == NoteKind::Violation).expect("a violation");
+    assert_eq!(note.files, [".git"]);
+    let diff = place.reader().blob(note.blob.expect("the diff")).expect("blob");
+    assert!(String::from_utf8_lossy(&diff).contains("-gitdir: "));
+    assert_eq!(place.git(&["show", &format!("{}:sums/sub.py", place.latest().branch)]), SUB);
+}
+
+// CORE-05
+#[test]
+fn pipes_links_and_privileged_files_cost_the_dispatch_and_are_gone() {
+    let place = Place::configured(TRIVIAL);
+    let plant = "mkfifo sums/pipe; ln README.md sums/twin; cp /bin/true sums/su; chmod 4755 sums/su";
+    let left = attacked(&place, attacker().runs(plant));
+    let note = left.notes.iter().find(|note| note.kind == NoteKind::Violation).expect("a violation");
+    for odd in ["README.md", "sums/pipe", "sums/su", "sums/twin"] {
+        assert!(note.files.iter().any(|file| file == odd), "{odd}: {:?}", note.files);
+    }
+    let tree = place.git(&["ls-tree", "-r", "--name-only", &place.latest().branch]);
+    assert!(!tree.contains("sums/su\n") && !tree.contains("twin"), "{tree}");
+}
+
+// CORE-05
+#[test]
+fn what_an_author_leaves_in_ignored_files_reaches_no_reader() {
+    let place = Place::configured(TRIVIAL);
+    let look = role("reviewer").runs("ls sums/__pycache__ && echo planted-file-is-there");
+    let script = Script::quick()
+        .with(
+            role("implementer")
+                .writes("sums/sub.py", SUB)
+                .writes("sums/__pycache__/planted.pyc", "owned")
+                .says(implemented("")),
+        )
+        .with(look.says(review("code", "general", "approve", &[])));
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let left = left(&place);
+    let reviewer = left.dispatches.iter().find(|row| row.role == "reviewer").expect("a reviewer");
+    let said = said(&place, reviewer);
+    assert!(!said.contains("planted-file-is-there\n") || said.contains("No such file"), "{said}");
+}
+
+// CORE-19 OT-05
+#[test]
+fn git_is_refused_to_agents_on_record_and_costs_nothing() {
+    let place = Place::configured(TRIVIAL);
+    let left =
+        attacked(&place, attacker().runs("git commit -m own || true").runs("/usr/bin/env git log | head -1"));
+    assert!(left.says(NoteKind::Warning, "tried to run git commit -m own; git log"), "{:?}", left.notes);
+    assert_eq!(left.dispatches[0].failure, None);
+}
+
+// CORE-05 CORE-17
+#[test]
+fn a_limit_that_is_exceeded_is_named_and_costs_the_dispatch() {
+    let place = Place::configured(&format!("[sandbox]\nprocesses = 20\n\n{TRIVIAL}"));
+    let bomb =
+        "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sh -c 'sleep 1000 & sleep 1000' & done; wait";
+    let left = attacked(&place, attacker().runs(bomb));
+    assert_eq!(left.dispatches[0].failure.as_deref(), Some("crashed"));
+    let detail = left.dispatches[0].detail.clone().unwrap_or_default();
+    assert!(detail.contains("sandbox.processes"), "{detail}");
+    assert!(left.says(NoteKind::Warning, "sandbox.processes"), "{:?}", left.notes);
+}
+
+// OT-05
+#[test]
+fn a_role_without_a_shell_runs_no_command_and_still_reports() {
+    let place = Place::new();
+    let shipped = std::fs::read_to_string(crate::root().join("roles/reviewer.md")).expect("the role");
+    let quiet = shipped.replace("result: review-findings", "result: review-findings\nshell: false");
+    assert_ne!(quiet, shipped);
+    place.write(".remand/roles/reviewer.md", &quiet);
+    place.write("remand.toml", TRIVIAL);
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "A role"]);
+    let busy = role("reviewer").attempt(1).going_on().runs("echo ran-a-command");
+    let script = Script::quick().with(busy.says(review("code", "general", "approve", &[])));
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let left = left(&place);
+    let reviewers: Vec<&DispatchRow> = left.dispatches.iter().filter(|row| row.role == "reviewer").collect();
+    assert!(!said(&place, reviewers[0]).contains("\nran-a-command\n"), "{:?}", said(&place, reviewers[0]));
+    assert_eq!(reviewers[0].failure.as_deref(), Some("violation"));
+    assert_eq!((reviewers.len(), reviewers[1].failure.as_deref()), (2, None));
+}
+
+// CORE-05
+#[test]
+fn a_required_sandbox_refuses_a_machine_that_does_not_give_it() {
+    let place = Place::configured(&format!("[sandbox]\nrequired = true\n\n{TRIVIAL}"));
+    let shown = place.quick(&Script::quick(), &[]);
+    match remand_runtime::confine::probe().gaps.is_empty() {
+        true => assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err),
+        false => assert!(shown.err.contains("the sandbox is required"), "{}", shown.err),
+    }
+}
