@@ -111,6 +111,7 @@ fn a_later_layer_wins_key_by_key_and_each_value_tells_where_it_comes_from() {
         "sandbox.processes = 512 (built in)",
         "sandbox.reads = [] (built in)",
         "sandbox.required = false (built in)",
+        "sandbox.shared-memory = false (built in)",
         "sandbox.unix-sockets = false (built in)",
         "secrets.environment = [] (built in)",
         "secrets.patterns = [] (built in)",

@@ -59,6 +59,7 @@ pub struct Sandbox {
     /// Paths that agents may read, as they were written.
     pub reads: Vec<String>,
     pub unix_sockets: bool,
+    pub shared_memory: bool,
     /// Bytes, for all processes of a dispatch together.
     pub memory: Option<u64>,
     pub processes: Option<u64>,
@@ -214,6 +215,7 @@ impl Config {
                 environment: table.words("sandbox.environment").unwrap_or_default(),
                 reads: table.words("sandbox.reads").unwrap_or_default(),
                 unix_sockets: table.flag("sandbox.unix-sockets").unwrap_or(false),
+                shared_memory: table.flag("sandbox.shared-memory").unwrap_or(false),
                 memory: table.count("sandbox.memory"),
                 processes: table.count("sandbox.processes"),
                 disk: table.count("sandbox.disk"),

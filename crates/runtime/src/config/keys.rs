@@ -150,11 +150,19 @@ pub const KEYS: &[Key] = &[
         meaning: "Whether agents may use Unix sockets. By these they reach other programs of yours, such as Docker.",
     },
     Key {
+        path: "sandbox.shared-memory",
+        shape: Shape::Flag,
+        default: "false",
+        example: "true",
+        meaning: "Whether agents may use `/dev/shm`, which all programs of yours share; pools of processes in Python need it.",
+    },
+    Key {
         path: "sandbox.memory",
         shape: Shape::Count,
         default: "\"8G\"",
         example: "\"4G\"",
-        meaning: "Bytes of memory for all processes of one dispatch together; one process alone never gets twice as much.",
+        meaning: "Bytes of memory for all processes of one dispatch together; one process alone never gets twice as much, \
+                  reserved or used, so that address sanitizers need a larger limit.",
     },
     Key {
         path: "sandbox.processes",

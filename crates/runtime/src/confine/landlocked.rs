@@ -23,6 +23,8 @@ mod linux {
     /// Devices that programs write to without any change to the machine.
     const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
+    const SHARED_MEMORY: &str = "/dev/shm";
+
     const DEVICE_ACCESS: BitFlags<AccessFs> =
         make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev});
 
@@ -71,6 +73,10 @@ mod linux {
         }
         for program in policy.programs.iter().flatten() {
             created = allow(created, program, handled & (AccessFs::Execute | AccessFs::ReadFile))?;
+        }
+        if let (true, Ok(opened)) = (policy.shared_memory, PathFd::new(SHARED_MEMORY)) {
+            let access = handled & !started & !(AccessFs::MakeSock | AccessFs::MakeFifo | AccessFs::MakeDir);
+            created = created.add_rule(PathBeneath::new(opened, access)).map_err(kernel)?;
         }
         for path in DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()) {
             created = allow(created, &path, handled & DEVICE_ACCESS)?;

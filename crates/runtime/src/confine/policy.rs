@@ -23,6 +23,8 @@ pub struct Policy {
     pub network: bool,
     /// Whether it may use Unix sockets, by which other programs of the user can be reached.
     pub sockets: bool,
+    /// Whether it may use named shared memory and semaphores, which all programs of the user have in common.
+    pub shared_memory: bool,
     /// Bytes of private writable memory of each process.
     pub memory: Option<u64>,
     /// Bytes of the largest file that it may write.

@@ -90,6 +90,7 @@ fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
         programs,
         network: brief.role.network,
         sockets: settings.sandbox.unix_sockets,
+        shared_memory: settings.sandbox.shared_memory,
         memory: settings.sandbox.memory.map(|bytes| bytes.saturating_mul(2)),
         file_size: settings.sandbox.file_size,
         report: Some(brief.folder.enforced()),

@@ -2,7 +2,6 @@
 
 use super::ended::Exceeded;
 use super::job::Limits;
-use super::procfs;
 use super::run::News;
 use super::stray::Family;
 use std::fs;
@@ -27,12 +26,12 @@ pub(super) fn is_asked(limits: &Limits) -> bool {
 
 /// Looks at the processes of a family, and says which limit they are beyond.
 pub(super) fn look(family: &Family, limits: &Limits) -> Option<Exceeded> {
-    let below = family.below(&procfs::all());
+    let below = family.below();
     if let Some(most) = limits.processes.filter(|most| below.len() as u64 > *most) {
         return Some(Exceeded::Processes(most));
     }
     let most = limits.memory_of_all?;
-    let used: u64 = below.iter().map(|process| process.memory()).sum();
+    let used: u64 = below.iter().map(|stat| stat.process.memory()).sum();
     (used > most).then_some(Exceeded::Memory(most))
 }
 

@@ -1,7 +1,9 @@
 //! What `/proc` tells of the processes of this machine; elsewhere it tells nothing.
 
 use rustix::process::{Pid, Signal};
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
 
 /// A process that is told apart from a later one with the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +30,59 @@ pub(super) fn all() -> Vec<Stat> {
 
 /// Reads one process's place, unless it is gone.
 pub(super) fn stat(pid: i32) -> Option<Stat> {
-    parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    // One read is enough: the name is short, and what comes late in the line is not needed.
+    let mut line = [0; 1024];
+    let length = fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse(pid, &String::from_utf8_lossy(&line[..length]))
+}
+
+/// Lists everyone below a process, as far as that can be seen.
+pub(super) fn below(leader: i32) -> Vec<Stat> {
+    let mut found = Vec::new();
+    let mut open = vec![leader];
+    while let Some(parent) = open.pop() {
+        match children(parent) {
+            Some(children) => {
+                found.extend(children.iter().filter_map(|pid| stat(*pid)));
+                open.extend(children);
+            }
+            None => return below_among(leader, &all()),
+        }
+    }
+    found
+}
+
+/// The children of all threads of a process; none where the kernel does not tell.
+fn children(pid: i32) -> Option<Vec<i32>> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        // It is gone, and so are its threads.
+        return Some(Vec::new());
+    };
+    let mut found = Vec::new();
+    for thread in threads.flatten() {
+        match fs::read_to_string(thread.path().join("children")) {
+            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok())),
+            Err(_) if thread.path().exists() => return None,
+            Err(_) => {}
+        }
+    }
+    Some(found)
+}
+
+fn below_among(leader: i32, all: &[Stat]) -> Vec<Stat> {
+    let mut parents = BTreeSet::from([leader]);
+    let mut found = Vec::new();
+    loop {
+        let before = parents.len();
+        for stat in all.iter().filter(|stat| stat.process.pid != leader) {
+            if parents.contains(&stat.parent) && parents.insert(stat.process.pid) {
+                found.push(*stat);
+            }
+        }
+        if parents.len() == before {
+            return found;
+        }
+    }
 }
 
 fn parse(pid: i32, text: &str) -> Option<Stat> {
@@ -107,6 +161,23 @@ impl Process {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn descendants_are_the_same_by_both_ways_of_looking() {
+        let mut child = std::process::Command::new("sh");
+        let Ok(mut child) = child.args(["-c", "sleep 1000 & sleep 1000 & wait"]).spawn() else { return };
+        let leader = i32::try_from(child.id()).unwrap_or(0);
+        let pids = |found: Vec<Stat>| found.into_iter().map(|stat| stat.process.pid).collect::<BTreeSet<_>>();
+        while pids(below(leader)).len() < 2 {
+            std::thread::yield_now();
+        }
+        let (one, other) = (pids(below(leader)), pids(below_among(leader, &all())));
+        for stat in below(leader) {
+            stat.process.kill();
+        }
+        let _ = child.wait();
+        assert_eq!(one, other);
+    }
 
     #[test]
     fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {

@@ -168,13 +168,18 @@ impl Running {
         self.family.remember_descendants();
         let is_program_alive = self.keeper == Keeper::Leader && !self.is_over();
         let mut strays = self.family.sweep();
-        if self.keeper == Keeper::Leader {
+        if self.keeper == Keeper::Leader && self.exited && !self.stopped {
+            // It was killed, and with it went the certainty that all are below it.
+            self.family.lose_keeper();
+            strays += self.family.sweep();
+        } else if self.keeper == Keeper::Leader {
             self.receive_until(Instant::now() + PATIENCE, Running::is_over);
             strays += self.family.sweep();
             let _ = kill_process(self.leader, Signal::CONT);
             self.receive_until(Instant::now() + PATIENCE, |running| running.exited);
         }
         if !self.exited {
+            self.family.lose_keeper();
             let _ = kill_process(self.leader, Signal::KILL);
             self.receive_until(Instant::now() + PATIENCE, |running| running.exited);
             strays += self.family.sweep();

@@ -72,26 +72,12 @@ impl Family {
 
     /// Remembers the descendants that can still be seen as such: when a parent ends, they cannot any more.
     pub fn remember_descendants(&mut self) {
-        let below = self.below(&procfs::all());
-        self.known.extend(below);
+        self.known.extend(self.below().into_iter().map(|stat| stat.process));
     }
 
     /// Those that can be seen to descend from the leader.
-    pub fn below(&self, all: &[Stat]) -> BTreeSet<Process> {
-        let Some(leader) = self.leader else { return BTreeSet::new() };
-        let mut parents = BTreeSet::from([leader]);
-        let mut found = BTreeSet::new();
-        loop {
-            let before = parents.len();
-            for stat in all.iter().filter(|stat| stat.process.pid != leader) {
-                if parents.contains(&stat.parent) && parents.insert(stat.process.pid) {
-                    found.insert(stat.process);
-                }
-            }
-            if parents.len() == before {
-                return found;
-            }
-        }
+    pub fn below(&self) -> Vec<Stat> {
+        self.leader.map(procfs::below).unwrap_or_default()
     }
 
     /// Kills until nobody is left, and counts whom it killed; the leader must not be reaped before.
@@ -128,9 +114,15 @@ impl Family {
     }
 
     fn living(&self) -> Vec<Process> {
-        let all = procfs::all();
-        let below = self.below(&all);
-        let candidates = all.into_iter().filter(|stat| stat.alive);
+        let below = self.below();
+        // Below a keeper nobody gets lost, and without a marker there is nobody else to look for.
+        if self.keeper == Keeper::Leader || self.marker.is_none() {
+            let alive =
+                below.into_iter().filter(|stat| stat.alive && !self.spared.contains(&stat.process.pid));
+            return alive.map(|stat| stat.process).collect();
+        }
+        let below: BTreeSet<Process> = below.into_iter().map(|stat| stat.process).collect();
+        let candidates = procfs::all().into_iter().filter(|stat| stat.alive);
         candidates.filter(|stat| self.has(stat, &below)).map(|stat| stat.process).collect()
     }
 
@@ -141,6 +133,11 @@ impl Family {
                 || below.contains(&stat.process)
                 || self.known.contains(&stat.process)
                 || procfs::variable(pid, MARK).is_some_and(|value| self.is_marked(&value)))
+    }
+
+    /// Looks everywhere from now on: the keeper is gone before those below it.
+    pub fn lose_keeper(&mut self) {
+        self.keeper = Keeper::None;
     }
 
     fn is_marked(&self, value: &[u8]) -> bool {
