@@ -14,7 +14,7 @@ use remand_runtime::clock;
 use remand_runtime::config;
 use remand_runtime::host::Beginning;
 use remand_runtime::operations;
-use remand_runtime::pinned::{MayWrite, Pinned, PinnedAgent, PinnedFile, PinnedRole};
+use remand_runtime::pinned::{Cache, MayWrite, Pinned, PinnedAgent, PinnedFile, PinnedRole};
 use remand_runtime::rehearsal::Script;
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
@@ -63,6 +63,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, request: &str) -> R
         roles: pinned_roles(&program, &roles, config)?,
         program: program.clone(),
         checks: specs(workplace)?,
+        cache: if config.cache { Cache::On } else { Cache::Off },
         agent,
     };
     let pinned = blob(serde_json::to_vec(&pinned).map_err(|error| {

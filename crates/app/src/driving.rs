@@ -11,6 +11,7 @@ use remand_kernel::state::End;
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{GateRow, NoteRow, RequestFate, RunRow};
 use remand_ledger::{Reader, RunId};
+use remand_runtime::checks::Tools;
 use remand_runtime::host::{Host, HostError, Standing, Watch};
 use remand_runtime::lock::DriverLock;
 use remand_runtime::redact::{Redactor, Rules};
@@ -96,6 +97,7 @@ fn settings(workplace: &Workplace) -> Result<Settings, Failure> {
         redactor: redactor(workplace)?,
         enforcement,
         places: Places::new(workplace.config.at_once),
+        tools: Tools::default(),
     })
 }
 

@@ -91,6 +91,20 @@ pub struct Check {
     /// Results test by test, as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<BlobId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<Reuse>,
+}
+
+/// What a row of evidence has to do with rows of other occasions. A key names all that a result depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reuse {
+    /// The result holds wherever the key comes up again.
+    Kept { key: BlobId },
+    /// No result holds for the key any more: it was shown to depend on something else.
+    Withdrawn { key: BlobId },
+    /// Nothing was run: the result is that of an earlier row.
+    Taken { run: RunId, seq: u64, at: Millis },
 }
 
 /// A version of an artifact.

@@ -11,14 +11,18 @@ use std::time::Duration;
 pub const APPLICATION_ID: i64 = 0x524D_4E44;
 
 /// What each format adds to the one before; the number of a format is the number of entries up to it.
-const MIGRATIONS: &[&str] = &[concat!(
-    include_str!("schema/journal.sql"),
-    include_str!("schema/projections.sql"),
-    include_str!("schema/views.sql")
-)];
+const MIGRATIONS: &[&str] = &[
+    concat!(
+        include_str!("schema/journal.sql"),
+        include_str!("schema/projections.sql"),
+        include_str!("schema/views.sql")
+    ),
+    include_str!("schema/results.sql"),
+];
 
 /// The tables that are made from the journal, for a place where they are made again.
-pub(crate) const PROJECTIONS: &str = include_str!("schema/projections.sql");
+pub(crate) const PROJECTIONS: &str =
+    concat!(include_str!("schema/projections.sql"), include_str!("schema/results.sql"));
 
 /// The tables that are made from the journal, by name, with the columns that name a row.
 pub(crate) const PROJECTED: &[(&str, &str)] = &[
@@ -31,6 +35,8 @@ pub(crate) const PROJECTED: &[(&str, &str)] = &[
     ("gates", "id"),
     ("notes", "id"),
     ("tasks", "run, id"),
+    ("results", "key"),
+    ("reuses", "check_id"),
 ];
 
 /// Pages of the log after which it is written back. A checkpoint syncs three times: once in some hundred steps.

@@ -156,6 +156,13 @@ impl Page {
                 (false, Some(_)) => "FAILED".to_string(),
                 (false, None) => format!("not run: {}", cell(&row.reason)),
             };
+            let result = match &row.origin {
+                Some(origin) if origin.run != row.run => {
+                    format!("{result}, by event {} of run {}", origin.seq, origin.run)
+                }
+                Some(_) => format!("{result}, as before on the same tree"),
+                None => result,
+            };
             self.line(format!(
                 "| {} | {phase} | {} | `{}` | {} | {} | {result} |",
                 cell(row.task.as_deref().unwrap_or("all")),

@@ -16,7 +16,18 @@ pub struct Pinned {
     /// By title: `check`, or `check/code` for a mode.
     pub roles: BTreeMap<String, PinnedRole>,
     pub checks: Vec<CheckSpec>,
+    #[serde(default)]
+    pub cache: Cache,
     pub agent: PinnedAgent,
+}
+
+/// Whether results of checks that hold already are taken over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    #[default]
+    On,
+    Off,
 }
 
 /// A file with its name and the hash of its content.

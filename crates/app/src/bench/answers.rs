@@ -203,6 +203,7 @@ fn rows(task: Option<&str>, phase: RowPhase, iteration: u32) -> Vec<Check> {
         duration_ms: 3_180,
         reason: String::new(),
         tests: None,
+        reuse: None,
     };
     CHECKS.into_iter().map(row).collect()
 }

@@ -38,6 +38,9 @@ pub struct Args {
     /// Ask a human after this many dispatches
     #[arg(long, value_name = "N")]
     pub budget_dispatches: Option<String>,
+    /// Run every check, even where its result is known already
+    #[arg(long)]
+    pub no_cache: bool,
     /// Write what every agent did into a rehearsal, to be played again
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -51,6 +54,7 @@ impl Args {
             (false, true) => Some("autonomous".to_string()),
             (false, false) => None,
         };
+        let no_cache = self.no_cache.then(|| "false".to_string());
         let flags = [
             ("--workflow", "workflow", &self.workflow),
             ("--agent", "agent", &self.agent),
@@ -59,6 +63,7 @@ impl Args {
             ("--budget-tokens", "limits.tokens", &self.budget_tokens),
             ("--budget-time", "limits.time", &self.budget_time),
             ("--budget-dispatches", "limits.dispatches", &self.budget_dispatches),
+            ("--no-cache", "checks.cache", &no_cache),
         ];
         flags
             .into_iter()

@@ -76,3 +76,65 @@ fn a_plan_that_lets_a_test_go_is_followed_and_reviewers_are_told() {
     let notes = place.reader().notes(&run.run).expect("notes");
     assert!(notes.iter().any(|note| note.text.contains("is removed, as was announced")), "{notes:?}");
 }
+
+/// Checks that say something else each time they are run.
+const TELLING: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums && cat /proc/sys/kernel/random/uuid\"\n\
+                       tier = 1\n\n[checks.build]\ncommand = \"test -f sums/add.py && cat /proc/sys/kernel/random/uuid\"\n\
+                       needs = [\"shape\"]\n";
+
+/// What the checks of the newest run said, by phase and name.
+fn outputs(place: &Place) -> Vec<(String, String, bool)> {
+    let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+    let telling = rows.iter().filter(|row| row.name == "shape" || row.name == "build");
+    telling
+        .map(|row| {
+            (format!("{:?} {}", row.phase, row.name), format!("{:?}", row.output), row.origin.is_some())
+        })
+        .collect()
+}
+
+// CORE-13 EP-13
+#[test]
+fn the_same_change_verified_twice_runs_nothing_the_second_time() {
+    let place = Place::configured(TELLING);
+    assert_eq!(place.quick(&Script::quick(), &[]).code, 0);
+    let (first, original) = (outputs(&place), place.latest().run);
+    assert!(first.iter().all(|(_, _, is_taken)| !is_taken), "{first:?}");
+    assert_eq!(place.quick(&Script::quick(), &[]).code, 0);
+    let second = outputs(&place);
+    assert_eq!(first.len(), second.len());
+    for ((name, output, _), (again, same, is_taken)) in first.iter().zip(&second) {
+        assert_eq!((name, output, true), (again, same, *is_taken), "each run of a check says something else");
+    }
+    let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+    let origin = rows.iter().find_map(|row| row.origin.clone()).expect("an origin");
+    assert_eq!(origin.run, original);
+    assert!(
+        place.remand(&["evidence"]).out.contains(&format!("of run {original}")),
+        "the bundle says where from"
+    );
+
+    assert_eq!(place.quick(&Script::quick(), &["--no-cache"]).code, 0);
+    let third = outputs(&place);
+    assert!(third.iter().all(|(_, _, is_taken)| !is_taken), "{third:?}");
+    assert!(third.iter().zip(&first).all(|(now, before)| now.1 != before.1), "{third:?}");
+    let audit = place.remand(&["audit"]);
+    assert_eq!(audit.code, 0, "{}{}", audit.out, audit.err);
+}
+
+// EP-19
+#[test]
+fn a_baseline_that_an_agent_makes_up_is_a_row_that_did_not_pass() {
+    let place = Place::configured(crate::rehearsed::TRIVIAL);
+    let mut lie = implemented("");
+    lie["baseline"] = json!([{"name": "build", "passed": false}, {"name": "shape", "passed": true}]);
+    let work = role("implementer").round(1).writes("sums/sub.py", crate::rehearsed::SUB);
+    let script = Script::quick().with(work.writes("tests/test_sub.py", TEST_SUB).says(lie));
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+    let told: Vec<_> = rows.iter().filter(|row| row.name == "baseline-discrepancy").collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(!told[0].passed && told[0].reason.contains("`build` is claimed to have failed"), "{told:?}");
+    assert!(place.remand(&["evidence"]).out.contains("medium"), "confidence is at most medium");
+}

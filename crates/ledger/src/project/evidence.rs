@@ -3,6 +3,7 @@
 use super::Projection;
 use crate::column::{Json, Named, tier_number, whole};
 use crate::error::Fault;
+use crate::fact::Reuse;
 use remand_kernel::evidence::RowPhase;
 use rusqlite::params;
 use std::collections::BTreeSet;
@@ -26,6 +27,10 @@ const WRITTEN: &str = "INSERT INTO artifacts (run, name, part, version, seq, at,
 
 const NOTED: &str =
     "INSERT INTO notes (run, seq, at, kind, text, files, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+const KEPT: &str = "INSERT OR REPLACE INTO results (key, check_id) VALUES (?1, ?2)";
+const WITHDRAWN: &str = "DELETE FROM results WHERE key = ?1";
+const TAKEN: &str = "INSERT INTO reuses (check_id, run, seq, at) VALUES (?1, ?2, ?3, ?4)";
 
 impl Projection<'_> {
     pub(super) fn checks(&self) -> Result<(), Fault> {
@@ -54,6 +59,9 @@ impl Projection<'_> {
                 check.reason,
                 check.tests,
             ])?;
+            if let Some(reuse) = &check.reuse {
+                self.reused(reuse)?;
+            }
             if check.phase == RowPhase::After {
                 verified.insert(check.task.as_deref());
             }
@@ -61,6 +69,19 @@ impl Projection<'_> {
         for task in verified {
             self.conn.prepare_cached(SUPERSEDE)?.execute(params![self.entry.run, task])?;
         }
+        Ok(())
+    }
+
+    /// Of the row that was written last.
+    fn reused(&self, reuse: &Reuse) -> Result<(), Fault> {
+        let id = self.conn.last_insert_rowid();
+        match reuse {
+            Reuse::Kept { key } => self.conn.prepare_cached(KEPT)?.execute(params![key, id])?,
+            Reuse::Withdrawn { key } => self.conn.prepare_cached(WITHDRAWN)?.execute([key])?,
+            Reuse::Taken { run, seq, at } => {
+                self.conn.prepare_cached(TAKEN)?.execute(params![id, run, whole(*seq), at])?
+            }
+        };
         Ok(())
     }
 

@@ -10,13 +10,15 @@ use rusqlite::Row;
 use serde::Serialize;
 
 const CHECKS: &str =
-    "SELECT run, seq, at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
-    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded FROM checks
-    WHERE run = ?1 AND (?2 IS NULL OR task = ?2) AND (?3 IS NULL OR phase = ?3) ORDER BY id";
+    "SELECT checks.run, checks.seq, checks.at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
+    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, reuses.run, reuses.seq, reuses.at
+    FROM checks LEFT JOIN reuses ON reuses.check_id = checks.id
+    WHERE checks.run = ?1 AND (?2 IS NULL OR task = ?2) AND (?3 IS NULL OR phase = ?3) ORDER BY checks.id";
 
-const GATE: &str = "SELECT run, seq, at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
-    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded FROM checks
-    WHERE run = ?1 AND superseded = 0 AND (task_id IS ?2 OR (task IS NULL AND phase = 'baseline')) ORDER BY id";
+const GATE: &str = "SELECT checks.run, checks.seq, checks.at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
+    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, reuses.run, reuses.seq, reuses.at
+    FROM checks LEFT JOIN reuses ON reuses.check_id = checks.id
+    WHERE checks.run = ?1 AND superseded = 0 AND (task_id IS ?2 OR (task IS NULL AND phase = 'baseline')) ORDER BY checks.id";
 
 /// Which checks are wanted; all of a run by default.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +54,17 @@ pub struct CheckRow {
     pub tests: Option<BlobId>,
     /// A later iteration took its place.
     pub superseded: bool,
+    /// The row that it was taken over from, where nothing was run for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// Where a result was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    pub run: RunId,
+    pub seq: u64,
+    pub at: Millis,
 }
 
 impl CheckRow {
@@ -85,7 +98,7 @@ impl Reader {
     }
 }
 
-fn decode(row: &Row<'_>) -> rusqlite::Result<CheckRow> {
+pub(super) fn decode(row: &Row<'_>) -> rusqlite::Result<CheckRow> {
     Ok(CheckRow {
         run: row.get(0)?,
         seq: row.get::<_, Whole>(1)?.0,
@@ -109,5 +122,9 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<CheckRow> {
         reason: row.get(19)?,
         tests: row.get(20)?,
         superseded: row.get(21)?,
+        origin: match row.get::<_, Option<RunId>>(22)? {
+            Some(run) => Some(Origin { run, seq: row.get::<_, Whole>(23)?.0, at: row.get(24)? }),
+            None => None,
+        },
     })
 }

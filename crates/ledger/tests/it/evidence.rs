@@ -4,9 +4,9 @@ use crate::support::{Book, Life, check, happy, program, review, tasks, with_chec
 use remand_kernel::event::{Event, Outcome, Report, Start, Usage};
 use remand_kernel::evidence::{self, RowPhase, Ruled, Size, Tier};
 use remand_kernel::finding::Severity;
-use remand_ledger::fact::{Artifact, Check, Note, NoteKind};
+use remand_ledger::fact::{Artifact, Check, Note, NoteKind, Reuse};
 use remand_ledger::query::CheckFilter;
-use remand_ledger::{Blob, Facts};
+use remand_ledger::{Blob, BlobId, Facts};
 
 fn after(task: &str, name: &str, passed: bool, iteration: u32) -> Check {
     Check { iteration, ..check(Some(task), RowPhase::After, name, passed) }
@@ -67,10 +67,39 @@ fn every_check_is_a_row_with_all_that_is_known_of_it() {
         duration_ms: stored.duration_ms,
         reason: stored.reason.clone(),
         tests: stored.tests,
+        reuse: None,
     };
     assert_eq!(again, row);
     assert_eq!((stored.seq, stored.at.0, stored.superseded), (2, life.at, false));
     assert_eq!(book.reader().blob(output.id).unwrap(), b"the whole output");
+}
+
+// CORE-13
+#[test]
+fn a_result_is_found_by_its_key_in_any_run_until_it_is_withdrawn() {
+    let mut book = Book::new();
+    let key = BlobId::of(b"tree, command, tool, environment");
+    let told = |book: &mut Book, run: &str, reuse: Reuse| {
+        let mut life = Life::new(run, program("quick"));
+        life.start(&mut book.ledger, Start::default());
+        let row = Check { reuse: Some(reuse), ..check(None, RowPhase::Baseline, "cargo-test", true) };
+        let event = life.says("ready");
+        let ready = life.ready(event, with_checks(vec![row]));
+        book.ledger.append(&[ready.entry()]).unwrap();
+        life.run
+    };
+    let first = told(&mut book, "r1", Reuse::Kept { key });
+    let found = book.reader().result(key).unwrap().expect("a result");
+    assert_eq!((&found.run, found.name.as_str(), found.origin.is_some()), (&first, "cargo-test", false));
+    let taken = Reuse::Taken { run: found.run.clone(), seq: found.seq, at: found.at };
+    let second = told(&mut book, "r2", taken);
+    let rows = book.reader().checks(&second, CheckFilter::default()).unwrap();
+    let origin = rows[0].origin.clone().expect("an origin");
+    assert_eq!((origin.run, origin.seq, origin.at), (first, found.seq, found.at));
+    assert_eq!(book.reader().passes("cargo-test", Some("cargo cargo-test"), 5).unwrap().len(), 1);
+    told(&mut book, "r3", Reuse::Withdrawn { key });
+    assert_eq!(book.reader().result(key).unwrap(), None);
+    assert_eq!(remand_ledger::audit(&book.reader(), None, |_| {}).unwrap().problems, []);
 }
 
 // EP-18

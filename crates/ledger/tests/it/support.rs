@@ -317,6 +317,7 @@ pub fn check(task: Option<&str>, phase: RowPhase, name: &str, passed: bool) -> C
         duration_ms: 40,
         reason: String::new(),
         tests: None,
+        reuse: None,
     }
 }
 

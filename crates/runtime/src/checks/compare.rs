@@ -125,7 +125,15 @@ impl Judged<'_> {
             };
             (regression.test.as_str(), Severity::Critical, how)
         });
-        let all: Vec<(&str, Severity, &str)> = worse.chain(fresh).collect();
+        let unsteady = |name: &str| {
+            let earlier = lists.iter().flat_map(|list| list.iter()).filter(|test| test.name == name);
+            earlier.into_iter().any(|test| matches!(test.end, TestEnd::Flaky | TestEnd::Failed))
+        };
+        let flaky =
+            tests.iter().filter(|test| test.end == TestEnd::Flaky && !unsteady(&test.name)).map(|test| {
+                (test.name.as_str(), Severity::Major, "is flaky: it passes and fails on the same tree")
+            });
+        let all: Vec<(&str, Severity, &str)> = worse.chain(fresh).chain(flaky).collect();
         let more = all.len().saturating_sub(MOST_TESTS);
         let mut findings: Vec<Finding> = all
             .iter()

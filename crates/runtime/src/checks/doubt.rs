@@ -2,15 +2,19 @@
 
 use super::outcome::CheckOutcome;
 
-/// How many earlier passes a pass is held against.
-const COMPARED: usize = 5;
-
 /// An earlier pass of the same check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
     pub duration_ms: u64,
     pub collected: Option<u32>,
 }
+
+impl Past {
+    /// How many earlier passes a pass is held against.
+    pub const COMPARED: u32 = 5;
+}
+
+const COMPARED: usize = Past::COMPARED as usize;
 
 /// Says why a pass is doubtful: shorter than a tenth of the median of its last 5, or with fewer than half the tests
 /// of the latest. `past` is in order of time, latest last.

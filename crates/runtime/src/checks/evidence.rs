@@ -1,8 +1,8 @@
 //! Outcomes as evidence: rows for the gate, facts for the ledger (EP-16).
 
-use super::outcome::CheckOutcome;
+use super::outcome::{CheckOutcome, Known, Taken};
 use remand_kernel::evidence::{Row, RowPhase, Source};
-use remand_ledger::fact::Check;
+use remand_ledger::fact::{Check, Reuse};
 use remand_ledger::{Blob, BlobId};
 
 /// When and for whom checks were run.
@@ -48,10 +48,10 @@ pub fn rows(outcomes: &[CheckOutcome], phase: RowPhase, iteration: u32) -> Vec<R
 pub fn checks(outcomes: &[CheckOutcome], occasion: &Occasion) -> Recorded {
     let mut recorded = Recorded::default();
     for outcome in outcomes {
-        let output = (!outcome.output.is_empty()).then(|| recorded.keep(outcome.output.clone()));
-        // Names and ends are plain text, so that writing them cannot fail.
-        let listed = serde_json::to_vec(&outcome.tests).ok().filter(|_| !outcome.tests.is_empty());
-        let tests = listed.map(|bytes| recorded.keep(bytes));
+        let (output, tests) = match &outcome.known {
+            Known::Taken(taken) => (taken.output, taken.tests),
+            Known::Unkept | Known::Keep(_) | Known::Withdraw(_) => recorded.keep_all(outcome),
+        };
         recorded.checks.push(Check {
             task: occasion.task.clone(),
             phase: occasion.phase,
@@ -71,12 +71,32 @@ pub fn checks(outcomes: &[CheckOutcome], occasion: &Occasion) -> Recorded {
             duration_ms: millis(outcome),
             reason: outcome.reason.clone(),
             tests,
+            reuse: reuse(&outcome.known),
         });
     }
     recorded
 }
 
+fn reuse(known: &Known) -> Option<Reuse> {
+    match known {
+        Known::Unkept => None,
+        Known::Keep(key) => Some(Reuse::Kept { key: *key }),
+        Known::Withdraw(key) => Some(Reuse::Withdrawn { key: *key }),
+        Known::Taken(Taken { run, seq, at, .. }) => {
+            Some(Reuse::Taken { run: run.clone(), seq: *seq, at: *at })
+        }
+    }
+}
+
 impl Recorded {
+    /// The whole output and the single tests.
+    fn keep_all(&mut self, outcome: &CheckOutcome) -> (Option<BlobId>, Option<BlobId>) {
+        let output = (!outcome.output.is_empty()).then(|| self.keep(outcome.output.clone()));
+        // Names and ends are plain text, so that writing them cannot fail.
+        let listed = serde_json::to_vec(&outcome.tests).ok().filter(|_| !outcome.tests.is_empty());
+        (output, listed.map(|bytes| self.keep(bytes)))
+    }
+
     fn keep(&mut self, bytes: Vec<u8>) -> BlobId {
         let id = BlobId::of(&bytes);
         if !self.blobs.iter().any(|blob| blob.id == id) {

@@ -4,7 +4,7 @@ use super::spec::{Action, CheckSpec, SCRATCH, program};
 use crate::process::Job;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Of an output beyond this, the middle is left out.
 pub const OUTPUT: usize = 32 * 1024 * 1024;
@@ -105,8 +105,13 @@ impl Bench<'_> {
 
 /// Whether a program is on the path of an environment.
 pub fn finds(environment: &BTreeMap<OsString, OsString>, program: &str) -> bool {
-    let path = environment.get(OsStr::new("PATH"));
-    path.is_some_and(|path| std::env::split_paths(path).any(|folder| is_executable(&folder.join(program))))
+    finds_at(environment, program).is_some()
+}
+
+/// Where a program is on the path of an environment.
+pub fn finds_at(environment: &BTreeMap<OsString, OsString>, program: &str) -> Option<PathBuf> {
+    let path = environment.get(OsStr::new("PATH"))?;
+    std::env::split_paths(path).map(|folder| folder.join(program)).find(|path| is_executable(path))
 }
 
 fn is_executable(path: &Path) -> bool {

@@ -21,6 +21,10 @@ mod parsers;
 mod place;
 mod snippet;
 
+mod cache;
+mod recall;
+mod tool_version;
+
 mod compare;
 mod deciding;
 mod doubt;
@@ -34,6 +38,7 @@ mod detect_tests;
 mod run_tests;
 
 pub use affected::{LeftOut, left_out};
+pub use cache::Setting;
 pub use compare::{Before, compare, compare_but};
 pub use detect::{Probe, detect};
 pub use doubt::{Past, doubt};
@@ -41,6 +46,8 @@ pub use evidence::{Occasion, Recorded, checks, rows};
 pub use failure::{FailureKind, failures, kind_of};
 pub use integrity::{Announced, Edited, HadTests, Integrity, concerns, ends_with_name, integrity};
 pub use order::{SpecError, specs};
-pub use outcome::{CheckOutcome, End, Listed};
+pub use outcome::{CheckOutcome, End, Known, Listed, Steadiness, Taken};
+pub use recall::Recall;
 pub use run::{Context, Files, Progress, Which, run};
 pub use spec::{Action, BuiltIn, CheckSpec, Parser, Scope};
+pub use tool_version::Tools;

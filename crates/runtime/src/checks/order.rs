@@ -77,6 +77,7 @@ fn changed(mut spec: CheckSpec, choice: &CheckChoice) -> Result<CheckSpec, SpecE
     spec.time = choice.time.unwrap_or(spec.time);
     spec.network = choice.network.unwrap_or(spec.network);
     spec.memory = choice.memory.unwrap_or(spec.memory);
+    spec.reruns = choice.reruns.unwrap_or(spec.reruns);
     spec.folder = choice.folder.clone().unwrap_or(spec.folder);
     spec.needs = choice.needs.clone().unwrap_or(spec.needs);
     if let Some(parser) = choice.parser.as_deref().and_then(Parser::named) {

@@ -2,6 +2,7 @@
 
 use remand_kernel::change::TestResult;
 use remand_kernel::evidence::Tier;
+use remand_ledger::{BlobId, Millis, RunId};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -27,6 +28,41 @@ pub struct CheckOutcome {
     pub listed: Listed,
     /// Why, for every end but a plain pass or failure.
     pub reason: String,
+    pub steadiness: Steadiness,
+    pub known: Known,
+}
+
+/// Whether several runs on one tree ended alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steadiness {
+    /// As far as is known.
+    Steady,
+    Flaky,
+}
+
+/// What an outcome has to do with outcomes of other occasions; the key names all that it depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Known {
+    /// It holds for this occasion only.
+    Unkept,
+    /// It holds wherever the key comes up again.
+    Keep(BlobId),
+    /// Nothing that was kept for the key holds.
+    Withdraw(BlobId),
+    /// Nothing was run.
+    Taken(Taken),
+}
+
+/// The row that an outcome was taken over from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    pub run: RunId,
+    pub seq: u64,
+    pub at: Millis,
+    pub output: Option<BlobId>,
+    pub tests: Option<BlobId>,
 }
 
 /// How much `tests` says.
@@ -67,6 +103,11 @@ impl CheckOutcome {
             End::Passed | End::Failed | End::TimedOut => true,
             End::Vacuous | End::Skipped | End::Environment | End::Cancelled => false,
         }
+    }
+
+    /// Whether it was taken over, so that nothing was run for it.
+    pub fn is_taken(&self) -> bool {
+        matches!(self.known, Known::Taken(_))
     }
 
     /// What the environment lacks, where that is why it was not run (CORE-10).

@@ -2,7 +2,7 @@
 
 use super::affected::LeftOut;
 use super::job::{Bench, Missing};
-use super::outcome::{CheckOutcome, End, Listed};
+use super::outcome::{CheckOutcome, End, Known, Listed, Steadiness};
 use super::parsers::{self, Report};
 use super::snippet::{Interest, plain, snippet};
 use super::spec::{Action, BuiltIn, CheckSpec};
@@ -77,13 +77,13 @@ pub fn run(specs: &[CheckSpec], tree: &Path, context: &Context<'_>) -> Vec<Check
 }
 
 /// Why what a check needs is not there; what was not selected is not waited for.
-fn unmet(spec: &CheckSpec, outcomes: &[CheckOutcome]) -> Option<String> {
+pub(super) fn unmet(spec: &CheckSpec, outcomes: &[CheckOutcome]) -> Option<String> {
     let needed = |outcome: &&CheckOutcome| spec.needs.contains(&outcome.name) && !outcome.passed();
     let failed = outcomes.iter().find(needed)?;
     Some(format!("not run, since `{}` did not pass", failed.name))
 }
 
-fn not_run(spec: &CheckSpec, end: End, reason: String) -> CheckOutcome {
+pub(super) fn not_run(spec: &CheckSpec, end: End, reason: String) -> CheckOutcome {
     CheckOutcome {
         name: spec.name.clone(),
         tool: spec.tool.clone(),
@@ -98,6 +98,8 @@ fn not_run(spec: &CheckSpec, end: End, reason: String) -> CheckOutcome {
         tests: Vec::new(),
         listed: Listed::All,
         reason,
+        steadiness: Steadiness::Steady,
+        known: Known::Unkept,
     }
 }
 

@@ -33,6 +33,9 @@ pub struct CheckSpec {
     pub report: Option<String>,
     /// Checks that must pass before this one is worth running.
     pub needs: Vec<String>,
+    /// How often a new failure is run again, to know whether it is flaky.
+    #[serde(default = "twice")]
+    pub reruns: u32,
     /// Endings of files: the command is run once for each such file, which is its last argument.
     pub each: Vec<String>,
     #[serde(default)]
@@ -108,6 +111,7 @@ impl CheckSpec {
             scope: Scope::Whole,
             network: false,
             memory: MEMORY,
+            reruns: twice(),
         }
     }
 
@@ -214,6 +218,10 @@ impl Parser {
         let at = Parser::NAMES.iter().position(|known| *known == name)?;
         Parser::ALL.get(at).copied()
     }
+}
+
+fn twice() -> u32 {
+    2
 }
 
 fn quoted(word: &str) -> String {

@@ -99,6 +99,7 @@ fn a_later_layer_wins_key_by_key_and_each_value_tells_where_it_comes_from() {
     let expected = [
         "agent = \"theirs\" (repository/remand.toml:1:1)",
         "at-once = 4 (built in)",
+        "checks.cache = true (built in)",
         "checks.detect = true (built in)",
         "limits.dispatches = 8 (variable REMAND_LIMITS_DISPATCHES)",
         "limits.money = 12.5 (repository/remand.toml:4:3)",

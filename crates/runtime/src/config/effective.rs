@@ -25,6 +25,8 @@ pub struct Config {
     pub secrets: Secrets,
     /// Whether checks are found by marker files too.
     pub detect: bool,
+    /// Whether results that hold already are taken over.
+    pub cache: bool,
     pub checks: BTreeMap<String, CheckChoice>,
     pub roles: BTreeMap<String, RoleChoice>,
     pub agents: BTreeMap<String, Agent>,
@@ -103,6 +105,7 @@ pub struct CheckChoice {
     pub network: Option<bool>,
     /// Bytes.
     pub memory: Option<u64>,
+    pub reruns: Option<u32>,
     pub off: bool,
 }
 
@@ -226,6 +229,7 @@ impl Config {
                 patterns: table.words("secrets.patterns").unwrap_or_default(),
             },
             detect: table.flag("checks.detect").unwrap_or(true),
+            cache: table.flag("checks.cache").unwrap_or(true),
             checks: table.named("checks", |name| table.check(name)),
             roles: table.named("roles", |name| table.role(name)),
             agents: table.named("agents", |name| table.agent(name)),

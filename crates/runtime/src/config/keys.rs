@@ -43,6 +43,9 @@ pub enum Shape {
 /// What `mode` takes.
 pub const MODES: &[&str] = &["autonomous", "interactive"];
 
+/// What `reruns` takes.
+pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
+
 /// The tables, in the order of the file, with what each is about.
 pub const SECTIONS: &[(&str, &str)] = &[
     ("", "What a run does when the command line says nothing else."),
@@ -214,6 +217,13 @@ pub const KEYS: &[Key] = &[
         meaning: "Whether checks are also found by marker files such as `Cargo.toml`.",
     },
     Key {
+        path: "checks.cache",
+        shape: Shape::Flag,
+        default: "true",
+        example: "false",
+        meaning: "Whether a result is taken over where tree, command, tool and environment are the same.",
+    },
+    Key {
         path: "checks.*.command",
         shape: Shape::Command,
         default: "",
@@ -282,6 +292,13 @@ pub const KEYS: &[Key] = &[
         default: "",
         example: "\"4G\"",
         meaning: "Bytes of private writable memory of each of its processes; 8 GiB when absent.",
+    },
+    Key {
+        path: "checks.*.reruns",
+        shape: Shape::Choice(RERUNS),
+        default: "",
+        example: "0",
+        meaning: "How often a new failure is run again, to know whether it is flaky; 2 when absent.",
     },
     Key {
         path: "checks.*.off",

@@ -80,6 +80,7 @@ impl Table<'_> {
             folder: self.text(&key("folder")),
             network: self.flag(&key("network")),
             memory: self.count(&key("memory")),
+            reruns: self.text(&key("reruns")).and_then(|count| count.parse().ok()),
             off: self.flag(&key("off")).unwrap_or(false),
         }
     }

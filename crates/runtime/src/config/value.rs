@@ -51,6 +51,9 @@ pub fn decode(shape: Shape, value: &Spanned<DeValue<'_>>) -> Result<Value, Misfi
         (Shape::Text, DeValue::String(text)) => Ok(Value::Text(text.to_string())),
         (Shape::Folder, DeValue::String(text)) => folder(text).map_err(refuse),
         (Shape::Inside, DeValue::String(text)) => inside(text).map_err(refuse),
+        (Shape::Choice(known), DeValue::Integer(whole)) if known.contains(&whole.to_string().as_str()) => {
+            Ok(Value::Text(whole.to_string()))
+        }
         (Shape::Choice(known), DeValue::String(text)) => {
             if known.contains(&text.as_ref()) {
                 return Ok(Value::Text(text.to_string()));

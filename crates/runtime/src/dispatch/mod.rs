@@ -31,11 +31,9 @@ use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
 use std::path::Path;
-use std::time::Duration;
 
 pub use guard::is_test;
 pub use inputs::{content, document, parsed};
-
 
 /// Everything known of a dispatch before its agent starts.
 struct Brief<'b> {

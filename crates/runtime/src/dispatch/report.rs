@@ -193,6 +193,7 @@ fn review_row(brief: &Brief<'_>, reading: &Reading) -> Option<Check> {
         duration_ms: 0,
         reason: String::new(),
         tests: None,
+        reuse: None,
     })
 }
 
@@ -228,6 +229,7 @@ fn criteria_rows(brief: &Brief<'_>, reading: &Reading) -> Vec<Check> {
             duration_ms: 0,
             reason: String::new(),
             tests: None,
+            reuse: None,
         })
         .collect()
 }

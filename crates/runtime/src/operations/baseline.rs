@@ -4,14 +4,14 @@ use super::Done;
 use super::verify::{Ran, run_checks};
 use crate::checks::Which;
 use crate::contract::to_yaml;
-use crate::workshop::{Job, LaneTree, Trouble};
+use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::fact::{Artifact, NoteKind};
 use serde_json::json;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let tag = job.site.trees.tag_baseline()?;
-    let lane = LaneTree::for_checks(job)?;
+    let lane = LaneContent::of(job)?;
     let ran = run_checks(job, &lane, Which::All, None, RowPhase::Baseline)?;
     let mut done = Done::saying("recorded");
     let rows: Vec<_> = ran

@@ -8,7 +8,7 @@ use crate::checks::Which;
 use crate::confine::Policy;
 use crate::git::{CommitId, CommitMessage, FinalCommit, Hooks, TreeId};
 use crate::process::{self, Confined, Job as Process};
-use crate::workshop::{Job, LaneTree, Trouble};
+use crate::workshop::{Job, LaneContent, LaneTree, Trouble};
 use remand_kernel::evidence::{self, RowPhase, Ruled, Size};
 use remand_ledger::fact::NoteKind;
 use std::path::Path;
@@ -27,10 +27,10 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let message = message(job)?;
     // What a hook made is on the main line only after it was verified: a run that was killed since goes on from there.
     if !job.site.trees.has_recorded(&again)? {
-        let lane = LaneTree::as_it_is(job)?;
+        LaneTree::as_it_is(job)?;
         match commit(job, &message, &first)? {
             FinalCommit::HookChangedTree { tree, .. } => {
-                if let Some(why) = unfit(job, &lane, &tree, &mut done)? {
+                if let Some(why) = unfit(job, &tree, &mut done)? {
                     return Ok(refused(done, &why));
                 }
                 let _main = job.site.hold_main();
@@ -60,9 +60,9 @@ fn committed(job: &Job, mut done: Done, commit: &CommitId) -> Done {
 }
 
 /// Why what a hook made of the tree does not pass, if it does not.
-fn unfit(job: &Job, lane: &LaneTree, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Trouble> {
+fn unfit(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Trouble> {
     done.note(NoteKind::Warning, "a commit hook changed the tree, so it was verified again");
-    let changed = LaneTree { tree: tree.clone(), ..lane.clone() }.apart(job, "checks of the main line")?;
+    let changed = LaneContent::of(job)?.holding(tree);
     let mut ran = run_checks(job, &changed, Which::All, None, RowPhase::After)?;
     ran.count_regressions();
     let Ran { checks, blobs, rows, .. } = ran;

@@ -3,7 +3,7 @@
 use crate::checks::{Announced, Edited, HadTests, Integrity, concerns, integrity};
 use crate::dispatch::parsed;
 use crate::git::TreeId;
-use crate::workshop::{Job, LaneTree, Trouble};
+use crate::workshop::{Job, LaneContent, Trouble};
 use remand_ledger::Reader;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Plan {
 /// Judges what the lane changed since it began.
 pub fn judge(
     job: &Job,
-    lane: &LaneTree,
+    lane: &LaneContent,
     announced: &Announced,
     had_tests: HadTests,
 ) -> Result<Integrity, Trouble> {

@@ -2,6 +2,8 @@
 
 mod baseline;
 mod bundle;
+mod checking;
+mod claims;
 mod commit;
 mod hand_over;
 mod integrity;

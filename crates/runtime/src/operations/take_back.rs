@@ -53,5 +53,6 @@ fn reverted(task: &str, iteration: u32) -> Check {
         duration_ms: 0,
         reason: "the task did not get through".to_string(),
         tests: None,
+        reuse: None,
     }
 }

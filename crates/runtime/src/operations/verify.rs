@@ -1,25 +1,27 @@
 //! `quick-checks`, `checks`, `integrate`: the engine runs the checks itself and rules by its own rows (EP-16, EP-18).
 
+use super::checking::{Checked, Checking};
 use super::integrity::{self, Plan};
 use super::test_first::broken_signatures;
-use super::{Done, finding};
+use super::{Done, claims, finding};
 use crate::checks::{
-    self, Before, CheckOutcome, Context, Files, HadTests, Integrity, LeftOut, Occasion, Recorded, Which,
+    self, Action, Before, CheckOutcome, CheckSpec, Files, HadTests, Integrity, LeftOut, Occasion, Past,
+    Recorded, Which,
 };
-use crate::confine::Policy;
 use crate::dispatch::content;
-use crate::process::{self, Confined, Job as Process};
-use crate::workshop::{Job, LaneTree, Trouble};
+use crate::git::{TreeId, WorkTree};
+use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::change::{TestEnd, TestResult};
 use remand_kernel::evidence::{self, Row, RowPhase, Ruled, Size, Source, Tier};
 use remand_kernel::finding::{Finding, Severity};
 use remand_ledger::fact::{Check, Note, NoteKind};
-use remand_ledger::query::CheckFilter;
+use remand_ledger::query::{CheckFilter, CheckRow};
 use remand_ledger::{Blob, Reader};
+use std::path::Path;
 
 /// The checks that answer within seconds, on a task's own tree. They are no gate: a pass proves nothing yet.
 pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
-    let lane = LaneTree::for_checks(job)?;
+    let lane = LaneContent::of(job)?;
     let mut ran = run_checks(job, &lane, Which::Quick, task, RowPhase::After)?;
     ran.count_regressions();
     let passed = ran.outcomes.iter().all(|outcome| outcome.passed() || !outcome.counts())
@@ -50,7 +52,7 @@ pub fn integrate(job: &Job) -> Result<Done, Trouble> {
 }
 
 fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: Size) -> Result<Done, Trouble> {
-    let lane = LaneTree::for_checks(job)?;
+    let lane = LaneContent::of(job)?;
     let mut ran = run_checks(job, &lane, Which::All, task, RowPhase::After)?;
     ran.findings.extend(broken_signatures(job, &lane.tree)?);
     ran.count_regressions();
@@ -86,12 +88,68 @@ pub struct Ran {
     findings: Vec<Finding>,
     /// For reviewers.
     notes: Vec<String>,
+    /// Claims about the baseline that are not so.
+    discrepancies: Vec<String>,
     /// The files that differ from the base.
     changed: Vec<String>,
     occasion: Occasion,
 }
 
 impl Ran {
+    /// Holds the outcomes against earlier trees, and the change against the plan.
+    fn judge(
+        &mut self,
+        job: &Job,
+        reader: &Reader,
+        content: &LaneContent,
+        before: &[Before],
+        tree: &Path,
+    ) -> Result<(), Trouble> {
+        let plan = Plan::read(job, reader)?;
+        let announced = plan.announced(self.occasion.task.as_deref());
+        let integrity = integrity::judge(job, content, &announced, had_tests(&self.rows))?;
+        let all = plan.announced(None);
+        let is_excused =
+            |test: &str, outcome: &CheckOutcome| all.has_run(test) || is_told(test, outcome, &integrity);
+        self.findings.extend(checks::compare_but(before, &self.outcomes, tree, &is_excused));
+        self.findings.extend(integrity.findings);
+        self.notes.extend(integrity.notes);
+        Ok(())
+    }
+
+    /// A claim about the baseline that the engine's own contradicts never passes, and is shown to the reviewers.
+    fn take_claims(&mut self, claimed: Vec<Row>) {
+        for row in claimed {
+            self.checks.push(self.row_of_engine(&row));
+            self.discrepancies.push(row.reason.clone());
+            self.rows.push(row);
+        }
+    }
+
+    fn row_of_engine(&self, row: &Row) -> Check {
+        Check {
+            task: self.occasion.task.clone(),
+            phase: row.phase,
+            name: row.check.clone(),
+            tool: "remand".to_string(),
+            command: None,
+            exit_code: None,
+            snippet: row.reason.chars().take(500).collect(),
+            output: None,
+            passed: row.passed,
+            verdict: None,
+            severity: None,
+            round: self.occasion.round,
+            tier: row.tier,
+            iteration: row.iteration,
+            collected: None,
+            duration_ms: 0,
+            reason: row.reason.clone(),
+            tests: None,
+            reuse: None,
+        }
+    }
+
     /// A test that passed before and is gone or skipped now fails the gate, although its check ends well.
     pub(super) fn count_regressions(&mut self) {
         let worse: Vec<&str> = self
@@ -114,29 +172,10 @@ impl Ran {
             superseded: false,
             collected: None,
             duration_ms: 0,
-            reason: reason.clone(),
+            reason,
             source: Source::Engine,
         };
-        self.checks.push(Check {
-            task: self.occasion.task.clone(),
-            phase: row.phase,
-            name: row.check.clone(),
-            tool: "remand".to_string(),
-            command: None,
-            exit_code: None,
-            snippet: reason.chars().take(500).collect(),
-            output: None,
-            passed: false,
-            verdict: None,
-            severity: None,
-            round: self.occasion.round,
-            tier: row.tier,
-            iteration: row.iteration,
-            collected: None,
-            duration_ms: 0,
-            reason,
-            tests: None,
-        });
+        self.checks.push(self.row_of_engine(&row));
         self.rows.push(row);
     }
 
@@ -167,15 +206,19 @@ impl Ran {
             let text = format!("{}: {note}", task.unwrap_or("the merged tree"));
             done.note(NoteKind::Warning, job.site.redact(&text));
         }
+        for claim in self.discrepancies {
+            let text = format!("{}: {claim}", task.unwrap_or("the merged tree"));
+            done.note(NoteKind::Degradation, job.site.redact(&text));
+        }
         done.facts.checks = self.checks;
         done.blobs.extend(self.blobs);
     }
 }
 
-/// Runs the pinned checks on a tree and makes evidence of what came out.
+/// Runs the pinned checks on some content, or takes over what holds for it already, and makes evidence of it.
 pub fn run_checks(
     job: &Job,
-    lane: &LaneTree,
+    content: &LaneContent,
     which: Which,
     task: Option<&str>,
     phase: RowPhase,
@@ -185,19 +228,11 @@ pub fn run_checks(
     let changed: Vec<String> = job
         .site
         .repository()
-        .changed(&base, &lane.tree)?
+        .changed(&base, &content.tree)?
         .iter()
         .map(|change| change.path.display().to_string())
         .collect();
-    let files = if phase == RowPhase::Baseline { Files::Whole } else { Files::Changed(&changed) };
-    let outcomes = outcomes(job, lane, which, task, files)?;
-    if job.cancel.is_cancelled() {
-        return Err(Trouble::cancelled());
-    }
-    if let Some(lacking) = outcomes.iter().find_map(|outcome| outcome.lacks()) {
-        return Err(Trouble::environment(lacking.to_string()));
-    }
-    let earlier = reader.checks(&job.site.run, CheckFilter::default())?;
+    let mut earlier = reader.checks(&job.site.run, CheckFilter::default())?;
     let iteration = match phase {
         RowPhase::Baseline => 0,
         RowPhase::After | RowPhase::Review => {
@@ -205,30 +240,147 @@ pub fn run_checks(
             of_task.map(|row| row.iteration).max().unwrap_or(0) + 1
         }
     };
+    let left_out = match task {
+        Some(_) => checks::left_out(&job.site.pinned.checks, &own_changes(job, content)?),
+        None => LeftOut::new(),
+    };
+    let mut before = Vec::new();
+    let mut begun = Begun::default();
+    if phase != RowPhase::Baseline {
+        begun = begun_on(job, content, &reader, &earlier, (&base, task, which, &left_out))?;
+        // What other tasks began on is their matter.
+        earlier.retain(|row| row.phase != RowPhase::Baseline || begun.counts(row));
+        before = befores(&reader, &earlier)?;
+        before.extend(begun.outcomes.iter().filter_map(Before::of));
+    }
+    let files = if phase == RowPhase::Baseline { Files::Whole } else { Files::Changed(&changed) };
+    let checking = Checking {
+        job,
+        reader: &reader,
+        content,
+        which,
+        files,
+        left_out: &left_out,
+        base: &base,
+        before: &before,
+    };
+    let Checked { mut outcomes, tree } = checking.outcomes(&job.site.pinned.checks)?;
+    refuse_unfit(job, &outcomes)?;
+    let doubts = doubted(&reader, &mut outcomes)?;
     let occasion =
         Occasion { task: task.map(str::to_string), phase, round: u32::from(job.id.visit), iteration };
     let mut recorded = checks::checks(&outcomes, &occasion);
+    let of_start = Occasion { phase: RowPhase::Baseline, iteration: 0, ..occasion.clone() };
+    let start = checks::checks(&begun.outcomes, &of_start);
+    recorded.checks.extend(start.checks);
+    recorded.blobs.extend(start.blobs);
     redact(job, &mut recorded.checks, &mut recorded.blobs);
     let mut rows: Vec<Row> = earlier
         .iter()
         .filter(|row| row.phase == RowPhase::Baseline && phase != RowPhase::Baseline)
-        .map(remand_ledger::query::CheckRow::evidence)
+        .map(CheckRow::evidence)
         .collect();
+    rows.extend(checks::rows(&begun.outcomes, RowPhase::Baseline, 0));
     rows.extend(checks::rows(&outcomes, phase, iteration));
-    let mut findings = Vec::new();
-    let mut notes = Vec::new();
-    if phase != RowPhase::Baseline {
-        let plan = Plan::read(job, &reader)?;
-        let integrity = integrity::judge(job, lane, &plan.announced(task), had_tests(&rows))?;
-        let all = plan.announced(None);
-        let is_excused =
-            |test: &str, outcome: &CheckOutcome| all.has_run(test) || is_told(test, outcome, &integrity);
-        findings = checks::compare_but(&before(&reader, job)?, &outcomes, lane.work.path(), &is_excused);
-        findings.extend(integrity.findings);
-        notes = integrity.notes;
-    }
     let Recorded { checks, blobs } = recorded;
-    Ok(Ran { outcomes, checks, blobs, rows, findings, notes, changed, occasion })
+    let (notes, discrepancies) = (Vec::new(), Vec::new());
+    let mut ran =
+        Ran { outcomes, checks, blobs, rows, findings: doubts, notes, discrepancies, changed, occasion };
+    if phase != RowPhase::Baseline {
+        let tree = match tree {
+            // Places of failures are looked up in a tree.
+            None if ran.outcomes.iter().any(|outcome| !outcome.passed()) => Some(content.check_out(job)?),
+            tree => tree,
+        };
+        let nowhere = Path::new("");
+        ran.judge(job, &reader, content, &before, tree.as_ref().map_or(nowhere, WorkTree::path))?;
+        let claimed = claims::discrepancies(job, &reader, task, &earlier, iteration)?;
+        ran.take_claims(claimed);
+    }
+    Ok(ran)
+}
+
+fn refuse_unfit(job: &Job, outcomes: &[CheckOutcome]) -> Result<(), Trouble> {
+    if job.cancel.is_cancelled() {
+        return Err(Trouble::cancelled());
+    }
+    match outcomes.iter().find_map(|outcome| outcome.lacks()) {
+        Some(lacking) => Err(Trouble::environment(lacking.to_string())),
+        None => Ok(()),
+    }
+}
+
+/// What the checks gave on the tree that a task began on, where others' work was in it already (EP-19).
+#[derive(Default)]
+struct Begun {
+    outcomes: Vec<CheckOutcome>,
+    /// How the rows about that tree are known; empty where the run's baseline is all there is.
+    mark: String,
+    task: Option<String>,
+}
+
+impl Begun {
+    /// Whether a baseline row of the ledger is about a tree that this task is held against.
+    fn counts(&self, row: &CheckRow) -> bool {
+        row.task.is_none()
+            || (row.task == self.task && !self.mark.is_empty() && row.reason.contains(&self.mark))
+    }
+}
+
+fn begun_on(
+    job: &Job,
+    content: &LaneContent,
+    reader: &Reader,
+    earlier: &[CheckRow],
+    (base, task, which, left_out): (&TreeId, Option<&str>, Which, &LeftOut),
+) -> Result<Begun, Trouble> {
+    let tree = job.site.repository().tree_of(&content.base)?;
+    if task.is_none() || which == Which::Quick || tree == *base {
+        return Ok(Begun::default());
+    }
+    let mark = format!("on tree {}, which the task began on", tree.to_string().get(..12).unwrap_or_default());
+    let mut begun = Begun { outcomes: Vec::new(), mark, task: task.map(str::to_string) };
+    if earlier.iter().any(|row| row.task.is_some() && begun.counts(row)) {
+        return Ok(begun);
+    }
+    let content = content.holding(&tree);
+    let files = Files::Whole;
+    let checking = Checking { job, reader, content: &content, which, files, left_out, base, before: &[] };
+    let programs: Vec<CheckSpec> = job
+        .site
+        .pinned
+        .checks
+        .iter()
+        .filter(|spec| !matches!(spec.action, Action::BuiltIn(_)))
+        .cloned()
+        .collect();
+    begun.outcomes = checking.outcomes(&programs)?.outcomes;
+    refuse_unfit(job, &begun.outcomes)?;
+    for outcome in &mut begun.outcomes {
+        let said = std::mem::take(&mut outcome.reason);
+        outcome.reason = if said.is_empty() { begun.mark.clone() } else { format!("{said}; {}", begun.mark) };
+    }
+    Ok(begun)
+}
+
+/// Passes that look too easy: said in their rows, and to the reviewers (CORE-13).
+fn doubted(reader: &Reader, outcomes: &mut [CheckOutcome]) -> Result<Vec<Finding>, Trouble> {
+    let mut findings = Vec::new();
+    for outcome in outcomes.iter_mut().filter(|outcome| outcome.passed() && !outcome.is_taken()) {
+        let passes = reader.passes(&outcome.name, outcome.command.as_deref(), Past::COMPARED)?;
+        let past: Vec<Past> = passes
+            .iter()
+            .map(|row| Past { duration_ms: row.duration_ms, collected: row.collected })
+            .collect();
+        let Some(why) = checks::doubt(outcome, &past) else { continue };
+        let mut doubt =
+            finding(format!("doubt:{}", outcome.name), None, why.clone(), outcome.snippet.clone());
+        doubt.severity = Severity::Minor;
+        doubt.recommendation = "look whether it still runs what it should".to_string();
+        findings.push(doubt);
+        outcome.reason = if outcome.reason.is_empty() { why } else { format!("{}; {why}", outcome.reason) };
+    }
+    Ok(findings)
 }
 
 fn had_tests(rows: &[Row]) -> HadTests {
@@ -248,58 +400,10 @@ fn is_told(test: &str, outcome: &CheckOutcome, integrity: &Integrity) -> bool {
         || integrity.findings.iter().any(|finding| checks::ends_with_name(test, &finding.place.symbol))
 }
 
-fn outcomes(
-    job: &Job,
-    lane: &LaneTree,
-    which: Which,
-    task: Option<&str>,
-    files: Files<'_>,
-) -> Result<Vec<CheckOutcome>, Trouble> {
-    let settings = job.site.settings();
-    let scratch = job.site.folder().join("scratch").join(job.id.to_string());
-    crate::home::private_folder(&scratch)?;
-    let policy = Policy {
-        read_write: vec![lane.work.path().to_path_buf(), scratch.clone(), "/dev/null".into()],
-        hidden: vec![settings.home.above().to_path_buf()],
-        ..Policy::default()
-    };
-    let runner = |spec: &checks::CheckSpec, mut process: Process| {
-        process.marker = job.marker();
-        let policy = Policy { network: spec.network, ..policy.clone() };
-        process.confine = Some(Confined { exe: settings.program.clone(), policy });
-        process::run(&process, &job.cancel)
-    };
-    let mut environment = settings.environment.clone();
-    environment.insert("HOME".into(), settings.user_home.clone());
-    environment.insert("TMPDIR".into(), scratch.clone().into_os_string());
-    let left_out = match task {
-        Some(_) => checks::left_out(&job.site.pinned.checks, &own_changes(job, lane)?),
-        None => LeftOut::new(),
-    };
-    let base = job.site.trees.base_tree()?;
-    let before = |file: &str| job.site.repository().read(&base, std::path::Path::new(file)).ok().flatten();
-    let context = Context {
-        environment: &environment,
-        which,
-        files,
-        left_out: &left_out,
-        base: &before,
-        scratch: &scratch,
-        cancel: &job.cancel,
-        progress: &|_| {},
-        runner: &runner,
-    };
-    let outcomes = checks::run(&job.site.pinned.checks, lane.work.path(), &context);
-    std::fs::remove_dir_all(&scratch)?;
-    // What checks leave behind in the tree is no part of the change.
-    lane.work.restore(&lane.tree)?;
-    Ok(outcomes)
-}
-
 /// What the lane itself changed: a task is checked by what that can affect, and the merged tree by everything.
-fn own_changes(job: &Job, lane: &LaneTree) -> Result<Vec<String>, Trouble> {
-    let base = job.site.repository().tree_of(&lane.base)?;
-    let changed = job.site.repository().changed(&base, &lane.tree)?;
+fn own_changes(job: &Job, content: &LaneContent) -> Result<Vec<String>, Trouble> {
+    let base = job.site.repository().tree_of(&content.base)?;
+    let changed = job.site.repository().changed(&base, &content.tree)?;
     Ok(changed.iter().map(|change| change.path.display().to_string()).collect())
 }
 
@@ -326,18 +430,16 @@ fn redact(job: &Job, rows: &mut [Check], blobs: &mut [Blob]) {
     }
 }
 
-/// What the checks gave at the baseline.
-pub(super) fn before(reader: &Reader, job: &Job) -> Result<Vec<Before>, Trouble> {
-    let filter = CheckFilter { task: None, phase: Some(RowPhase::Baseline) };
-    let rows = reader.checks(&job.site.run, filter)?;
-    rows.into_iter()
-        .filter(|row| row.tier.is_some())
+/// What the checks gave on earlier trees, by the rows of the ledger.
+pub(super) fn befores(reader: &Reader, rows: &[CheckRow]) -> Result<Vec<Before>, Trouble> {
+    rows.iter()
+        .filter(|row| row.phase == RowPhase::Baseline && row.tier.is_some())
         .map(|row| {
             let tests = match &row.tests {
                 Some(blob) => serde_json::from_str(&content(reader, *blob)?).unwrap_or_default(),
                 None => Vec::new(),
             };
-            Ok(Before { check: row.name, passed: row.passed, tests })
+            Ok(Before { check: row.name.clone(), passed: row.passed, tests })
         })
         .collect()
 }

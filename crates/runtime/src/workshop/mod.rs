@@ -22,7 +22,7 @@ pub use ending::{Trouble, engine_failed};
 pub use layout::is_laid_out;
 pub use places::Places;
 pub use site::{Settings, Site};
-pub use tree::{LaneTree, TREES};
+pub use tree::{LaneContent, LaneTree, TREES};
 
 /// The longest that a command waits after failures of the environment.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);

@@ -3,6 +3,7 @@
 use super::Trouble;
 use super::parts::Parts;
 use super::places::Places;
+use crate::checks::Tools;
 use crate::config::Sandbox;
 use crate::confine::Enforcement;
 use crate::driver::{Driver, Rehearsal};
@@ -41,6 +42,8 @@ pub struct Settings {
     pub enforcement: Enforcement,
     /// For agents at work.
     pub places: Places,
+    /// Versions of the tools of checks.
+    pub tools: Tools,
 }
 
 /// Everything that commands of one run work with.

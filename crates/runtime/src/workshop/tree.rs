@@ -21,33 +21,50 @@ pub struct LaneTree {
     pub unfit: Option<TreeId>,
 }
 
+/// What a lane holds, for checks; a tree is brought there only if something has to be run.
+#[derive(Clone, Debug)]
+pub struct LaneContent {
+    /// What the change of the lane is counted from.
+    pub base: CommitId,
+    pub tree: TreeId,
+    /// The name of the tree for its checks.
+    name: String,
+}
+
+impl LaneContent {
+    /// The content of the command's lane, as its last change left it.
+    pub fn of(job: &Job) -> Result<LaneContent, Trouble> {
+        let (base, tree) = match lane_task(job) {
+            None => (job.site.trees.base().clone(), main_content(job)?),
+            Some((task, batch, written)) => task_content(job, &task, batch, written)?,
+        };
+        let of = lane_task(job).map_or_else(|| "main line".to_string(), |(task, ..)| format!("task {task}"));
+        Ok(LaneContent { base, tree, name: format!("checks of the {of}") })
+    }
+
+    /// Other content for the same checks.
+    pub fn holding(&self, tree: &TreeId) -> LaneContent {
+        LaneContent { tree: tree.clone(), ..self.clone() }
+    }
+
+    /// The content in a tree that no agent ever writes: what an agent leaves in ignored files must not decide how a
+    /// check ends.
+    pub fn check_out(&self, job: &Job) -> Result<WorkTree, Trouble> {
+        Ok(job.site.trees.lend(&self.name, At::Tree(&self.tree))?)
+    }
+}
+
 impl LaneTree {
     /// The tree of the command's lane, as its last change left it.
     pub fn as_it_is(job: &Job) -> Result<LaneTree, Trouble> {
         match lane_task(job) {
             None => main(job),
             Some((task, batch, written)) => {
-                let trees = &job.site.trees;
-                let (tree, base) = match trees.kept(written)? {
-                    Some(kept) => (kept.tree, kept.base),
-                    None => {
-                        let begun = trees.lane_base(&task, batch)?;
-                        let base = begun.map_or_else(|| trees.main_state().map(|main| main.commit), Ok)?;
-                        (job.site.repository().tree_of(&base)?, base)
-                    }
-                };
-                let work = trees.lend(&task, At::Tree(&tree))?;
+                let (base, tree) = task_content(job, &task, batch, written)?;
+                let work = job.site.trees.lend(&task, At::Tree(&tree))?;
                 Ok(LaneTree { work, base, tree, unfit: None })
             }
         }
-    }
-
-    /// The content of the lane in a tree that no agent ever writes: what an agent leaves in ignored files must not
-    /// decide how a check ends.
-    pub fn for_checks(job: &Job) -> Result<LaneTree, Trouble> {
-        let lane = LaneTree::as_it_is(job)?;
-        let of = lane_task(job).map_or_else(|| "main line".to_string(), |(task, ..)| format!("task {task}"));
-        lane.apart(job, &format!("checks of the {of}"))
     }
 
     /// The same content in another tree, known by this name.
@@ -92,6 +109,18 @@ impl LaneTree {
     }
 }
 
+/// What a task's change is counted from, and what is there with it.
+fn task_content(job: &Job, task: &str, batch: u16, written: Digest) -> Result<(CommitId, TreeId), Trouble> {
+    let trees = &job.site.trees;
+    if let Some(kept) = trees.kept(written)? {
+        return Ok((kept.base, kept.tree));
+    }
+    let begun = trees.lane_base(task, batch)?;
+    let base = begun.map_or_else(|| trees.main_state().map(|main| main.commit), Ok)?;
+    let tree = job.site.repository().tree_of(&base)?;
+    Ok((base, tree))
+}
+
 /// Task, batch and last change of the lane.
 fn lane_task(job: &Job) -> Option<(String, u16, Digest)> {
     let Lane::Task { batch, index } = job.id.lane else {
@@ -106,25 +135,35 @@ fn lane_task(job: &Job) -> Option<(String, u16, Digest)> {
     Some((item.id.clone(), batch, written))
 }
 
-/// The main tree. Where the state names a change that was made in it, it is brought there; a merged one stands by
-/// itself, and an absent one is the base.
+/// The main tree, with what the main line holds.
 fn main(job: &Job) -> Result<LaneTree, Trouble> {
     let _main = job.site.hold_main();
+    let tree = main_line(job)?;
+    let work = job.site.trees.main_tree();
+    work.restore(&tree)?;
+    Ok(LaneTree { work, base: job.site.trees.base().clone(), tree, unfit: None })
+}
+
+fn main_content(job: &Job) -> Result<TreeId, Trouble> {
+    let _main = job.site.hold_main();
+    main_line(job)
+}
+
+/// What the main line holds. Where the state names a change that was made in it, it is brought there; a merged one
+/// stands by itself, and an absent one is the base. The caller holds the main tree.
+fn main_line(job: &Job) -> Result<TreeId, Trouble> {
     let trees = &job.site.trees;
-    let work = trees.main_tree();
     let now = trees.main_state()?;
     let wanted = match last_written(job)? {
         Some(written) => trees.kept(written)?.map(|kept| kept.tree),
         None => Some(trees.base_tree()?),
     };
-    let tree = match wanted {
+    Ok(match wanted {
         Some(wanted) if wanted != now.tree => {
             trees.record(&wanted, "work of the run", &job.id.to_string())?.tree
         }
         Some(_) | None => now.tree,
-    };
-    work.restore(&tree)?;
-    Ok(LaneTree { work, base: trees.base().clone(), tree, unfit: None })
+    })
 }
 
 /// The tree that counts is that of the artifact which was written last: each of them is the whole tree, and what was

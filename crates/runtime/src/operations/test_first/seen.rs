@@ -1,13 +1,14 @@
 //! What the new tests do on the tree that the code is to be written on.
 
-use super::super::verify::{Ran, before, run_checks};
+use super::super::verify::{Ran, befores, run_checks};
 use super::STUBS;
 use crate::checks::{CheckOutcome, FailureKind, Parser, Which, failures, kind_of};
 use crate::dispatch::is_test;
 use crate::git::TreeId;
-use crate::workshop::{Job, LaneTree, Trouble};
+use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::change::TestEnd;
 use remand_kernel::evidence::RowPhase;
+use remand_ledger::query::CheckFilter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -37,10 +38,9 @@ pub fn look(job: &Job) -> Result<Seen, Trouble> {
     let stubs = job.site.trees.remembered(STUBS)?;
     let has_stubs = stubs.is_some();
     let handed = stubs.map_or_else(|| job.site.trees.base_tree(), Ok)?;
-    let lane = LaneTree::as_it_is(job)?;
-    let tree = with_tests_of(job, &handed, &lane)?;
-    let lane = LaneTree { tree, ..lane }.apart(job, "checks of the main line")?;
-    let ran = run_checks(job, &lane, Which::All, None, RowPhase::After)?;
+    let now = LaneContent::of(job)?;
+    let tree = with_tests_of(job, &handed, &now)?;
+    let ran = run_checks(job, &now.holding(&tree), Which::All, None, RowPhase::After)?;
     let known = known(job)?;
     let mut new = Vec::new();
     let mut unstarted = Vec::new();
@@ -65,7 +65,8 @@ struct Known {
 }
 
 fn known(job: &Job) -> Result<Known, Trouble> {
-    let all = before(&job.site.reader()?, job)?;
+    let reader = job.site.reader()?;
+    let all = befores(&reader, &reader.checks(&job.site.run, CheckFilter::default())?)?;
     let of_tests = all.into_iter().filter(|before| parser(job, &before.check) != Parser::None);
     let tests: Vec<_> = of_tests.flat_map(|before| before.tests).collect();
     let passed = tests.iter().filter(|test| test.end == TestEnd::Passed).map(|test| test.name.clone());
@@ -91,15 +92,15 @@ fn new_tests(job: &Job, outcome: &CheckOutcome, known: &Known) -> Vec<NewTest> {
 }
 
 /// A tree with the tests of the lane and everything else as it was handed over.
-fn with_tests_of(job: &Job, handed: &TreeId, lane: &LaneTree) -> Result<TreeId, Trouble> {
-    let changed = job.site.repository().changed(handed, &lane.tree)?;
+fn with_tests_of(job: &Job, handed: &TreeId, now: &LaneContent) -> Result<TreeId, Trouble> {
+    let changed = job.site.repository().changed(handed, &now.tree)?;
     let tests: BTreeSet<PathBuf> =
         changed.iter().map(|change| change.path.clone()).filter(|path| is_test(path)).collect();
     // Where tests stand beside the code, in the same file, they cannot be had without it.
     let beside = changed.iter().any(|change| change.path.extension().is_some_and(|ending| ending == "rs"))
         && tests.is_empty();
     if tests.len() == changed.len() || beside {
-        return Ok(lane.tree.clone());
+        return Ok(now.tree.clone());
     }
-    Ok(job.site.trees.with_paths(handed, &lane.tree, &tests)?)
+    Ok(job.site.trees.with_paths(handed, &now.tree, &tests)?)
 }

@@ -6,7 +6,7 @@ use super::signatures::functions;
 use super::{STUBS, of_symbol};
 use crate::checks::Which;
 use crate::dispatch::parsed;
-use crate::workshop::{Job, LaneTree, Trouble};
+use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Finding;
 use remand_ledger::fact::NoteKind;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
-    let lane = LaneTree::for_checks(job)?;
+    let lane = LaneContent::of(job)?;
     let mut done = Done::saying("sound");
     let planned = planned(job)?;
     let mut found = BTreeSet::new();

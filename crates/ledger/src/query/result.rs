@@ -1,0 +1,44 @@
+//! Results of checks over all runs: what holds for a tree already, and how long checks took (CORE-13).
+
+use super::Reader;
+use super::check::{CheckRow, decode};
+use crate::column::Whole;
+use crate::error::LedgerError;
+use crate::fact::BlobId;
+use rusqlite::OptionalExtension;
+
+const RESULT: &str =
+    "SELECT run, seq, at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
+    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, NULL, NULL, NULL
+    FROM checks WHERE id = (SELECT check_id FROM results WHERE key = ?1)
+    AND NOT EXISTS (SELECT 1 FROM reuses WHERE check_id = checks.id)
+    AND (output IS NULL OR EXISTS (SELECT 1 FROM blobs WHERE blobs.id = output))
+    AND (tests IS NULL OR EXISTS (SELECT 1 FROM blobs WHERE blobs.id = tests))";
+
+/// Passes that were run, not taken over.
+const PAST: &str =
+    "SELECT duration_ms, collected FROM checks WHERE name = ?1 AND command IS ?2 AND passed = 1
+    AND NOT EXISTS (SELECT 1 FROM reuses WHERE check_id = checks.id) ORDER BY id DESC LIMIT ?3";
+
+/// An earlier pass of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassRow {
+    pub duration_ms: u64,
+    pub collected: Option<u32>,
+}
+
+impl Reader {
+    /// The row that stands for a key, in whichever run it was made. One whose output or tests are missing is none.
+    pub fn result(&self, key: BlobId) -> Result<Option<CheckRow>, LedgerError> {
+        self.read(|conn| Ok(conn.prepare_cached(RESULT)?.query_row([key], decode).optional()?))
+    }
+
+    /// The latest passes of a check over all runs, the newest last, at most so many.
+    pub fn passes(&self, name: &str, command: Option<&str>, most: u32) -> Result<Vec<PassRow>, LedgerError> {
+        let mut rows = self.rows(PAST, (name, command, most), |row| {
+            Ok(PassRow { duration_ms: row.get::<_, Whole>(0)?.0, collected: row.get(1)? })
+        })?;
+        rows.reverse();
+        Ok(rows)
+    }
+}

@@ -1,0 +1,104 @@
+//! Results that hold already: all that a check depends on as one key, and an earlier row as an outcome.
+//!
+//! What lies outside of the tree and of the environment, such as packages that a system installs beside a tool, is
+//! known by the tool's own version only.
+
+use super::outcome::{CheckOutcome, End, Known, Listed, Taken};
+use super::run::{Files, not_run};
+use super::spec::{Action, CheckSpec};
+use super::tool_version::Tools;
+use remand_ledger::query::CheckRow;
+use remand_ledger::{BlobId, Reader};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Another form of keys or of results finds nothing that was kept before.
+const FORM: u32 = 1;
+
+/// What all checks of one occasion have in common.
+#[derive(Clone, Copy)]
+pub struct Setting<'s> {
+    /// The exact content of the work tree.
+    pub tree: &'s str,
+    /// The exact content that changed files are held against.
+    pub base: &'s str,
+    pub files: Files<'s>,
+    /// Without what is another one each time, such as the throw-away folder.
+    pub environment: &'s BTreeMap<OsString, OsString>,
+    pub tools: &'s Tools,
+}
+
+impl Setting<'_> {
+    /// Names all that the result of a check depends on.
+    pub fn key(&self, spec: &CheckSpec) -> BlobId {
+        // A check that goes file by file sees a part of the tree, and only of what changed.
+        let by_file = matches!(spec.action, Action::BuiltIn(_)) || !spec.each.is_empty();
+        let files = match self.files {
+            Files::Changed(files) if by_file => json!({ "base": self.base, "files": files }),
+            Files::Changed(_) | Files::Whole => json!(null),
+        };
+        let environment: Vec<(String, String)> = self
+            .environment
+            .iter()
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+            .collect();
+        let all = json!({
+            "form": FORM,
+            "engine": env!("CARGO_PKG_VERSION"),
+            "platform": [std::env::consts::OS, std::env::consts::ARCH],
+            "tree": self.tree,
+            "check": spec,
+            "files": files,
+            "environment": environment,
+            "tool": self.tools.version(spec, self.environment),
+        });
+        BlobId::of(all.to_string().as_bytes())
+    }
+}
+
+/// Whether an end says something about the tree alone, so that it would be the same another time.
+pub fn holds(spec: &CheckSpec, outcome: &CheckOutcome) -> bool {
+    let ran = outcome.exit_code.is_some() || matches!(spec.action, Action::BuiltIn(_));
+    match outcome.end {
+        End::Passed | End::Failed | End::Vacuous => ran,
+        End::TimedOut | End::Skipped | End::Environment | End::Cancelled => false,
+    }
+}
+
+/// The outcome of an earlier row; none where what it needs cannot be read any more.
+pub fn recalled(spec: &CheckSpec, row: &CheckRow, reader: &Reader) -> Option<CheckOutcome> {
+    let tests = match row.tests {
+        Some(blob) => serde_json::from_slice(&reader.blob(blob).ok()?).ok()?,
+        None => Vec::new(),
+    };
+    let end = match (row.passed, row.tier) {
+        (true, _) => End::Passed,
+        (false, Some(_)) => End::Failed,
+        (false, None) => End::Vacuous,
+    };
+    // Only the output of a failure is looked into again.
+    let output = match row.output {
+        Some(blob) if end == End::Failed => reader.blob(blob).ok()?,
+        Some(_) | None => Vec::new(),
+    };
+    let listed = if matches!(spec.action, Action::BuiltIn(_)) { Listed::Part } else { Listed::All };
+    Some(CheckOutcome {
+        exit_code: row.exit_code,
+        output,
+        snippet: row.snippet.clone(),
+        collected: row.collected,
+        duration: Duration::from_millis(row.duration_ms),
+        tests,
+        listed,
+        known: Known::Taken(Taken {
+            run: row.run.clone(),
+            seq: row.seq,
+            at: row.at,
+            output: row.output,
+            tests: row.tests,
+        }),
+        ..not_run(spec, end, row.reason.clone())
+    })
+}

@@ -1,0 +1,126 @@
+//! Runs the pinned checks on some content; a tree is brought there only if something has to be run.
+
+use crate::checks::{self, Before, CheckOutcome, CheckSpec, Context, Files, LeftOut, Recall, Setting, Which};
+use crate::confine::Policy;
+use crate::git::{TreeId, WorkTree};
+use crate::pinned::Cache;
+use crate::process::{self, Confined, Job as Process};
+use crate::workshop::{Job, LaneContent, Trouble};
+use remand_ledger::Reader;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What is checked, and against what.
+pub struct Checking<'c> {
+    pub job: &'c Job,
+    pub reader: &'c Reader,
+    pub content: &'c LaneContent,
+    pub which: Which,
+    pub files: Files<'c>,
+    pub left_out: &'c LeftOut,
+    /// What changed files are counted from.
+    pub base: &'c TreeId,
+    pub before: &'c [Before],
+}
+
+/// Outcomes, and the tree that they were made in; none where nothing was run.
+pub struct Checked {
+    pub outcomes: Vec<CheckOutcome>,
+    pub tree: Option<WorkTree>,
+}
+
+impl Checking<'_> {
+    /// One outcome for each check of the selection.
+    pub fn outcomes(&self, specs: &[CheckSpec]) -> Result<Checked, Trouble> {
+        let settings = self.job.site.settings();
+        let mut environment = settings.environment.clone();
+        environment.insert("HOME".into(), settings.user_home.clone());
+        let (tree, base) = (self.content.tree.to_string(), self.base.to_string());
+        let recall = Recall {
+            which: self.which,
+            setting: Setting {
+                tree: &tree,
+                base: &base,
+                files: self.files,
+                environment: &environment,
+                tools: &settings.tools,
+            },
+            reader: match self.job.site.pinned.cache {
+                Cache::On => Some(self.reader),
+                Cache::Off => None,
+            },
+            left_out: self.left_out,
+            before: self.before,
+        };
+        let place = Place { checking: self, environment: &environment, opened: OnceCell::new() };
+        let ran = recall.outcomes(specs, &mut |spec| place.run(spec));
+        let tree = place.leave(&self.content.tree)?;
+        Ok(Checked { outcomes: ran?, tree })
+    }
+}
+
+/// Where checks are run, once one has to be.
+struct Place<'p> {
+    checking: &'p Checking<'p>,
+    environment: &'p BTreeMap<OsString, OsString>,
+    opened: OnceCell<(WorkTree, PathBuf)>,
+}
+
+impl Place<'_> {
+    fn open(&self) -> Result<&(WorkTree, PathBuf), Trouble> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let job = self.checking.job;
+        let tree = self.checking.content.check_out(job)?;
+        let scratch = job.site.folder().join("scratch").join(job.id.to_string());
+        crate::home::private_folder(&scratch)?;
+        Ok(self.opened.get_or_init(|| (tree, scratch)))
+    }
+
+    fn run(&self, spec: &CheckSpec) -> Result<CheckOutcome, Trouble> {
+        let (tree, scratch) = self.open()?;
+        let job = self.checking.job;
+        let settings = job.site.settings();
+        let policy = Policy {
+            read_write: vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()],
+            hidden: vec![settings.home.above().to_path_buf()],
+            ..Policy::default()
+        };
+        let runner = |spec: &CheckSpec, mut process: Process| {
+            process.marker = job.marker();
+            let policy = Policy { network: spec.network, ..policy.clone() };
+            process.confine = Some(Confined { exe: settings.program.clone(), policy });
+            process::run(&process, &job.cancel)
+        };
+        let mut environment = self.environment.clone();
+        environment.insert("TMPDIR".into(), scratch.clone().into_os_string());
+        let base =
+            |file: &str| job.site.repository().read(self.checking.base, Path::new(file)).ok().flatten();
+        let context = Context {
+            environment: &environment,
+            which: Which::All,
+            files: self.checking.files,
+            left_out: &LeftOut::new(),
+            base: &base,
+            scratch,
+            cancel: &job.cancel,
+            progress: &|_| {},
+            runner: &runner,
+        };
+        let outcomes = checks::run(std::slice::from_ref(spec), tree.path(), &context);
+        outcomes.into_iter().next().ok_or_else(|| Trouble::denied("a check had no outcome"))
+    }
+
+    /// What checks leave behind in the tree is no part of the change.
+    fn leave(self, content: &TreeId) -> Result<Option<WorkTree>, Trouble> {
+        let Some((tree, scratch)) = self.opened.into_inner() else {
+            return Ok(None);
+        };
+        std::fs::remove_dir_all(&scratch)?;
+        tree.restore(content)?;
+        Ok(Some(tree))
+    }
+}
