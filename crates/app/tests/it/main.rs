@@ -15,6 +15,7 @@ mod git;
 mod golden;
 mod knowledge;
 mod limits;
+mod monorepo;
 mod parked;
 mod permissions;
 mod quick;

@@ -11,6 +11,7 @@ mod order;
 mod project;
 mod toolchain;
 
+mod installed;
 mod job;
 mod run;
 mod syntax;
@@ -35,6 +36,8 @@ mod integrity;
 #[cfg(test)]
 mod detect_tests;
 #[cfg(test)]
+mod projects_tests;
+#[cfg(test)]
 mod run_tests;
 
 pub use affected::{LeftOut, left_out};
@@ -44,6 +47,7 @@ pub use detect::{Probe, detect};
 pub use doubt::{Past, doubt};
 pub use evidence::{Occasion, Recorded, checks, rows};
 pub use failure::{FailureKind, failures, kind_of};
+pub use installed::link;
 pub use integrity::{Announced, Edited, HadTests, Integrity, concerns, ends_with_name, integrity};
 pub use order::{SpecError, specs};
 pub use outcome::{CheckOutcome, End, Known, Listed, Steadiness, Taken};

@@ -86,7 +86,7 @@ impl Project {
         specs(self.detect(), &Config::load(&sources).expect("a configuration"))
     }
 
-    fn run(&self, specs: &[CheckSpec]) -> Vec<CheckOutcome> {
+    pub fn run(&self, specs: &[CheckSpec]) -> Vec<CheckOutcome> {
         self.run_on(specs, Which::All, Files::Whole, &|_| {})
     }
 

@@ -90,8 +90,9 @@ const GUIDE_DETECTED: &str = "
 | `pom.xml` | `mvn-compile`, `mvn-test` |
 | a Makefile, and none of the others near it | `make` for a target `all` or `build`, `make-test` for `test`, `check` or `tests` |
 
-A tool that is not installed brings no check of types or lint, and those of a Node project are looked for in its
-`node_modules`. Lint that fails before the change fails nothing after it.
+A tool that is not installed brings no check of types or lint. Those of a Node project are looked for in the
+`node_modules` of the checkout; what is installed there is linked into the work tree of the checks, and packages of the
+repository itself are taken from that tree. Lint that fails before the change fails nothing after it.
 
 Grammars do not know everything: a file that had an error before the change is not judged, nor is a new file in C or
 C++ whose macros only a compiler knows. The row says so.

@@ -65,11 +65,19 @@ impl Checking<'_> {
 struct Place<'p> {
     checking: &'p Checking<'p>,
     environment: &'p BTreeMap<OsString, OsString>,
-    opened: OnceCell<(WorkTree, PathBuf)>,
+    opened: OnceCell<Opened>,
+}
+
+/// A tree with what is installed for its checks, and a folder that is thrown away.
+struct Opened {
+    tree: WorkTree,
+    scratch: PathBuf,
+    /// Folders of the user's checkout that the tree leads to.
+    installed: Vec<PathBuf>,
 }
 
 impl Place<'_> {
-    fn open(&self) -> Result<&(WorkTree, PathBuf), Trouble> {
+    fn open(&self) -> Result<&Opened, Trouble> {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
@@ -77,16 +85,18 @@ impl Place<'_> {
         let tree = self.checking.content.check_out(job)?;
         let scratch = job.site.folder().join("scratch").join(job.id.to_string());
         crate::home::private_folder(&scratch)?;
-        Ok(self.opened.get_or_init(|| (tree, scratch)))
+        let installed = checks::link(job.site.repository().root(), tree.path(), &job.site.pinned.checks)?;
+        Ok(self.opened.get_or_init(|| Opened { tree, scratch, installed }))
     }
 
     fn run(&self, spec: &CheckSpec) -> Result<CheckOutcome, Trouble> {
-        let (tree, scratch) = self.open()?;
+        let Opened { tree, scratch, installed } = self.open()?;
         let job = self.checking.job;
         let settings = job.site.settings();
         let policy = Policy {
             read_write: vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()],
             hidden: vec![settings.home.above().to_path_buf()],
+            shown: installed.clone(),
             ..Policy::default()
         };
         let runner = |spec: &CheckSpec, mut process: Process| {
@@ -116,7 +126,7 @@ impl Place<'_> {
 
     /// What checks leave behind in the tree is no part of the change.
     fn leave(self, content: &TreeId) -> Result<Option<WorkTree>, Trouble> {
-        let Some((tree, scratch)) = self.opened.into_inner() else {
+        let Some(Opened { tree, scratch, .. }) = self.opened.into_inner() else {
             return Ok(None);
         };
         std::fs::remove_dir_all(&scratch)?;

@@ -1,0 +1,78 @@
+//! A repository of many packages: a task is checked by what its change can affect, the merged tree by everything.
+
+use crate::place::{Place, shown};
+use crate::rehearsed::{REQUEST, Script, implemented, role, task};
+use remand_kernel::evidence::RowPhase;
+use remand_ledger::query::{CheckFilter, CheckRow};
+use std::collections::BTreeSet;
+
+const PACKAGES: usize = 20;
+
+/// Twenty packages in Python; the second leans on the first, and the third on the second.
+fn monorepo() -> Place {
+    let place = Place::new();
+    place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
+    for at in 1..=PACKAGES {
+        let name = format!("p{at:02}");
+        let needs = if at == 2 || at == 3 { format!("\"p{:02}\"", at - 1) } else { String::new() };
+        place.write(
+            &format!("packages/{name}/pyproject.toml"),
+            &format!("[project]\nname = \"{name}\"\nversion = \"0.1.0\"\ndependencies = [{needs}]\n"),
+        );
+        place.write(&format!("packages/{name}/{name}.py"), "def number():\n    return 1\n");
+        let test = format!(
+            "import unittest\n\nimport {name}\n\n\nclass NumberTest(unittest.TestCase):\n    \
+             def test_number(self):\n        self.assertEqual({name}.number(), 1)\n"
+        );
+        place.write(&format!("packages/{name}/test_{name}.py"), &test);
+    }
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Twenty packages"]);
+    place
+}
+
+/// The packages whose tests were run, and those whose tests were not.
+fn packages<'r>(rows: impl Iterator<Item = &'r CheckRow>) -> (BTreeSet<&'r str>, BTreeSet<&'r str>) {
+    let of_tests = rows.filter(|row| row.name.starts_with("pytest:") || row.name.starts_with("unittest:"));
+    let (run, left): (Vec<&CheckRow>, Vec<&CheckRow>) = of_tests.partition(|row| row.tier.is_some());
+    for row in &left {
+        assert!(row.reason.starts_with("not affected: the change touches nothing in "), "{}", row.reason);
+        assert!(!row.passed && row.exit_code.is_none());
+    }
+    let package = |row: &&'r CheckRow| row.name.rsplit('/').next().expect("a package");
+    (run.iter().map(package).collect(), left.iter().map(package).collect())
+}
+
+// EP-15 EP-16
+#[test]
+fn one_changed_file_runs_what_it_can_affect_and_the_merged_tree_runs_everything() {
+    let place = monorepo();
+    let files = [("packages/p02/more.py", "green")];
+    let script = Script::feature(&[task("task-1", &files, &[])]).with(
+        role("implementer")
+            .task("task-1")
+            .writes("packages/p02/more.py", "def more():\n    return 2\n")
+            .says(implemented("task-1")),
+    );
+
+    let rehearsal = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal]);
+    // Shims that choose a version each time take longer than the checks themselves.
+    let path = std::env::var_os("PATH").expect("a path");
+    let plain = std::env::split_paths(&path).filter(|folder| !folder.ends_with("shims"));
+    command.env("PATH", std::env::join_paths(plain).expect("a path"));
+    let shown = shown(command);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+    let all = |phase: RowPhase, task: Option<&str>| {
+        packages(rows.iter().filter(move |row| row.phase == phase && row.task.as_deref() == task))
+    };
+    let (run, left) = all(RowPhase::Baseline, None);
+    assert_eq!((run.len(), left.len()), (PACKAGES, 0));
+    let (run, left) = all(RowPhase::After, Some("task-1"));
+    assert_eq!(run, BTreeSet::from(["p02", "p03"]));
+    assert_eq!(left.len(), PACKAGES - 2);
+    let (run, left) = all(RowPhase::After, None);
+    assert_eq!((run.len(), left.len()), (PACKAGES, 0));
+}

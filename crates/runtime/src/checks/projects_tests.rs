@@ -1,0 +1,223 @@
+//! Real toolchains on the projects of `fixtures/projects/`: a sound base, and what may become of it as overlays.
+//!
+//! In an overlay, a file whose name ends in `.gone` takes the file of that name out of the base.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use super::run_tests::Project;
+use super::*;
+use crate::config::{Config, Sources};
+use remand_kernel::change::TestEnd;
+use remand_kernel::evidence::{Row, RowPhase, Ruled, Size, rule};
+use remand_kernel::finding::Severity;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One kind of project.
+struct Kind {
+    folder: &'static str,
+    /// The check that runs its tests.
+    tests: &'static str,
+    /// Programs that must be there.
+    tools: &'static [&'static str],
+    /// What makes them be there.
+    install: &'static str,
+}
+
+struct Bench {
+    kind: Kind,
+    project: Project,
+    specs: Vec<CheckSpec>,
+    baseline: Vec<CheckOutcome>,
+}
+
+/// Where `tools/toolchains` puts what it does not install for the whole machine.
+fn installed() -> PathBuf {
+    let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
+    std::env::var_os("REMAND_TEST_TOOLS").map_or_else(built, PathBuf::from)
+}
+
+impl Bench {
+    /// None where the user left the tools out on purpose, which is told on standard error.
+    fn new(kind: Kind) -> Option<Bench> {
+        let mut project = Project::new(&[]);
+        let path = project.environment.get(std::ffi::OsStr::new("PATH")).cloned().expect("a path");
+        let own = [installed().join("venv/bin"), installed().join("npm/node_modules/.bin")];
+        let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path))).expect("a path");
+        project.environment.insert("PATH".into(), path);
+        let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
+        for tool in kind.tools.iter().filter(|tool| !job::finds(&project.environment, tool)) {
+            if without.split(',').any(|left_out| left_out == *tool) {
+                eprintln!(
+                    "NOT TESTED: the projects in {}, since REMAND_TEST_WITHOUT names {tool}",
+                    kind.folder
+                );
+                return None;
+            }
+            panic!(
+                "`{tool}` is missing: `tools/toolchains` installs it ({}); REMAND_TEST_WITHOUT={tool} goes without",
+                kind.install
+            );
+        }
+        // Debian keeps what Maven needs in a repository of its own, so that nothing is fetched.
+        project.environment.insert("MAVEN_OPTS".into(), "-Dmaven.repo.local=/usr/share/maven-repo".into());
+        let mut bench = Bench { kind, project, specs: Vec::new(), baseline: Vec::new() };
+        bench.lay("base");
+        let modules = installed().join("npm/node_modules");
+        if bench.kind.tools.contains(&"npm") && modules.is_dir() {
+            std::os::unix::fs::symlink(modules, bench.project.tree().join("node_modules")).expect("a link");
+        }
+        let file = bench.project.tree().join("remand.toml");
+        let sources = Sources { repository: Some(file), ..Sources::default() };
+        let config = Config::load(&sources).expect("a configuration");
+        bench.specs = specs(bench.project.detect(), &config).expect("checks");
+        bench.baseline = bench.project.run(&bench.specs);
+        Some(bench)
+    }
+
+    fn lay(&self, variant: &str) {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/projects");
+        let folder = fixtures.join(self.kind.folder).join(variant);
+        let files = tree_files::all(&folder);
+        assert!(!files.is_empty(), "there is no {}", folder.display());
+        for file in files {
+            match file.strip_suffix(".gone") {
+                Some(gone) => fs::remove_file(self.project.tree().join(gone)).expect("taken out"),
+                None => {
+                    let text = fs::read_to_string(folder.join(&file)).expect("a text");
+                    self.project.write(&file, &text);
+                }
+            }
+        }
+    }
+
+    /// All outcomes after an overlay was laid on the base, the one of the tests apart.
+    fn after(&self, variant: &str) -> (Vec<CheckOutcome>, CheckOutcome) {
+        self.lay("base");
+        self.lay(variant);
+        let outcomes = self.project.run(&self.specs);
+        let tests = outcomes.iter().find(|outcome| outcome.name == self.kind.tests);
+        let tests = tests.unwrap_or_else(|| panic!("no `{}` in {outcomes:#?}", self.kind.tests)).clone();
+        (outcomes, tests)
+    }
+
+    /// What is worse than at the baseline, as claims with their severity.
+    fn worse(&self, after: &[CheckOutcome]) -> Vec<(Severity, String)> {
+        let before: Vec<Before> = self.baseline.iter().filter_map(Before::of).collect();
+        let findings = compare(&before, after, &self.project.tree());
+        findings.into_iter().map(|finding| (finding.severity, finding.claim)).collect()
+    }
+
+    fn gate(&self, after: &[CheckOutcome]) -> Ruled {
+        let before = rows(&self.baseline, RowPhase::Baseline, 0);
+        let all: Vec<Row> = before.into_iter().chain(rows(after, RowPhase::After, 1)).collect();
+        rule(&all, Size::Standard)
+    }
+
+    fn end(outcome: &CheckOutcome, test: &str) -> Option<TestEnd> {
+        let is_it = |name: &str| name.to_ascii_lowercase().contains(test);
+        outcome.tests.iter().find(|found| is_it(&found.name)).map(|found| found.end)
+    }
+}
+
+/// What must hold for each kind of project (EP-15, EP-18, EP-19, CORE-06, CORE-13).
+fn prove(kind: Kind) {
+    let Some(bench) = Bench::new(kind) else { return };
+    let is_named = |outcome: &&CheckOutcome| outcome.name == bench.kind.tests;
+    let base = bench.baseline.iter().find(is_named).expect("tests");
+    assert_eq!((base.end, base.collected, base.exit_code), (End::Passed, Some(2), Some(0)), "{base:#?}");
+    assert_eq!(Bench::end(base, "subtracts"), Some(TestEnd::Passed), "{:?}", base.tests);
+    assert_eq!(bench.gate(&bench.baseline), Ruled::Passed, "{:#?}", bench.baseline);
+
+    let (all, tests) = bench.after("fail");
+    assert_eq!((tests.end, Bench::end(&tests, "halves")), (End::Failed, Some(TestEnd::Failed)), "{tests:#?}");
+    assert!(matches!(bench.gate(&all), Ruled::Failed(_)));
+    let worse = bench.worse(&all);
+    assert!(worse.iter().any(|(_, claim)| claim.to_ascii_lowercase().contains("halves")), "{worse:#?}");
+
+    let (all, tests) = bench.after("regression");
+    assert_eq!(
+        (tests.end, Bench::end(&tests, "subtracts")),
+        (End::Failed, Some(TestEnd::Failed)),
+        "{tests:#?}"
+    );
+    assert!(matches!(bench.gate(&all), Ruled::Failed(_)));
+    let worse = bench.worse(&all);
+    assert_eq!(worse.len(), 1, "{worse:#?}");
+    assert!(
+        worse[0].0 == Severity::Critical && worse[0].1.ends_with("passed before and fails"),
+        "{worse:#?}"
+    );
+
+    let (all, tests) = bench.after("deleted-test");
+    assert_eq!((tests.end, tests.collected), (End::Passed, Some(1)), "{tests:#?}");
+    let worse = bench.worse(&all);
+    assert_eq!(worse.len(), 1, "{worse:#?}");
+    assert!(worse[0].0 == Severity::Critical && worse[0].1.ends_with("is not run any more"), "{worse:#?}");
+
+    let (all, tests) = bench.after("no-tests");
+    assert!(!tests.passed() && tests.tests.is_empty(), "{tests:#?}");
+    let worse = bench.worse(&all);
+    assert!(worse.iter().any(|(severity, _)| *severity == Severity::Critical), "{worse:#?}");
+
+    let (_, first) = bench.after("flaky");
+    let second = bench.project.run(&bench.specs).into_iter().find(|outcome| outcome.name == bench.kind.tests);
+    let ends = (Bench::end(&first, "flaky"), Bench::end(&second.expect("tests"), "flaky"));
+    let differs = ends == (Some(TestEnd::Failed), Some(TestEnd::Passed));
+    assert!(differs || ends.0 == Some(TestEnd::Flaky), "{ends:?} {first:#?}");
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn rust_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    prove(Kind { folder: "rust", tests: "cargo-test", tools: &["cargo"], install: "rustup" });
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn python_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    prove(Kind { folder: "python", tests: "pytest", tools: &["python3", "pytest"], install: "pip: pytest" });
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn node_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    prove(Kind { folder: "node", tests: "npm-test", tools: &["node"], install: "apt: nodejs, npm" });
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn vitest_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    prove(Kind { folder: "vitest", tests: "vitest", tools: &["npm", "vitest"], install: "npm: vitest" });
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn jest_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    prove(Kind { folder: "jest", tests: "jest", tools: &["npm", "jest"], install: "npm: jest" });
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn go_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    prove(Kind { folder: "go", tests: "go-test", tools: &["go"], install: "apt: golang-go" });
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn cmake_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    prove(Kind { folder: "cmake", tests: "ctest", tools: &["cmake", "g++"], install: "apt: cmake, g++" });
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn make_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    prove(Kind { folder: "make", tests: "make-test", tools: &["make", "g++"], install: "apt: make, g++" });
+}
+
+// EP-15 EP-19 CORE-13
+#[test]
+fn maven_projects_are_told_sound_failing_regressed_cut_and_untested() {
+    let install =
+        "apt: maven, libsurefire-java, libmaven-compiler-plugin-java, libmaven-resources-plugin-java, junit4";
+    prove(Kind { folder: "maven", tests: "mvn-test", tools: &["mvn"], install });
+}
