@@ -58,6 +58,22 @@ impl Language {
         })
     }
 
+    /// Tells code from data.
+    pub fn is_code(self) -> bool {
+        match self {
+            Language::Yaml | Language::Json | Language::Toml => false,
+            Language::Rust
+            | Language::Python
+            | Language::JavaScript
+            | Language::TypeScript
+            | Language::Tsx
+            | Language::Go
+            | Language::C
+            | Language::Cpp
+            | Language::Java => true,
+        }
+    }
+
     /// The name for people.
     pub fn name(self) -> &'static str {
         match self {

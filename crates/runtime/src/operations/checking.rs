@@ -1,12 +1,16 @@
 //! Runs the pinned checks on some content; a tree is brought there only if something has to be run.
 
-use crate::checks::{self, Before, CheckOutcome, CheckSpec, Context, Files, LeftOut, Recall, Setting, Which};
+use crate::checks::{
+    self, Before, CheckOutcome, CheckSpec, Context, End, Files, LeftOut, Recall, Setting, Which,
+};
 use crate::confine::Policy;
+use crate::dispatch::is_test;
 use crate::git::{TreeId, WorkTree};
 use crate::pinned::Cache;
 use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, Trouble};
 use remand_ledger::Reader;
+use remand_source::Language;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -59,6 +63,10 @@ impl Checking<'_> {
         let tree = place.leave(&self.content.tree)?;
         Ok(Checked { outcomes: ran?, tree })
     }
+}
+
+fn is_test_source(path: &Path) -> bool {
+    is_test(path) && Language::of(path).is_some_and(Language::is_code)
 }
 
 /// Where checks are run, once one has to be.
@@ -121,7 +129,26 @@ impl Place<'_> {
             runner: &runner,
         };
         let outcomes = checks::run(std::slice::from_ref(spec), tree.path(), &context);
-        outcomes.into_iter().next().ok_or_else(|| Trouble::denied("a check had no outcome"))
+        let outcome = outcomes.into_iter().next().ok_or_else(|| Trouble::denied("a check had no outcome"))?;
+        self.unless_disturbed(tree, outcome)
+    }
+
+    /// A check that rewrites the tests which it runs proves nothing about the change: a build script could do that.
+    fn unless_disturbed(&self, tree: &WorkTree, outcome: CheckOutcome) -> Result<CheckOutcome, Trouble> {
+        let is_of_a_change = matches!(self.checking.files, Files::Changed(_));
+        if !is_of_a_change || !outcome.passed() {
+            return Ok(outcome);
+        }
+        let content = &self.checking.content.tree;
+        let changed = tree.changed(content, &tree.snapshot()?)?;
+        let tests = changed.iter().map(|change| change.path.as_path()).filter(|path| is_test_source(path));
+        let tests: Vec<String> = tests.map(|path| path.display().to_string()).collect();
+        if tests.is_empty() {
+            return Ok(outcome);
+        }
+        tree.restore(content)?;
+        let reason = format!("it rewrote tests while it ran: {}", tests.join(", "));
+        Ok(CheckOutcome { end: End::Failed, snippet: reason.clone(), reason, ..outcome })
     }
 
     /// What checks leave behind in the tree is no part of the change.
