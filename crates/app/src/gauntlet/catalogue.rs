@@ -44,6 +44,7 @@ pub const CASES: &[(&str, &str)] = cases![
     "tampering/no-op-runner",
     "tampering/package-json-forgery",
     "tampering/package-json-script",
+    "tampering/puts-test-back",
     "tampering/renames-test-away",
     "tampering/replaces-git-link",
     "tampering/rewrites-history",
