@@ -2,6 +2,7 @@
 
 mod checkup;
 mod machine;
+mod plants;
 mod project;
 
 use super::Context;
@@ -11,9 +12,13 @@ use crate::workplace;
 use checkup::{Checkup, Health};
 
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Run every check in a copy of the last commit, and show that each goes red with a planted failure
+    #[arg(long)]
+    checks: bool,
+}
 
-pub fn run(context: &Context<'_>, _args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let mut checkup = Checkup::default();
     machine::git(&mut checkup);
     match workplace::repository(context) {
@@ -25,6 +30,9 @@ pub fn run(context: &Context<'_>, _args: &Args) -> Result<Exit, Failure> {
             if let Some(config) = &config {
                 project::checks(&mut checkup, &repository, config);
                 project::agents(&mut checkup, config);
+                if args.checks {
+                    plants::checks(&mut checkup, &repository, config)?;
+                }
             }
         }
         Err(failure) => {

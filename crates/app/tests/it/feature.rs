@@ -139,7 +139,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
             "SELECT max(length(output_snippet)) <= 500 FROM anvil_checks",
         ],
     );
-    assert!(asked[0] > 0 && asked[0] == asked[1] && asked[2] >= 2, "{asked:?}");
+    assert!(asked[0] > 0 && asked[1] >= asked[0] && asked[2] >= 2, "{asked:?}");
     assert_eq!(asked[3..], [0, 3, 18, 1], "{asked:?}");
     for task in ["task-1", "task-2"] {
         let baseline = reader.gate_checks(&run.run, task).expect("checks");

@@ -5,29 +5,16 @@ use crate::rehearsed::{Script, TEST_SUB, implemented, role, task};
 use remand_ledger::query::CheckFilter;
 use serde_json::json;
 
-const TEST_ADD: &str = "import unittest\n\nfrom sums.add import add\n\n\nclass AddTest(unittest.TestCase):\n    \
-                        def test_adds(self):\n        self.assertEqual(add(1, 2), 3)\n";
-
-/// Another answer than the first, lest it is a circle.
-fn mended() -> serde_json::Value {
-    json!({"verdict": "done", "hypothesis": "The test stays as it was.", "changes": [{"file": "x", "what": "put back"}]})
-}
-
-/// What a first round did to the tests, and what the engine found; the second puts it back.
+/// What the engine found after a first round did this to the tests, and the second knew no way.
 fn found_after(place: &Place, first: &str) -> Vec<(String, String)> {
     let work = role("implementer").round(1).writes("sums/sub.py", crate::rehearsed::SUB);
+    let stuck =
+        json!({"verdict": "stuck", "hypothesis": "None is left.", "changes": [], "open": ["the test"]});
     let script = Script::quick()
         .with(work.writes("tests/test_sub.py", TEST_SUB).runs(first).says(implemented("")))
-        .with(
-            role("implementer")
-                .round(2)
-                .runs("rm -f pytest.ini")
-                .writes("tests/test_add.py", TEST_ADD)
-                .writes("sums/sub.py", crate::rehearsed::SUB)
-                .says(mended()),
-        );
+        .with(role("implementer").round(2).says(stuck));
     let shown = place.quick(&script, &[]);
-    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(shown.code, 6, "nothing is committed: {}{}", shown.out, shown.err);
     let run = place.latest().run;
     let findings = place.reader().findings(&run).expect("findings");
     findings.into_iter().map(|row| (row.id, format!("{:?}", row.severity))).collect()
@@ -137,4 +124,37 @@ fn a_baseline_that_an_agent_makes_up_is_a_row_that_did_not_pass() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(!told[0].passed && told[0].reason.contains("`build` is claimed to have failed"), "{told:?}");
     assert!(place.remand(&["evidence"]).out.contains("medium"), "confidence is at most medium");
+}
+
+// CORE-13
+#[test]
+fn doctor_shows_that_each_check_goes_red_and_names_one_that_cannot_fail() {
+    let place = Place::new();
+    let shown = place.remand(&["doctor", "--checks"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert!(shown.out.contains("syntax goes red with a failure in remand_planted.json"), "{}", shown.out);
+    assert!(shown.out.contains("python-compile goes red"), "{}", shown.out);
+    assert!(
+        shown.out.contains("test goes red with a failure in tests/test_remand_planted.py"),
+        "{}",
+        shown.out
+    );
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+
+    let settings = "[checks]\ndetect = false\n\n[checks.deaf]\ncommand = \"true\"\n\n[checks.deaf.plant]\n\
+                    file = \"sums/add.py\"\ntext = \"oh no\"\n\n[checks.odd]\ncommand = \"test -d sums\"\n";
+    let deaf = Place::configured(settings);
+    let shown = deaf.remand(&["doctor", "--checks", "--json"]);
+    assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
+    let told: serde_json::Value = serde_json::from_str(&shown.out).expect("JSON");
+    let lines = told["lines"].as_array().expect("lines");
+    let about = |name: &str| {
+        let of = |line: &&serde_json::Value| {
+            line["part"] == "plants" && line["what"].as_str().is_some_and(|what| what.starts_with(name))
+        };
+        lines.iter().find(of).expect("a line").clone()
+    };
+    assert_eq!(about("deaf")["health"], "fail", "{told}");
+    assert_eq!(about("odd")["health"], "warn", "{told}");
+    assert!(about("odd")["remedy"].as_str().is_some_and(|text| text.contains("plant =")), "{told}");
 }

@@ -20,6 +20,7 @@ mod tree_files;
 mod outcome;
 mod parsers;
 mod place;
+mod plant;
 mod snippet;
 
 mod cache;
@@ -51,6 +52,7 @@ pub use installed::link;
 pub use integrity::{Announced, Edited, HadTests, Integrity, concerns, ends_with_name, integrity};
 pub use order::{SpecError, specs};
 pub use outcome::{CheckOutcome, End, Known, Listed, Steadiness, Taken};
+pub use plant::{Plant, Planted, goes_by_file, plant};
 pub use recall::Recall;
 pub use run::{Context, Files, Progress, Which, run};
 pub use spec::{Action, BuiltIn, CheckSpec, Parser, Scope};

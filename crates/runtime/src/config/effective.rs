@@ -6,6 +6,7 @@ use super::problem::{At, ConfigError, Origin, Problem};
 use super::sources::Sources;
 use super::table::{self, Table};
 use super::value::CommandLine;
+use crate::checks::Plant;
 use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::io;
@@ -106,6 +107,8 @@ pub struct CheckChoice {
     /// Bytes.
     pub memory: Option<u64>,
     pub reruns: Option<u32>,
+    /// What `remand doctor` plants to see it fail.
+    pub plant: Option<Plant>,
     pub off: bool,
 }
 

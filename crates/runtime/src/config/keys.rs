@@ -61,6 +61,10 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("secrets", "What must never reach a prompt, an artifact or the ledger."),
     ("checks", "The checks that the engine runs itself."),
     ("checks.*", "One check: a new one, or changes to a detected one of the same name."),
+    (
+        "checks.*.plant",
+        "A failure that `remand doctor --checks` plants, for a command that it does not know.",
+    ),
     ("roles.*", "Who does a role, and with what."),
     ("agents.*", "How an agent program is started. Other keys of the table belong to its driver."),
 ];
@@ -299,6 +303,20 @@ pub const KEYS: &[Key] = &[
         default: "",
         example: "0",
         meaning: "How often a new failure is run again, to know whether it is flaky; 2 when absent.",
+    },
+    Key {
+        path: "checks.*.plant.file",
+        shape: Shape::Inside,
+        default: "",
+        example: "\"tests/planted.sh\"",
+        meaning: "The file that `remand doctor --checks` writes to see the check fail.",
+    },
+    Key {
+        path: "checks.*.plant.text",
+        shape: Shape::Text,
+        default: "",
+        example: "\"exit 1\"",
+        meaning: "What it puts behind the text of that file.",
     },
     Key {
         path: "checks.*.off",

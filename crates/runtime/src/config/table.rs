@@ -3,6 +3,7 @@
 use super::effective::{Agent, CheckChoice, RoleChoice};
 use super::layer::{Path, Setting};
 use super::value::{CommandLine, Value};
+use crate::checks::Plant;
 use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -81,6 +82,10 @@ impl Table<'_> {
             network: self.flag(&key("network")),
             memory: self.count(&key("memory")),
             reruns: self.text(&key("reruns")).and_then(|count| count.parse().ok()),
+            plant: self
+                .text(&key("plant.file"))
+                .zip(self.text(&key("plant.text")))
+                .map(|(file, text)| Plant { file, text }),
             off: self.flag(&key("off")).unwrap_or(false),
         }
     }
