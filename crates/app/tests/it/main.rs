@@ -3,6 +3,7 @@
 
 mod bundle;
 mod cancel;
+mod cascade;
 mod commands;
 mod crash;
 mod dispatch;

@@ -17,6 +17,9 @@ mod run;
 mod syntax;
 mod tree_files;
 
+mod readiness;
+mod smoke;
+
 mod outcome;
 mod parsers;
 mod place;
@@ -40,6 +43,8 @@ mod detect_tests;
 mod projects_tests;
 #[cfg(test)]
 mod run_tests;
+#[cfg(test)]
+mod smoke_tests;
 
 pub use affected::{LeftOut, left_out};
 pub use cache::Setting;
@@ -53,7 +58,9 @@ pub use integrity::{Announced, Edited, HadTests, Integrity, concerns, ends_with_
 pub use order::{SpecError, specs};
 pub use outcome::{CheckOutcome, End, Known, Listed, Steadiness, Taken};
 pub use plant::{Plant, Planted, goes_by_file, plant};
+pub use readiness::{Leak, readiness};
 pub use recall::Recall;
 pub use run::{Context, Files, Progress, Which, run};
+pub use smoke::{has_runtime_signal, kept, loading, smoke};
 pub use spec::{Action, BuiltIn, CheckSpec, Parser, Scope};
 pub use tool_version::Tools;

@@ -17,6 +17,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What is checked, and against what.
+#[derive(Clone, Copy)]
 pub struct Checking<'c> {
     pub job: &'c Job,
     pub reader: &'c Reader,

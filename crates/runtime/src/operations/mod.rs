@@ -11,6 +11,7 @@ mod merge;
 mod prepare;
 mod take_back;
 mod test_first;
+mod tiers;
 mod verify;
 
 use crate::host::Ending;

@@ -3,7 +3,7 @@
 use super::checking::{Checked, Checking};
 use super::integrity::{self, Plan};
 use super::test_first::broken_signatures;
-use super::{Done, claims, finding};
+use super::{Done, claims, finding, tiers};
 use crate::checks::{
     self, Action, Before, CheckOutcome, CheckSpec, Files, HadTests, Integrity, LeftOut, Listed, Occasion,
     Past, Recorded, Which,
@@ -13,7 +13,7 @@ use crate::git::{TreeId, WorkTree};
 use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::change::{TestEnd, TestResult};
 use remand_kernel::evidence::{self, Row, RowPhase, Ruled, Size, Source, Tier};
-use remand_kernel::finding::{Finding, Severity};
+use remand_kernel::finding::{Category, Finding, Severity};
 use remand_ledger::fact::{Check, Note, NoteKind};
 use remand_ledger::query::{CheckFilter, CheckRow};
 use remand_ledger::{Blob, Reader};
@@ -56,6 +56,8 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: Size) -> Resu
     let mut ran = run_checks(job, &lane, Which::All, task, RowPhase::After)?;
     ran.findings.extend(broken_signatures(job, &lane.tree)?);
     ran.count_regressions();
+    let (readiness, leaks) = tiers::fourth(job, &lane, blamed, size)?;
+    ran.add(job, &readiness, leaks);
     let ruled = evidence::rule(&ran.rows, size);
     let mut done = match &ruled {
         Ruled::Passed => Done::saying("passed"),
@@ -186,12 +188,22 @@ impl Ran {
         done.blobs.extend(self.blobs);
     }
 
+    /// Takes more rows in, with findings of their own.
+    fn add(&mut self, job: &Job, outcomes: &[CheckOutcome], findings: Vec<Finding>) {
+        let mut recorded = checks::checks(outcomes, &self.occasion);
+        redact(job, &mut recorded.checks, &mut recorded.blobs);
+        self.checks.extend(recorded.checks);
+        self.blobs.extend(recorded.blobs);
+        self.rows.extend(checks::rows(outcomes, self.occasion.phase, self.occasion.iteration));
+        self.findings.extend(findings);
+    }
+
     /// Puts evidence and findings into a result.
     fn tell(self, job: &Job, task: Option<&str>, done: &mut Done) {
         done.report.tests = self.outcomes.iter().flat_map(|outcome| outcome.tests.iter().cloned()).collect();
         for mut found in self.findings {
             found.task = task.map(str::to_string);
-            if found.severity >= Severity::Critical {
+            if found.severity >= Severity::Critical && found.category == Category::Correctness {
                 let text = format!("{}: {}", task.unwrap_or("the merged tree"), found.claim);
                 done.facts.notes.push(Note {
                     kind: NoteKind::Regression,
@@ -265,6 +277,10 @@ pub fn run_checks(
         before: &before,
     };
     let Checked { mut outcomes, tree } = checking.outcomes(&job.site.pinned.checks)?;
+    if which == Which::All && phase != RowPhase::Baseline && !job.cancel.is_cancelled() {
+        let more = tiers::third(&checking, task, &outcomes)?;
+        outcomes.extend(more);
+    }
     refuse_unfit(job, &outcomes)?;
     let doubts = doubted(&reader, &mut outcomes)?;
     let occasion =

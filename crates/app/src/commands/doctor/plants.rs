@@ -5,7 +5,7 @@ use super::project;
 use crate::driving;
 use crate::exit::{Failure, tell};
 use crate::workplace::internal;
-use remand_runtime::checks::{self, CheckOutcome, CheckSpec, Context, End, Files, Plant, Which};
+use remand_runtime::checks::{self, CheckOutcome, CheckSpec, Context, End, Files, LeftOut, Plant, Which};
 use remand_runtime::config::Config;
 use remand_runtime::confine::Policy;
 use remand_runtime::git::Repository;
@@ -83,6 +83,7 @@ fn judge(checkup: &mut Checkup, spec: &CheckSpec, plant: &Plant, after: &CheckOu
 
 /// A copy of the last commit that is thrown away.
 struct Scratch {
+    root: PathBuf,
     folder: PathBuf,
     tree: PathBuf,
     environment: BTreeMap<OsString, OsString>,
@@ -107,7 +108,8 @@ impl Scratch {
         environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
         let program =
             std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
-        let scratch = Scratch { folder: folder.clone(), tree: tree.clone(), environment, program };
+        let root = repository.root().to_path_buf();
+        let scratch = Scratch { root, folder: folder.clone(), tree: tree.clone(), environment, program };
         // An index of its own: neither the user's nor any reference is touched.
         let copy = "git read-tree HEAD && git checkout-index --all --prefix=\"$0/\"";
         let mut job = Job::new(["sh", "-c", copy, &tree.display().to_string()], repository.root(), "doctor");
@@ -148,13 +150,16 @@ impl Scratch {
         let specs: Vec<CheckSpec> = specs.iter().map(|spec| CheckSpec::clone(spec)).collect();
         let scratch = self.folder.join("scratch");
         let cancel = Cancel::new();
+        checks::link(&self.root, &self.tree, &specs)
+            .map_err(|error| internal("what is installed cannot be linked", &error))?;
         let policy = Policy {
             read_write: vec![self.tree.clone(), scratch.clone(), "/dev/null".into()],
             ..Policy::default()
         };
-        let runner = |mut job: Job| {
+        let runner = |spec: &CheckSpec, mut job: Job| {
             job.marker = format!("doctor/{}", std::process::id());
-            job.confine = Some(Confined { exe: self.program.clone(), policy: policy.clone() });
+            let policy = Policy { network: spec.network, ..policy.clone() };
+            job.confine = Some(Confined { exe: self.program.clone(), policy });
             process::run(&job, &cancel)
         };
         let mut environment = self.environment.clone();
@@ -163,6 +168,8 @@ impl Scratch {
             environment: &environment,
             which: Which::All,
             files: changed.map_or(Files::Whole, Files::Changed),
+            left_out: &LeftOut::new(),
+            base: &|_| None,
             scratch: &scratch,
             cancel: &cancel,
             progress: &|_| {},

@@ -1,0 +1,102 @@
+//! Loading what changed, smoke commands, and why there are none.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use super::run_tests::Project;
+use super::*;
+use crate::dispatch::is_test;
+use remand_kernel::evidence::{Row, RowPhase, Ruled, Size, Tier, rule};
+
+fn loaded(project: &Project, files: &[&str]) -> Vec<CheckOutcome> {
+    let files: Vec<String> = files.iter().map(|file| file.to_string()).collect();
+    kept(project.run(&loading(&files, is_test)), None)
+}
+
+fn told(outcomes: &[CheckOutcome]) -> Vec<(&str, End, Option<i32>)> {
+    outcomes.iter().map(|outcome| (outcome.name.as_str(), outcome.end, outcome.exit_code)).collect()
+}
+
+// EP-15 EP-16
+#[test]
+fn changed_modules_in_python_are_loaded_and_a_missing_package_is_no_defect() {
+    let project = Project::new(&[
+        ("src/shop/__init__.py", ""),
+        ("src/shop/cart.py", "from shop import prices\n"),
+        ("src/shop/prices.py", "TOTAL = 1\n"),
+        ("broken.py", "raise ValueError('at once')\n"),
+        ("lost.py", "import shop.gone\n"),
+        ("needing.py", "import no_such_package_anywhere\n"),
+        ("tests/test_cart.py", "raise SystemExit(3)\n"),
+    ]);
+    let good =
+        loaded(&project, &["src/shop/__init__.py", "src/shop/cart.py", "tests/test_cart.py", "needing.py"]);
+    assert_eq!(told(&good), [("load-python", End::Passed, Some(0))], "{good:#?}");
+    assert_eq!(good[0].tier, Tier::Three);
+    assert!(good[0].snippet.contains("needing is left out: there is no package no_such_package_anywhere"));
+    for (file, sign) in [("broken.py", "at once"), ("lost.py", "shop.gone")] {
+        let bad = loaded(&project, &[file]);
+        assert_eq!(told(&bad), [("load-python", End::Failed, Some(1))], "{bad:#?}");
+        assert!(String::from_utf8_lossy(&bad[0].output).contains(sign), "{}", bad[0].snippet);
+    }
+    let none = loaded(&project, &["needing.py"]);
+    assert_eq!(told(&none), [("tier3-infeasible", End::Skipped, None)]);
+    assert!(none[0].reason.contains("no_such_package_anywhere"), "{}", none[0].reason);
+}
+
+// EP-15
+#[test]
+fn changed_modules_in_javascript_are_loaded() {
+    let project = Project::new(&[
+        ("package.json", "{\"type\": \"module\"}"),
+        ("good.js", "export const a = 1;\n"),
+        ("bad.js", "import { b } from './good.js';\nexport const c = b;\n"),
+        ("needing.js", "import 'no-such-package';\n"),
+        ("vite.config.js", "throw new Error('a tool loads this');\n"),
+    ]);
+    assert!(job::finds(&project.environment, "node"), "`node` is missing: `tools/toolchains` installs it");
+    assert_eq!(
+        told(&loaded(&project, &["good.js", "needing.js", "vite.config.js"])),
+        [("load-node", End::Passed, Some(0))]
+    );
+    assert_eq!(told(&loaded(&project, &["bad.js"])), [("load-node", End::Failed, Some(1))]);
+    assert_eq!(told(&loaded(&project, &["needing.js"])), [("tier3-infeasible", End::Skipped, None)]);
+}
+
+// EP-15 EP-18
+#[test]
+fn smoke_commands_are_rows_of_tier_3_and_the_marker_excuses_their_absence() {
+    let project = Project::new(&[("a.txt", "text\n")]);
+    let lines = ["test -f a.txt".to_string(), "echo here".to_string()];
+    let good = kept(project.run(&[smoke("t1", &lines)]), None);
+    assert_eq!(told(&good), [("smoke:t1", End::Passed, Some(0))]);
+    assert_eq!(good[0].command.as_deref(), Some("set -e\ntest -f a.txt\necho here"));
+    let bad = kept(project.run(&[smoke("t1", &["false".to_string(), "echo here".to_string()])]), None);
+    assert_eq!(told(&bad), [("smoke:t1", End::Failed, Some(1))]);
+    let none = kept(Vec::new(), Some("the verifier says: it needs a device"));
+    assert_eq!(none[0].reason, "no test ran; the verifier says: it needs a device");
+
+    let spec = |name: &str, tier| CheckSpec::new(name, tier, Action::Shell("true".to_string()));
+    let base = project.run(&[spec("first", Tier::One), spec("second", Tier::One)]);
+    let gate = |more: &[CheckOutcome]| {
+        let before = rows(&base, RowPhase::Baseline, 0);
+        let after = rows(&[base.as_slice(), more].concat(), RowPhase::After, 1);
+        rule(&before.into_iter().chain(after).collect::<Vec<Row>>(), Size::Standard)
+    };
+    assert!(matches!(gate(&[]), Ruled::Failed(_)) && matches!(gate(&bad), Ruled::Failed(_)));
+    assert_eq!((gate(&good), gate(&none)), (Ruled::Passed, Ruled::Passed));
+}
+
+// EP-15
+#[test]
+fn a_build_is_no_runtime_signal_and_a_test_that_ran_is_one() {
+    let project = Project::new(&[]);
+    let run = |name: &str, text: &str, parser| {
+        let mut spec = CheckSpec::new(name, Tier::Two, Action::Shell(text.to_string()));
+        spec.parser = parser;
+        has_runtime_signal(&project.run(&[spec]))
+    };
+    assert!(!run("cmake-build:native", "true", Parser::None) && !run("own", "exit 1", Parser::None));
+    assert!(!run("own", "echo 'test result: ok. 0 passed; 0 failed'", Parser::Cargo));
+    assert!(run("own", "true", Parser::None));
+    assert!(run("own", "echo 'test result: FAILED. 0 passed; 1 failed'; exit 1", Parser::Cargo));
+    assert!(!has_runtime_signal(&project.run(&[CheckSpec::new("a", Tier::One, Action::argv(&["true"]))])));
+}
