@@ -24,7 +24,7 @@ pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) -
         // Said already among the checks.
         return Ok(());
     };
-    let scratch = Scratch::make(repository)?;
+    let scratch = Scratch::make(repository, &specs)?;
     tell("running every check once, before anything is planted");
     let names: Vec<&CheckSpec> = specs.iter().collect();
     let clean = scratch.run(&names, None)?;
@@ -83,15 +83,16 @@ fn judge(checkup: &mut Checkup, spec: &CheckSpec, plant: &Plant, after: &CheckOu
 
 /// A copy of the last commit that is thrown away.
 struct Scratch {
-    root: PathBuf,
     folder: PathBuf,
     tree: PathBuf,
     environment: BTreeMap<OsString, OsString>,
     program: PathBuf,
+    /// Folders of the user's checkout that the tree leads to.
+    installed: Vec<PathBuf>,
 }
 
 impl Scratch {
-    fn make(repository: &Repository) -> Result<Scratch, Failure> {
+    fn make(repository: &Repository, specs: &[CheckSpec]) -> Result<Scratch, Failure> {
         let folder = std::env::temp_dir().join(format!("remand-doctor-{}", std::process::id()));
         let unusable = |error: &dyn std::error::Error| {
             Failure::user(
@@ -108,8 +109,13 @@ impl Scratch {
         environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
         let program =
             std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
-        let root = repository.root().to_path_buf();
-        let scratch = Scratch { root, folder: folder.clone(), tree: tree.clone(), environment, program };
+        let mut scratch = Scratch {
+            folder: folder.clone(),
+            tree: tree.clone(),
+            environment,
+            program,
+            installed: Vec::new(),
+        };
         // An index of its own: neither the user's nor any reference is touched.
         let copy = "git read-tree HEAD && git checkout-index --all --prefix=\"$0/\"";
         let mut job = Job::new(["sh", "-c", copy, &tree.display().to_string()], repository.root(), "doctor");
@@ -121,6 +127,8 @@ impl Scratch {
             let said = ended.stderr.text().trim().to_string();
             return Err(Failure::user("the last commit cannot be copied", "see the cause").caused_by(said));
         }
+        scratch.installed =
+            checks::link(repository.root(), &tree, specs).map_err(|error| unusable(&error))?;
         Ok(scratch)
     }
 
@@ -150,15 +158,14 @@ impl Scratch {
         let specs: Vec<CheckSpec> = specs.iter().map(|spec| CheckSpec::clone(spec)).collect();
         let scratch = self.folder.join("scratch");
         let cancel = Cancel::new();
-        checks::link(&self.root, &self.tree, &specs)
-            .map_err(|error| internal("what is installed cannot be linked", &error))?;
         let policy = Policy {
             read_write: vec![self.tree.clone(), scratch.clone(), "/dev/null".into()],
+            shown: self.installed.clone(),
             ..Policy::default()
         };
         let runner = |spec: &CheckSpec, mut job: Job| {
-            job.marker = format!("doctor/{}", std::process::id());
             let policy = Policy { network: spec.network, ..policy.clone() };
+            job.marker = format!("doctor/{}", std::process::id());
             job.confine = Some(Confined { exe: self.program.clone(), policy });
             process::run(&job, &cancel)
         };
@@ -169,6 +176,7 @@ impl Scratch {
             which: Which::All,
             files: changed.map_or(Files::Whole, Files::Changed),
             left_out: &LeftOut::new(),
+            // A file without an earlier content is judged by itself.
             base: &|_| None,
             scratch: &scratch,
             cancel: &cancel,
