@@ -15,9 +15,8 @@ fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
     if !folder.join(MANIFEST).is_file() {
         return Vec::new();
     }
-    // What is compiled goes to a folder that checks may write, and nothing is fetched.
-    let own =
-        |spec: CheckSpec| spec.with("GOCACHE", &format!("{SCRATCH}/go")).with("GOFLAGS", "-mod=readonly");
+    // What is compiled goes to a folder that checks may write.
+    let own = |spec: CheckSpec| spec.with("GOCACHE", &format!("{SCRATCH}/go"));
     let test = Action::argv(&["go", "test", "-json", "./..."]);
     vec![
         own(CheckSpec::new("go-vet", Tier::One, Action::argv(&["go", "vet", "./..."]))),
