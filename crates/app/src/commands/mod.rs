@@ -35,6 +35,7 @@ mod workflows;
 
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
+use remand_runtime::dispatch;
 
 /// What every subcommand is given.
 pub struct Context<'c> {
@@ -48,6 +49,11 @@ pub struct Context<'c> {
 
 /// Runs the subcommand of a command line.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
+    let is_engines_own = matches!(cli.command, Command::Rehearse(_) | Command::Confine(_));
+    if !is_engines_own && std::env::var_os(dispatch::AGENT).is_some() {
+        let hint = "an agent's result is all that it has to say; the engine and people do the rest";
+        return Err(Failure::user("remand is not for agents: Permission denied", hint));
+    }
     let context = Context {
         json: cli.json,
         roles: cli.roles.as_deref(),

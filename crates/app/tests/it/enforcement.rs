@@ -172,6 +172,16 @@ fn a_role_without_a_shell_runs_no_command_and_still_reports() {
 
 // CORE-05
 #[test]
+fn an_agent_that_uses_this_program_loses_the_dispatch() {
+    let place = Place::configured(TRIVIAL);
+    let answer = format!("{} answer latest proceed", env!("CARGO_BIN_EXE_remand"));
+    let left = attacked(&place, attacker().runs(&answer));
+    assert_eq!(left.dispatches[0].failure.as_deref(), Some("violation"));
+    assert!(left.says(NoteKind::Violation, "remand is not for agents"), "{:?}", left.notes);
+}
+
+// CORE-05
+#[test]
 fn a_required_sandbox_refuses_a_machine_that_does_not_give_it() {
     let place = Place::configured(&format!("[sandbox]\nrequired = true\n\n{TRIVIAL}"));
     let shown = place.quick(&Script::quick(), &[]);

@@ -34,6 +34,7 @@ use std::path::Path;
 
 pub use guard::is_test;
 pub use inputs::{content, document, parsed};
+pub use surroundings::AGENT;
 
 /// Everything known of a dispatch before its agent starts.
 struct Brief<'b> {
@@ -311,8 +312,7 @@ impl Brief<'_> {
     fn inspect(&self, ended: &Ended) -> Result<Seen, Trouble> {
         let _main = self.job.site.hold_main();
         let work = &self.lane.work;
-        let stock = work.stock_after(&self.before, reach(self.job))?;
-        let after = work.snapshot()?;
+        let (stock, after) = work.stock_after(&self.before, reach(self.job))?;
         let changes = work.changed(&self.lane.tree, &after)?;
         let texts = |path: &Path| {
             let read = |tree: &TreeId| String::from_utf8(work.read(tree, path).ok()??).ok();

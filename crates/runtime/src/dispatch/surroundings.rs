@@ -10,6 +10,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The variable by which this program knows that an agent started it.
+pub const AGENT: &str = "REMAND_AGENT";
+
 /// The most that is read of what an agent was refused.
 const REFUSED: usize = 4096;
 
@@ -22,6 +25,7 @@ pub fn process(brief: &Brief<'_>) -> Result<Process, Trouble> {
     process.environment = settings.environment.clone();
     process.environment.extend(settings.agent_environment.clone());
     process.environment.insert("PATH".into(), path(brief));
+    process.environment.insert(AGENT.into(), brief.title.clone().into());
     let home = brief.folder.home();
     let own = [("HOME", home.clone()), ("TMPDIR", home.clone())];
     process.environment.extend(own.map(|(name, path)| (name.into(), path.into_os_string())));

@@ -7,11 +7,12 @@ use super::call::{fields, git, listed, path};
 use super::oddity::{Oddity, Strange};
 use super::remove::{prune_empty, remove, remove_inside, remove_with_empty_parents};
 use super::worktree::write_whole;
-use super::{Changed, GitError, WorkTree, error};
+use super::{Changed, GitError, TreeId, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// Folders of this name hold what tools make, if nothing in them is tracked.
 const BUILT: &[&str] = &[
@@ -106,9 +107,15 @@ impl WorkTree {
         self.census(&found.tracked, reach)
     }
 
-    /// Takes stock again after a dispatch. It must come before anything that mends the tree, such as a snapshot.
-    pub fn stock_after(&self, before: &Census, reach: Reach) -> Result<Census, GitError> {
-        self.census(&before.tracked, reach)
+    /// Takes stock again after a dispatch, with a snapshot, which mends what is looked at here before.
+    pub fn stock_after(&self, before: &Census, reach: Reach) -> Result<(Census, TreeId), GitError> {
+        let git = self.git_contents(reach);
+        let (entries, snapshot) = thread::scope(|scope| {
+            let walked = scope.spawn(|| self.entries(&before.tracked));
+            let snapshot = self.snapshot();
+            (walked.join().unwrap_or_else(|_| self.entries(&before.tracked)), snapshot)
+        });
+        Ok((Census { entries: entries?, tracked: before.tracked.clone(), git }, snapshot?))
     }
 
     /// What is different between two censuses and not among the changes of content.
@@ -211,7 +218,12 @@ impl WorkTree {
     }
 
     fn census(&self, tracked: &BTreeSet<PathBuf>, reach: Reach) -> Result<Census, GitError> {
-        let mut census = Census { tracked: tracked.clone(), ..Census::default() };
+        let git = self.git_contents(reach);
+        Ok(Census { entries: self.entries(tracked)?, tracked: tracked.clone(), git })
+    }
+
+    fn entries(&self, tracked: &BTreeSet<PathBuf>) -> Result<BTreeMap<PathBuf, Entry>, GitError> {
+        let mut found = BTreeMap::new();
         let mut open = vec![PathBuf::new()];
         while let Some(folder) = open.pop() {
             let at = self.path().join(&folder);
@@ -221,30 +233,34 @@ impl WorkTree {
             };
             for entry in entries {
                 let entry = entry.map_err(error::file("list", &at))?;
-                let inside = folder.join(entry.file_name());
-                let Ok(found) = entry.metadata() else { continue };
-                if entry.file_name() == ".git" {
+                let (name, inside) = (entry.file_name(), folder.join(entry.file_name()));
+                let Ok(metadata) = entry.metadata() else { continue };
+                if name == ".git" {
                     if !folder.as_os_str().is_empty() {
-                        census.entries.insert(inside, Entry::of(&found, Kind::Repository));
+                        found.insert(inside, Entry::of(&metadata, Kind::Repository));
                     }
                     continue;
                 }
-                let mut kind = kind_of(&found);
-                if kind == Kind::Folder && is_built(entry.file_name()) && !tracked.contains(&inside) {
+                let mut kind = kind_of(&metadata);
+                if kind == Kind::Folder && is_built(name) && !tracked.contains(&inside) {
                     kind = Kind::Built;
                 }
                 if kind == Kind::Folder {
                     open.push(inside.clone());
                 }
-                census.entries.insert(inside, Entry::of(&found, kind));
+                found.insert(inside, Entry::of(&metadata, kind));
             }
         }
-        for file in self.git_files(reach) {
+        Ok(found)
+    }
+
+    fn git_contents(&self, reach: Reach) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let content = |file: PathBuf| {
             let plain = fs::symlink_metadata(&file).is_ok_and(|found| found.is_file());
             let content = if plain { fs::read(&file).ok() } else { None };
-            census.git.insert(file, content);
-        }
-        Ok(census)
+            (file, content)
+        };
+        self.git_files(reach).into_iter().map(content).collect()
     }
 
     /// The files that tie the tree to its repository, and as far as it reaches those that steer git there.

@@ -31,8 +31,7 @@ impl Lab {
     }
 
     fn odd(&self) -> Vec<Oddity> {
-        let stock = self.tree.stock_after(&self.before, Reach::Repository).unwrap();
-        let after = self.tree.snapshot().unwrap();
+        let (stock, after) = self.tree.stock_after(&self.before, Reach::Repository).unwrap();
         let changes = self.tree.changed(&self.state, &after).unwrap();
         self.tree.oddities(&self.before, &stock, &changes).unwrap()
     }

@@ -67,7 +67,7 @@ impl WorkTree {
 
     /// What is different between two states.
     pub fn changed(&self, before: &TreeId, after: &TreeId) -> Result<Vec<Changed>, GitError> {
-        self.repository.changed(before, after)
+        if before == after { Ok(Vec::new()) } else { self.repository.changed(before, after) }
     }
 
     /// The difference as the detectors need it.
