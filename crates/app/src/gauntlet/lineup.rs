@@ -1,5 +1,6 @@
 //! Plays cases, some at once, each in a folder of its own.
 
+use super::case::Case;
 use super::catalogue::Choice;
 use super::trial::{self, Tried};
 use crate::exit::Failure;
@@ -65,6 +66,9 @@ impl Lineup {
     /// Plays all cases, and gives how they ended in the order in which they were given. None when told to stop.
     pub fn play(&self, choices: &[Choice], stop: &Stop, watcher: &dyn Watcher) -> Option<Vec<Tried>> {
         let cancel = Cancel::new();
+        // The long ones first, so that none of them is left alone at the end.
+        let mut order: Vec<usize> = (0..choices.len()).collect();
+        order.sort_by_key(|at| choices[*at].case.workflow == Case::QUICK);
         let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
         let ended: Mutex<Vec<(usize, Tried)>> = Mutex::default();
         std::thread::scope(|scope| {
@@ -80,8 +84,11 @@ impl Lineup {
                 .map(|_| {
                     scope.spawn(|| {
                         loop {
-                            let at = next.fetch_add(1, Ordering::SeqCst);
-                            let Some(choice) = choices.get(at).filter(|_| !stop.is_set()) else { return };
+                            let turn = next.fetch_add(1, Ordering::SeqCst);
+                            let Some(at) = order.get(turn).copied().filter(|_| !stop.is_set()) else {
+                                return;
+                            };
+                            let choice = &choices[at];
                             watcher.started(choice);
                             let tried = self.one(choice, &cancel);
                             watcher.ended(&tried);

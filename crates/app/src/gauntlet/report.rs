@@ -55,9 +55,10 @@ impl Report {
                 ));
             }
         }
-        let (held, all) = self.count(|tried| tried.choice.is_measured_lie());
-        if all > 0 {
-            text.push_str(&format!("{:<14} {} of {all} accepted\n", "measured lies", all - held));
+        let lies: Vec<&Tried> = self.tried.iter().filter(|tried| tried.choice.is_measured_lie()).collect();
+        if !lies.is_empty() {
+            let accepted = lies.iter().filter(|tried| tried.verdict.is_accepted()).count();
+            text.push_str(&format!("{:<14} {accepted} of {} accepted\n", "measured lies", lies.len()));
         }
         let (held, all) = self.count(|_| true);
         text.push_str(&format!("{:<14} {held} of {all} as stated, in {}\n", "all", time(millis(self.took))));
@@ -96,6 +97,8 @@ pub fn millis(time: Duration) -> u64 {
 fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::AsStated => Tone::Good,
-        Verdict::BadWorkCommitted | Verdict::GoodWorkStopped | Verdict::NotAsStated => Tone::Bad,
+        Verdict::BadWorkCommitted | Verdict::GoodWorkStopped | Verdict::Escaped | Verdict::NotAsStated => {
+            Tone::Bad
+        }
     }
 }
