@@ -160,7 +160,7 @@ pub enum Command {
     /// anything else was not as stated.
     Gauntlet(gauntlet::Args),
 
-    /// Measure the journal against its goals
+    /// Measure the journal and the evidence against their goals
     Bench(bench::Args),
 
     /// Print a completion script for a shell

@@ -3,6 +3,7 @@
 //! `workload.rs` says what is run and `answers.rs` how commands end; each measurement is a file, and `report.rs` sets
 //! figures beside goals.
 
+pub mod evidence;
 pub mod report;
 pub mod scale;
 

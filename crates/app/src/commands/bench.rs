@@ -1,4 +1,4 @@
-//! `remand bench`: the journal measured against its goals.
+//! `remand bench`: the journal and the evidence measured against their goals.
 
 use super::Context;
 use crate::bench::report::Build;
@@ -23,7 +23,13 @@ enum What {
     ///
     /// Everything happens in a folder of its own below the state directory, which is removed again. It takes some
     /// minutes and some hundred megabytes. A goal that is missed is no error.
-    Journal(Journal),
+    Journal(Size),
+
+    /// Measure what evidence costs on a repository of 5,000 files: guard, sandbox, known results
+    ///
+    /// Everything happens in a folder of its own below the state directory, which is removed again. A goal that is
+    /// missed is no error.
+    Evidence(Size),
 
     /// Do one part of a measurement; the bench calls this
     #[command(hide = true)]
@@ -31,7 +37,7 @@ enum What {
 }
 
 #[derive(Debug, clap::Args)]
-struct Journal {
+struct Size {
     /// Measure a tenth of everything, for a quick look
     #[arg(long)]
     quick: bool,
@@ -42,7 +48,8 @@ struct Journal {
 
 pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     match &args.what {
-        What::Journal(journal) => measure(context, journal),
+        What::Journal(size) => measure(context, size, Part::Journal),
+        What::Evidence(size) => measure(context, size, Part::Evidence),
         What::Probe { probe, folder, count } => {
             bench::probe::run(*probe, folder, *count)?;
             Ok(Exit::Done)
@@ -50,7 +57,14 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     }
 }
 
-fn measure(context: &Context<'_>, args: &Journal) -> Result<Exit, Failure> {
+/// What is measured.
+#[derive(Clone, Copy)]
+enum Part {
+    Journal,
+    Evidence,
+}
+
+fn measure(context: &Context<'_>, args: &Size, part: Part) -> Result<Exit, Failure> {
     let scale = match (args.quick, args.part) {
         (true, _) => Scale::part(10),
         (false, Some(divisor)) => Scale::part(divisor),
@@ -60,7 +74,11 @@ fn measure(context: &Context<'_>, args: &Journal) -> Result<Exit, Failure> {
         tell("warning: this is a debug build; only a release build says anything about the goals");
     }
     let state = state(context)?;
-    let report = bench::journal(&state, scale, |what| tell(&format!("measuring: {what}")))?;
+    let heard = |what: &str| tell(&format!("measuring: {what}"));
+    let report = match part {
+        Part::Journal => bench::journal(&state, scale, heard)?,
+        Part::Evidence => bench::evidence::measure(&state, scale, heard)?,
+    };
     if context.json {
         print_json(&report.json())?;
     } else {

@@ -38,6 +38,20 @@ fn a_test_that_is_deleted_skipped_or_hollowed_out_keeps_the_gate_shut() {
     }
 }
 
+// CORE-21 CORE-22
+#[test]
+fn a_test_that_is_put_back_as_the_finding_asks_is_no_reversal() {
+    let place = Place::new();
+    let text = std::fs::read_to_string(place.project().join("tests/test_add.py")).expect("the test");
+    let work = role("implementer").round(1).writes("sums/sub.py", crate::rehearsed::SUB);
+    let back = json!({"verdict": "done", "hypothesis": "The test stays.", "changes": [{"file": "x", "what": "put back"}]});
+    let script = Script::quick()
+        .with(work.writes("tests/test_sub.py", TEST_SUB).runs("rm tests/test_add.py").says(implemented("")))
+        .with(role("implementer").round(2).writes("tests/test_add.py", &text).says(back));
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+}
+
 // CORE-21
 #[test]
 fn settings_that_decide_which_tests_run_are_not_changed_unasked() {

@@ -10,8 +10,9 @@ use super::tool_version::Tools;
 use remand_ledger::query::CheckRow;
 use remand_ledger::{BlobId, Reader};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 /// Another form of keys or of results finds nothing that was kept before.
@@ -28,6 +29,25 @@ pub struct Setting<'s> {
     /// Without what is another one each time, such as the throw-away folder.
     pub environment: &'s BTreeMap<OsString, OsString>,
     pub tools: &'s Tools,
+    /// What the checkout has installed for the checks, which the tree leads to.
+    pub installed: &'s str,
+}
+
+/// Tells installed packages apart: each package folder with its own list of what is in it, and its age.
+pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
+    let folders: BTreeSet<&Path> =
+        specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect();
+    let mut told = String::new();
+    for folder in folders.into_iter().map(|folder| checkout.join(folder).join("node_modules")) {
+        let Ok(data) = folder.metadata() else { continue };
+        told.push_str(&format!("{} {:?}\n", folder.display(), data.modified().ok()));
+        for list in [".package-lock.json", ".modules.yaml", ".yarn-state.yml"] {
+            if let Ok(bytes) = std::fs::read(folder.join(list)) {
+                told.push_str(&format!("{list} {}\n", BlobId::of(&bytes)));
+            }
+        }
+    }
+    told
 }
 
 impl Setting<'_> {
@@ -52,6 +72,7 @@ impl Setting<'_> {
             "check": spec,
             "files": files,
             "environment": environment,
+            "installed": self.installed,
             "tool": self.tools.version(spec, self.environment),
         });
         BlobId::of(all.to_string().as_bytes())

@@ -66,6 +66,11 @@ pub enum HadTests {
     No,
 }
 
+/// Whether a finding is one that this file makes: something has to be put back as it was.
+pub fn is_about_tests(finding: &Finding) -> bool {
+    finding.id.starts_with("tests:") || finding.id.starts_with("settings:")
+}
+
 /// Whether a file may say something about tests: source of a known language, or settings.
 pub fn concerns(path: &Path) -> bool {
     let is_code = Language::of(path).is_some_and(|language| match language {

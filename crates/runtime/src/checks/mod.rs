@@ -47,14 +47,16 @@ mod run_tests;
 mod smoke_tests;
 
 pub use affected::{LeftOut, left_out};
-pub use cache::Setting;
+pub use cache::{Setting, installed};
 pub use compare::{Before, compare, compare_but};
 pub use detect::{Probe, detect};
 pub use doubt::{Past, doubt};
 pub use evidence::{Occasion, Recorded, checks, rows};
 pub use failure::{FailureKind, failures, kind_of};
 pub use installed::link;
-pub use integrity::{Announced, Edited, HadTests, Integrity, concerns, ends_with_name, integrity};
+pub use integrity::{
+    Announced, Edited, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
+};
 pub use order::{SpecError, specs};
 pub use outcome::{CheckOutcome, End, Known, Listed, Steadiness, Taken};
 pub use plant::{Plant, Planted, goes_by_file, plant};

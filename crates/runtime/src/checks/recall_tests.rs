@@ -21,8 +21,14 @@ fn outcome(spec: &CheckSpec, end: End, tests: &[(&str, TestEnd)]) -> CheckOutcom
 /// Gives these outcomes one after the other, and what comes of them with the number of runs.
 fn told(spec: &CheckSpec, before: &[Before], runs: Vec<CheckOutcome>) -> (CheckOutcome, usize) {
     let (environment, tools) = (BTreeMap::new(), Tools::default());
-    let setting =
-        Setting { tree: "t", base: "b", files: Files::Whole, environment: &environment, tools: &tools };
+    let setting = Setting {
+        tree: "t",
+        base: "b",
+        files: Files::Whole,
+        environment: &environment,
+        tools: &tools,
+        installed: "",
+    };
     let left_out = &LeftOut::new();
     let recall = Recall { which: Which::All, setting, reader: None, left_out, before };
     let (mut runs, mut count) = (runs.into_iter(), 0);
@@ -114,7 +120,14 @@ fn what_depends_on_the_machine_is_not_kept() {
 fn keys_differ_by_tree_command_environment_and_the_files_that_are_looked_at() {
     let tools = Tools::default();
     let (none, some) = (BTreeMap::new(), BTreeMap::from([("A".into(), "1".into())]));
-    let plain = Setting { tree: "t", base: "b", files: Files::Whole, environment: &none, tools: &tools };
+    let plain = Setting {
+        tree: "t",
+        base: "b",
+        files: Files::Whole,
+        environment: &none,
+        tools: &tools,
+        installed: "",
+    };
     let own = spec("own");
     let other = CheckSpec { action: Action::argv(&["true", "-v"]), ..own.clone() };
     let key = plain.key(&own);

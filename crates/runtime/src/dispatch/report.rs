@@ -1,6 +1,7 @@
 //! From an agent's words to a report: found, validated against the contract, kept, and told to the kernel.
 
 use super::{Brief, note};
+use crate::checks::is_about_tests;
 use crate::contract::{self, Limits, RawResult, Reading, Unread};
 use crate::driver::{Heard, left_by_agent};
 use crate::git::TreeId;
@@ -138,7 +139,11 @@ fn keep_change(
         None => after.digest(),
     };
     job.site.trees.keep(digest, after, &brief.lane.base)?;
-    let change = brief.lane.work.change(&brief.lane.tree, after)?;
+    let mut change = brief.lane.work.change(&brief.lane.tree, after)?;
+    for file in change.files.iter_mut().filter(|file| is_asked_back(brief, &file.path)) {
+        // Undoing what the engine itself wants undone says nothing about an agent going in circles.
+        file.generated = true;
+    }
     let files: Vec<String> = change.files.iter().map(|file| file.path.clone()).collect();
     report.change = Some(Change { hypothesis: reading.hypothesis.clone(), tree: digest, ..change });
     let patch = job.site.blob_of_bytes(&patch);
@@ -163,6 +168,12 @@ fn keep_change(
 /// What a task changed is the same change whatever others have merged below it meanwhile.
 fn digest_of_change(task: &str, patch: &[u8]) -> Digest {
     BlobId::of(&[task.as_bytes(), b"\0", patch].concat()).digest()
+}
+
+/// Whether a finding of the engine that this dispatch answers wants a file as it was before.
+fn is_asked_back(brief: &Brief<'_>, path: &str) -> bool {
+    let answered = brief.dispatch.findings.iter().filter_map(|at| brief.job.state.findings.get(*at as usize));
+    answered.into_iter().any(|filed| is_about_tests(&filed.finding) && filed.finding.place.file == path)
 }
 
 /// A reviewer's verdict as a row of evidence (EP-17).

@@ -43,6 +43,7 @@ impl Checking<'_> {
         let mut environment = settings.environment.clone();
         environment.insert("HOME".into(), settings.user_home.clone());
         let (tree, base) = (self.content.tree.to_string(), self.base.to_string());
+        let installed = checks::installed(self.job.site.repository().root(), specs);
         let recall = Recall {
             which: self.which,
             setting: Setting {
@@ -51,6 +52,7 @@ impl Checking<'_> {
                 files: self.files,
                 environment: &environment,
                 tools: &settings.tools,
+                installed: &installed,
             },
             reader: match self.job.site.pinned.cache {
                 Cache::On => Some(self.reader),
