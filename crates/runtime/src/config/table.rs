@@ -82,12 +82,18 @@ impl Table<'_> {
             network: self.flag(&key("network")),
             memory: self.count(&key("memory")),
             reruns: self.text(&key("reruns")).and_then(|count| count.parse().ok()),
-            plant: self
-                .text(&key("plant.file"))
-                .zip(self.text(&key("plant.text")))
-                .map(|(file, text)| Plant { file, text }),
+            plant: self.plant(name),
             off: self.flag(&key("off")).unwrap_or(false),
         }
+    }
+
+    fn plant(&self, name: &str) -> Option<Plant> {
+        let part = |part: &str| {
+            let path: Path = ["checks", name, "plant", part].map(str::to_string).to_vec();
+            let value = &self.settings.get(&path)?.value;
+            if let Value::Text(text) = value { Some(text.clone()) } else { None }
+        };
+        Some(Plant { file: part("file")?, text: part("text")? })
     }
 
     pub fn role(&self, name: &str) -> RoleChoice {
