@@ -123,7 +123,8 @@ impl Seen {
         let end = match (&self.commit, records.run.stage) {
             (Some(_), _) => match (records.dispatches.len(), records.violations()) {
                 (count, 0) => format!("committed after {count} dispatches"),
-                (_, violations) => format!("{violations} dispatch(es) lost, then committed"),
+                (_, 1) => "one dispatch lost, then committed".to_string(),
+                (_, violations) => format!("{violations} dispatches lost, then committed"),
             },
             (None, RunStage::Done) => format!("handed over{because}"),
             (None, RunStage::Failed) => format!("failed{because}"),
