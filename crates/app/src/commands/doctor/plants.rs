@@ -155,7 +155,7 @@ impl Scratch {
     }
 
     fn run(&self, specs: &[&CheckSpec], changed: Option<&[String]>) -> Result<Vec<CheckOutcome>, Failure> {
-        let specs: Vec<CheckSpec> = specs.iter().map(|spec| CheckSpec::clone(spec)).collect();
+        let specs: Vec<CheckSpec> = specs.iter().copied().cloned().collect();
         let scratch = self.folder.join("scratch");
         let cancel = Cancel::new();
         let policy = Policy {
