@@ -108,10 +108,11 @@ impl Judged<'_> {
         let regressions = regressions(&lists, tests);
         let known: BTreeSet<&str> =
             lists.iter().flat_map(|list| list.iter().map(|test| test.name.as_str())).collect();
+        // Where the check failed before as well, nothing else tells of it.
         let fresh = tests
             .iter()
             .filter(|test| test.end == TestEnd::Failed && !known.contains(test.name.as_str()))
-            .map(|test| (test.name.as_str(), Severity::Major, "fails"));
+            .map(|test| (test.name.as_str(), Severity::Critical, "is new and fails"));
         let is_told = |how: RegressionKind| how != RegressionKind::Gone || self.outcome.listed == Listed::All;
         let is_excused = |regression: &&Regression| {
             regression.how != RegressionKind::Failed && (self.is_excused)(&regression.test, self.outcome)
@@ -125,6 +126,17 @@ impl Judged<'_> {
             };
             (regression.test.as_str(), Severity::Critical, how)
         });
+        let run: BTreeSet<&str> =
+            tests.iter().filter(|test| test.end != TestEnd::Skipped).map(|test| test.name.as_str()).collect();
+        let failing = lists.iter().flat_map(|list| list.iter()).filter(|test| test.end == TestEnd::Failed);
+        let dropped: BTreeSet<&str> = failing
+            .map(|test| test.name.as_str())
+            .filter(|name| self.outcome.listed == Listed::All && !run.contains(name))
+            .filter(|name| !(self.is_excused)(name, self.outcome))
+            .collect();
+        let dropped = dropped
+            .into_iter()
+            .map(|name| (name, Severity::Critical, "failed before and is not run any more"));
         let unsteady = |name: &str| {
             let earlier = lists.iter().flat_map(|list| list.iter()).filter(|test| test.name == name);
             earlier.into_iter().any(|test| matches!(test.end, TestEnd::Flaky | TestEnd::Failed))
@@ -133,7 +145,7 @@ impl Judged<'_> {
             tests.iter().filter(|test| test.end == TestEnd::Flaky && !unsteady(&test.name)).map(|test| {
                 (test.name.as_str(), Severity::Major, "is flaky: it passes and fails on the same tree")
             });
-        let all: Vec<(&str, Severity, &str)> = worse.chain(fresh).chain(flaky).collect();
+        let all: Vec<(&str, Severity, &str)> = worse.chain(dropped).chain(fresh).chain(flaky).collect();
         let more = all.len().saturating_sub(MOST_TESTS);
         let mut findings: Vec<Finding> = all
             .iter()

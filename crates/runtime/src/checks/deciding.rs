@@ -35,11 +35,17 @@ const PIPELINES: [&str; 6] = [
     "bitbucket-pipelines",
 ];
 
+/// Modules of Python that start or steer its test runners: one of the project's own is loaded in their place.
+const RUNNERS: [&str; 6] = ["unittest", "pytest", "_pytest", "sitecustomize", "usercustomize", "runpy"];
+
 /// Says what of a file decides whether tests run, where the change touches it.
 pub fn decides(path: &str, before: Option<&str>, after: Option<&str>) -> Option<&'static str> {
     let name = Path::new(path).file_name()?.to_str()?;
     if PIPELINES.iter().any(|place| path.starts_with(place)) {
         return Some("what continuous integration runs");
+    }
+    if is_runner(path) {
+        return Some("which test runner Python loads");
     }
     if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
         return Some("how cargo runs tests");
@@ -67,6 +73,13 @@ pub fn decides(path: &str, before: Option<&str>, after: Option<&str>) -> Option<
         _ => return None,
     };
     (part(before.unwrap_or_default()) != part(after.unwrap_or_default())).then_some(what)
+}
+
+fn is_runner(path: &str) -> bool {
+    let inside = path.strip_prefix("src/").unwrap_or(path);
+    let (top, is_folder) = inside.split_once('/').map_or((inside, false), |(top, _)| (top, true));
+    let module = if is_folder { Some(top) } else { top.strip_suffix(".py") };
+    path.ends_with(".py") && module.is_some_and(|module| RUNNERS.contains(&module))
 }
 
 const MAVEN: [&str; 7] =

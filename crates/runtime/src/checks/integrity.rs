@@ -37,15 +37,21 @@ pub struct Integrity {
     pub renamed: Vec<(String, String)>,
 }
 
-/// Judges a change. Settings that are new count only where there were tests before.
-pub fn integrity(edited: &[Edited], announced: &Announced, had_tests: HadTests) -> Integrity {
+/// Judges a change. Settings that are new count only where there were tests before; `failed` are the tests that failed
+/// then, as their runner names them.
+pub fn integrity(
+    edited: &[Edited],
+    announced: &Announced,
+    had_tests: HadTests,
+    failed: &[String],
+) -> Integrity {
     let mut found = Integrity::default();
     let side = |of: fn(&Edited) -> Option<&str>| -> Vec<TestFile> {
         edited.iter().filter_map(|file| test_file(&file.path, of(file).unwrap_or_default())).collect()
     };
     let (before, after) = (side(|file| file.before.as_deref()), side(|file| file.after.as_deref()));
     for weakening in tests::compare(&before, &after) {
-        found.take(&weakening, announced);
+        found.take(&weakening, announced, failed);
     }
     for file in edited {
         let is_new = file.before.is_none();
@@ -115,13 +121,20 @@ fn test_file(path: &str, text: &str) -> Option<TestFile> {
 }
 
 impl Integrity {
-    fn take(&mut self, weakening: &Weakening, announced: &Announced) {
+    fn take(&mut self, weakening: &Weakening, announced: &Announced, failed: &[String]) {
         let own = weakening.path.last().cloned().unwrap_or_default();
         if let WeakeningKind::Renamed { path, .. } = &weakening.kind {
             self.renamed.push((own.clone(), path.last().cloned().unwrap_or_default()));
         }
-        let claim = claim(weakening);
-        if !weakening.kind.is_worse() {
+        // A failing test that is turned to what the code does would pass without any work.
+        let is_turned = matches!(weakening.kind, WeakeningKind::Rewritten(_))
+            && failed.iter().any(|test| ends_with_name(test, &own));
+        let claim = if is_turned {
+            format!("{}; it failed before the change", claim(weakening))
+        } else {
+            claim(weakening)
+        };
+        if !weakening.kind.is_worse() && !is_turned {
             self.notes.push(claim);
         } else if announced.has_test(&weakening.file, &weakening.path) {
             self.notes.push(format!("{claim}, as was announced"));

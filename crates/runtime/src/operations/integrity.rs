@@ -1,9 +1,10 @@
 //! What the change of a lane takes from the tests, held against what the plan announced (CORE-21).
 
-use crate::checks::{Announced, Edited, HadTests, Integrity, concerns, integrity};
+use crate::checks::{Announced, Before, Edited, HadTests, Integrity, concerns, integrity};
 use crate::dispatch::parsed;
 use crate::git::TreeId;
 use crate::workshop::{Job, LaneContent, Trouble};
+use remand_kernel::change::TestEnd;
 use remand_ledger::Reader;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -65,6 +66,7 @@ pub fn judge(
     lane: &LaneContent,
     announced: &Announced,
     had_tests: HadTests,
+    earlier: &[Before],
 ) -> Result<Integrity, Trouble> {
     let repository = job.site.repository();
     let base = repository.tree_of(&lane.base)?;
@@ -80,7 +82,10 @@ pub fn judge(
         .zip(before.into_iter().zip(after))
         .map(|(path, (before, after))| Edited { path: path.display().to_string(), before, after })
         .collect();
-    Ok(integrity(&edited, announced, had_tests))
+    let tests = earlier.iter().flat_map(|before| &before.tests);
+    let failed: Vec<String> =
+        tests.filter(|test| test.end == TestEnd::Failed).map(|test| test.name.clone()).collect();
+    Ok(integrity(&edited, announced, had_tests, &failed))
 }
 
 fn texts(job: &Job, tree: &TreeId, paths: &[PathBuf]) -> Result<Vec<Option<String>>, Trouble> {

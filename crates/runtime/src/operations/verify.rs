@@ -109,7 +109,7 @@ impl Ran {
     ) -> Result<(), Trouble> {
         let plan = Plan::read(job, reader)?;
         let announced = plan.announced(self.occasion.task.as_deref());
-        let integrity = integrity::judge(job, content, &announced, had_tests(&self.rows))?;
+        let integrity = integrity::judge(job, content, &announced, had_tests(&self.rows), before)?;
         let all = plan.announced(None);
         let is_excused =
             |test: &str, outcome: &CheckOutcome| all.has_run(test) || is_told(test, outcome, &integrity);
