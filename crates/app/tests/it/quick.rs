@@ -186,7 +186,10 @@ fn a_failed_build_and_a_run_of_no_tests_are_not_outvoted() {
     let none = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n[checks.tests]\n\
                 command = \"printf 'Ran 0 tests in 0.000s\\n\\nOK\\n' >&2\"\nparser = \"unittest\"\n";
     let empty = Place::configured(none);
-    let shown = empty.quick(&script, &[]);
+    // What can be loaded would show the program at work.
+    let prose =
+        role("implementer").round(1).writes("notes.txt", "sub takes b from a\n").says(implemented(""));
+    let shown = empty.quick(&script.with(prose), &[]);
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let reader = empty.reader();
     let checks = reader

@@ -43,10 +43,11 @@ impl Recall<'_> {
         }
         let mut outcomes: Vec<CheckOutcome> = Vec::new();
         for ((spec, key), recalled) in specs.iter().zip(keys).zip(recalled) {
+            let is_left_out = self.left_out.contains_key(&spec.name);
             let outcome = match (unmet(spec, &outcomes), recalled) {
-                (Some(reason), _) => not_run(spec, End::Skipped, reason),
-                (None, Some(outcome)) => outcome,
-                (None, None) => self.made(spec, key, run)?,
+                (Some(reason), _) if !is_left_out => not_run(spec, End::Skipped, reason),
+                (_, Some(outcome)) => outcome,
+                (_, None) => self.made(spec, key, run)?,
             };
             outcomes.push(outcome);
         }
