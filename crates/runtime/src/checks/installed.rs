@@ -100,7 +100,8 @@ mod tests {
         let mut spec = CheckSpec::new("vitest:packages/own", Tier::Two, Action::argv(&["npm", "test"]));
         spec.folder = "packages/own".to_string();
         for _ in 0..2 {
-            assert_eq!(link(&checkout, &tree, std::slice::from_ref(&spec)).unwrap(), [modules.clone()]);
+            let linked = link(&checkout, &tree, std::slice::from_ref(&spec)).unwrap();
+            assert_eq!(linked, std::slice::from_ref(&modules));
             let target = |path: &str| fs::read_link(tree.join(FOLDER).join(path)).unwrap();
             assert_eq!(target("own"), tree.join("packages/own"));
             assert_eq!(target("other"), modules.canonicalize().unwrap().join("other"));

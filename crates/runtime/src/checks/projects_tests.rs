@@ -45,7 +45,7 @@ impl Bench {
         let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path))).expect("a path");
         project.environment.insert("PATH".into(), path);
         let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
-        for tool in kind.tools.iter().filter(|tool| !job::finds(&project.environment, tool)) {
+        if let Some(tool) = kind.tools.iter().find(|tool| !job::finds(&project.environment, tool)) {
             if without.split(',').any(|left_out| left_out == *tool) {
                 eprintln!(
                     "NOT TESTED: the projects in {}, since REMAND_TEST_WITHOUT names {tool}",
