@@ -152,7 +152,7 @@ fn is_test_item(source: &Source<'_>, node: Node<'_>) -> bool {
         if attribute.kind() == "attribute_item" {
             let text: String = source.text_of(attribute).split_whitespace().collect();
             let is_test = text.ends_with("test]") || text.contains("(test)") || text.contains("(test,");
-            if is_test && !text.contains("not(test)") {
+            if is_test && !text.contains("not(test)") && !text.contains("any(") {
                 return true;
             }
         }

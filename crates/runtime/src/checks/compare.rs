@@ -5,6 +5,7 @@ use super::place::{place, place_of};
 use remand_kernel::change::{TestEnd, TestResult};
 use remand_kernel::evidence::{Regression, RegressionKind, Tier, regressions};
 use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
+use remand_source::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -60,7 +61,7 @@ impl Judged<'_> {
             End::Passed | End::Failed => {}
             End::TimedOut => return self.whole().into_iter().collect(),
             // A check that never had a test loses nothing.
-            End::Vacuous if self.earlier().any(|before| before.passed) => {
+            End::Vacuous if self.earlier().any(|before| before.passed) || self.lost_all() => {
                 return self.whole().into_iter().collect();
             }
             End::Vacuous => return Vec::new(),
@@ -78,7 +79,8 @@ impl Judged<'_> {
     fn whole(&self) -> Option<Finding> {
         let earlier: Vec<&Before> = self.earlier().collect();
         let passed_before = earlier.iter().any(|before| before.passed);
-        if !earlier.is_empty() && !passed_before {
+        let lost = self.lost_all();
+        if !earlier.is_empty() && !passed_before && !lost {
             return None;
         }
         let name = &self.outcome.name;
@@ -89,13 +91,22 @@ impl Judged<'_> {
                 format!("the check `{name}` fails")
             }
         };
-        let severity = if passed_before || self.outcome.tier == Tier::One {
+        let severity = if passed_before || lost || self.outcome.tier == Tier::One {
             Severity::Critical
         } else {
             Severity::Major
         };
         let place = place(&String::from_utf8_lossy(&self.outcome.output), self.tree);
         Some(self.finding(format!("check:{name}"), severity, what, place))
+    }
+
+    /// Whether tests were run before, however the check ended then, and none comes to its end now.
+    fn lost_all(&self) -> bool {
+        let is_run =
+            |test: &TestResult| test.end != TestEnd::Skipped && !(self.is_excused)(&test.name, self.outcome);
+        self.outcome.listed == Listed::All
+            && self.outcome.tests.iter().all(|test| test.end == TestEnd::Skipped)
+            && self.earlier().any(|before| before.tests.iter().any(is_run))
     }
 
     fn single_tests(&self) -> Vec<Finding> {
@@ -131,7 +142,7 @@ impl Judged<'_> {
         let failing = lists.iter().flat_map(|list| list.iter()).filter(|test| test.end == TestEnd::Failed);
         let dropped: BTreeSet<&str> = failing
             .map(|test| test.name.as_str())
-            .filter(|name| self.outcome.listed == Listed::All && !run.contains(name))
+            .filter(|name| self.outcome.listed == Listed::All && !run.contains(name) && !is_module(name))
             .filter(|name| !(self.is_excused)(name, self.outcome))
             .collect();
         let dropped = dropped
@@ -196,4 +207,9 @@ impl Judged<'_> {
     fn earlier(&self) -> impl Iterator<Item = &Before> {
         self.before.iter().filter(|before| before.check == self.outcome.name)
     }
+}
+
+/// Runners list a module that cannot be loaded as if it were a test; it is none any more when it can.
+fn is_module(name: &str) -> bool {
+    name.contains("_FailedTest") || Language::of(Path::new(name)).is_some()
 }

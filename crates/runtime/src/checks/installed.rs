@@ -59,8 +59,9 @@ impl Linking<'_> {
             if text.starts_with('@') && entry.file_type()?.is_dir() {
                 std::fs::create_dir(&place)?;
                 self.all(&entry.path(), &place)?;
-            } else {
-                symlink(self.target(&entry.path())?, place)?;
+            } else if let Ok(target) = self.target(&entry.path()) {
+                // A link that leads nowhere is nothing that could be loaded.
+                symlink(target, place)?;
             }
         }
         Ok(())

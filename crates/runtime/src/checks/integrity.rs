@@ -8,6 +8,28 @@ use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
 use remand_source::{Language, Source};
 use std::path::Path;
 
+/// Words of a request that wants a test to go or to change.
+const TAKING: [&str; 12] = [
+    "remove", "Remove", "delete", "Delete", "drop", "Drop", "skip", "Skip", "rewrite", "Rewrite", "rename",
+    "Rename",
+];
+
+/// Words of a request that is about how things are tested.
+const SETTINGS: [&str; 12] = [
+    "test",
+    "tests",
+    "Test",
+    "Tests",
+    "script",
+    "scripts",
+    "config",
+    "configuration",
+    "settings",
+    "workflow",
+    "CI",
+    "pipeline",
+];
+
 /// A file that a change touches, with its texts; none where it is not there or is no text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
@@ -222,7 +244,7 @@ impl Announced {
             let is_place = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
             is_place || (ends_with_name(entry, own) && words(entry).all(|word| full.contains(word)))
         });
-        named || (!own.is_empty() && self.in_request(own))
+        named || (!own.is_empty() && self.asks_to_take() && self.in_request(own))
     }
 
     /// The same for a test as its runner names it.
@@ -230,14 +252,24 @@ impl Announced {
         let test = test.split('[').next().unwrap_or(test);
         let fits = |entry: &&String| words(entry).next_back().is_some_and(|own| ends_with_name(test, own));
         self.tests.iter().any(|entry| fits(&entry))
-            || words(test).next_back().is_some_and(|own| self.in_request(own))
+            || self.tests.iter().any(|entry| entry.contains('/') && test.starts_with(entry.as_str()))
+            || (self.asks_to_take() && words(test).next_back().is_some_and(|own| self.in_request(own)))
     }
 
     fn has_file(&self, path: &str) -> bool {
         let covers =
             |entry: &String| entry == path || (entry.ends_with('/') && path.starts_with(entry.as_str()));
         let name = path.rsplit('/').next().unwrap_or(path);
-        self.files.iter().any(covers) || self.in_request(name)
+        self.files.iter().any(covers) || (self.asks_for_settings() && self.in_request(name))
+    }
+
+    /// A request that only names a test wants it to pass; one that is to go or to change is asked for in such a word.
+    fn asks_to_take(&self) -> bool {
+        TAKING.iter().any(|word| self.in_request(word))
+    }
+
+    fn asks_for_settings(&self) -> bool {
+        SETTINGS.iter().any(|word| self.in_request(word))
     }
 
     fn in_request(&self, name: &str) -> bool {

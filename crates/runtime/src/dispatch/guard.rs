@@ -154,6 +154,8 @@ pub fn is_test(path: &Path) -> bool {
                 || stem.starts_with("Test")
         }
         "py" => stem == "conftest" || stem == "tests" || stem == "test",
+        // As in `#[cfg(test)] mod tests;`.
+        "rs" => stem == "tests",
         _ => false,
     };
     in_folder

@@ -5,14 +5,14 @@ use crate::checks::{
 };
 use crate::confine::Policy;
 use crate::dispatch::is_test;
-use crate::git::{TreeId, WorkTree};
+use crate::git::{Keep, Reach, TreeId, WorkTree};
 use crate::pinned::Cache;
 use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, Trouble};
 use remand_ledger::Reader;
 use remand_source::Language;
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,12 @@ impl Checking<'_> {
             left_out: self.left_out,
             before: self.before,
         };
-        let place = Place { checking: self, environment: &environment, opened: OnceCell::new() };
+        let place = Place {
+            checking: self,
+            environment: &environment,
+            opened: OnceCell::new(),
+            ran: RefCell::default(),
+        };
         let ran = recall.outcomes(specs, &mut |spec| place.run(spec));
         let tree = place.leave(&self.content.tree)?;
         Ok(Checked { outcomes: ran?, tree })
@@ -77,6 +82,8 @@ struct Place<'p> {
     checking: &'p Checking<'p>,
     environment: &'p BTreeMap<OsString, OsString>,
     opened: OnceCell<Opened>,
+    /// Checks that were run here before.
+    ran: RefCell<BTreeSet<String>>,
 }
 
 /// A tree with what is installed for its checks, and a folder that is thrown away.
@@ -94,8 +101,7 @@ impl Place<'_> {
         }
         let job = self.checking.job;
         let tree = self.checking.content.check_out(job)?;
-        let scratch = job.site.folder().join("scratch").join(job.id.to_string());
-        crate::home::private_folder(&scratch)?;
+        let scratch = super::scratch(job)?;
         let installed = checks::link(job.site.repository().root(), tree.path(), &job.site.pinned.checks)?;
         Ok(self.opened.get_or_init(|| Opened { tree, scratch, installed }))
     }
@@ -104,12 +110,15 @@ impl Place<'_> {
         let Opened { tree, scratch, installed } = self.open()?;
         let job = self.checking.job;
         let settings = job.site.settings();
-        let policy = Policy {
-            read_write: vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()],
-            hidden: vec![settings.home.above().to_path_buf()],
-            shown: installed.clone(),
-            ..Policy::default()
-        };
+        if !self.ran.borrow_mut().insert(spec.name.clone()) {
+            // What a first run leaves must not help a second one.
+            tree.restore(&self.checking.content.tree)?;
+            tree.begin(Keep::BuildOutput, Reach::Tree)?;
+            super::scratch(job)?;
+            checks::link(job.site.repository().root(), tree.path(), &job.site.pinned.checks)?;
+        }
+        let writes = vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()];
+        let policy = super::confined(job, writes, installed);
         let runner = |spec: &CheckSpec, mut process: Process| {
             process.marker = job.marker();
             let policy = Policy { network: spec.network, ..policy.clone() };
@@ -159,7 +168,8 @@ impl Place<'_> {
         let Some(Opened { tree, scratch, .. }) = self.opened.into_inner() else {
             return Ok(None);
         };
-        std::fs::remove_dir_all(&scratch)?;
+        // It is emptied before it is used again.
+        let _ = std::fs::remove_dir_all(&scratch);
         tree.restore(content)?;
         Ok(Some(tree))
     }

@@ -5,7 +5,6 @@ use super::Done;
 use super::verify::{Ran, run_checks};
 use crate::bundle;
 use crate::checks::Which;
-use crate::confine::Policy;
 use crate::git::{CommitId, CommitMessage, FinalCommit, Hooks, TreeId};
 use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, LaneTree, Trouble};
@@ -78,8 +77,7 @@ fn unfit(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Tr
 fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalCommit, Trouble> {
     let _main = job.site.hold_main();
     let settings = job.site.settings();
-    let scratch = job.site.folder().join("scratch").join(job.id.to_string());
-    crate::home::private_folder(&scratch)?;
+    let scratch = super::scratch(job)?;
     let runner = |mut process: Process, writes: [&Path; 2]| {
         let own = [("HOME", settings.user_home.clone()), ("TMPDIR", scratch.clone().into_os_string())];
         let of_git = std::mem::take(&mut process.environment);
@@ -87,20 +85,14 @@ fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalComm
         process.environment.extend(own.map(|(name, value)| (name.into(), value)));
         process.environment.extend(of_git);
         process.marker = job.marker();
-        let policy = Policy {
-            read_write: [scratch.as_path(), Path::new("/dev/null")]
-                .iter()
-                .chain(&writes)
-                .map(Into::into)
-                .collect(),
-            hidden: vec![settings.home.above().to_path_buf()],
-            ..Policy::default()
-        };
+        let others = [scratch.as_path(), Path::new("/dev/null")];
+        let read_write = others.iter().chain(&writes).map(Into::into).collect();
+        let policy = super::confined(job, read_write, &[]);
         process.confine = Some(Confined { exe: settings.program.clone(), policy });
         process::run(&process, &job.cancel)
     };
     let ended = job.site.trees.commit(message, command, Hooks::Run(&runner));
-    std::fs::remove_dir_all(&scratch)?;
+    let _ = std::fs::remove_dir_all(&scratch);
     Ok(ended?)
 }
 

@@ -24,7 +24,9 @@ impl Plan {
     /// Reads the plan of a run; without one the request itself is what was announced.
     pub fn read(job: &Job, reader: &Reader) -> Result<Plan, Trouble> {
         let documents = parsed(&reader.artifacts(&job.site.run)?, reader)?;
-        let tasks = documents.get("plan").and_then(|plan| plan.pointer("/payload/tasks")?.as_array());
+        let tasks = ["tasks", "plan"]
+            .iter()
+            .find_map(|name| documents.get(*name)?.pointer("/payload/tasks")?.as_array());
         let Some(tasks) = tasks else {
             return Ok(Plan { request: job.site.opened.request.clone(), ..Plan::default() });
         };

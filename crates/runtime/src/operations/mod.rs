@@ -14,6 +14,7 @@ mod test_first;
 mod tiers;
 mod verify;
 
+use crate::confine::{Policy, Privacy};
 use crate::host::Ending;
 use crate::workshop::{Job, Trouble};
 use remand_kernel::event::Usage;
@@ -21,6 +22,7 @@ use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
 use remand_kernel::{Outcome, Report};
 use remand_ledger::fact::{Note, NoteKind};
 use remand_ledger::{Blob, Facts};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The operations that this version can carry out.
@@ -78,6 +80,36 @@ pub fn carry_out(job: &Job, name: &str, task: Option<&str>) -> Result<Ending, Tr
         facts: done.facts,
         blobs: done.blobs,
     })
+}
+
+/// The sandbox of programs that may run what an agent has written: checks, and hooks of the user's. Of the user's home
+/// and checkout they see toolchains, git's settings and what is named here.
+fn confined(job: &Job, read_write: Vec<PathBuf>, shown: &[PathBuf]) -> Policy {
+    let settings = job.site.settings();
+    let home = Path::new(&settings.user_home);
+    let mut private = Privacy::of_home(home, &settings.environment);
+    private.hidden.extend([settings.home.above().to_path_buf(), settings.repository.root().to_path_buf()]);
+    let git =
+        [home.join(".gitconfig"), home.join(".config/git"), settings.repository.common_dir().to_path_buf()];
+    private.shown.extend(git.into_iter().filter(|path| path.exists()));
+    private.shown.extend(settings.sandbox.readable(home));
+    private.shown.extend_from_slice(shown);
+    Policy {
+        read_write,
+        hidden: private.hidden,
+        shown: private.shown,
+        sockets: settings.sandbox.unix_sockets,
+        shared_memory: settings.sandbox.shared_memory,
+        ..Policy::default()
+    }
+}
+
+/// A folder that is thrown away, empty whatever an earlier process left in it.
+fn scratch(job: &Job) -> Result<PathBuf, Trouble> {
+    let folder = job.site.folder().join("scratch").join(job.id.to_string());
+    crate::git::remove(&folder)?;
+    crate::home::private_folder(&folder)?;
+    Ok(folder)
 }
 
 impl Done {

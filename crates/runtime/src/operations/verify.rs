@@ -24,7 +24,7 @@ pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let lane = LaneContent::of(job)?;
     let mut ran = run_checks(job, &lane, Which::Quick, task, RowPhase::After)?;
     ran.count_regressions();
-    let passed = ran.outcomes.iter().all(|outcome| outcome.passed() || !outcome.counts())
+    let passed = ran.outcomes.iter().all(|outcome| ran.is_no_worse(outcome))
         && !ran.findings.iter().any(|finding| finding.severity >= Severity::Critical);
     let mut done = Done::saying(if passed { "passed" } else { "failed" });
     ran.tell(job, task, &mut done);
@@ -98,6 +98,13 @@ pub struct Ran {
 }
 
 impl Ran {
+    /// Whether a check passed, says nothing, or failed at the baseline too (EP-18).
+    pub(super) fn is_no_worse(&self, outcome: &CheckOutcome) -> bool {
+        let failed_before =
+            |row: &Row| row.phase == RowPhase::Baseline && row.check == outcome.name && !row.passed;
+        outcome.passed() || !outcome.counts() || self.rows.iter().any(failed_before)
+    }
+
     /// Holds the outcomes against earlier trees, and the change against the plan.
     fn judge(
         &mut self,

@@ -13,10 +13,14 @@ pub use signatures::findings as broken_signatures;
 pub use stubs::run as stubs;
 
 use super::finding;
+use crate::workshop::Job;
 use remand_kernel::finding::{Finding, FindingKind, Place, Severity};
 
-/// The name under which the tree with nothing but stubs is remembered.
-const STUBS: &str = "stubs";
+/// The name under which the tree with nothing but stubs is remembered: those of another plan do not count.
+fn stubs_of(job: &Job) -> String {
+    let of = ["tasks", "plan"].iter().find_map(|name| job.program.artifact_named(name));
+    format!("stubs-{:016x}", of.map(|id| job.state.digest(id)).unwrap_or_default().0)
+}
 
 /// A defect of the tests.
 fn of_tests(test: &str, claim: String, evidence: String) -> Finding {

@@ -1,7 +1,7 @@
 //! What the new tests do on the tree that the code is to be written on.
 
 use super::super::verify::{Ran, befores, run_checks};
-use super::STUBS;
+use super::stubs_of;
 use crate::checks::{CheckOutcome, FailureKind, Parser, Which, failures, kind_of};
 use crate::dispatch::is_test;
 use crate::git::TreeId;
@@ -35,7 +35,7 @@ pub struct Seen {
 /// Runs the whole suite on the tree as it is handed to whoever writes the code: the base or the stubs, with the tests
 /// as they are now.
 pub fn look(job: &Job) -> Result<Seen, Trouble> {
-    let stubs = job.site.trees.remembered(STUBS)?;
+    let stubs = job.site.trees.remembered(&stubs_of(job))?;
     let has_stubs = stubs.is_some();
     let handed = stubs.map_or_else(|| job.site.trees.base_tree(), Ok)?;
     let now = LaneContent::of(job)?;

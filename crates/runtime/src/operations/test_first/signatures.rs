@@ -1,6 +1,6 @@
 //! Signatures that were settled with the stubs stay as they are (OT-13).
 
-use super::{STUBS, of_symbol};
+use super::{of_symbol, stubs_of};
 use crate::git::TreeId;
 use crate::workshop::{Job, Trouble};
 use remand_kernel::finding::{Finding, Severity};
@@ -38,7 +38,7 @@ pub(super) fn functions(job: &Job, tree: &TreeId, path: &Path) -> Result<Option<
 
 /// What has become of the stubs: signatures that changed since, symbols that are gone, bodies that nobody wrote.
 pub fn findings(job: &Job, now: &TreeId) -> Result<Vec<Finding>, Trouble> {
-    let Some(stubs) = job.site.trees.remembered(STUBS)? else {
+    let Some(stubs) = job.site.trees.remembered(&stubs_of(job))? else {
         return Ok(Vec::new());
     };
     let base = job.site.trees.base_tree()?;
