@@ -111,6 +111,12 @@ impl RunTrees {
         match (tried.code, tried.commit) {
             (0, Some(commit)) => {
                 self.adopt(aside, &commit)?;
+                if self.repository.format(&commit, "%P")?.trim() != self.base().as_str() {
+                    self.bring_along(state)?;
+                    return Ok(Judged::Refused(
+                        "a hook put another commit in the place of this one".to_string(),
+                    ));
+                }
                 let tree = self.repository.tree_of(&commit)?;
                 main.restore(&tree)?;
                 Ok(if tree == state.tree { Judged::Made(commit) } else { Judged::Changed(tree, output) })

@@ -240,6 +240,16 @@ fn a_hook_sees_the_users_branches_and_settings_but_moves_none_of_them() {
 }
 
 #[test]
+fn a_hook_that_commits_by_itself_gets_no_commit() {
+    let bed = Testbed::new();
+    bed.hook("post-commit", "test -n \"$AGAIN\" || AGAIN=1 git commit -q --allow-empty --no-verify -m mine");
+    let trees = worked(&bed);
+    let end = trees.commit(&message(), "c2", hooks()).unwrap();
+    assert!(matches!(end, FinalCommit::HookRefused { .. }), "{end:?}");
+    assert!(!bed.repository().branch_exists("remand/r1").unwrap());
+}
+
+#[test]
 fn a_commit_is_signed_by_the_users_signer_after_the_hooks() {
     let bed = Testbed::new();
     let signer = bed.folder.path().join("signer");

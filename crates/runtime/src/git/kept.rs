@@ -119,7 +119,7 @@ impl RunTrees {
 
 impl Repository {
     /// What a commit says of itself, by a format of `git log`.
-    fn format(&self, commit: &CommitId, format: &str) -> Result<String, GitError> {
+    pub(super) fn format(&self, commit: &CommitId, format: &str) -> Result<String, GitError> {
         let place = Place::objects(self.common_dir());
         let words = ["log", "-1", "--no-show-signature", &format!("--format={format}"), commit.as_str()];
         Ok(String::from_utf8_lossy(&git(&place, words).run()?).into_owned())
