@@ -65,7 +65,7 @@ fn a_hook_that_an_agent_has_written_runs_in_the_sandbox() {
     let outside = place.beside("outside", "as it was");
     let script = format!(
         "#!/bin/sh\necho taken > '{outside}'\necho x > '{0}/.git/hooks/pre-push'\necho x > '{0}/README.md'\n\
-         git config --file '{0}/.git/config' user.name Mallory\nenv > ran\ngit add ran\n",
+         git config --file '{0}/.git/config' user.name Mallory\nenv | grep REMAND_MARK > ran\ngit add ran\n",
         place.project().display()
     );
     let agent = role("implementer")
@@ -78,6 +78,8 @@ fn a_hook_that_an_agent_has_written_runs_in_the_sandbox() {
     assert_eq!(place.git(&["status", "--porcelain"]), "");
     assert_eq!(std::fs::read(place.project().join(".git/config")).expect("config"), config);
     let run = place.latest();
+    let notes = place.reader().notes(&run.run).expect("notes");
+    assert_eq!(shown.code, 0, "{notes:?}{}", shown.err);
     let ran = place.git(&["show", &format!("{}:ran", run.branch)]);
     assert!(ran.contains("REMAND_MARK="), "the hook ran, and its processes are marked: {ran}");
 }
