@@ -3,11 +3,21 @@
 //! Of files that hold much else, only the parts that decide it count: a new dependency is no change of the tests.
 
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Files that are about tests or checks as a whole, by the start of their names.
-const WHOLE: [&str; 15] = [
+const WHOLE: [&str; 25] = [
+    ".eslintrc",
+    "eslint.config.",
+    "mypy.ini",
+    ".mypy.ini",
+    "ruff.toml",
+    ".ruff.toml",
+    "pyrightconfig.json",
+    "clippy.toml",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
     "jest.config.",
     "vitest.config.",
     "vitest.workspace.",
@@ -25,8 +35,9 @@ const WHOLE: [&str; 15] = [
     "Jenkinsfile",
 ];
 
-/// Folders and files of continuous integration.
-const PIPELINES: [&str; 6] = [
+/// Folders and files of continuous integration and of commit hooks.
+const PIPELINES: [&str; 7] = [
+    ".husky/",
     ".github/workflows/",
     ".circleci/",
     ".buildkite/",
@@ -42,7 +53,7 @@ const RUNNERS: [&str; 6] = ["unittest", "pytest", "_pytest", "sitecustomize", "u
 pub fn decides(path: &str, before: Option<&str>, after: Option<&str>) -> Option<&'static str> {
     let name = Path::new(path).file_name()?.to_str()?;
     if PIPELINES.iter().any(|place| path.starts_with(place)) {
-        return Some("what continuous integration runs");
+        return Some("what continuous integration and hooks run");
     }
     if is_runner(path) {
         return Some("which test runner Python loads");
@@ -149,14 +160,31 @@ fn package(text: &str) -> BTreeSet<String> {
     let runners = ["jest", "vitest", "mocha", "ava", "tap", "workspaces"].iter();
     let settings = runners.filter_map(|key| Some(format!("{key} {}", manifest.get(*key)?)));
     let scripts = manifest.get("scripts").and_then(Value::as_object).into_iter().flatten();
-    let scripts =
-        scripts.filter(|(name, _)| name.contains("test")).map(|(name, text)| format!("{name} {text}"));
-    settings.chain(scripts).collect()
+    let scripts = scripts.map(|(name, text)| (name.clone(), text.to_string())).collect();
+    settings.chain(reached(scripts, |name| name.contains("test"))).collect()
+}
+
+/// Of named texts those that tests begin with, and those that these name in turn.
+fn reached(texts: BTreeMap<String, String>, begins: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let mut open: Vec<&str> = texts.keys().map(String::as_str).filter(|name| begins(name)).collect();
+    let mut found: BTreeSet<&str> = open.iter().copied().collect();
+    while let Some(name) = open.pop() {
+        let text = texts.get(name).map_or("", String::as_str);
+        let is_name = |c: char| c.is_alphanumeric() || "_-:.".contains(c);
+        for word in text.split(|c| !is_name(c)) {
+            if let Some((named, _)) = texts.get_key_value(word)
+                && found.insert(named)
+            {
+                open.push(named);
+            }
+        }
+    }
+    found.into_iter().map(|name| format!("{name} {}", texts.get(name).map_or("", String::as_str))).collect()
 }
 
 fn pyproject(text: &str) -> BTreeSet<String> {
     let Ok(project) = toml::from_str::<toml::Value>(text) else { return BTreeSet::new() };
-    let tools = ["pytest", "tox", "nox", "hatch"].iter();
+    let tools = ["pytest", "tox", "nox", "hatch", "mypy", "ruff", "pyright"].iter();
     tools.filter_map(|tool| Some(format!("{tool} {}", project.get("tool")?.get(*tool)?))).collect()
 }
 
@@ -190,19 +218,20 @@ fn conftest(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// The rules of a makefile whose targets are about tests and checks.
+/// The rules of a makefile whose targets are about tests and checks, with the rules and variables that they name.
 fn recipes(text: &str) -> BTreeSet<String> {
-    let mut in_rule = false;
-    let mut found = BTreeSet::new();
+    let mut parts: BTreeMap<String, String> = BTreeMap::new();
+    let mut name = String::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         if !line.starts_with([' ', '\t']) {
-            in_rule = line.starts_with("test") || line.starts_with("check");
+            let end = line.find([':', '=', '?', '+', ' ']).unwrap_or(line.len());
+            name = line[..end].trim().to_string();
         }
-        if in_rule {
-            found.insert(line.trim().to_string());
-        }
+        let part = parts.entry(name.clone()).or_default();
+        part.push_str(line.trim());
+        part.push('\n');
     }
-    found
+    reached(parts, |name| name.starts_with("test") || name.starts_with("check"))
 }
 
 fn lines(text: &str, words: &[&str]) -> BTreeSet<String> {
@@ -273,5 +302,23 @@ mod tests {
         for (path, before, after, wanted) in table {
             assert_eq!(decides(path, Some(before), Some(after)).is_some(), wanted, "{path}: {after}");
         }
+    }
+
+    // CORE-21
+    #[test]
+    fn what_a_test_script_or_target_leads_to_counts_as_well() {
+        let scripts = |unit: &str| {
+            format!(r#"{{"scripts": {{"test": "npm run unit", "unit": "{unit}", "build": "tsc"}}}}"#)
+        };
+        let decided =
+            |before: &str, after: &str| decides("package.json", Some(before), Some(after)).is_some();
+        assert!(decided(&scripts("node --test"), &scripts("true")));
+        assert!(!decided(&scripts("x"), &scripts("x").replace("tsc", "tsc -b")));
+        let makefile = |runner: &str| {
+            format!("RUN = {runner}\n\ntest: unit\n\nunit:\n\t$(RUN) tests\n\nall:\n\tcc a.c\n")
+        };
+        let decided = |before: &str, after: &str| decides("Makefile", Some(before), Some(after)).is_some();
+        assert!(decided(&makefile("pytest"), &makefile("true")));
+        assert!(!decided(&makefile("x"), &makefile("x").replace("cc", "gcc")));
     }
 }
