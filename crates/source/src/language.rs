@@ -58,7 +58,7 @@ impl Language {
         })
     }
 
-    /// Tells code from data.
+    /// Tells code from data, whose own parsers name an error better than a tree does.
     pub fn is_code(self) -> bool {
         match self {
             Language::Yaml | Language::Json | Language::Toml => false,

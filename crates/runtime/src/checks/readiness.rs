@@ -133,11 +133,7 @@ fn guess(
 }
 
 fn is_source(path: &str) -> bool {
-    use remand_source::Language;
-    match Language::of(Path::new(path)) {
-        Some(Language::Yaml | Language::Json | Language::Toml) | None => false,
-        Some(_) => true,
-    }
+    remand_source::Language::of(Path::new(path)).is_some_and(remand_source::Language::is_code)
 }
 
 fn outcome(name: &str, end: End, text: String) -> CheckOutcome {

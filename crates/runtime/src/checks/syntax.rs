@@ -116,29 +116,13 @@ fn plain_problem(file: &str, text: &str) -> Option<Problem> {
 
 /// The first place where a source file is no sentence of its language.
 fn out_of_grammar(file: &str, text: &str) -> Option<Problem> {
-    let language = Language::of(Path::new(file)).filter(|language| is_source(*language))?;
+    let language = Language::of(Path::new(file)).filter(|language| Language::is_code(*language))?;
     if file.contains("{{") || (text.contains("{%") && text.contains("%}")) {
         return None;
     }
     let error = Source::parse(language, text)?.errors().into_iter().next()?;
     let message = format!("no {}: {}", language.name(), error.what);
     Some(Problem { line: error.line, column: error.column, message })
-}
-
-/// Data formats are left to their parsers, which name an error better than a tree does.
-fn is_source(language: Language) -> bool {
-    match language {
-        Language::Rust
-        | Language::Python
-        | Language::JavaScript
-        | Language::TypeScript
-        | Language::Tsx
-        | Language::Go
-        | Language::C
-        | Language::Cpp
-        | Language::Java => true,
-        Language::Yaml | Language::Json | Language::Toml => false,
-    }
 }
 
 fn has_preprocessor(file: &str) -> bool {
