@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure, print, print_json};
 use crate::table::line;
 use crate::workplace::{Workplace, of_git};
 use remand_ledger::query::RunRow;
-use remand_runtime::git::{self, CommitId, Rollback};
+use remand_runtime::git::{self, CommitId, Committed, Rollback};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
@@ -59,18 +59,19 @@ fn confirmed(row: &RunRow) -> Result<bool, Failure> {
 }
 
 fn to_json(row: &RunRow, done: &Rollback) -> Value {
-    let (what, commit, by) = match done {
-        Rollback::Reverted { commit, by } => ("reverted", Some(commit), Some(by)),
-        Rollback::AlreadyReverted { commit, by } => ("already-reverted", Some(commit), Some(by)),
-        Rollback::CheckedOut { commit, .. } => ("checked-out", Some(commit), None),
-        Rollback::Conflict { commit, .. } => ("conflict", Some(commit), None),
+    let (what, commits, by) = match done {
+        Rollback::Reverted { commits, by } => ("reverted", Some(commits), Some(by)),
+        Rollback::AlreadyReverted { commits, by } => ("already-reverted", Some(commits), Some(by)),
+        Rollback::CheckedOut { commits, .. } => ("checked-out", Some(commits), None),
+        Rollback::Conflict { commits, .. } => ("conflict", Some(commits), None),
         Rollback::NothingCommitted => ("nothing-committed", None, None),
     };
     json!({
         "run": row.run,
         "branch": row.branch,
         "done": what,
-        "commit": commit.map(ToString::to_string),
+        "first": commits.map(|commits| commits.first.to_string()),
+        "commit": commits.map(|commits| commits.last.to_string()),
         "by": by.map(ToString::to_string),
         "command": done.command(),
     })
@@ -81,12 +82,11 @@ fn to_text(row: &RunRow, done: &Rollback) -> String {
     let command = done.command().unwrap_or_default();
     let elsewhere = format!("where you took it over already, undo it yourself:\n  {command}");
     match done {
-        Rollback::Reverted { commit, by } => {
-            let (by, commit) = (short(by), short(commit));
-            format!("{branch} ends with {by} now, which undoes {commit}\n{elsewhere}")
+        Rollback::Reverted { commits, by } => {
+            format!("{branch} ends with {} now, which undoes {}\n{elsewhere}", short(by), named(commits))
         }
-        Rollback::AlreadyReverted { commit, by } => {
-            format!("{} was undone before, by {}\n{elsewhere}", short(commit), short(by))
+        Rollback::AlreadyReverted { commits, by } => {
+            format!("{} was undone before, by {}\n{elsewhere}", named(commits), short(by))
         }
         Rollback::CheckedOut { path, .. } => format!(
             "nothing was done: {branch} is checked out in {}, and your checkouts are yours; undo the commit there:\n  \
@@ -108,6 +108,12 @@ fn to_text(row: &RunRow, done: &Rollback) -> String {
             format!("{branch} has no commit of run {}, so there is nothing to undo there", row.run)
         }
     }
+}
+
+/// One commit, or the first and the last of several.
+fn named(commits: &Committed) -> String {
+    let Committed { first, last } = commits;
+    if first == last { short(last).to_string() } else { format!("{} to {}", short(first), short(last)) }
 }
 
 /// Enough of a commit to recognise it.

@@ -18,19 +18,11 @@ const HOOKS_MAY_TAKE: Duration = Duration::from_secs(20 * 60);
 /// two folders that are named.
 pub type Runner<'r> = &'r dyn Fn(Job, [&Path; 2]) -> Result<Ended, SpawnError>;
 
-/// Whether the user's hooks run.
-#[derive(Clone, Copy)]
-pub enum Hooks<'r> {
-    Run(Runner<'r>),
-    /// For a commit that holds nothing but words of the engine.
-    PassedBy,
-}
-
 /// The repository beside the user's.
 pub(super) struct Aside {
     git_dir: PathBuf,
     branch: String,
-    base: CommitId,
+    pub(super) base: CommitId,
 }
 
 /// How `git commit` ended there.
@@ -42,8 +34,8 @@ pub(super) struct Tried {
 }
 
 impl RunTrees {
-    /// Makes the repository anew, with its branch on the run's base and its index on a state.
-    pub(super) fn aside(&self, state: &State) -> Result<Aside, GitError> {
+    /// Makes the repository anew, with its branch on a commit and its index on a state.
+    pub(super) fn aside(&self, state: &State, parent: &CommitId) -> Result<Aside, GitError> {
         let main = self.main_tree();
         let common = self.repository.common_dir();
         let git_dir = main.private("commit");
@@ -72,13 +64,13 @@ impl RunTrees {
         git(&place, include).run()?;
         git(&place, ["config", "core.bare", "false"]).run()?;
         let branch = self.branch_reference();
-        git(&place, ["update-ref", &branch, self.base().as_str()]).run()?;
+        git(&place, ["update-ref", &branch, parent.as_str()]).run()?;
         git(&place, ["symbolic-ref", "HEAD", &branch]).run()?;
         let tree = Place::work_tree(&git_dir, main.path());
         git(&tree, ["read-tree", state.tree.tree()]).run()?;
         // It ends with 1 where a file is not as in the index, and the commit is made from the index.
         git(&tree, ["update-index", "-q", "--refresh"]).answer()?;
-        Ok(Aside { git_dir, branch, base: self.base().clone() })
+        Ok(Aside { git_dir, branch, base: parent.clone() })
     }
 
     /// Runs `git commit` there.
@@ -86,7 +78,7 @@ impl RunTrees {
         &self,
         aside: &Aside,
         message: &str,
-        hooks: Hooks<'_>,
+        runner: Runner<'_>,
     ) -> Result<Tried, GitError> {
         let main = self.main_tree();
         let user = Place::found_from(main.path());
@@ -98,11 +90,7 @@ impl RunTrees {
         };
         set("commit.gpgSign", "false".as_ref());
         set("core.logAllRefUpdates", "false".as_ref());
-        let folder = match hooks {
-            Hooks::PassedBy => PathBuf::from("/dev/null"),
-            Hooks::Run(_) => self.hooks_folder(&user)?,
-        };
-        set("core.hooksPath", folder.as_os_str());
+        set("core.hooksPath", self.hooks_folder(&user)?.as_os_str());
         let words = ["commit", "--quiet", "--no-status", "--cleanup=verbatim", "-F", "-"].map(OsString::from);
         let words = settings.into_iter().chain(words);
         let mut call = Call::new(&Place::work_tree(&aside.git_dir, main.path()), Manner::AsUser, words)
@@ -111,13 +99,7 @@ impl RunTrees {
             let (name, email) = self.identity_of(&user, who)?;
             call = call.with(&format!("GIT_{who}_NAME"), &name).with(&format!("GIT_{who}_EMAIL"), &email);
         }
-        let (code, said) = match hooks {
-            Hooks::PassedBy => {
-                let answer = call.answer()?;
-                (answer.code, answer.stderr)
-            }
-            Hooks::Run(runner) => ended(call, runner, [&aside.git_dir, main.path()])?,
-        };
+        let (code, said) = ended(call, runner, [&aside.git_dir, main.path()])?;
         Ok(Tried { code, said, commit: aside.made()? })
     }
 
@@ -133,7 +115,7 @@ impl RunTrees {
     }
 
     /// Gives the commit, signed if the user's settings say so: by the user's own key, and with no code of an agent near.
-    pub(super) fn signed(&self, commit: CommitId) -> Result<CommitId, GitError> {
+    pub(super) fn signed(&self, commit: CommitId, parent: &CommitId) -> Result<CommitId, GitError> {
         let main = self.main_tree();
         let user = Place::found_from(main.path());
         let asked = Call::new(&user, Manner::AsUser, ["config", "--type=bool", "--get", "commit.gpgSign"]);
@@ -148,7 +130,7 @@ impl RunTrees {
         let said = String::from_utf8_lossy(&said).into_owned();
         let mut lines = said.lines();
         let tree = lines.next().unwrap_or_default().to_string();
-        let words = ["commit-tree", "-S", &tree, "-p", self.base().as_str(), "-F", "-"];
+        let words = ["commit-tree", "-S", &tree, "-p", parent.as_str(), "-F", "-"];
         let mut call = Call::new(&user, Manner::AsUser, words).input(raw[text..].to_vec());
         for name in ["AUTHOR_NAME", "AUTHOR_EMAIL", "AUTHOR_DATE", "COMMITTER_NAME", "COMMITTER_EMAIL"] {
             call = call.with(&format!("GIT_{name}"), lines.next().unwrap_or_default());

@@ -1,6 +1,7 @@
-//! The one final commit of a run, made by `git commit` itself, so that the user's hooks and keys have their say.
+//! The commit of a run's work, made by `git commit` itself, so that the user's hooks and keys have their say.
 
-use super::aside::{Aside, Hooks, Tried};
+use super::aside::{Aside, Runner, Tried};
+use super::branch::{Files, Ground};
 use super::call::{fields, git};
 use super::chain::one_line;
 use super::{CommitId, GitError, Repository, RunTrees, State, TreeId};
@@ -53,32 +54,34 @@ pub(super) struct OnBranch {
 }
 
 impl RunTrees {
-    /// Commits the main line on the run's branch, as the user's hooks and signing settings want it. The branch moves
-    /// once, when all is done; a commit that was cut short leaves nothing.
+    /// Commits the main line, and documents of the engine's with it, on the run's branch, as the user's hooks and
+    /// signing settings want it. The branch moves once, when all is done; a commit that was cut short leaves nothing.
     pub fn commit(
         &self,
+        documents: &Files,
         message: &CommitMessage,
         command: &str,
-        hooks: Hooks<'_>,
+        runner: Runner<'_>,
     ) -> Result<FinalCommit, GitError> {
         let _main = self.main_guard();
         if let Some(commit) = self.made_by(command)? {
             return Ok(FinalCommit::Committed { commit });
         }
-        let state = self.main_state()?;
-        if state.tree == self.base_tree()? {
+        let main = self.main_state()?;
+        if main.tree == self.base_tree()? {
             return Ok(FinalCommit::NothingToCommit);
         }
-        let before = self.replaceable_branch()?;
+        let Ground { before, parent } = self.ground()?;
+        let state = State { tree: self.with_files(&main.tree, documents)?, commit: main.commit };
         self.bring_along(&state)?;
-        let aside = self.aside(&state)?;
+        let aside = self.aside(&state, &parent)?;
         let text = self.text(message, command);
         let judged =
-            self.try_commit(&aside, &text, hooks).and_then(|tried| self.judge(&state, &aside, tried));
+            self.try_commit(&aside, &text, runner).and_then(|tried| self.judge(&state, &aside, tried));
         self.leave(&aside)?;
         match judged {
             Ok(Judged::Made(commit)) => {
-                let commit = self.signed(commit)?;
+                let commit = self.signed(commit, &parent)?;
                 self.note(command, &commit)?;
                 self.repository.move_reference(&self.branch_reference(), before.as_ref(), &commit)?;
                 Ok(FinalCommit::Committed { commit })
@@ -111,7 +114,7 @@ impl RunTrees {
         match (tried.code, tried.commit) {
             (0, Some(commit)) => {
                 self.adopt(aside, &commit)?;
-                if self.repository.format(&commit, "%P")?.trim() != self.base().as_str() {
+                if self.repository.format(&commit, "%P")?.trim() != aside.base.as_str() {
                     self.bring_along(state)?;
                     return Ok(Judged::Refused(
                         "a hook put another commit in the place of this one".to_string(),
@@ -137,29 +140,13 @@ impl RunTrees {
     }
 
     /// Remembers which commit a command made, since a hook may have taken the trailers out.
-    fn note(&self, command: &str, commit: &CommitId) -> Result<(), GitError> {
+    pub(super) fn note(&self, command: &str, commit: &CommitId) -> Result<(), GitError> {
         let name = self.note_reference(command);
         let last = self.repository.reference(&name)?;
         self.repository.move_reference(&name, last.as_ref(), commit)
     }
 
-    /// Where the branch is, if it may be moved: it holds nothing, or a hand-over of this run.
-    pub(super) fn replaceable_branch(&self) -> Result<Option<CommitId>, GitError> {
-        let branch = self.branch();
-        let before = self.repository.reference(&self.branch_reference())?;
-        if before.is_some() {
-            let on_branch = on_branch(&self.repository, &self.branch(), Some(self.base()))?;
-            if on_branch.iter().any(|commit| commit.run != self.run || commit.unverified.is_empty()) {
-                return Err(GitError::BranchTaken { branch });
-            }
-            if let Some(path) = self.repository.holder(&branch)? {
-                return Err(GitError::BranchInUse { branch, path });
-            }
-        }
-        Ok(before)
-    }
-
-    fn text(&self, message: &CommitMessage, command: &str) -> String {
+    pub(super) fn text(&self, message: &CommitMessage, command: &str) -> String {
         let mut text = format!("{}\n\n", one_line(&message.subject));
         if !message.body.trim().is_empty() {
             text.push_str(&format!("{}\n\n", message.body.trim()));

@@ -1,9 +1,8 @@
 //! Tests of the final commit, the hand-over and the rollback.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, get, git_in, git_output, put};
+use super::testbed::{Testbed, get, git_in, git_output, hooks, put};
 use super::*;
-use crate::process::{self, Cancel};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -24,15 +23,6 @@ fn worked(bed: &Testbed) -> RunTrees {
     trees
 }
 
-fn hooks() -> Hooks<'static> {
-    Hooks::Run(&|mut job, _| {
-        for name in ["PATH", "HOME"] {
-            job.environment.insert(name.into(), std::env::var_os(name).unwrap());
-        }
-        process::run(&job, &Cancel::new())
-    })
-}
-
 fn committed(end: FinalCommit) -> CommitId {
     match end {
         FinalCommit::Committed { commit } => commit,
@@ -46,7 +36,7 @@ fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
     let bed = Testbed::new();
     let before = bed.fingerprint();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
     assert_eq!(bed.git(&["rev-parse", "remand/r1^"]), trees.base().as_str());
     assert_eq!(bed.git(&["show", "--no-patch", "--format=%an %ce", "remand/r1"]), "Ada ada@example.org");
@@ -65,17 +55,17 @@ fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
 fn a_commit_repeated_by_the_same_command_is_made_once() {
     let bed = Testbed::new();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
-    assert_eq!(committed(trees.commit(&message(), "c2", hooks()).unwrap()), commit);
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()), commit);
     let again = RunTrees::open(&bed.repository(), "r1", &bed.runs().join("r1")).unwrap();
-    assert_eq!(committed(again.commit(&message(), "c2", hooks()).unwrap()), commit);
+    assert_eq!(committed(again.commit(&Files::new(), &message(), "c2", hooks()).unwrap()), commit);
 }
 
 #[test]
 fn a_run_without_changes_has_nothing_to_commit() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
-    assert_eq!(trees.commit(&message(), "c1", hooks()).unwrap(), FinalCommit::NothingToCommit);
+    assert_eq!(trees.commit(&Files::new(), &message(), "c1", hooks()).unwrap(), FinalCommit::NothingToCommit);
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
 }
 
@@ -89,7 +79,7 @@ fn the_users_hooks_run_on_the_final_commit_only_and_see_its_branch() {
     }
     let trees = worked(&bed);
     assert!(!log.exists(), "{}", fs::read_to_string(&log).unwrap());
-    committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
     let said = fs::read_to_string(&log).unwrap();
     for hook in ["pre-commit", "commit-msg", "post-commit"] {
         assert!(said.contains(&format!("{hook} remand/r1\n")), "{said}");
@@ -104,7 +94,8 @@ fn hooks_of_a_configured_folder_run() {
     fs::set_permissions(folder.join("pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
     bed.git(&["config", "core.hooksPath", folder.to_str().unwrap()]);
     let trees = worked(&bed);
-    let FinalCommit::HookRefused { output } = trees.commit(&message(), "c2", hooks()).unwrap() else {
+    let FinalCommit::HookRefused { output } = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()
+    else {
         panic!()
     };
     assert_eq!(output, "no thanks");
@@ -115,13 +106,13 @@ fn a_hook_that_refuses_leaves_no_branch_and_the_work_as_it_was() {
     let bed = Testbed::new();
     bed.hook("pre-commit", "echo 'line too long' >&2; exit 1");
     let trees = worked(&bed);
-    let end = trees.commit(&message(), "c2", hooks()).unwrap();
+    let end = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap();
     assert_eq!(end, FinalCommit::HookRefused { output: "line too long".to_string() });
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     assert_eq!(trees.main_tree().snapshot().unwrap(), trees.main_state().unwrap().tree);
     assert_eq!(git_in(trees.main_tree().path(), &["rev-parse", "--abbrev-ref", "HEAD"]), "HEAD");
     bed.hook("pre-commit", "exit 0");
-    committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
 }
 
 #[test]
@@ -129,14 +120,16 @@ fn a_hook_that_changes_files_gives_them_back_to_be_verified_and_committed_once_m
     let bed = Testbed::new();
     bed.hook("pre-commit", "printf 'formatted\\n' > thing.txt; git add thing.txt");
     let trees = worked(&bed);
-    let FinalCommit::HookChangedTree { tree, .. } = trees.commit(&message(), "c2", hooks()).unwrap() else {
+    let FinalCommit::HookChangedTree { tree, .. } =
+        trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()
+    else {
         panic!()
     };
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     assert_eq!(get(trees.main_tree().path(), "thing.txt").unwrap(), b"formatted\n");
     assert_eq!(trees.main_tree().snapshot().unwrap(), tree);
     trees.record(&tree, "What the hook changed", "c3").unwrap();
-    let commit = committed(trees.commit(&message(), "c4", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c4", hooks()).unwrap());
     assert_eq!(bed.git(&["show", &format!("{commit}:thing.txt")]), "formatted");
 }
 
@@ -148,13 +141,14 @@ fn a_hook_that_changes_files_and_refuses_counts_as_one_that_changes() {
         "grep -q formatted thing.txt || { echo formatted > thing.txt; echo fixed; exit 1; }",
     );
     let trees = worked(&bed);
-    let FinalCommit::HookChangedTree { tree, output } = trees.commit(&message(), "c2", hooks()).unwrap()
+    let FinalCommit::HookChangedTree { tree, output } =
+        trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()
     else {
         panic!()
     };
     assert_eq!(output, "fixed");
     trees.record(&tree, "What the hook changed", "c3").unwrap();
-    committed(trees.commit(&message(), "c4", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c4", hooks()).unwrap());
 }
 
 #[test]
@@ -164,7 +158,7 @@ fn a_hook_that_always_changes_files_never_gets_a_commit() {
     let trees = worked(&bed);
     for round in 0..2 {
         let FinalCommit::HookChangedTree { tree, .. } =
-            trees.commit(&message(), &format!("c{round}"), hooks()).unwrap()
+            trees.commit(&Files::new(), &message(), &format!("c{round}"), hooks()).unwrap()
         else {
             panic!()
         };
@@ -178,9 +172,9 @@ fn a_hook_that_rewrites_the_message_does_not_make_a_second_commit() {
     let bed = Testbed::new();
     bed.hook("commit-msg", "echo 'All mine' > \"$1\"");
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
     assert_eq!(bed.git(&["log", "-1", "--format=%B", "remand/r1"]), "All mine");
-    assert_eq!(committed(trees.commit(&message(), "c2", hooks()).unwrap()), commit);
+    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()), commit);
 }
 
 #[test]
@@ -189,12 +183,12 @@ fn a_failing_signer_is_named_and_internal_commits_do_without_it() {
     bed.git(&["config", "commit.gpgSign", "true"]);
     bed.git(&["config", "gpg.program", "false"]);
     let trees = worked(&bed);
-    let refused = trees.commit(&message(), "c2", hooks()).unwrap_err();
+    let refused = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap_err();
     assert!(matches!(refused, GitError::SigningFailed { .. }), "{refused:?}");
     assert!(refused.hint().contains("commit.gpgSign"));
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     bed.git(&["config", "commit.gpgSign", "false"]);
-    committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
 }
 
 #[test]
@@ -203,7 +197,7 @@ fn a_user_without_a_name_is_told_how_to_set_one() {
     bed.git(&["config", "--remove-section", "user"]);
     bed.git(&["config", "user.useConfigOnly", "true"]);
     let trees = worked(&bed);
-    let refused = trees.commit(&message(), "c2", hooks()).unwrap_err();
+    let refused = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap_err();
     assert!(matches!(refused, GitError::NoIdentity { .. }), "{refused:?}");
     assert!(refused.hint().contains("git config user.name"));
 }
@@ -215,10 +209,10 @@ fn a_commit_that_is_killed_leaves_nothing_and_can_be_made_again() {
     bed.hook("post-commit", "kill -9 $PPID");
     let trees = worked(&bed);
     let before = bed.fingerprint();
-    assert!(trees.commit(&message(), "c2", hooks()).is_err());
+    assert!(trees.commit(&Files::new(), &message(), "c2", hooks()).is_err());
     assert_eq!(bed.fingerprint(), before);
     fs::remove_file(bed.user().join(".git/hooks/post-commit")).unwrap();
-    committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
 }
 
 #[test]
@@ -231,7 +225,7 @@ fn a_hook_sees_the_users_branches_and_settings_but_moves_none_of_them() {
          && git branch mine && git config my.setting red && git tag -f v1",
     );
     let trees = worked(&bed);
-    committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
     assert_eq!(bed.git(&["config", "my.setting"]), "blue");
     assert_eq!(
         bed.git(&["for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags"]),
@@ -244,7 +238,7 @@ fn a_hook_that_commits_by_itself_gets_no_commit() {
     let bed = Testbed::new();
     bed.hook("post-commit", "test -n \"$AGAIN\" || AGAIN=1 git commit -q --allow-empty --no-verify -m mine");
     let trees = worked(&bed);
-    let end = trees.commit(&message(), "c2", hooks()).unwrap();
+    let end = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap();
     assert!(matches!(end, FinalCommit::HookRefused { .. }), "{end:?}");
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
 }
@@ -259,25 +253,58 @@ fn a_commit_is_signed_by_the_users_signer_after_the_hooks() {
     bed.git(&["config", "gpg.program", signer.to_str().unwrap()]);
     bed.hook("commit-msg", "echo 'Seen-By: a hook' >> \"$1\"");
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
     let raw = bed.git(&["cat-file", "commit", commit.as_str()]);
     assert!(raw.contains("gpgsig") && raw.contains("mine"), "{raw}");
     assert!(raw.ends_with("Seen-By: a hook"), "{raw}");
 }
 
-// OT-21
+// OT-19, OT-21, DR-19
 #[test]
-fn a_commit_of_words_alone_passes_hooks_by() {
+fn documents_and_scaffolds_stand_on_the_branch_beside_the_work_and_no_hook_sees_them() {
     let bed = Testbed::new();
     bed.hook("pre-commit", "exit 1");
     let trees = worked(&bed);
-    let main = trees.main_tree();
-    main.restore(&trees.base_tree().unwrap()).unwrap();
-    put(main.path(), "TODO/7.md", b"Todo\n");
-    let tree = main.snapshot().unwrap();
-    trees.record(&tree, "Drop the work", "c2").unwrap();
-    committed(trees.commit(&message(), "c3", Hooks::PassedBy).unwrap());
-    assert_eq!(bed.git(&["diff", "--name-only", "main", "remand/r1"]), "TODO/7.md");
+    let file = |name: &str, text: &str| Files::from([(name.into(), Some(text.as_bytes().to_vec()))]);
+    let titled = |subject: &str| CommitMessage { subject: subject.to_string(), ..CommitMessage::default() };
+    assert_eq!(trees.tip().unwrap().commit, *trees.base());
+    let design = trees.with_files(&trees.tip().unwrap().tree, &file("docs/design.md", "one\n")).unwrap();
+    let first = trees.put_on_branch(&design, &titled("design: one"), "c2").unwrap();
+    assert_eq!(trees.put_on_branch(&design, &titled("design: one"), "c2").unwrap(), first);
+    assert_eq!(trees.tip().unwrap().commit, first);
+    fs::remove_file(bed.user().join(".git/hooks/pre-commit")).unwrap();
+    let documents = file("docs/design.md", "two\n");
+    committed(trees.commit(&documents, &message(), "c3", hooks()).unwrap());
+    let closed = Files::from([("TODO/7.md".into(), Some(b"Done\n".to_vec())), ("README".into(), None)]);
+    let tree = trees.with_files(&trees.tip().unwrap().tree, &closed).unwrap();
+    trees.put_on_branch(&tree, &titled("chore(todo): close"), "c4").unwrap();
+    assert_eq!(
+        bed.git(&["log", "--format=%an: %s", "main..remand/r1"]),
+        "Ada: chore(todo): close\nAda: Add the thing\nAda: design: one"
+    );
+    assert_eq!(bed.git(&["show", "remand/r1:docs/design.md"]), "two");
+    assert_eq!(bed.git(&["show", "remand/r1:thing.txt"]), "thing");
+    assert_eq!(bed.git(&["status", "--porcelain"]), "");
+
+    let undone = trees.rollback().unwrap();
+    assert_eq!(bed.git(&["diff", "--name-only", "main", "remand/r1"]), "");
+    assert!(undone.command().unwrap().starts_with(&format!("git revert {first}^..")), "{undone:?}");
+}
+
+// OT-21
+#[test]
+fn a_hand_over_stands_on_documents_and_makes_way_for_more_of_them() {
+    let bed = Testbed::new();
+    let trees = worked(&bed);
+    let titled = |subject: &str| CommitMessage { subject: subject.to_string(), ..CommitMessage::default() };
+    let note = |text: &str| Files::from([("note.md".into(), Some(text.as_bytes().to_vec()))]);
+    let tree = trees.with_files(&trees.base_tree().unwrap(), &note("a\n")).unwrap();
+    let first = trees.put_on_branch(&tree, &titled("a"), "c2").unwrap();
+    trees.hand_over("c3").unwrap();
+    assert_eq!(bed.git(&["rev-parse", "remand/r1^"]), first.as_str());
+    let tree = trees.with_files(&trees.tip().unwrap().tree, &note("b\n")).unwrap();
+    trees.put_on_branch(&tree, &titled("b"), "c4").unwrap();
+    assert_eq!(bed.git(&["log", "--format=%s", "main..remand/r1"]), "b\na");
 }
 
 // EP-24
@@ -302,10 +329,13 @@ fn a_hand_over_can_be_taken_discarded_and_replaced_by_a_commit() {
     assert_eq!(bed.git(&["diff", "--cached", "--name-only"]), "thing.txt");
     bed.git(&["reset", "-q", "--hard"]);
 
-    assert!(matches!(trees.commit(&message(), "c3", hooks()).unwrap(), FinalCommit::HookRefused { .. }));
+    assert!(matches!(
+        trees.commit(&Files::new(), &message(), "c3", hooks()).unwrap(),
+        FinalCommit::HookRefused { .. }
+    ));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), handed.commit.as_str());
     fs::remove_file(bed.user().join(".git/hooks/pre-commit")).unwrap();
-    let commit = committed(trees.commit(&message(), "c3", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c3", hooks()).unwrap());
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
     let words: Vec<&str> = handed.discard.split(' ').skip(1).collect();
     bed.git(&words);
@@ -319,7 +349,10 @@ fn a_branch_that_somebody_else_works_on_is_not_moved() {
     bed.write("mine", "x");
     bed.commit("mine");
     let tip = bed.git(&["rev-parse", "HEAD"]);
-    assert!(matches!(trees.commit(&message(), "c2", hooks()), Err(GitError::BranchTaken { .. })));
+    assert!(matches!(
+        trees.commit(&Files::new(), &message(), "c2", hooks()),
+        Err(GitError::BranchTaken { .. })
+    ));
     assert!(matches!(trees.hand_over("c3"), Err(GitError::BranchTaken { .. })));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), tip);
 }
@@ -329,14 +362,14 @@ fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() 
     let bed = Testbed::new();
     let trees = worked(&bed);
     assert_eq!(trees.rollback().unwrap(), Rollback::NothingCommitted);
-    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
-    let Rollback::Reverted { commit: undone, by } = trees.rollback().unwrap() else { panic!() };
-    assert_eq!(undone, commit);
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    let Rollback::Reverted { commits, by } = trees.rollback().unwrap() else { panic!() };
+    assert_eq!((&commits.first, &commits.last), (&commit, &commit));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), by.as_str());
     assert_eq!(bed.git(&["diff", "--name-only", "main", "remand/r1"]), "");
     assert_eq!(bed.git(&["log", "-1", "--format=%an: %s", "remand/r1"]), "Ada: Revert \"Add the thing\"");
     let again = rollback(&bed.repository(), "r1").unwrap();
-    assert_eq!(again, Rollback::AlreadyReverted { commit: commit.clone(), by });
+    assert_eq!(again, Rollback::AlreadyReverted { commits, by });
     assert_eq!(again.command().unwrap(), format!("git revert {commit}"));
 }
 
@@ -344,16 +377,14 @@ fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() 
 fn a_rollback_keeps_off_a_branch_that_is_checked_out_and_off_later_work() {
     let bed = Testbed::new();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
     bed.git(&["checkout", "-q", "remand/r1"]);
     assert!(matches!(trees.rollback().unwrap(), Rollback::CheckedOut { .. }));
     bed.write("thing.txt", "thing, improved\n");
     bed.commit("on top");
     bed.git(&["checkout", "-q", "main"]);
     trees.discard(BranchFate::KeepIfItHoldsWork).unwrap();
-    let Rollback::Conflict { commit: named, paths } = rollback(&bed.repository(), "r1").unwrap() else {
-        panic!()
-    };
-    assert_eq!((named, paths.len()), (commit, 1));
+    let Rollback::Conflict { commits, paths } = rollback(&bed.repository(), "r1").unwrap() else { panic!() };
+    assert_eq!((commits.last, paths.len()), (commit, 1));
     assert!(git_output(&bed.user(), &["diff", "--quiet", "HEAD"]).status.success());
 }

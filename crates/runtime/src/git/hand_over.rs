@@ -1,5 +1,6 @@
 //! Leaves work that was not committed where the user can take it or throw it away.
 
+use super::branch::Ground;
 use super::chain::one_line;
 use super::commit::on_branch;
 use super::{CommitId, GitError, RunTrees};
@@ -34,12 +35,12 @@ impl RunTrees {
         let commit = match made {
             Some(made) => made.commit,
             None => {
-                let before = self.replaceable_branch()?;
+                let Ground { before, parent } = self.ground()?;
                 let text = format!(
                     "Work in progress of run {run}\n\nThe run did not commit this: it was not verified.\n\n\
                      Remand-Run: {run}\nRemand-Command: {wanted}\nRemand-Unverified: yes\n"
                 );
-                let commit = self.repository.commit_tree(state.tree.tree(), Some(self.base()), &text)?;
+                let commit = self.repository.commit_tree(state.tree.tree(), Some(&parent), &text)?;
                 self.repository.move_reference(&reference, before.as_ref(), &commit)?;
                 commit
             }

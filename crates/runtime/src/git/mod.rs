@@ -1,4 +1,4 @@
-//! All that the engine does with git: work trees of a run, snapshots, merges, the one final commit.
+//! All that the engine does with git: work trees of a run, snapshots, merges, the commits on its branch.
 //!
 //! Only the git command line is used, and plumbing of it. The user's checkout is read and never written:
 //! no file, no index, no HEAD, no branch but `remand/<run>`. Read on in `run.rs` for what a run owns.
@@ -21,6 +21,7 @@ mod restore;
 mod snapshot;
 mod worktree;
 
+mod branch;
 mod chain;
 mod commit;
 mod create;
@@ -33,7 +34,8 @@ mod run;
 mod stale;
 mod take_back;
 
-pub use aside::{Hooks, Runner};
+pub use aside::Runner;
+pub use branch::Files;
 pub use census::{Census, Keep, Reach};
 pub use commit::{CommitMessage, FinalCommit};
 pub use diff::{ChangeKind, Changed, Form};
@@ -47,7 +49,7 @@ pub use oddity::{Oddity, Strange};
 pub use pool::At;
 pub(crate) use remove::remove;
 pub use repository::{Head, Repository};
-pub use rollback::{Rollback, rollback};
+pub use rollback::{Committed, Rollback, rollback};
 pub use run::{BranchFate, RunTrees, State};
 pub use stale::{Stale, clean, stale};
 pub use take_back::TakenBack;

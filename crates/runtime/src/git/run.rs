@@ -1,7 +1,7 @@
 //! What a run owns in a repository: two references, a main work tree, a pool of others, and a branch name.
 //!
 //! `refs/remand/<run>/base` is where the run started, `refs/remand/<run>/main` the chain of its own commits. The branch
-//! `remand/<run>` is made by the final commit or the hand-over, and by nothing else.
+//! `remand/<run>` is made by the commits of the run's work and documents or by the hand-over, and by nothing else.
 
 use super::worktree::{Memory, break_lock};
 use super::{CommitId, GitError, Repository, TreeId, WorkTree, error};

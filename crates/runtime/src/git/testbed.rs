@@ -1,6 +1,7 @@
 //! Real repositories in temporary folders, for the tests of this module.
 
-use super::{CommitId, Repository, RunTrees, TreeId};
+use super::{CommitId, Repository, RunTrees, Runner, TreeId};
+use crate::process::{self, Cancel};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -159,4 +160,14 @@ pub(super) fn task_tree(trees: &RunTrees, task: &str, files: &[(&str, &str)]) ->
         put(tree.path(), file, content.as_bytes());
     }
     tree.snapshot().expect("a snapshot")
+}
+
+/// Runs the user's hooks as they are, with no sandbox around them.
+pub(super) fn hooks() -> Runner<'static> {
+    &|mut job, _| {
+        for name in ["PATH", "HOME"] {
+            job.environment.insert(name.into(), std::env::var_os(name).expect("an environment"));
+        }
+        process::run(&job, &Cancel::new())
+    }
 }

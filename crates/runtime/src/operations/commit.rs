@@ -5,7 +5,7 @@ use super::Done;
 use super::verify::{Ran, run_checks};
 use crate::bundle;
 use crate::checks::Which;
-use crate::git::{CommitId, CommitMessage, FinalCommit, Hooks, TreeId};
+use crate::git::{CommitId, CommitMessage, Files, FinalCommit, TreeId};
 use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, LaneTree, Trouble};
 use remand_kernel::evidence::{self, RowPhase, Ruled, Size};
@@ -91,7 +91,7 @@ fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalComm
         process.confine = Some(Confined { exe: settings.program.clone(), policy });
         process::run(&process, &job.cancel)
     };
-    let ended = job.site.trees.commit(message, command, Hooks::Run(&runner));
+    let ended = job.site.trees.commit(&Files::new(), message, command, &runner);
     let _ = std::fs::remove_dir_all(&scratch);
     Ok(ended?)
 }
