@@ -12,15 +12,17 @@ use remand_ledger::{Blob, BlobId, Facts};
 use remand_runtime::checks;
 use remand_runtime::clock;
 use remand_runtime::config;
+use remand_runtime::git::CommitId;
 use remand_runtime::host::Beginning;
 use remand_runtime::operations;
 use remand_runtime::pinned::{Cache, MayWrite, Pinned, PinnedAgent, PinnedFile, PinnedRole};
 use remand_runtime::rehearsal::Script;
+use remand_runtime::subject::{Kind, Subject};
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The longest request that is taken.
@@ -45,8 +47,51 @@ pub fn request(given: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// What a new run is to be about, as the user said it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    Request(String),
+    /// By its id.
+    Issue(String),
+    /// Files, from where the user stands.
+    Ticket(PathBuf),
+    Spec(PathBuf),
+}
+
+impl About {
+    pub fn kind(&self) -> Kind {
+        match self {
+            About::Request(_) => Kind::Request,
+            About::Issue(_) => Kind::Issue,
+            About::Ticket(_) => Kind::Ticket,
+            About::Spec(_) => Kind::Spec,
+        }
+    }
+}
+
+fn subject(workplace: &Workplace, head: &CommitId, about: &About) -> Result<Subject, Failure> {
+    let repository = &workplace.repository;
+    let path = match about {
+        About::Request(text) => return Ok(Subject::request(text.clone())),
+        About::Issue(id) => repository.root().join(Subject::issue_file(id)),
+        About::Ticket(file) | About::Spec(file) => workplace.here.join(file),
+    };
+    Subject::file(repository, head, about.kind(), &path)
+        .map_err(|error| Failure::user(error.to_string(), error.hint()))
+}
+
+/// A workflow is given what it is about, and nothing else.
+fn refuse_unfit(program: &Program, kind: Kind) -> Result<(), Failure> {
+    let wanted = Kind::of(&program.subject);
+    if wanted == kind {
+        return Ok(());
+    }
+    let what = format!("`{}` takes a {}, and this is a {}", program.name, wanted.name(), kind.name());
+    Err(Failure::user(what, format!("start it with `{}`, or name another workflow", wanted.usage())))
+}
+
 /// Everything that a new run is pinned to.
-pub fn prepare(context: &Context<'_>, workplace: &Workplace, request: &str) -> Result<Beginning, Failure> {
+pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> Result<Beginning, Failure> {
     let config = &workplace.config;
     let own = workplace.repository.root().join(".remand/roles");
     let roles = load::roles(context.roles.or(own.is_dir().then_some(own.as_path())))?;
@@ -55,7 +100,10 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, request: &str) -> R
     refuse_undoable(&program)?;
     let agent = agent(&config.agent)?;
     let head = workplace.repository.head().map_err(|error| of_git(&error))?;
-    let request = driving::redactor(workplace)?.redact(request).into_owned();
+    let subject = subject(workplace, &head.commit, about)?;
+    refuse_unfit(&program, subject.kind)?;
+    let redactor = driving::redactor(workplace)?;
+    let request = redactor.redact(&subject.title).into_owned();
     let run = clock::new_run_id(&request);
     let pinned = Pinned {
         version: env!("CARGO_PKG_VERSION").to_string(),
@@ -69,11 +117,12 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, request: &str) -> R
     let pinned = blob(serde_json::to_vec(&pinned).map_err(|error| {
         Failure::user("the run cannot be pinned", "this is a defect of remand").caused_by(error.to_string())
     })?);
-    let subject = blob(request.clone().into_bytes());
+    let text = blob(redactor.redact(&subject.text).into_owned().into_bytes());
     let facts = Facts {
         opened: Some(Opened {
             slug: slug(&request),
             request,
+            file: subject.file,
             base: head.commit.to_string(),
             branch: format!("remand/{run}"),
             pinned: pinned.id,
@@ -86,7 +135,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, request: &str) -> R
             config::Mode::Interactive => Mode::Interactive,
             config::Mode::Autonomous => Mode::Autonomous,
         },
-        subject: subject.id.digest(),
+        subject: text.id.digest(),
         limits: Limits {
             money: config.limits.money,
             tokens: config.limits.tokens,
@@ -95,7 +144,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, request: &str) -> R
         },
         ..Start::default()
     };
-    Ok(Beginning { run, program: Arc::new(program), start, facts, blobs: vec![pinned, subject] })
+    Ok(Beginning { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
 }
 
 fn blob(bytes: Vec<u8>) -> Blob {
@@ -108,7 +157,7 @@ fn refuse_undoable(program: &Program) -> Result<(), Failure> {
         .operations
         .iter()
         .map(|operation| operation.name.as_str())
-        .filter(|name| !operations::AVAILABLE.contains(name))
+        .filter(|name| !operations::is_available(name))
         .collect();
     if missing.is_empty() {
         return Ok(());
@@ -116,7 +165,7 @@ fn refuse_undoable(program: &Program) -> Result<(), Failure> {
     let what = format!("this version cannot run `{}`: it lacks {}", program.name, missing.join(", "));
     Err(Failure::user(
         what,
-        "`feature` and `quick` can be run; `remand walk` goes through the others on paper",
+        "`remand walk` goes through it on paper; `remand reference` lists the operations",
     ))
 }
 

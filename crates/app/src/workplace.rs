@@ -7,11 +7,13 @@ use remand_runtime::config::{Config, ConfigError, Flag, Sources};
 use remand_runtime::git::{GitError, Repository};
 use remand_runtime::home::{Home, HomeError};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A repository with all that belongs to it.
 #[derive(Debug)]
 pub struct Workplace {
+    /// Where the user stands, for paths on the command line.
+    pub here: PathBuf,
     pub repository: Repository,
     pub config: Config,
     pub home: Home,
@@ -27,7 +29,7 @@ impl Workplace {
             context.state.map(PathBuf::from).or(configured).ok_or_else(|| of_home(&HomeError::NoHome))?;
         let identity = repository.identity().map_err(|error| of_git(&error))?;
         let home = Home::open(&root, &identity, repository.root()).map_err(|error| of_home(&error))?;
-        Ok(Workplace { repository, config, home })
+        Ok(Workplace { here: here(context), repository, config, home })
     }
 
     /// The ledger, for reading. A repository in which nothing ever ran has none yet.
@@ -48,10 +50,15 @@ impl Workplace {
     }
 }
 
+/// The folder that the command works in.
+fn here(context: &Context<'_>) -> PathBuf {
+    let here = context.directory.unwrap_or(Path::new("."));
+    here.canonicalize().unwrap_or_else(|_| here.to_path_buf())
+}
+
 /// The repository around the folder that the command works in.
 pub fn repository(context: &Context<'_>) -> Result<Repository, Failure> {
-    let here = context.directory.map_or_else(|| PathBuf::from("."), PathBuf::from);
-    Repository::discover(&here).map_err(|error| of_git(&error))
+    Repository::discover(&here(context)).map_err(|error| of_git(&error))
 }
 
 /// The configuration of a repository, with flags on top.

@@ -48,8 +48,11 @@ pub struct Facts {
 /// What a run was started with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
-    /// The subject as the user gave it, secrets taken out.
+    /// The request as the user gave it, or what the file of the subject is called; secrets taken out.
     pub request: String,
+    /// The file that the run is about, from the root of the repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// A few words of the subject, fit for task ids and file names.
     pub slug: String,
     /// The commit that the run starts from.

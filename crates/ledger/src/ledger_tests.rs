@@ -14,6 +14,7 @@ fn start(ledger: &mut Ledger, run: &str, program: &Program) -> Result<Vec<u64>, 
     let pinned = Blob::of(serde_json::to_vec(&serde_json::json!({"program": program, "for": run})).unwrap());
     let opened = Opened {
         request: "a request".to_string(),
+        file: None,
         slug: "request".to_string(),
         base: "0123".to_string(),
         branch: "remand/request".to_string(),

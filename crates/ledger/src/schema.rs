@@ -18,11 +18,15 @@ const MIGRATIONS: &[&str] = &[
         include_str!("schema/views.sql")
     ),
     include_str!("schema/results.sql"),
+    include_str!("schema/subject.sql"),
 ];
 
 /// The tables that are made from the journal, for a place where they are made again.
-pub(crate) const PROJECTIONS: &str =
-    concat!(include_str!("schema/projections.sql"), include_str!("schema/results.sql"));
+pub(crate) const PROJECTIONS: &str = concat!(
+    include_str!("schema/projections.sql"),
+    include_str!("schema/results.sql"),
+    include_str!("schema/subject.sql")
+);
 
 /// The tables that are made from the journal, by name, with the columns that name a row.
 pub(crate) const PROJECTED: &[(&str, &str)] = &[

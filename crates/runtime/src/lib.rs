@@ -9,6 +9,7 @@ pub mod lock;
 
 pub mod config;
 pub mod pinned;
+pub mod subject;
 
 pub mod host;
 

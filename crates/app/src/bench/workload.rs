@@ -111,6 +111,7 @@ impl Workload {
         let run = RunId(format!("bench-{number:06}"));
         let opened = Opened {
             request: "Add a discount code to the cart.".to_string(),
+            file: None,
             slug: "add-a-discount-code".to_string(),
             base: "0".repeat(40),
             branch: format!("remand/{run}"),

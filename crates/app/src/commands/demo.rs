@@ -1,6 +1,7 @@
 //! `remand demo`: a whole run on a small project, with everything real but the agents' wits.
 
 use super::Context;
+use crate::beginning::About;
 use crate::demo::{Project, REQUEST, Story};
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::progress::Stop;
@@ -29,7 +30,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         value: format!("rehearsal:{}", project.rehearsal().display()),
     };
     let workplace = Workplace::open(&inside, vec![agent])?;
-    let beginning = beginning::prepare(&inside, &workplace, REQUEST)?;
+    let beginning = beginning::prepare(&inside, &workplace, &About::Request(REQUEST.to_string()))?;
     let run = beginning.run.clone();
     let mut host = driving::host(&workplace)?;
     if !context.json {

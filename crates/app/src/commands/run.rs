@@ -1,20 +1,30 @@
 //! `remand run`: takes a request to a verified commit.
 
 use super::Context;
-use crate::beginning;
+use crate::beginning::{self, About};
 use crate::driving;
 use crate::exit::{Exit, Failure, tell};
 use crate::recording;
 use crate::workplace::Workplace;
 use remand_runtime::config::Flag;
+use remand_runtime::subject::Kind;
 use std::path::PathBuf;
 
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// What you want, in your own words; `-` reads it from standard input
-    #[arg(value_name = "REQUEST")]
-    pub request: String,
-    /// Which workflow, a shipped one or a file [default: feature]
+    #[arg(value_name = "REQUEST", required_unless_present_any = ["issue", "ticket", "spec"])]
+    pub request: Option<String>,
+    /// Take an issue of the tracker in `TODO/`, by its id
+    #[arg(long, value_name = "ID", conflicts_with_all = ["request", "ticket", "spec"])]
+    pub issue: Option<String>,
+    /// Take a ticket
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["request", "spec"])]
+    pub ticket: Option<PathBuf>,
+    /// Refine a specification
+    #[arg(long, value_name = "FILE", conflicts_with = "request")]
+    pub spec: Option<PathBuf>,
+    /// Which workflow, a shipped one or a file [default: feature for a request, else the one named like its subject]
     #[arg(long, short, value_name = "NAME|FILE")]
     pub workflow: Option<String>,
     /// Who does the work: `rehearsal:FILE` for scripted agents
@@ -47,16 +57,30 @@ pub struct Args {
 }
 
 impl Args {
+    fn about(&self) -> Result<About, Failure> {
+        Ok(match (&self.issue, &self.ticket, &self.spec) {
+            (Some(id), _, _) => About::Issue(id.clone()),
+            (None, Some(file), _) => About::Ticket(file.clone()),
+            (None, None, Some(file)) => About::Spec(file.clone()),
+            (None, None, None) => {
+                About::Request(beginning::request(self.request.as_deref().unwrap_or_default())?)
+            }
+        })
+    }
+
     /// The settings that the command line changes.
-    fn flags(&self) -> Vec<Flag> {
+    fn flags(&self, kind: Kind) -> Vec<Flag> {
         let mode = match (self.interactive, self.autonomous) {
             (true, _) => Some("interactive".to_string()),
             (false, true) => Some("autonomous".to_string()),
             (false, false) => None,
         };
+        // Workflows for files are named like what they take.
+        let usual = (kind != Kind::Request).then(|| kind.name().to_string());
+        let workflow = self.workflow.clone().or(usual);
         let no_cache = self.no_cache.then(|| "false".to_string());
         let flags = [
-            ("--workflow", "workflow", &self.workflow),
+            ("--workflow", "workflow", &workflow),
             ("--agent", "agent", &self.agent),
             ("--interactive", "mode", &mode),
             ("--budget-money", "limits.money", &self.budget_money),
@@ -75,9 +99,9 @@ impl Args {
 }
 
 pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
-    let workplace = Workplace::open(context, args.flags())?;
-    let request = beginning::request(&args.request)?;
-    let beginning = beginning::prepare(context, &workplace, &request)?;
+    let about = args.about()?;
+    let workplace = Workplace::open(context, args.flags(about.kind()))?;
+    let beginning = beginning::prepare(context, &workplace, &about)?;
     if let Some(file) = &args.record {
         recording::reserve(file)?;
     }

@@ -12,9 +12,9 @@ use rusqlite::params;
 
 const OPEN: &str = "INSERT INTO runs (run, workflow, subject, request, slug, mode, base, branch, pinned, version,
     created_at, updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
-    limit_dispatches, limit_money, limit_tokens, limit_time)
+    limit_dispatches, limit_money, limit_tokens, limit_time, file)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, 'running', '', NULL, 'high', 'green', 0, 0, 0, 0, 0,
-    ?13, ?14, ?15, ?16)";
+    ?13, ?14, ?15, ?16, ?17)";
 
 const UPDATE: &str =
     "UPDATE runs SET updated_at = ?2, seq = ?3, stage = ?4, place = ?5, ended = ?6, confidence = ?7,
@@ -68,6 +68,7 @@ impl Projection<'_> {
             limits.money.map(whole),
             limits.tokens.map(whole),
             limits.time.map(whole),
+            opened.file,
         ])?;
         Ok(())
     }

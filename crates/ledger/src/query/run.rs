@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const COLUMNS: &str =
     "run, workflow, subject, request, slug, mode, base, branch, pinned, version, created_at,
     updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
-    limit_dispatches, limit_money, limit_tokens, limit_time";
+    limit_dispatches, limit_money, limit_tokens, limit_time, file";
 
 /// Where a run is in its life, as people see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -59,7 +59,10 @@ pub struct RunRow {
     pub workflow: String,
     /// What the run is about: `request`, `issue`, `ticket`, `spec`.
     pub subject: String,
+    /// The words of the user, or what the file is called.
     pub request: String,
+    /// The file that the run is about, from the root of the repository.
+    pub file: Option<String>,
     pub slug: String,
     pub mode: String,
     pub base: String,
@@ -166,6 +169,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         workflow: row.get(1)?,
         subject: row.get(2)?,
         request: row.get(3)?,
+        file: row.get(27)?,
         slug: row.get(4)?,
         mode: row.get(5)?,
         base: row.get(6)?,

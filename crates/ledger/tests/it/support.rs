@@ -208,6 +208,7 @@ pub fn pinned(program: &Program) -> Blob {
 pub fn opened(pinned: &Blob) -> Opened {
     Opened {
         request: "Export invoices as CSV.".to_string(),
+        file: None,
         slug: "csv-export".to_string(),
         base: "0123abcd".to_string(),
         branch: "remand/csv-export".to_string(),

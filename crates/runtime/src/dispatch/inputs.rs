@@ -28,7 +28,8 @@ pub fn lay_out(
     let reads: Vec<&str> =
         dispatch.reads.iter().map(|(id, _)| job.program.artifacts[id.index()].as_str()).collect();
     if !reads.contains(&job.program.subject.as_str()) {
-        desk.put("the request that all this is about", "request.md", &job.site.opened.request)?;
+        let name = &job.program.subject;
+        desk.put(&format!("the {name} that all this is about"), &format!("{name}.md"), &job.site.subject()?)?;
     }
     for name in &reads {
         desk.artifact(name, dispatch, &documents, reader)?;
@@ -95,8 +96,8 @@ impl Desk<'_> {
         }
         if name == self.job.program.subject {
             let text = latest(documents, name).map(|row| content(reader, row.blob)).transpose()?;
-            let text = text.unwrap_or_else(|| self.job.site.opened.request.clone());
-            return self.put("the request", &format!("{name}.md"), &text);
+            let text = text.map_or_else(|| self.job.site.subject(), Ok)?;
+            return self.put(&format!("the {name}"), &format!("{name}.md"), &text);
         }
         if let (Some(task), "plan" | "spec" | "design") = (dispatch.task.as_deref(), name) {
             if name == "plan" {

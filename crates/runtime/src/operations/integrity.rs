@@ -28,7 +28,7 @@ impl Plan {
             .iter()
             .find_map(|name| documents.get(*name)?.pointer("/payload/tasks")?.as_array());
         let Some(tasks) = tasks else {
-            return Ok(Plan { request: job.site.opened.request.clone(), ..Plan::default() });
+            return Ok(Plan { request: job.site.subject()?, ..Plan::default() });
         };
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
         let listed =

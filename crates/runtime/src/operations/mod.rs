@@ -25,22 +25,30 @@ use remand_ledger::{Blob, Facts};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The operations that this version can carry out.
-pub const AVAILABLE: [&str; 13] = [
-    "prepare",
-    "baseline",
-    "quick-checks",
-    "checks",
-    "integrate",
-    "check-stubs",
-    "verify-red",
-    "entry-check",
-    "merge",
-    "take-back",
-    "bundle",
-    "commit",
-    "hand-over",
+/// Carries one operation out, for a task where it is about one.
+type Operation = fn(&Job, Option<&str>) -> Result<Done, Trouble>;
+
+/// The operations by the names that workflows use.
+const OPERATIONS: &[(&str, Operation)] = &[
+    ("prepare", |job, _| prepare::run(job)),
+    ("baseline", |job, _| baseline::run(job)),
+    ("quick-checks", verify::quick),
+    ("checks", verify::cascade),
+    ("integrate", |job, _| verify::integrate(job)),
+    ("check-stubs", |job, _| test_first::stubs(job)),
+    ("verify-red", |job, _| test_first::red(job)),
+    ("entry-check", |job, _| test_first::entry(job)),
+    ("merge", merge::run),
+    ("take-back", |job, _| take_back::run(job)),
+    ("bundle", |job, _| bundle::run(job)),
+    ("commit", |job, _| commit::run(job)),
+    ("hand-over", |job, _| hand_over::run(job)),
 ];
+
+/// Tells whether this version can carry out an operation.
+pub fn is_available(name: &str) -> bool {
+    OPERATIONS.iter().any(|(known, _)| *known == name)
+}
 
 /// What an operation has to say.
 #[derive(Debug, Default)]
@@ -57,22 +65,10 @@ pub fn carry_out(job: &Job, name: &str, task: Option<&str>) -> Result<Ending, Tr
         job.back_off(failures)?;
     }
     let started = Instant::now();
-    let done = match name {
-        "prepare" => prepare::run(job),
-        "baseline" => baseline::run(job),
-        "quick-checks" => verify::quick(job, task),
-        "checks" => verify::cascade(job, task),
-        "integrate" => verify::integrate(job),
-        "check-stubs" => test_first::stubs(job),
-        "verify-red" => test_first::red(job),
-        "entry-check" => test_first::entry(job),
-        "merge" => merge::run(job, task),
-        "take-back" => take_back::run(job),
-        "bundle" => bundle::run(job),
-        "commit" => commit::run(job),
-        "hand-over" => hand_over::run(job),
-        other => Err(Trouble::denied(format!("this version cannot carry out the operation `{other}` yet"))),
-    }?;
+    let Some((_, operation)) = OPERATIONS.iter().find(|(known, _)| *known == name) else {
+        return Err(Trouble::denied(format!("this version cannot carry out the operation `{name}`")));
+    };
+    let done = operation(job, task)?;
     let time = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(Ending {
         outcome: Outcome::Said(Box::new(done.report)),

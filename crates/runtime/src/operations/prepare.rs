@@ -47,7 +47,7 @@ fn unenforced(job: &Job, done: &mut Done) {
 
 /// The request as it stands: what the user asked for, and what was said at this run's gates to change it.
 fn request(job: &Job, reader: &Reader) -> Result<String, Trouble> {
-    let mut request = job.site.opened.request.clone();
+    let mut request = job.site.subject()?;
     for gate in reader.gates(&job.site.run)? {
         let note = gate.note.as_deref().map(str::trim).unwrap_or_default();
         if gate.option.as_deref() == Some("modify") && !note.is_empty() {
@@ -92,8 +92,10 @@ fn concerns(job: &Job, request: &str, reader: &Reader) -> Result<Vec<String>, Tr
         }
     }
     for other in reader.runs_under_way()? {
-        if other.run != job.site.run && other.request == job.site.opened.request {
-            concerns.push(format!("run {} is under way for the same request", other.run));
+        let own = &job.site.opened;
+        let same = (&other.request, &other.file) == (&own.request, &own.file);
+        if other.run != job.site.run && same {
+            concerns.push(format!("run {} is under way for the same {}", other.run, job.program.subject));
         }
     }
     Ok(concerns)

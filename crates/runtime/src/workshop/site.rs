@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all runs of a process have in common.
@@ -71,6 +71,7 @@ impl Site {
         let row = reader.run(&run.0)?;
         let opened = Opened {
             request: row.request,
+            file: row.file,
             slug: row.slug,
             base: row.base,
             branch: row.branch,
@@ -112,6 +113,14 @@ impl Site {
             (Outcome::Failed { failure: Failure::Denied, detail, in_a_row: 0 }, Facts::default())
         };
         (ending.outcome, ending.facts) = kept.unwrap_or_else(unkept);
+    }
+
+    /// The words of the subject as the run began with them.
+    pub fn subject(&self) -> Result<String, Trouble> {
+        let Some(file) = &self.opened.file else { return Ok(self.opened.request.clone()) };
+        let bytes = self.repository().read(&self.trees.base_tree()?, Path::new(file))?;
+        let lost = || Trouble::denied(format!("{file} is not in the commit that the run began with"));
+        Ok(self.redact(&String::from_utf8_lossy(&bytes.ok_or_else(lost)?)))
     }
 
     pub fn settings(&self) -> &Settings {
