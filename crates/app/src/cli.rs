@@ -151,7 +151,7 @@ pub enum Command {
     /// Show the settings in effect and where each comes from
     Config(config::Args),
 
-    /// See it work: a small project, scripted agents, real edits, tests and a commit
+    /// See it work: a small project, scripted agents, real edits, tests and commits
     Demo(demo::Args),
 
     /// See what is let through: agents that misbehave, on small real projects

@@ -225,15 +225,19 @@ fn next_line(stop: &Stop) -> Option<String> {
 
 /// The event that answers a gate.
 pub fn answered(gate: &GateRow, option: &str, note: &str) -> Result<Event, Failure> {
-    let id = command_id(&gate.command).ok_or_else(|| {
-        Failure::user(format!("gate {} cannot be answered", gate.command), "see `remand gates`")
-    })?;
     Ok(Event::Answered {
-        id,
+        id: gate_id(gate)?,
         option: option.to_string(),
         by: user(),
         note: note.to_string(),
         flags: Vec::new(),
+    })
+}
+
+/// The command that a gate waits to have answered.
+pub fn gate_id(gate: &GateRow) -> Result<CommandId, Failure> {
+    command_id(&gate.command).ok_or_else(|| {
+        Failure::user(format!("gate {} cannot be answered", gate.command), "see `remand gates`")
     })
 }
 

@@ -7,6 +7,7 @@ mod commands;
 mod demo;
 mod draw;
 mod driving;
+mod embedded;
 mod exit;
 mod gauntlet;
 mod load;

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure, tell};
 use crate::recording;
 use crate::workplace::Workplace;
 use remand_runtime::config::Flag;
+use remand_runtime::host::Beginning;
 use remand_runtime::subject::Kind;
 use std::path::PathBuf;
 
@@ -98,10 +99,16 @@ impl Args {
     }
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+/// Everything that the command line says of a new run.
+pub fn prepare(context: &Context<'_>, args: &Args) -> Result<(Workplace, Beginning), Failure> {
     let about = args.about()?;
     let workplace = Workplace::open(context, args.flags(about.kind()))?;
     let beginning = beginning::prepare(context, &workplace, &about)?;
+    Ok((workplace, beginning))
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let (workplace, beginning) = prepare(context, args)?;
     if let Some(file) = &args.record {
         recording::reserve(file)?;
     }

@@ -9,18 +9,40 @@ use remand_kernel::program::Work;
 use remand_kernel::ruling::{Ruling, Verdict};
 use remand_kernel::view;
 use remand_ledger::fact::NoteKind;
+use remand_ledger::query::GateRow;
 use remand_runtime::host::{News, Watch};
 
 /// Prints a line for what goes well and a paragraph for what is caught.
 #[derive(Debug)]
 pub struct Story {
     stop: Stop,
+    telling: Telling,
     pub caught: usize,
 }
 
+/// Whether anybody listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    Aloud,
+    Silent,
+}
+
 impl Story {
-    pub fn new(stop: Stop) -> Story {
-        Story { stop, caught: 0 }
+    pub fn new(stop: Stop, telling: Telling) -> Story {
+        Story { stop, telling, caught: 0 }
+    }
+
+    /// Prints a text as lines of its own; a reader that went away does not stop the demonstration.
+    pub fn say(&self, text: &str) {
+        if self.telling == Telling::Aloud && !text.is_empty() {
+            let _ = print(&format!("{text}\n"));
+        }
+    }
+
+    /// What was asked of a human, and what the demonstration did in their place.
+    pub fn answer(&self, gate: &GateRow, did: &str, note: &str) {
+        let note = if note.is_empty() { String::new() } else { format!(" (“{note}”)") };
+        self.say(&format!("\n? {:<24} {}\n  ! the demonstration {did}{note}\n", gate.phase, gate.question));
     }
 
     fn tell(&mut self, news: &News<'_>, ruling: &Ruling) {
@@ -40,13 +62,13 @@ impl Story {
             | Verdict::RemoveApproach { .. } => false,
         };
         if !back {
-            say(&format!("  {place:<24} {}", shown.signal));
+            self.say(&format!("  {place:<24} {}", shown.signal));
             return;
         }
         self.caught += 1;
-        say(&format!("\n✗ {place:<24} {}", shown.signal));
+        self.say(&format!("\n✗ {place:<24} {}", shown.signal));
         for line in evidence(news, ruling.phase) {
-            say(&format!("    {line}"));
+            self.say(&format!("    {line}"));
         }
         let spent: Vec<String> = shown
             .budgets
@@ -58,7 +80,7 @@ impl Story {
             Some(target) => format!("sent back to {target}{spent}"),
             None => shown.action.clone(),
         };
-        say(&format!("  ↩ {to}\n"));
+        self.say(&format!("  ↩ {to}\n"));
     }
 }
 
@@ -93,11 +115,6 @@ fn evidence(news: &News<'_>, phase: PhaseId) -> Vec<String> {
     );
     lines.dedup();
     lines
-}
-
-/// A reader that went away does not stop the demonstration.
-fn say(line: &str) {
-    let _ = print(&format!("{line}\n"));
 }
 
 impl Watch for Story {

@@ -80,8 +80,8 @@ impl Arena {
     /// Puts the project and all that the case adds to it in place.
     pub fn furnish(&self, choice: &Choice, setup: &Setup, cancel: &Cancel) -> Result<(), Failure> {
         let project = choice.case.project.project();
-        for (path, text) in project.files {
-            self.write(&self.checkout().join(path), text)?;
+        for file in project.files() {
+            self.write(&self.checkout().join(file.unfolded()), file.text)?;
         }
         self.plant(&self.checkout(), &setup.files)?;
         if !setup.settings.is_empty() {

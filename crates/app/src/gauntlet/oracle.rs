@@ -48,8 +48,8 @@ pub fn judge(
     })?;
     tools.git(&clone, &["fetch", "--quiet", "origin", commit])?;
     tools.git(&clone, &["checkout", "--quiet", commit, "--", project.source])?;
-    for (path, text) in project.oracle.iter().filter(|_| own.is_empty()) {
-        arena.write(&clone.join(path), text)?;
+    for file in project.oracle().iter().filter(|_| own.is_empty()) {
+        arena.write(&clone.join(file.unfolded()), file.text)?;
     }
     for file in own {
         arena.write(&clone.join(&file.path), &file.text)?;

@@ -124,7 +124,7 @@ fn see(choice: &Choice, folder: &Path, program: &Path, cancel: &Cancel) -> Resul
 
 /// What the agents do: the case's own entries, and behind them the honest cast.
 fn script(case: &Case) -> Result<Script, Failure> {
-    let cast = Script::parse(case.project.project().cast, "the honest cast")
+    let cast = Script::parse(case.project.project().cast(), "the honest cast")
         .map_err(|error| Failure::user(error.to_string(), "this is a defect of remand"))?;
     let entries = case.dispatches.iter().cloned().chain(cast.dispatches);
     Ok(Script::new(case.title.clone(), entries.collect()))

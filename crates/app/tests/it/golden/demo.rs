@@ -83,7 +83,10 @@ fn the_demonstration_tells_what_was_caught_and_where_it_was_sent() {
         "demo-bundle",
         whoever_was_first(&redacted(&format!("────{rest}"), &place.all()))
     );
-    insta::assert_snapshot!("demo-again", place.transcript(&[&["demo", "--into", &folder]]));
+    let lines: &[&[&str]] = &[&["demo", "--into", &folder], &["demo", "featur"]];
+    insta::assert_snapshot!("demo-again", place.transcript(lines));
+    let list = place.remand(&["demo", "--list"]);
+    assert!(list.out.starts_with("demo") && list.out.contains("\nfeature "), "{}", list.out);
 
     let shop = format!("{folder}/shop");
     let mut findings = place.command(&["-C", &shop, "findings"]);

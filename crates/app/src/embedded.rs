@@ -1,0 +1,53 @@
+//! The folders `demo/` and `gauntlet/`, as the build put them into the binary: every file that is there, sorted.
+
+include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// What stands for a leading dot, so that no tool takes the file of a sample for one of this repository.
+const DOT: &str = "dot_";
+
+/// One file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct File {
+    /// From the folder that was put in, with `/` between its parts.
+    pub path: &'static str,
+    pub text: &'static str,
+}
+
+/// A file by its path.
+pub fn text(files: &'static [File], path: &str) -> Option<&'static str> {
+    files.iter().find(|file| file.path == path).map(|file| file.text)
+}
+
+/// The files below a folder, with their paths from there.
+pub fn below(files: &'static [File], folder: &str) -> Vec<File> {
+    let inside = |file: &File| {
+        let path = file.path.strip_prefix(folder)?.strip_prefix('/')?;
+        Some(File { path, text: file.text })
+    };
+    files.iter().filter_map(inside).collect()
+}
+
+impl File {
+    /// The path that the file has in the project that it is a sample of: `dot_gitignore` is `.gitignore`.
+    pub fn unfolded(&self) -> String {
+        let part = |part: &'static str| match part.strip_prefix(DOT) {
+            Some(rest) => format!(".{rest}"),
+            None => part.to_string(),
+        };
+        self.path.split('/').map(part).collect::<Vec<_>>().join("/")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_gives_its_own_files_with_their_real_names() {
+        let files: Vec<String> = below(DEMO, "feature/project").iter().map(File::unfolded).collect();
+        assert!(files.contains(&".gitignore".to_string()), "{files:?}");
+        assert!(files.contains(&"shop/cart.py".to_string()), "{files:?}");
+        assert_eq!(below(DEMO, "featur"), []);
+        assert!(text(DEMO, "feature/rehearsal.yaml").is_some());
+    }
+}
