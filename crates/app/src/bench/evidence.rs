@@ -83,11 +83,9 @@ fn guard(place: &Place, root: &Path, scale: Scale, files: u32) -> Result<Figure,
             fs::write(&changed, format!("round {number}\n")).map_err(|error| defect(error.to_string()))?;
         }
         let begun = Instant::now();
-        let (after_stock, after) = work.stock_after(&stock, Reach::Tree).map_err(git)?;
-        let changes = work.changed(&before, &after).map_err(git)?;
-        work.oddities(&stock, &after_stock, &changes).map_err(git)?;
+        let left = work.aftermath(&stock, &before, Reach::Tree).map_err(git)?;
         guard.take(begun.elapsed());
-        before = after;
+        before = left.tree;
         let begun = Instant::now();
         started(root, &["git", "status", "--porcelain"])?;
         status.take(begun.elapsed());

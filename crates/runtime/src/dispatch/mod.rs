@@ -15,7 +15,7 @@ use crate::clock;
 use crate::confine::Level;
 use crate::contract::{self, Expectation};
 use crate::driver::{Heard, Place};
-use crate::git::{Census, Changed, Keep, Oddity, Reach, TreeId};
+use crate::git::{Aftermath, Census, Changed, Keep, Oddity, Reach, TreeId};
 use crate::host::{Ending, Issue};
 use crate::pinned::PinnedRole;
 use crate::process::{self, Ended, Exit};
@@ -312,15 +312,14 @@ impl Brief<'_> {
     fn inspect(&self, ended: &Ended) -> Result<Seen, Trouble> {
         let _main = self.job.site.hold_main();
         let work = &self.lane.work;
-        let (stock, after) = work.stock_after(&self.before, reach(self.job))?;
-        let changes = work.changed(&self.lane.tree, &after)?;
+        let Aftermath { tree: after, changes, oddities } =
+            work.aftermath(&self.before, &self.lane.tree, reach(self.job))?;
         let texts = |path: &Path| {
             let read = |tree: &TreeId| String::from_utf8(work.read(tree, path).ok()??).ok();
             read(&self.lane.tree).zip(read(&after))
         };
         let violations: Vec<Changed> =
             self.permit.violations(&changes, &texts).into_iter().cloned().collect();
-        let oddities = work.oddities(&self.before, &stock, &changes)?;
         let (forbidden, noted): (Vec<Oddity>, Vec<Oddity>) =
             oddities.iter().cloned().partition(|oddity| self.permit.forbids(oddity));
         let (notes, blobs) = (Vec::new(), Vec::new());

@@ -30,13 +30,8 @@ const PINNED: &[&str] = &[
 ];
 
 /// Settings for calls of which the user's hooks and keys know nothing.
-const INTERNAL: &[&str] = &[
-    "core.hooksPath=/dev/null",
-    "commit.gpgSign=false",
-    "core.fsync=committed",
-    "core.fsyncMethod=batch",
-    "submodule.recurse=false",
-];
+const INTERNAL: &[&str] =
+    &["core.hooksPath=/dev/null", "commit.gpgSign=false", "core.fsync=committed", "submodule.recurse=false"];
 
 /// Variables of git that say where its settings and programs are; all others are taken out.
 const KEPT: &[&str] = &[
@@ -69,12 +64,27 @@ pub(super) struct Place {
     git_dir: Option<PathBuf>,
     work_tree: Option<PathBuf>,
     index: Option<PathBuf>,
+    syncing: Syncing,
+}
+
+/// How new objects get to the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Syncing {
+    /// All with one sync. Git makes a folder for them first, which costs more than to sync a few.
+    Together,
+    Each,
 }
 
 impl Place {
     /// A folder of the user's; git finds the repository by itself.
     pub(super) fn found_from(directory: &Path) -> Place {
-        Place { directory: directory.to_path_buf(), git_dir: None, work_tree: None, index: None }
+        Place {
+            directory: directory.to_path_buf(),
+            git_dir: None,
+            work_tree: None,
+            index: None,
+            syncing: Syncing::Together,
+        }
     }
 
     /// The objects and references of a repository, without any work tree.
@@ -94,6 +104,11 @@ impl Place {
     /// The same place with an index of our own.
     pub(super) fn with_index(self, index: &Path) -> Place {
         Place { index: Some(index.to_path_buf()), ..self }
+    }
+
+    /// The same place, where a call writes few objects.
+    pub(super) fn syncing_each(self) -> Place {
+        Place { syncing: Syncing::Each, ..self }
     }
 }
 
@@ -132,11 +147,15 @@ impl Call {
         let mut command = Command::new("git");
         command.current_dir(&place.directory).process_group(0);
         clean_environment(&mut command, manner);
-        let internal = match manner {
-            Manner::Internal => INTERNAL,
-            Manner::AsUser => &[],
+        let syncing = match place.syncing {
+            Syncing::Together => "core.fsyncMethod=batch",
+            Syncing::Each => "core.fsyncMethod=fsync",
         };
-        for setting in PINNED.iter().chain(internal) {
+        let (internal, syncing) = match manner {
+            Manner::Internal => (INTERNAL, Some(&syncing)),
+            Manner::AsUser => (&[][..], None),
+        };
+        for setting in PINNED.iter().chain(internal).chain(syncing) {
             command.arg("-c").arg(setting);
         }
         command.arg("--no-pager");

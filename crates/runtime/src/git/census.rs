@@ -6,44 +6,15 @@
 use super::call::{fields, git, listed, path};
 use super::oddity::{Oddity, Strange};
 use super::remove::{prune_empty, remove, remove_inside, remove_with_empty_parents};
+use super::stock::{Entry, Kind, Stock, is_built};
 use super::worktree::write_whole;
 use super::{Changed, GitError, TreeId, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, Metadata};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
-
-/// Folders of this name hold what tools make, if nothing in them is tracked.
-const BUILT: &[&str] = &[
-    "target",
-    "build",
-    "dist",
-    "out",
-    "bin",
-    "obj",
-    "node_modules",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".hypothesis",
-    ".tox",
-    ".nox",
-    ".eggs",
-    ".gradle",
-    ".next",
-    ".nuxt",
-    ".turbo",
-    ".cache",
-    ".parcel-cache",
-    ".vite",
-    "coverage",
-    "htmlcov",
-    "CMakeFiles",
-];
 
 /// How far a census reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,35 +34,20 @@ pub enum Keep {
 /// What was in a work tree at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    entries: BTreeMap<PathBuf, Entry>,
+    stock: Stock,
     /// Build output by its name, and yet tracked.
     tracked: BTreeSet<PathBuf>,
     /// Git's own files by their absolute paths; none for what is no plain file.
     git: BTreeMap<PathBuf, Option<Vec<u8>>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    kind: Kind,
-    mode: u32,
-    links: u64,
-    inode: u64,
-    size: u64,
-    changed: (i64, i64),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    File,
-    Folder,
-    Link,
-    /// Build output, not looked into.
-    Built,
-    /// A `.git` below the root.
-    Repository,
-    Fifo,
-    Socket,
-    Device,
+/// What a dispatch left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aftermath {
+    pub tree: TreeId,
+    /// What is different in the tree.
+    pub changes: Vec<Changed>,
+    pub oddities: Vec<Oddity>,
 }
 
 impl WorkTree {
@@ -107,19 +63,26 @@ impl WorkTree {
         self.census(&found.tracked, reach)
     }
 
-    /// Takes stock again after a dispatch, with a snapshot, which mends what is looked at here before.
-    pub fn stock_after(&self, before: &Census, reach: Reach) -> Result<(Census, TreeId), GitError> {
-        let git = self.git_contents(reach);
-        let (entries, snapshot) = thread::scope(|scope| {
-            let walked = scope.spawn(|| self.entries(&before.tracked));
-            let snapshot = self.snapshot();
-            (walked.join().unwrap_or_else(|_| self.entries(&before.tracked)), snapshot)
-        });
-        Ok((Census { entries: entries?, tracked: before.tracked.clone(), git }, snapshot?))
+    /// Looks at what came after a census and this state: takes stock again, and then a snapshot, which mends what is
+    /// looked at before.
+    pub fn aftermath(&self, before: &Census, state: &TreeId, reach: Reach) -> Result<Aftermath, GitError> {
+        let found = self.census(&before.tracked, reach)?;
+        let mut memory = self.memory();
+        self.mend()?;
+        let tree = self.stage(Some(&found.stock))?;
+        let memory = &mut *memory;
+        thread::scope(|scope| {
+            let kept = scope.spawn(|| self.keep_safe(&tree, memory));
+            let changes = self.changed(state, &tree)?;
+            let oddities = self.oddities(before, &found, &changes)?;
+            kept.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            Ok((changes, oddities))
+        })
+        .map(|(changes, oddities)| Aftermath { tree, changes, oddities })
     }
 
     /// What is different between two censuses and not among the changes of content.
-    pub fn oddities(
+    fn oddities(
         &self,
         before: &Census,
         after: &Census,
@@ -127,32 +90,26 @@ impl WorkTree {
     ) -> Result<Vec<Oddity>, GitError> {
         let changed: BTreeSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
         let mut odd = after.git_oddities(before, self.path());
-        let filled: BTreeSet<&Path> = after
-            .entries
-            .iter()
-            .filter(|(_, entry)| entry.kind != Kind::Folder)
-            .flat_map(|(path, _)| path.ancestors().skip(1))
-            .collect();
         let mut unexplained = Vec::new();
-        for (path, now) in &after.entries {
-            let was = before.entries.get(path);
-            let told = changed.contains(path.as_path());
+        for (path, now) in after.stock.iter() {
+            let was = before.stock.get(path);
+            let told = changed.contains(path);
             let mut found = now.strange(was, told);
-            if now.kind == Kind::Folder && was.is_none() && !filled.contains(path.as_path()) {
+            if now.kind == Kind::Folder && was.is_none() && !after.stock.is_filled(path) {
                 found = Some(Strange::EmptyFolder);
             }
             match found {
-                Some(what) => odd.push(Oddity { path: path.clone(), what }),
+                Some(what) => odd.push(Oddity { path: path.to_path_buf(), what }),
                 None if now.is_content() && !told && was.is_none_or(|was| was.differs(now)) => {
-                    unexplained.push(path.clone());
+                    unexplained.push(path.to_path_buf());
                 }
                 None => {}
             }
         }
-        let gone = before.entries.iter().filter(|(path, was)| {
-            was.is_content() && !after.entries.contains_key(*path) && !changed.contains(path.as_path())
+        let gone = before.stock.iter().filter(|(path, was)| {
+            was.is_content() && after.stock.get(path).is_none() && !changed.contains(path)
         });
-        unexplained.extend(gone.map(|(path, _)| path.clone()));
+        unexplained.extend(gone.map(|(path, _)| path.to_path_buf()));
         let ignored = self.ignored_among(&unexplained)?;
         odd.extend(ignored.into_iter().map(|path| Oddity { path, what: Strange::Ignored }));
         odd.sort();
@@ -174,7 +131,7 @@ impl WorkTree {
                 Strange::EmptyFolder => prune_empty(&at),
                 Strange::HardLink => part(&at)?,
                 Strange::Privileged(mode) => {
-                    let was = before.entries.get(path).map_or(mode & 0o777, |entry| entry.mode & 0o777);
+                    let was = before.stock.get(path).map_or(mode & 0o777, |entry| entry.mode & 0o777);
                     set_mode(&at, was)?;
                 }
                 Strange::Mode(was, _) => set_mode(&at, *was)?,
@@ -219,39 +176,7 @@ impl WorkTree {
 
     fn census(&self, tracked: &BTreeSet<PathBuf>, reach: Reach) -> Result<Census, GitError> {
         let git = self.git_contents(reach);
-        Ok(Census { entries: self.entries(tracked)?, tracked: tracked.clone(), git })
-    }
-
-    fn entries(&self, tracked: &BTreeSet<PathBuf>) -> Result<BTreeMap<PathBuf, Entry>, GitError> {
-        let mut found = BTreeMap::new();
-        let mut open = vec![PathBuf::new()];
-        while let Some(folder) = open.pop() {
-            let at = self.path().join(&folder);
-            let Ok(entries) = fs::read_dir(&at) else {
-                // A closed folder is told by its mode.
-                continue;
-            };
-            for entry in entries {
-                let entry = entry.map_err(error::file("list", &at))?;
-                let (name, inside) = (entry.file_name(), folder.join(entry.file_name()));
-                let Ok(metadata) = entry.metadata() else { continue };
-                if name == ".git" {
-                    if !folder.as_os_str().is_empty() {
-                        found.insert(inside, Entry::of(&metadata, Kind::Repository));
-                    }
-                    continue;
-                }
-                let mut kind = kind_of(&metadata);
-                if kind == Kind::Folder && is_built(name) && !tracked.contains(&inside) {
-                    kind = Kind::Built;
-                }
-                if kind == Kind::Folder {
-                    open.push(inside.clone());
-                }
-                found.insert(inside, Entry::of(&metadata, kind));
-            }
-        }
-        Ok(found)
+        Ok(Census { stock: self.stock(tracked)?, tracked: tracked.clone(), git })
     }
 
     fn git_contents(&self, reach: Reach) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
@@ -308,10 +233,10 @@ impl WorkTree {
 impl Census {
     /// What no state of a tree ever has.
     fn odd_by_themselves(&self) -> Vec<Oddity> {
-        let strange = |(path, entry): (&PathBuf, &Entry)| {
-            entry.strange(None, false).map(|what| Oddity { path: path.clone(), what })
+        let strange = |(path, entry): (&Path, &Entry)| {
+            entry.strange(None, false).map(|what| Oddity { path: path.to_path_buf(), what })
         };
-        self.entries.iter().filter_map(strange).collect()
+        self.stock.iter().filter_map(strange).collect()
     }
 
     fn git_oddities(&self, before: &Census, root: &Path) -> Vec<Oddity> {
@@ -324,70 +249,6 @@ impl Census {
         };
         names.into_iter().filter(differs).map(odd).collect()
     }
-}
-
-impl Entry {
-    fn of(found: &Metadata, kind: Kind) -> Entry {
-        Entry {
-            kind,
-            mode: found.mode() & 0o7777,
-            links: found.nlink(),
-            inode: found.ino(),
-            size: found.size(),
-            changed: (found.ctime(), found.ctime_nsec()),
-        }
-    }
-
-    fn is_content(&self) -> bool {
-        matches!(self.kind, Kind::File | Kind::Link)
-    }
-
-    fn differs(&self, other: &Entry) -> bool {
-        (self.kind, self.inode, self.size, self.changed)
-            != (other.kind, other.inode, other.size, other.changed)
-    }
-
-    fn strange(&self, was: Option<&Entry>, told: bool) -> Option<Strange> {
-        let privileged = |was: Option<&Entry>| self.mode & 0o7000 != was.map_or(0, |was| was.mode & 0o7000);
-        match self.kind {
-            Kind::Fifo => Some(Strange::Fifo),
-            Kind::Socket => Some(Strange::Socket),
-            Kind::Device => Some(Strange::Device),
-            Kind::Repository => was.is_none().then_some(Strange::Repository),
-            Kind::File if self.links > 1 => Some(Strange::HardLink),
-            Kind::File if self.mode & 0o7000 != 0 => Some(Strange::Privileged(self.mode)),
-            // A folder takes its set-group bit from the one above it.
-            Kind::Folder if privileged(was) && self.mode & 0o5000 != 0 => {
-                Some(Strange::Privileged(self.mode))
-            }
-            Kind::File | Kind::Folder => {
-                let was = was.filter(|was| was.kind == self.kind && was.mode != self.mode && !told)?;
-                Some(Strange::Mode(was.mode, self.mode))
-            }
-            Kind::Link | Kind::Built => None,
-        }
-    }
-}
-
-fn kind_of(found: &Metadata) -> Kind {
-    let kind = found.file_type();
-    if kind.is_dir() {
-        Kind::Folder
-    } else if kind.is_file() {
-        Kind::File
-    } else if kind.is_symlink() {
-        Kind::Link
-    } else if kind.is_fifo() {
-        Kind::Fifo
-    } else if kind.is_socket() {
-        Kind::Socket
-    } else {
-        Kind::Device
-    }
-}
-
-fn is_built(name: impl AsRef<std::ffi::OsStr>) -> bool {
-    BUILT.iter().any(|built| name.as_ref() == *built)
 }
 
 /// Gives a file an inode of its own with the same content and mode.

@@ -31,9 +31,7 @@ impl Lab {
     }
 
     fn odd(&self) -> Vec<Oddity> {
-        let (stock, after) = self.tree.stock_after(&self.before, Reach::Repository).unwrap();
-        let changes = self.tree.changed(&self.state, &after).unwrap();
-        self.tree.oddities(&self.before, &stock, &changes).unwrap()
+        self.tree.aftermath(&self.before, &self.state, Reach::Repository).unwrap().oddities
     }
 
     /// Undoes what is odd; nothing of it is left then.

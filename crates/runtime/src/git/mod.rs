@@ -14,11 +14,14 @@ mod repository;
 mod aside;
 mod attach;
 mod census;
+mod index;
+mod look;
 mod oddity;
 mod overlay;
 mod remove;
 mod restore;
 mod snapshot;
+mod stock;
 mod worktree;
 
 mod branch;
@@ -36,7 +39,7 @@ mod take_back;
 
 pub use aside::Runner;
 pub use branch::Files;
-pub use census::{Census, Keep, Reach};
+pub use census::{Aftermath, Census, Keep, Reach};
 pub use commit::{CommitMessage, FinalCommit};
 pub use diff::{ChangeKind, Changed, Form};
 pub use error::GitError;
@@ -68,6 +71,8 @@ mod diff_tests;
 mod exact_tests;
 #[cfg(test)]
 mod kill_tests;
+#[cfg(test)]
+mod look_tests;
 #[cfg(test)]
 mod merge_tests;
 #[cfg(test)]

@@ -3,9 +3,12 @@
 //! In a snapshot are the files that are not ignored, and those that the run's base tracks. The index is kept between
 //! snapshots for the file times in it, so an unchanged tree costs no reading of files.
 
-use super::call::{fields, git, listed, path};
+use super::call::{Place, fields, git, listed, path};
+use super::look::Look;
 use super::overlay::Overlay;
-use super::remove::{open_up, remove};
+use super::remove::remove;
+use super::stock::Stock;
+use super::worktree::Memory;
 use super::{GitError, TreeId, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
@@ -15,23 +18,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What differs between the index and the files.
-#[derive(Debug, Default)]
-struct Look {
-    /// Tracked files whose times, size or kind differ, with the mode in the index.
-    touched: BTreeMap<PathBuf, String>,
-    /// Files that are neither tracked nor ignored.
-    others: BTreeSet<PathBuf>,
-}
-
-/// What is in the work tree and neither tracked nor ignored.
-#[derive(Debug, Default)]
-pub(super) struct Others {
-    /// Files, those in embedded repositories among them.
-    pub(super) files: BTreeSet<PathBuf>,
-    /// Folders that are repositories themselves.
-    pub(super) embedded: Vec<PathBuf>,
-}
+/// So many files are synced to disk one by one; more of them together.
+const FEW: usize = 8;
 
 /// What is to be done to the index.
 #[derive(Debug, Default)]
@@ -44,46 +32,47 @@ struct Update {
     suspect: Vec<PathBuf>,
 }
 
-impl Look {
-    /// Whether a file of this name is among what differs.
-    fn names(&self, name: &str) -> bool {
-        self.touched
-            .keys()
-            .chain(&self.others)
-            .any(|file| file.file_name().is_some_and(|found| found == name))
-    }
-}
-
 impl WorkTree {
     /// Takes the content as it is now.
     pub fn snapshot(&self) -> Result<TreeId, GitError> {
         let mut memory = self.memory();
         self.mend()?;
-        let tree = self.stage()?;
-        if memory.kept.as_ref().is_none_or(|(kept, _)| *kept != tree) {
-            let reference = format!("refs/remand/{}/kept/{}", self.run, self.name());
-            let last = match memory.kept.take() {
-                Some((_, commit)) => Some(commit),
-                None => self.repository.reference(&reference)?,
-            };
-            let mut commit = self.repository.commit_tree(tree.tree(), last.as_ref(), "Kept snapshot\n")?;
-            if let Some(raw) = tree.raw() {
-                commit = self.repository.commit_tree(raw, Some(&commit), "Kept bytes\n")?;
-            }
-            self.repository.move_reference(&reference, last.as_ref(), &commit)?;
-            memory.kept = Some((tree.clone(), commit));
-        }
+        let tree = self.stage(None)?;
+        self.keep_safe(&tree, &mut memory)?;
         Ok(tree)
     }
 
-    fn stage(&self) -> Result<TreeId, GitError> {
+    /// Keeps a snapshot from garbage collection.
+    pub(super) fn keep_safe(&self, tree: &TreeId, memory: &mut Memory) -> Result<(), GitError> {
+        if memory.kept.as_ref().is_some_and(|(kept, _)| kept == tree) {
+            return Ok(());
+        }
+        let reference = format!("refs/remand/{}/kept/{}", self.run, self.name());
+        let last = match memory.kept.take() {
+            Some((_, commit)) => Some(commit),
+            None => self.repository.reference(&reference)?,
+        };
+        let mut commit = self.repository.commit_tree(tree.tree(), last.as_ref(), "Kept snapshot\n")?;
+        if let Some(raw) = tree.raw() {
+            commit = self.repository.commit_tree(raw, Some(&commit), "Kept bytes\n")?;
+        }
+        self.repository.move_reference(&reference, last.as_ref(), &commit)?;
+        memory.kept = Some((tree.clone(), commit));
+        Ok(())
+    }
+
+    /// Takes the content in. A stock that was just taken spares git looking at every file.
+    pub(super) fn stage(&self, stock: Option<&Stock>) -> Result<TreeId, GitError> {
         let index = self.private("index");
         let mut overlay = self.overlay();
         if overlay == Overlay::Unsure || !index.exists() {
             overlay = Overlay::None;
             self.seed_index()?;
         }
-        let mut look = self.look();
+        let mut look = match stock.map(|stock| self.compare(stock)).transpose()?.flatten() {
+            Some(look) => Ok(look),
+            None => self.look(),
+        };
         // An index that cannot be read, or that was made under other attributes, says nothing of the files.
         if look.as_ref().map_or_else(GitError::is_failed_call, |look| look.names(".gitattributes")) {
             overlay = Overlay::None;
@@ -93,11 +82,17 @@ impl WorkTree {
         let look = look?;
         let update = self.update(&look)?;
         overlay = self.apply(&look, &update, overlay)?;
-        let tree = TreeId::plain(&git(&self.place(), ["write-tree"]).line()?)?;
+        let tree = TreeId::plain(&git(&self.place_for(&look), ["write-tree"]).line()?)?;
         Ok(match overlay {
             Overlay::Some(raw) => tree.with_raw(Some(raw)),
             Overlay::None | Overlay::Unsure => tree,
         })
+    }
+
+    /// Where objects of what differs are written.
+    fn place_for(&self, look: &Look) -> Place {
+        let few = look.touched.len() + look.others.len() <= FEW;
+        if few { self.place().syncing_each() } else { self.place() }
     }
 
     /// Starts an index that knows what the base tracks and nothing of the files.
@@ -105,90 +100,6 @@ impl WorkTree {
         remove(&self.private("index"))?;
         self.note_overlay(&Overlay::None)?;
         git(&self.place(), ["read-tree", self.base.as_str()]).run().map(drop)
-    }
-
-    fn look(&self) -> Result<Look, GitError> {
-        let place = self.place();
-        let touched = || {
-            let words = ["diff-files", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty"];
-            git(&place, words).run()
-        };
-        let (touched, others) = thread::scope(|scope| {
-            let asked = scope.spawn(touched);
-            let others = self.others();
-            (asked.join().unwrap_or_else(|_| touched()), others)
-        });
-        let touched = touched?;
-        let mut look = Look { others: others?.files, ..Look::default() };
-        let mut rows = fields(&touched);
-        while let (Some(head), Some(name)) = (rows.next(), rows.next()) {
-            let mode = String::from_utf8_lossy(head.get(1..7).unwrap_or_default()).into_owned();
-            look.touched.insert(path(name), mode);
-        }
-        Ok(look)
-    }
-
-    /// Lists what is neither tracked nor ignored; git does not look into an embedded repository, so this does.
-    pub(super) fn others(&self) -> Result<Others, GitError> {
-        let listing = || git(&self.place(), ["ls-files", "-z", "--others", "--exclude-standard"]).answer();
-        let mut answer = listing()?;
-        if String::from_utf8_lossy(&answer.stderr).contains("could not open directory") {
-            open_up(self.path())?;
-            answer = listing()?;
-        }
-        if answer.code != 0 {
-            let words = "git ls-files --others".to_string();
-            return Err(GitError::of_call(words, answer.code, &answer.stderr, self.path()));
-        }
-        let mut others = Others::default();
-        let mut inside = Vec::new();
-        for name in fields(&answer.stdout) {
-            match name.strip_suffix(b"/").map(path) {
-                Some(folder) => {
-                    self.walk(&folder, &mut inside)?;
-                    others.embedded.push(folder);
-                }
-                None => drop(others.files.insert(path(name))),
-            }
-        }
-        let ignored = self.ignored(&inside)?;
-        others.files.extend(inside.into_iter().filter(|file| !ignored.contains(file)));
-        Ok(others)
-    }
-
-    /// The files among these that are ignored.
-    fn ignored(&self, files: &[PathBuf]) -> Result<BTreeSet<PathBuf>, GitError> {
-        if files.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        // Git reads these as patterns, which no name that begins with a folder is taken for.
-        let named: Vec<PathBuf> = files.iter().map(|file| Path::new(".").join(file)).collect();
-        let words = ["check-ignore", "-z", "--stdin", "--no-index"];
-        let answer = git(&self.place(), words).input(listed(named.iter().map(PathBuf::as_path))).answer()?;
-        match answer.code {
-            0 | 1 => Ok(fields(&answer.stdout)
-                .map(|name| path(name.strip_prefix(b"./").unwrap_or(name)))
-                .collect()),
-            code => Err(GitError::of_call(words.join(" "), code, &answer.stderr, self.path())),
-        }
-    }
-
-    /// All files below a folder, except those of git itself.
-    fn walk(&self, folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), GitError> {
-        let at = self.path().join(folder);
-        for entry in fs::read_dir(&at).map_err(error::file("list", &at))? {
-            let entry = entry.map_err(error::file("list", &at))?;
-            let inside = folder.join(entry.file_name());
-            let kind = entry.file_type().map_err(error::file("look at", &at))?;
-            if entry.file_name() == ".git" {
-                continue;
-            } else if kind.is_dir() {
-                self.walk(&inside, found)?;
-            } else if kind.is_file() || kind.is_symlink() {
-                found.push(inside);
-            }
-        }
-        Ok(())
     }
 
     fn update(&self, look: &Look) -> Result<Update, GitError> {
@@ -245,22 +156,18 @@ impl WorkTree {
         if look.touched.is_empty() && look.others.is_empty() {
             return Ok(overlay);
         }
-        let convertible = self.convertible(&update.regular)?;
-        let laid_over = self.overlaid(&overlay)?;
+        // Until it is known what the filters do to the files, the index may be ahead of the overlay.
+        self.note_overlay(&Overlay::Unsure)?;
+        let (convertible, taken_in) = thread::scope(|scope| {
+            let asked = scope.spawn(|| self.convertible(&update.regular));
+            let taken_in = self.take_in(look, update);
+            (asked.join().unwrap_or_else(|_| self.convertible(&update.regular)), taken_in)
+        });
+        taken_in?;
+        let (convertible, laid_over) = (convertible?, self.overlaid(&overlay)?);
         let concerned = !convertible.is_empty() || listed_now().any(|file| laid_over.contains_key(file));
-        if concerned {
-            self.note_overlay(&Overlay::Unsure)?;
-        }
-        self.drop_entries(&update.gone)?;
-        if !update.taken.is_empty() {
-            let words = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
-            git(&self.place(), words).input(listed(update.taken.iter().map(PathBuf::as_path))).run()?;
-        }
-        if look.names(".gitignore") {
-            self.drop_ignored()?;
-        }
-        self.forget_times(&update.suspect)?;
         if !concerned {
+            self.note_overlay(&overlay)?;
             return Ok(overlay);
         }
         let mut raw = laid_over;
@@ -271,6 +178,19 @@ impl WorkTree {
         let overlay = self.overlay_of(&raw)?;
         self.note_overlay(&overlay)?;
         Ok(overlay)
+    }
+
+    fn take_in(&self, look: &Look, update: &Update) -> Result<(), GitError> {
+        self.drop_entries(&update.gone)?;
+        if !update.taken.is_empty() {
+            let words = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
+            let input = listed(update.taken.iter().map(PathBuf::as_path));
+            git(&self.place_for(look), words).input(input).run()?;
+        }
+        if look.names(".gitignore") {
+            self.drop_ignored()?;
+        }
+        self.forget_times(&update.suspect)
     }
 
     /// Takes paths out of the index.
