@@ -1,0 +1,92 @@
+//! One decision of a design: `DD-<ticket>-<nnn>` with what it affects and why it was taken.
+
+/// A decision as the document states it; what is not there is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// Such as `DD-0079-001`.
+    pub id: String,
+    pub title: String,
+    pub affects: String,
+    pub rationale: String,
+    pub alternatives: String,
+    pub trade_offs: String,
+    pub status: String,
+}
+
+impl Decision {
+    pub(super) fn read(id: &str, title: &str, body: &str) -> Decision {
+        let mut decision = Decision { id: id.to_string(), title: title.to_string(), ..Decision::default() };
+        let mut field: Option<&'static str> = None;
+        for line in body.lines().take_while(|line| !line.starts_with('#')) {
+            let (text, is_field) = match labelled(line) {
+                Some((label, text)) => {
+                    field = Some(label);
+                    (text, true)
+                }
+                None => (line.trim(), false),
+            };
+            if let Some(slot) = field.and_then(|label| decision.slot(label)) {
+                if !slot.is_empty() && !text.is_empty() {
+                    slot.push(' ');
+                }
+                slot.push_str(text);
+            }
+            if !is_field && line.trim().is_empty() {
+                field = None;
+            }
+        }
+        decision
+    }
+
+    /// The fields that the decision lacks.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let fields = [
+            ("affects", &self.affects),
+            ("rationale", &self.rationale),
+            ("alternatives", &self.alternatives),
+            ("trade-offs", &self.trade_offs),
+            ("status", &self.status),
+        ];
+        fields.into_iter().filter(|(_, text)| text.trim().is_empty()).map(|(name, _)| name).collect()
+    }
+
+    fn slot(&mut self, label: &str) -> Option<&mut String> {
+        match label {
+            "affects" => Some(&mut self.affects),
+            "rationale" => Some(&mut self.rationale),
+            "alternatives" => Some(&mut self.alternatives),
+            "trade-offs" => Some(&mut self.trade_offs),
+            "status" => Some(&mut self.status),
+            _ => None,
+        }
+    }
+}
+
+/// The id and the rest of a heading that begins with a decision's id.
+pub(super) fn headed(title: &str) -> Option<(&str, &str)> {
+    let end =
+        title.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).unwrap_or(title.len());
+    let id = title[..end].trim_end_matches('-');
+    let number = id.rsplit('-').next().unwrap_or_default();
+    let is_id = id.len() > 3
+        && id[..3].eq_ignore_ascii_case("DD-")
+        && !number.is_empty()
+        && number.chars().all(|letter| letter.is_ascii_digit());
+    is_id.then(|| (id, title[id.len()..].trim_start_matches([':', '-', '—', '–', ' ']).trim()))
+}
+
+/// The label of a line such as `- **Trade-offs**: …`, and what follows it.
+fn labelled(line: &str) -> Option<(&'static str, &str)> {
+    let rest = line.trim_start().trim_start_matches(['-', '*', '+', ' ', '_']);
+    let (label, text) = rest.split_once(':')?;
+    let label = label.trim_matches(['*', '_', ' ']).to_lowercase();
+    let known = match label.as_str() {
+        "affects" => "affects",
+        "rationale" => "rationale",
+        "alternatives" | "alternatives considered" => "alternatives",
+        "trade-offs" | "tradeoffs" | "trade offs" => "trade-offs",
+        "status" => "status",
+        _ => return None,
+    };
+    Some((known, text.trim_start_matches(['*', '_']).trim()))
+}

@@ -1,0 +1,189 @@
+//! Designs as architects write them, and what counts as a delta of one.
+
+use super::*;
+
+const DESIGN: &str = "# Design: 0079 sessions
+
+## Summary
+
+Sessions expire.
+
+## Approach
+
+Store the monotonic time with
+each session and compare it at reading.
+
+More words that are no part of the statement.
+
+## Components
+
+A store.
+
+### Reader
+
+Reads.
+
+## Decisions
+
+### DD-0079-001: One clock
+- **Affects**: Reader
+- **Rationale**: One clock is
+  simpler than two.
+- **Alternatives Considered**:
+  - Two clocks: more code.
+- **Trade-offs**: None.
+- **Status**: active
+
+### DD-0079-002: No daemon
+- **Affects**: Components
+- **Rationale**: Nobody runs it.
+- **Alternatives**: A daemon.
+- **Trade-offs**: Late expiry.
+- **Status**: active
+
+## Diagram
+
+reader -> store
+
+## Test Impact
+
+One test.
+";
+
+fn notes(text: &str) -> String {
+    format!("\n## Design Revision Notes\n\n{text}\n")
+}
+
+const NOTED: &str = "- DD-0079-001: wall clock now, since the monotonic one starts anew.\n- Preserved: DD-0079-002.\n- Warm start: keep src/store.rs.";
+
+/// The design with its first decision changed and noted.
+fn revised() -> String {
+    let changed = DESIGN.replace("One clock is\n  simpler than two.", "The wall clock lasts.");
+    format!("{changed}{}", notes(NOTED))
+}
+
+fn departures(cited: &[&str], after: &str) -> Vec<Departure> {
+    let delta = Delta { cited: cited.iter().map(|name| name.to_string()).collect() };
+    delta.departures(&Design::read(DESIGN), &Design::read(after))
+}
+
+// DR-23
+#[test]
+fn the_approach_is_one_paragraph_and_decisions_have_their_fields() {
+    let design = Design::read(DESIGN);
+    assert_eq!(
+        design.approach().as_deref(),
+        Some("Store the monotonic time with each session and compare it at reading.")
+    );
+    let decisions = design.decisions();
+    let ids: Vec<&str> = decisions.iter().map(|decision| decision.id.as_str()).collect();
+    assert_eq!(ids, ["DD-0079-001", "DD-0079-002"]);
+    let first = &decisions[0];
+    assert_eq!(first.title, "One clock");
+    assert_eq!(first.affects, "Reader");
+    assert_eq!(first.rationale, "One clock is simpler than two.");
+    assert_eq!(first.alternatives, "- Two clocks: more code.");
+    assert_eq!(first.status, "active");
+    assert!(decisions.iter().all(|decision| decision.missing().is_empty()));
+}
+
+// DR-23
+#[test]
+fn what_a_design_lacks_is_told() {
+    let design = Design::read("# D\n\n## Approach\n\n## Decisions\n\n### DD-7-1\n- **Status**: active\n");
+    assert_eq!(design.approach(), None);
+    assert_eq!(design.decisions()[0].missing(), ["affects", "rationale", "alternatives", "trade-offs"]);
+    assert!(Design::read("# D\n\n### DD-overview\n### DDX-1\n").decisions().is_empty());
+}
+
+// DR-13
+#[test]
+fn sections_and_decisions_are_found_in_the_words_of_findings() {
+    let design = Design::read(DESIGN);
+    assert_eq!(design.named_in("`docs/d.md`, Components and DD-0079-001"), ["Components", "DD-0079-001"]);
+    assert_eq!(design.decisions_in("dd-0079-002 only, not DD-0079-0010"), ["DD-0079-002"]);
+    assert!(design.named_in("the subcomponents").is_empty());
+}
+
+// DR-13
+#[test]
+fn a_revision_that_changes_what_is_cited_and_says_so_is_a_delta() {
+    assert_eq!(departures(&["DD-0079-001"], &revised()), []);
+    let approach = revised().replace("Store the monotonic time with\neach session", "Store the wall clock");
+    assert_eq!(departures(&["DD-0079-001"], &approach), []);
+}
+
+// DR-13
+#[test]
+fn what_is_cited_must_change_and_what_is_not_must_not() {
+    let untouched = format!("{DESIGN}{}", notes(NOTED));
+    assert_eq!(departures(&["DD-0079-001"], &untouched), [Departure::Unchanged("DD-0079-001".into())]);
+    let more = revised().replace("Nobody runs it.", "Nobody starts it.");
+    assert_eq!(departures(&["DD-0079-001"], &more), [Departure::Uncited("DD-0079-002".into())]);
+    let summary = revised().replace("Sessions expire.", "Sessions end.");
+    assert_eq!(departures(&["DD-0079-001"], &summary), [Departure::Uncited("Summary".into())]);
+    let gone = revised().replace("## Test Impact\n\nOne test.\n", "");
+    assert_eq!(departures(&["DD-0079-001"], &gone), [Departure::Gone("Test Impact".into())]);
+}
+
+// DR-13
+#[test]
+fn a_cited_section_covers_what_is_in_it() {
+    let after = format!(
+        "{}{}",
+        DESIGN.replace("Reads.", "Reads twice."),
+        notes(&NOTED.replace("DD-0079-001", "Components"))
+    );
+    assert_eq!(departures(&["Components"], &after), []);
+    assert_eq!(
+        departures(&["DD-0079-001"], &after),
+        [
+            Departure::Unchanged("DD-0079-001".into()),
+            Departure::Uncited("Reader".into()),
+            Departure::NotNoted("DD-0079-001".into()),
+        ]
+    );
+}
+
+// DR-13
+#[test]
+fn a_new_decision_needs_a_note_that_names_the_flaw() {
+    let decision = "### DD-0079-003: Skew\n- **Affects**: Reader\n";
+    let added = revised().replace("## Diagram", &format!("{decision}\n## Diagram"));
+    assert_eq!(departures(&["DD-0079-001"], &added), [Departure::Unexplained("DD-0079-003".into())]);
+    let named = added.replace("wall clock now", "wall clock now, with DD-0079-003 against skew");
+    assert_eq!(departures(&["DD-0079-001"], &named), []);
+}
+
+// DR-13
+#[test]
+fn a_diagram_changes_only_with_a_word_on_it() {
+    let drawn = revised().replace("reader -> store", "reader -> clock -> store");
+    assert_eq!(departures(&["DD-0079-001"], &drawn), [Departure::Uncited("Diagram".into())]);
+    let noted = drawn.replace("Preserved:", "The diagram shows the clock.\n- Preserved:");
+    assert_eq!(departures(&["DD-0079-001"], &noted), []);
+}
+
+// DR-13
+#[test]
+fn revision_notes_are_appended_and_complete() {
+    let silent = DESIGN.replace("One clock is\n  simpler than two.", "The wall clock lasts.");
+    assert_eq!(departures(&["DD-0079-001"], &silent), [Departure::NoNotes]);
+    let short = format!("{silent}{}", notes("- DD-0079-001: wall clock."));
+    assert_eq!(
+        departures(&["DD-0079-001"], &short),
+        [Departure::NotNoted("warm-start hints".into()), Departure::NotNoted("what was preserved".into())]
+    );
+    let delta = Delta { cited: vec!["DD-0079-002".to_string()] };
+    let (first, second) = (Design::read(revised()), revised().replace("Late expiry.", "Early expiry."));
+    let lost = second.replace(NOTED, &NOTED.replace("DD-0079-001", "DD-0079-002"));
+    assert_eq!(delta.departures(&first, &Design::read(lost)), [Departure::NotesLost]);
+    let appended = format!("{}\n{}\n", second.trim_end(), NOTED.replace("DD-0079-001", "DD-0079-002"));
+    assert_eq!(delta.departures(&first, &Design::read(appended)), []);
+}
+
+// DR-18
+#[test]
+fn the_log_names_what_changed() {
+    assert_eq!(Delta::changes(&Design::read(DESIGN), &Design::read(revised())), ["DD-0079-001"]);
+}

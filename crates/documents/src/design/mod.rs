@@ -1,0 +1,115 @@
+//! A design document: one paragraph that states the approach, decisions with ids, and sections (DR-23).
+
+mod decision;
+mod delta;
+
+pub use decision::Decision;
+pub use delta::{Delta, Departure};
+
+use crate::markdown::Markdown;
+use std::collections::BTreeMap;
+
+/// The section that says what revisions changed.
+const NOTES: &str = "Design Revision Notes";
+const APPROACH: &str = "Approach";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Design {
+    page: Markdown,
+}
+
+/// A heading with what stands directly below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The id of a decision, or the title of a section; a title that comes again is numbered.
+    pub name: String,
+    /// The names of the sections that it is in, the outermost first.
+    pub inside: Vec<String>,
+    pub text: String,
+}
+
+impl Design {
+    pub fn read(text: impl Into<String>) -> Design {
+        Design { page: Markdown::read(text) }
+    }
+
+    pub fn text(&self) -> &str {
+        self.page.text()
+    }
+
+    /// The paragraph that states the approach, on one line.
+    pub fn approach(&self) -> Option<String> {
+        let section = self.page.section(&[APPROACH])?;
+        let body = &self.text()[section.body];
+        let body = body.trim_start();
+        let lines = body.lines().take_while(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    /// The decisions, in their order.
+    pub fn decisions(&self) -> Vec<Decision> {
+        let sections = self.page.sections();
+        sections
+            .filter_map(|section| {
+                let (id, title) = decision::headed(&section.heading.title)?;
+                Some(Decision::read(id, title, &self.text()[section.body]))
+            })
+            .collect()
+    }
+
+    /// Every heading with its own text, in order.
+    pub fn pieces(&self) -> Vec<Piece> {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut above: Vec<(u8, String)> = Vec::new();
+        let headings = self.page.headings();
+        let mut pieces = Vec::new();
+        for (at, heading) in headings.iter().enumerate() {
+            let end = headings.get(at + 1).map_or(self.text().len(), |next| next.lines.start);
+            let title = decision::headed(&heading.title).map_or(heading.title.as_str(), |(id, _)| id);
+            let count = counts.entry(title.to_lowercase()).or_default();
+            *count += 1;
+            let name = if *count == 1 { title.to_string() } else { format!("{title} ({count})") };
+            above.retain(|(level, _)| *level < heading.level);
+            pieces.push(Piece {
+                name: name.clone(),
+                inside: above.iter().map(|(_, name)| name.clone()).collect(),
+                text: self.text()[heading.lines.start..end].trim().to_string(),
+            });
+            above.push((heading.level, name));
+        }
+        pieces
+    }
+
+    /// The decisions and sections that a text names. Sections are known by their whole title.
+    pub fn named_in(&self, text: &str) -> Vec<String> {
+        let pieces = self.pieces();
+        let named = pieces.iter().filter(|piece| !piece.inside.is_empty() || pieces.len() == 1);
+        named.map(|piece| piece.name.clone()).filter(|name| names(text, name)).collect()
+    }
+
+    /// The decisions that a text names.
+    pub fn decisions_in(&self, text: &str) -> Vec<String> {
+        let ids = self.decisions().into_iter().map(|decision| decision.id);
+        ids.filter(|id| names(text, id)).collect()
+    }
+
+    fn notes(&self) -> Option<&str> {
+        self.page.section(&[NOTES]).map(|section| self.text()[section.body].trim())
+    }
+}
+
+/// Whether a text holds a name as words of its own, in whatever case.
+fn names(text: &str, name: &str) -> bool {
+    let (text, name) = (text.to_lowercase(), name.to_lowercase());
+    let word = |letter: char| letter.is_alphanumeric();
+    text.match_indices(&name).any(|(at, found)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + found.len()..].chars().next();
+        !before.is_some_and(word) && !after.is_some_and(word)
+    })
+}
+
+#[cfg(test)]
+#[path = "design_tests.rs"]
+mod tests;

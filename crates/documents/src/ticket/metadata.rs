@@ -1,0 +1,270 @@
+//! The metadata of a ticket: lines such as `- **Priority**: high`, and the two that count design revisions.
+
+use super::Ticket;
+use std::ops::Range;
+
+const COUNT: &str = "Design Revision Count";
+const APPROACHES: &str = "Previous Design Approaches";
+
+/// An approach that failed, as the ticket lists it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PastApproach {
+    pub text: String,
+    /// Decision ids, such as `DD-0079-001`.
+    pub decisions: Vec<String>,
+}
+
+/// A field that says what cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    pub line: usize,
+    pub field: &'static str,
+    pub found: String,
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: `{}` is `{}`, and no number", self.line, self.field, self.found)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// One line of metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Field {
+    key: String,
+    /// The blanks before its bullet.
+    indent: usize,
+    /// What it says, without blanks around it.
+    value: Range<usize>,
+    /// Its line and the lines below that belong to it.
+    lines: Range<usize>,
+}
+
+impl Ticket {
+    /// What a field of the metadata says.
+    pub fn field(&self, key: &str) -> Option<&str> {
+        self.find(key).map(|field| &self.text()[field.value])
+    }
+
+    /// How often the design was revised; nothing is 0.
+    pub fn revisions(&self) -> Result<u16, Unreadable> {
+        let Some(field) = self.find(COUNT) else { return Ok(0) };
+        let value = &self.text()[field.value.clone()];
+        let digits = digits(value);
+        if value.is_empty() {
+            return Ok(0);
+        }
+        value[..digits].parse().map_err(|_| Unreadable {
+            line: self.page.line_number(field.value.start),
+            field: COUNT,
+            found: value.chars().take(40).collect(),
+        })
+    }
+
+    /// Puts the number in; a note behind it stays.
+    pub fn set_revisions(&mut self, count: u16) {
+        let Some(field) = self.find(COUNT) else {
+            return self.insert_field(&format!("- **{COUNT}**: {count}"));
+        };
+        let value = &self.text()[field.value.clone()];
+        let number = field.value.start..field.value.start + digits(value);
+        let before = if self.text()[..number.start].ends_with([':', '*']) { " " } else { "" };
+        self.page.splice(number, &format!("{before}{count}"));
+    }
+
+    /// The approaches that failed, in the order of the list.
+    pub fn approaches(&self) -> Vec<PastApproach> {
+        let Some(field) = self.find(APPROACHES) else { return Vec::new() };
+        let inline = inline_list(&self.text()[field.value.clone()]);
+        let listed = self.approach_lines(&field).into_iter().map(|lines| {
+            let text = &self.text()[lines];
+            approach(without_bullet(text).unwrap_or(text))
+        });
+        inline.into_iter().map(|text| approach(&text)).chain(listed).collect()
+    }
+
+    /// Puts an approach at the end of the list.
+    pub fn add_approach(&mut self, failed: &PastApproach) {
+        if self.find(APPROACHES).is_none() {
+            self.insert_field(&format!("- **{APPROACHES}**:"));
+        }
+        let Some(field) = self.find(APPROACHES) else { return };
+        let value = &self.text()[field.value.clone()];
+        let empty = value.find(']').filter(|end| value.starts_with('[') && value[1..*end].trim().is_empty());
+        let mut end = self.page.end_of_writing(field.lines.clone());
+        if let Some(closing) = empty {
+            let brackets = field.value.start..field.value.start + closing + 1;
+            let blank = self.text()[brackets.end..].starts_with(' ');
+            end -= brackets.len() + usize::from(blank);
+            self.page.splice(brackets.start..brackets.end + usize::from(blank), "");
+        }
+        let open = if self.text()[..end].ends_with('\n') { "" } else { "\n" };
+        let close = if open.is_empty() { "\n" } else { "" };
+        let line = format!("{open}{}  - {}{close}", " ".repeat(field.indent), one_line(failed));
+        self.page.splice(end..end, &line);
+    }
+
+    /// Takes an approach off the list, by its position; false when there is none.
+    pub fn remove_approach(&mut self, at: usize) -> bool {
+        let Some(field) = self.find(APPROACHES) else { return false };
+        let inline = inline_list(&self.text()[field.value.clone()]);
+        if at < inline.len() {
+            let kept = inline.iter().enumerate().filter(|(other, _)| *other != at);
+            let kept: Vec<&str> = kept.map(|(_, text)| text.as_str()).collect();
+            let value = &self.text()[field.value.clone()];
+            let end = value.rfind(']').map_or(value.len(), |at| at + 1);
+            let list = field.value.start..field.value.start + end;
+            self.page.splice(list, &format!("[{}]", kept.join("; ")));
+            return true;
+        }
+        let Some(lines) = self.approach_lines(&field).into_iter().nth(at - inline.len()) else {
+            return false;
+        };
+        self.page.splice(lines, "");
+        true
+    }
+
+    /// The lines of each listed approach.
+    fn approach_lines(&self, field: &Field) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for line in self.page.lines(field.lines.clone()).skip(1) {
+            let text = &self.text()[line.clone()];
+            if without_bullet(text).is_some() {
+                found.push(line);
+            } else if let Some(last) = found.last_mut().filter(|_| !text.trim().is_empty()) {
+                last.end = line.end;
+            }
+        }
+        found
+    }
+
+    fn find(&self, key: &str) -> Option<Field> {
+        let section = self.section(&["Metadata", "Meta data", "Meta"]);
+        let own = section.map(|section| self.own_part(&section));
+        let inside = own.and_then(|own| self.fields(own).into_iter().find(|field| field.is(key)));
+        inside.or_else(|| self.fields(0..self.text().len()).into_iter().find(|field| field.is(key)))
+    }
+
+    fn fields(&self, within: Range<usize>) -> Vec<Field> {
+        let mut fields: Vec<Field> = Vec::new();
+        let mut fenced = false;
+        for line in self.page.lines(within) {
+            let text = &self.text()[line.clone()];
+            if text.trim_start().starts_with("```") || text.trim_start().starts_with("~~~") {
+                fenced = !fenced;
+            }
+            let indent = text.len() - text.trim_start_matches(' ').len();
+            let nested = fields.last().is_some_and(|field| {
+                indent > field.indent && field.lines.end == line.start && !text.trim().is_empty()
+            });
+            if nested && let Some(field) = fields.last_mut() {
+                field.lines.end = line.end;
+            } else if !fenced && let Some((key, value)) = keyed(text) {
+                let value = line.start + value.start..line.start + value.end;
+                fields.push(Field { key, indent, value, lines: line });
+            }
+        }
+        fields
+    }
+
+    /// Puts a field behind the last one of the metadata (DR-20).
+    fn insert_field(&mut self, line: &str) {
+        let Some(section) = self.section(&["Metadata", "Meta data", "Meta"]) else {
+            let before = self.status_section().map_or(self.text().len(), |section| section.body.end);
+            return self.insert_section(before, self.level(), "Metadata", line);
+        };
+        let own = self.own_part(&section);
+        let last = self.fields(own.clone()).pop();
+        match last {
+            Some(last) => {
+                let end = self.page.end_of_writing(last.lines);
+                let line = format!("{}{line}", " ".repeat(last.indent));
+                if self.text()[..end].ends_with('\n') {
+                    self.page.splice(end..end, &format!("{line}\n"));
+                } else {
+                    self.page.splice(end..end, &format!("\n{line}"));
+                }
+            }
+            None => {
+                let end = self.page.end_of_writing(own.clone()).max(own.start);
+                self.insert_block(0..end, line);
+            }
+        }
+    }
+}
+
+impl Field {
+    fn is(&self, key: &str) -> bool {
+        self.key.eq_ignore_ascii_case(key)
+    }
+}
+
+/// Key and value of a line such as `- **Key**: value` or `* Key: value`.
+fn keyed(line: &str) -> Option<(String, Range<usize>)> {
+    let rest = without_bullet(line)?;
+    let colon = rest.find(':')?;
+    let key = rest[..colon].trim().trim_matches(['*', '_']).trim();
+    let plain = |letter: char| letter.is_alphanumeric() || " -/&_()".contains(letter);
+    if key.is_empty() || !key.chars().all(plain) {
+        return None;
+    }
+    let behind = &rest[colon + 1..];
+    let value = behind.strip_prefix("**").or_else(|| behind.strip_prefix("__")).unwrap_or(behind);
+    let from = line.len() - value.trim_start().len();
+    let until = line.trim_end().len();
+    Some((key.to_string(), from.min(until)..until))
+}
+
+/// What follows the bullet of a list item.
+fn without_bullet(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let numbered = || {
+        let digits = digits(line);
+        let rest = line[digits..].strip_prefix(['.', ')'])?;
+        (digits > 0).then_some(rest)
+    };
+    let rest = line.strip_prefix(['-', '*', '+']).or_else(numbered)?;
+    rest.strip_prefix([' ', '\t'])
+}
+
+fn digits(text: &str) -> usize {
+    text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len()
+}
+
+/// The entries of `[one; two]` or `["one", "two"]`.
+fn inline_list(value: &str) -> Vec<String> {
+    let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.rsplit_once(']')).map(|(list, _)| list)
+    else {
+        return Vec::new();
+    };
+    let parts: Vec<&str> = match inside.contains('"') {
+        true => inside.split('"').skip(1).step_by(2).collect(),
+        false => inside.split(';').collect(),
+    };
+    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).map(str::to_string).collect()
+}
+
+/// An approach from its line: the words, and in brackets at the end the decisions that it rested on.
+fn approach(line: &str) -> PastApproach {
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bracket = line.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    if let Some((text, inside)) = bracket {
+        let ids: Vec<String> = inside.split(',').map(|id| id.trim().to_string()).collect();
+        if ids.iter().all(|id| is_decision(id)) {
+            return PastApproach { text: text.trim().to_string(), decisions: ids };
+        }
+    }
+    PastApproach { text: line, decisions: Vec::new() }
+}
+
+fn is_decision(id: &str) -> bool {
+    let plain = id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    plain && id.contains('-') && id.ends_with(|letter: char| letter.is_ascii_digit())
+}
+
+fn one_line(failed: &PastApproach) -> String {
+    let text = failed.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if failed.decisions.is_empty() { text } else { format!("{text} [{}]", failed.decisions.join(", ")) }
+}

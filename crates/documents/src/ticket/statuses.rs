@@ -1,0 +1,102 @@
+//! The status boxes of a ticket. Ticked are the stages that it went through; the last of them is where it stands.
+
+use super::{Status, Ticket};
+use crate::markdown::{CheckBox, Section};
+use std::collections::BTreeMap;
+
+impl Ticket {
+    /// Where the ticket stands, if it says so.
+    pub fn status(&self) -> Option<Status> {
+        let boxes = self.status_boxes();
+        boxes.into_iter().filter(|(_, found)| found.ticked).map(|(status, _)| status).max()
+    }
+
+    /// The statuses that the ticket lists, with their ticks.
+    pub fn statuses(&self) -> Vec<(Status, bool)> {
+        self.status_boxes().into_iter().map(|(status, found)| (status, found.ticked)).collect()
+    }
+
+    /// Moves the ticket to a status: its box is ticked, and those of later ones are not. Whatever stands behind a box
+    /// stays, and so do boxes that are no statuses of ours.
+    pub fn set_status(&mut self, status: Status) {
+        if !self.status_boxes().contains_key(&status) {
+            self.insert_status(status);
+        }
+        // A tick is as wide as none, so no place moves.
+        for (at, found) in self.status_boxes() {
+            self.page.tick(&found, at == status || (found.ticked && at < status));
+        }
+    }
+
+    /// The section that holds the statuses: the one that directly lists most of them, whatever it is called.
+    pub(super) fn status_section(&self) -> Option<Section> {
+        let count = |section: &Section| {
+            let own = self.own_part(section);
+            self.page.boxes(own).filter(|found| self.status_of(found).is_some()).count()
+        };
+        let mut best: Option<(usize, Section)> = None;
+        for section in self.page.sections() {
+            let count = count(&section);
+            if count > best.as_ref().map_or(0, |(most, _)| *most) {
+                best = Some((count, section));
+            }
+        }
+        best.map(|(_, section)| section)
+    }
+
+    /// The first box of each status, where the statuses are.
+    fn status_boxes(&self) -> BTreeMap<Status, CheckBox> {
+        let within = match self.status_section() {
+            Some(section) => self.own_part(&section),
+            None => 0..self.page.headings().first().map_or(self.text().len(), |first| first.lines.start),
+        };
+        let mut boxes = BTreeMap::new();
+        for found in self.page.boxes(within) {
+            if let Some(status) = self.status_of(found) {
+                boxes.entry(status).or_insert_with(|| found.clone());
+            }
+        }
+        boxes
+    }
+
+    fn status_of(&self, found: &CheckBox) -> Option<Status> {
+        Status::of_line(&self.text()[found.label.clone()])
+    }
+
+    /// Puts a status that is not listed behind the nearest one that comes before it, or in front of the first.
+    fn insert_status(&mut self, status: Status) {
+        let boxes = self.status_boxes();
+        let earlier = boxes.range(..status).next_back().map(|(_, found)| found.clone());
+        let Some(neighbour) = earlier.clone().or_else(|| boxes.values().next().cloned()) else {
+            return self.insert_status_section();
+        };
+        let text = self.text();
+        let start = text[..neighbour.mark.start].rfind('\n').map_or(0, |at| at + 1);
+        let bullet = &text[start..neighbour.mark.start - 1];
+        let line = format!("{bullet}[ ] {}", status.name());
+        match earlier {
+            Some(earlier) => {
+                let end = earlier.label.end;
+                self.page.splice(end..end, &format!("\n{line}"));
+            }
+            None => self.page.splice(start..start, &format!("{line}\n")),
+        }
+    }
+
+    /// A ticket without any status gets all of them, below its title.
+    fn insert_status_section(&mut self) {
+        let lines: Vec<String> =
+            Status::ALL.into_iter().map(|status| format!("- [ ] {}", status.name())).collect();
+        let named = self.page.section(&["Status"]);
+        if let Some(section) = named {
+            let own = self.own_part(&section);
+            return self.insert_block(0..self.page.end_of_writing(own), &lines.join("\n"));
+        }
+        let level = self.level();
+        let title = self.page.headings().iter().position(|heading| heading.level < level);
+        let headings = self.page.headings();
+        let next = title.map_or(0, |title| title + 1);
+        let before = headings.get(next).map_or(self.text().len(), |heading| heading.lines.start);
+        self.insert_section(before, level, "Status", &lines.join("\n"));
+    }
+}

@@ -1,0 +1,318 @@
+//! Tickets as people leave them: what is read, and that nothing is lost by a change.
+
+use super::*;
+use proptest::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The hand-written ones.
+fn fixtures() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/tickets");
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let name =
+        |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap_or_default())).collect()
+}
+
+fn fixture(name: &str) -> Ticket {
+    let found = fixtures().into_iter().find(|(stem, _)| stem.starts_with(name));
+    Ticket::read(found.map(|(_, text)| text).unwrap_or_default())
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+/// Asserts that a change of the status touched lines of statuses only, and of those only the tick.
+fn assert_only_ticks(before: &str, status: Status) -> Result<(), TestCaseError> {
+    let listed = Ticket::read(before).statuses();
+    let mut ticket = Ticket::read(before);
+    ticket.set_status(status);
+    prop_assert_eq!(ticket.status(), Some(status));
+    let after = ticket.text().to_string();
+    if !listed.iter().any(|(other, _)| *other == status) {
+        // A new line, or a new section: everything that was there is there, in its order.
+        let mut rest = after.as_str();
+        for line in lines(before).into_iter().map(|line| line.trim_end_matches(['\r', '\n'])) {
+            let open = line.replacen("[x]", "[ ]", 1).replacen("[X]", "[ ]", 1);
+            let at = [rest.find(line), rest.find(&open)].into_iter().flatten().min();
+            prop_assert!(at.is_some(), "lost {:?}", line);
+            rest = &rest[at.unwrap_or(0) + line.len().min(rest.len())..];
+        }
+        return Ok(());
+    }
+    let changed: Vec<(&str, &str)> =
+        lines(before).into_iter().zip(lines(&after)).filter(|(old, new)| old != new).collect();
+    prop_assert_eq!(lines(before).len(), lines(&after).len());
+    let expected = listed
+        .iter()
+        .filter(|(other, ticked)| if *other == status { !ticked } else { *ticked && *other > status })
+        .count();
+    prop_assert_eq!(changed.len(), expected, "{:?}", &changed);
+    for (old, new) in changed {
+        let bare = |line: &str| line.replacen("[x]", "[ ]", 1).replacen("[X]", "[ ]", 1);
+        prop_assert_eq!(bare(old), bare(new));
+    }
+    Ok(())
+}
+
+// DR-01
+#[test]
+fn messy_tickets_survive_reading_and_a_change_of_status_alters_only_its_line() {
+    let all = fixtures();
+    assert!(all.len() >= 15, "{} tickets", all.len());
+    for (name, text) in all {
+        assert_eq!(Ticket::read(text.clone()).into_text(), text, "{name}");
+        for status in Status::ALL {
+            let kept = assert_only_ticks(&text, status);
+            assert!(kept.is_ok(), "{name}, {status:?}: {kept:?}");
+        }
+    }
+}
+
+// DR-02
+#[test]
+fn the_status_is_the_last_that_is_ticked_wherever_and_however_it_is_written() {
+    let expected = [
+        ("01", Some(Status::ReadyForImplementation)),
+        ("02", Some(Status::DesignComplete)),
+        ("03", Some(Status::ReadyForDesign)),
+        ("04", None),
+        ("05", None),
+        ("06", Some(Status::ReadyForDesign)),
+        ("07", Some(Status::ReadyForDesign)),
+        ("08", Some(Status::Draft)),
+        ("09", Some(Status::Draft)),
+        ("10", Some(Status::Draft)),
+        ("11", Some(Status::ReadyForDesign)),
+        ("12", Some(Status::ReadyForImplementation)),
+        ("13", Some(Status::ImplementationBlocked)),
+        ("14", Some(Status::Draft)),
+        ("16", Some(Status::Draft)),
+        ("17", Some(Status::ReadyForDesign)),
+    ];
+    for (name, status) in expected {
+        assert_eq!(fixture(name).status(), status, "{name}");
+    }
+}
+
+// DR-02
+#[test]
+fn moving_on_ticks_and_moving_back_takes_later_ticks_away() {
+    let mut ticket = fixture("01");
+    ticket.set_status(Status::QualityGatePassed);
+    ticket.set_status(Status::ImplementationBlocked);
+    assert_eq!(ticket.status(), Some(Status::ImplementationBlocked));
+    ticket.set_status(Status::ReadyForDesign);
+    let ticked: Vec<Status> =
+        ticket.statuses().into_iter().filter(|(_, ticked)| *ticked).map(|(status, _)| status).collect();
+    assert_eq!(ticked, [Status::Draft, Status::ReadyForDesign]);
+}
+
+// DR-20
+#[test]
+fn a_ticket_from_before_reads_as_nothing_and_gets_what_it_lacks_in_its_place() {
+    let mut ticket = fixture("01");
+    assert_eq!(ticket.revisions(), Ok(0));
+    assert_eq!(ticket.approaches(), []);
+    let before = ticket.text().to_string();
+    ticket.set_status(Status::ImplementationBlocked);
+    ticket.set_revisions(1);
+    ticket.add_approach(&PastApproach { text: "Two\nphases".into(), decisions: vec!["DD-0075-001".into()] });
+    ticket.log_revision("1 of 2", "- **Trigger**: circle");
+    ticket.add_feedback(Feedback::DesignRevision, "- approved");
+    let expected = before
+        .replace(
+            "- [x] Ready for Implementation\n",
+            "- [x] Ready for Implementation\n- [x] Implementation Blocked — Design Revision Needed\n",
+        )
+        .replace(
+            "- **Requires Math Design**: Yes\n",
+            "- **Requires Math Design**: Yes\n- **Design Revision Count**: 1\n- **Previous Design Approaches**:\n  - Two phases [DD-0075-001]\n",
+        )
+        .replace(
+            "  - `src/solver.cpp`\n",
+            "  - `src/solver.cpp`\n\n### Design Revision Phase 1 of 2\n\n- **Trigger**: circle\n",
+        )
+        + "\n### Feedback on Design Revision\n\n- approved\n";
+    assert_eq!(ticket.text(), expected);
+}
+
+// DR-20
+#[test]
+fn entries_of_later_revisions_follow_the_earlier_ones() {
+    let mut ticket = fixture("01");
+    ticket.log_revision("1 of 2", "- one");
+    ticket.log_revision("2 of 2", "- two");
+    let at = |text: &str| ticket.text().find(text).unwrap_or(usize::MAX);
+    assert!(at("### Implementation Phase") < at("Phase 1 of 2") && at("- one") < at("Phase 2 of 2"));
+    assert!(at("- two") < at("### Review Phase"), "{}", ticket.text());
+}
+
+// DR-20
+#[test]
+fn a_ticket_without_any_section_gets_them_all() {
+    for name in ["04", "05", "15"] {
+        let mut ticket = fixture(name);
+        let before = ticket.text().to_string();
+        ticket.set_status(Status::ReadyForDesign);
+        ticket.set_revisions(2);
+        ticket.add_approach(&PastApproach { text: "One".into(), decisions: Vec::new() });
+        ticket.log_revision("1 of 2", "- one");
+        ticket.add_feedback(Feedback::Design, "- said");
+        ticket.add_feedback(Feedback::DesignRevision, "- more");
+        let read = Ticket::read(ticket.text());
+        assert_eq!(read.status(), Some(Status::ReadyForDesign), "{name}: {}", ticket.text());
+        assert_eq!(read.revisions(), Ok(2), "{name}");
+        assert_eq!(read.approaches().len(), 1, "{name}");
+        assert_eq!(ticket.text().matches("Human Feedback").count(), 1, "{name}: {}", ticket.text());
+        assert!(before.lines().all(|line| ticket.text().contains(line)), "{name}");
+        assert_eq!(before.ends_with('\n'), ticket.text().ends_with('\n'), "{name}: {}", ticket.text());
+    }
+}
+
+#[test]
+fn numbers_and_approaches_are_read_in_the_ways_that_people_write_them() {
+    assert_eq!(fixture("02").revisions(), Ok(1));
+    let texts = |name: &str| -> Vec<String> {
+        fixture(name).approaches().into_iter().map(|approach| approach.text).collect()
+    };
+    assert_eq!(texts("02"), ["One big lock", "A lock per row"]);
+    assert_eq!(texts("16"), ["naïve Lösung", "素朴な解"]);
+    assert_eq!(
+        texts("13"),
+        ["Store the monotonic time with each session.", "Store the wall clock and trust it."]
+    );
+    assert_eq!(fixture("13").approaches()[0].decisions, ["DD-0097-001", "DD-0097-002"]);
+    assert_eq!(fixture("10").revisions(), Ok(1));
+    assert_eq!(fixture("14").revisions(), Ok(0));
+    assert_eq!(fixture("09").field("requires prototype"), Some("Yes"));
+}
+
+#[test]
+fn a_count_that_is_no_number_is_told_with_its_line() {
+    let unread = Ticket::read("# T\n\n## Metadata\n\n- **Design Revision Count**: two\n").revisions();
+    assert_eq!(
+        unread.map_err(|problem| problem.to_string()),
+        Err("line 5: `Design Revision Count` is `two`, and no number".into())
+    );
+}
+
+#[test]
+fn changing_the_metadata_leaves_notes_and_neighbours() {
+    let mut ticket = fixture("07");
+    let before = ticket.text().to_string();
+    ticket.set_revisions(1);
+    ticket.add_approach(&PastApproach { text: "One".into(), decisions: Vec::new() });
+    let expected = before.replace("Count**: 0", "Count**: 1").replace(
+        "Approaches**: [] (populated by the engine)\r\n",
+        "Approaches**: (populated by the engine)\r\n  - One\r\n",
+    );
+    assert_eq!(ticket.text(), expected);
+    let mut ticket = fixture("13");
+    let before = ticket.text().to_string();
+    ticket.add_approach(&PastApproach { text: "Three".into(), decisions: Vec::new() });
+    assert_eq!(ticket.text(), before.replace("     and trust it.\n", "     and trust it.\n  - Three\n"));
+    assert_eq!(ticket.approaches().len(), 3);
+    assert!(ticket.remove_approach(2) && ticket.text() == before);
+    assert!(ticket.remove_approach(1) && !ticket.remove_approach(1));
+    assert_eq!(ticket.text(), before.replace("  2. Store the wall clock\n     and trust it.\n", ""));
+    let mut inline = fixture("02");
+    assert!(inline.remove_approach(0));
+    assert_eq!(inline.approaches().len(), 1);
+}
+
+#[test]
+fn a_new_ticket_has_everything_that_is_looked_for() {
+    let mut ticket = Ticket::read(template("0103", "Sessions expire", "2026-01-31"));
+    assert_eq!(ticket.title(), Some("0103: Sessions expire"));
+    assert_eq!(ticket.status(), Some(Status::Draft));
+    assert_eq!(ticket.statuses().len(), Status::ALL.len());
+    assert_eq!((ticket.revisions(), ticket.approaches()), (Ok(0), Vec::new()));
+    let before = ticket.text().to_string();
+    ticket.set_revisions(0);
+    assert_eq!(ticket.text(), before);
+}
+
+/// A ticket as somebody could have it: sections in any order, any of them missing, with words in between.
+fn tickets() -> impl Strategy<Value = String> {
+    let statuses = proptest::sample::subsequence(Status::ALL.to_vec(), 0..=13);
+    let note = prop_oneof![Just(""), Just(" (since Monday)"), Just(" — Bob"), Just(": late"), Just("  ")];
+    let bullet = prop_oneof![Just("-"), Just("*"), Just("+"), Just("  -")];
+    let status =
+        (statuses, note, bullet, any::<u16>(), any::<bool>()).prop_map(|(all, note, bullet, ticks, own)| {
+            let mut lines: Vec<String> = all
+                .iter()
+                .enumerate()
+                .map(|(at, status)| {
+                    let mark = if ticks >> at & 1 == 1 { 'x' } else { ' ' };
+                    format!("{bullet} [{mark}] {}{note}\n", status.name())
+                })
+                .collect();
+            if own {
+                lines.insert(lines.len() / 2, format!("{bullet} [x] Waiting for the lawyers\n"));
+            }
+            format!("## Status\n\n{}\n", lines.concat())
+        });
+    let count = prop_oneof![Just("0"), Just("1"), Just("2 (max 2)"), Just("")];
+    let metadata = (count, any::<bool>()).prop_map(|(count, listed)| {
+        let list = if listed { "- **Previous Design Approaches**:\n  - One [DD-1-1]\n" } else { "" };
+        format!("## Metadata\n- **Design Revision Count**: {count}\n{list}- **Other**: x\n\n")
+    });
+    let words = "[a-zA-Z0-9 .,*_`<>|\\[\\]-]{0,40}\n{1,2}".prop_map(|words| format!("## Words\n\n{words}"));
+    let code = Just("```\n## Status\n- [x] Closed\n```\n\n".to_string());
+    let log = Just("## Workflow Log\n\n### Implementation Phase\n- x\n\n".to_string());
+    let sections = vec![status.boxed(), metadata.boxed(), words.boxed(), code.boxed(), log.boxed()];
+    let some = proptest::collection::vec(proptest::sample::select(vec![0_usize, 1, 2, 3, 4]), 0..6);
+    (some, sections, any::<bool>(), any::<bool>()).prop_map(|(order, sections, crlf, closed)| {
+        let body: String = order.iter().map(|at| sections[*at].as_str()).collect();
+        let text = format!("# Ticket\n\nIntro\n\n{body}");
+        let text = if closed { text } else { text.trim_end().to_string() };
+        if crlf { text.replace('\n', "\r\n") } else { text }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    // DR-01
+    #[test]
+    fn any_ticket_survives_reading_and_a_change_of_status_alters_only_its_line(
+        text in tickets(),
+        status in proptest::sample::select(Status::ALL.to_vec()),
+    ) {
+        prop_assert_eq!(Ticket::read(text.clone()).into_text(), text.clone());
+        assert_only_ticks(&text, status)?;
+        let mut again = Ticket::read(text);
+        again.set_status(status);
+        let once = again.text().to_string();
+        again.set_status(status);
+        prop_assert_eq!(again.text(), &once);
+    }
+
+    // DR-01
+    #[test]
+    fn whatever_is_written_into_any_ticket_is_read_from_it_and_nothing_is_lost(text in tickets(), count in 0_u16..3) {
+        let mut ticket = Ticket::read(text.clone());
+        let known = ticket.approaches().len();
+        let failed = PastApproach { text: "Keep it all in memory".into(), decisions: vec!["DD-1-002".into()] };
+        ticket.set_revisions(count);
+        ticket.add_approach(&failed);
+        ticket.log_revision("1 of 2", "- **Trigger**: circle");
+        ticket.add_feedback(Feedback::DesignRevision, "- approved");
+        let read = Ticket::read(ticket.text());
+        prop_assert_eq!(read.revisions(), Ok(count));
+        prop_assert_eq!(read.approaches().len(), known + 1);
+        prop_assert_eq!(read.approaches().pop(), Some(failed));
+        let ends = |text: &str| text.matches("\r\n").count();
+        prop_assert_eq!(ends(ticket.text()) > 0, ends(&text) > 0);
+        if ends(&text) > 0 {
+            prop_assert_eq!(ticket.text().matches('\n').count(), ends(ticket.text()));
+        }
+        for line in text.lines().filter(|line| !line.contains("Design Revision Count")) {
+            prop_assert!(ticket.text().contains(line), "lost {:?}", line);
+        }
+    }
+}
