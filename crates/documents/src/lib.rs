@@ -6,6 +6,7 @@
 mod design;
 mod markdown;
 mod ticket;
+pub mod tracker;
 
 pub use design::{Decision, Delta, Departure, Design, Piece};
 pub use markdown::{CheckBox, Heading, Markdown, Section};

@@ -1,0 +1,87 @@
+//! An issue before it is filed.
+
+use super::{IssueId, NewEntry, Status};
+use std::fmt::Write;
+
+/// What a new issue says. It must be enough for whoever knows nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    pub id: IssueId,
+    pub title: String,
+    pub parent: Option<IssueId>,
+    pub labels: Vec<String>,
+    pub depends_on: Vec<IssueId>,
+    /// The criteria of the parent that it is handed.
+    pub covers: Vec<String>,
+    /// The run whose commit must be in the base first.
+    pub needs_run: Option<String>,
+    /// What it says above its criteria.
+    pub about: String,
+    pub criteria: Vec<NewCriterion>,
+    /// What it says below them, as sections.
+    pub sections: Vec<(String, String)>,
+}
+
+/// A criterion to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCriterion {
+    pub id: String,
+    pub text: String,
+    /// How it is tested.
+    pub test: String,
+}
+
+impl Draft {
+    pub fn text(&self) -> String {
+        let mut text = String::from("---\n");
+        let mut key = |name: &str, value: &str| {
+            let _ = writeln!(text, "{name}: {value}");
+        };
+        key("id", &self.id.to_string());
+        key("status", Status::Todo.name());
+        if let Some(parent) = &self.parent {
+            key("parent", &parent.to_string());
+        }
+        for (name, items) in [
+            ("labels", self.labels.clone()),
+            ("depends-on", self.depends_on.iter().map(IssueId::to_string).collect()),
+            ("covers", self.covers.clone()),
+        ] {
+            if !items.is_empty() || name == "depends-on" {
+                key(name, &format!("[{}]", items.join(", ")));
+            }
+        }
+        if let Some(run) = &self.needs_run {
+            key("needs-run", run);
+        }
+        let _ = write!(text, "---\n\n# {}: {}\n", self.id, one_line(&self.title));
+        if !self.about.trim().is_empty() {
+            let _ = write!(text, "\n{}\n", self.about.trim());
+        }
+        text.push_str("\n## Acceptance criteria\n");
+        for criterion in &self.criteria {
+            let _ = write!(text, "\n- [ ] {}: {}\n", criterion.id, one_line(&criterion.text));
+            if !criterion.test.trim().is_empty() {
+                let _ = writeln!(text, "  Tested by: {}", one_line(&criterion.test));
+            }
+        }
+        for (title, body) in self.sections.iter().filter(|(_, body)| !body.trim().is_empty()) {
+            let _ = write!(text, "\n## {}\n\n{}\n", one_line(title), body.trim());
+        }
+        text.push_str("\n## Sub-issues\n\n## Comments\n");
+        text
+    }
+
+    pub(super) fn entry(&self) -> NewEntry {
+        NewEntry {
+            id: self.id.clone(),
+            title: one_line(&self.title),
+            status: Status::Todo,
+            after: self.depends_on.clone(),
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

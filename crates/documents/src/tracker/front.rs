@@ -1,0 +1,179 @@
+//! Front matter as lines: keys are found however they are spelt, and a change touches the value alone.
+
+use std::ops::Range;
+
+/// One key with its value; a list may go over several lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Field {
+    /// In lower case, with `-` between its words.
+    key: String,
+    /// What stands behind the colon, without blanks and comments.
+    value: Range<usize>,
+    /// Lines below it that are indented or items of a list.
+    below: Range<usize>,
+}
+
+/// What is between the fences at the head of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Front {
+    /// None where there are no fences.
+    inner: Option<Range<usize>>,
+    fields: Vec<Field>,
+}
+
+impl Front {
+    pub(super) fn read(text: &str) -> Front {
+        let Some(inner) = between_fences(text) else {
+            return Front::default();
+        };
+        let mut fields: Vec<Field> = Vec::new();
+        let mut at = inner.start;
+        for line in text[inner.clone()].split_inclusive('\n') {
+            let start = at;
+            at += line.len();
+            let is_below =
+                line.starts_with([' ', '\t', '-']) || line.trim().is_empty() || line.starts_with('#');
+            match (is_below, line.split_once(':'), fields.last_mut()) {
+                (false, Some((key, rest)), _) => {
+                    let value = trimmed(text, start + key.len() + 1, rest);
+                    fields.push(Field { key: normal(key), value, below: at..at });
+                }
+                (true, _, Some(last)) => last.below.end = at,
+                (false, None, _) | (true, _, None) => {}
+            }
+        }
+        Front { inner: Some(inner), fields }
+    }
+
+    fn field(&self, key: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.key == key)
+    }
+
+    /// The value of a key, without quotes; empty where it is a list.
+    pub(super) fn value<'t>(&self, text: &'t str, key: &str) -> Option<&'t str> {
+        self.field(key).map(|field| unquoted(&text[field.value.clone()]))
+    }
+
+    /// The items of a list, in brackets, by commas or a line each.
+    pub(super) fn items<'t>(&self, text: &'t str, key: &str) -> Vec<&'t str> {
+        let Some(field) = self.field(key) else {
+            return Vec::new();
+        };
+        let value = text[field.value.clone()].trim_start_matches('[').trim_end_matches(']');
+        let below = text[field.below.clone()].lines().filter_map(|line| line.trim().strip_prefix('-'));
+        let below = below.map(|item| item.split(" #").next().unwrap_or(item));
+        value
+            .split(',')
+            .chain(below)
+            .map(|item| unquoted(item.trim()))
+            .filter(|item| !item.is_empty())
+            .collect()
+    }
+
+    /// Where to put what, so that a key has this value.
+    pub(super) fn set(&self, text: &str, key: &str, value: &str) -> (Range<usize>, String) {
+        match (self.field(key), &self.inner) {
+            (Some(field), _) if field.value.is_empty() => (field.value.clone(), format!(" {value}")),
+            (Some(field), _) => {
+                let old = &text[field.value.clone()];
+                let bare = unquoted(old);
+                let start = field.value.start + (old.len() - bare.len()) / 2;
+                (start..start + bare.len(), value.to_string())
+            }
+            (None, Some(inner)) => (inner.end..inner.end, format!("{key}: {value}\n")),
+            (None, None) => {
+                let start = head(text);
+                (start..start, format!("---\n{key}: {value}\n---\n\n"))
+            }
+        }
+    }
+}
+
+/// Behind a byte order mark.
+fn head(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+}
+
+fn between_fences(text: &str) -> Option<Range<usize>> {
+    let mut at = head(text);
+    let mut lines = text[at..].split_inclusive('\n');
+    let first = lines.next().filter(|line| line.trim_end() == "---")?;
+    at += first.len();
+    let start = at;
+    for line in lines {
+        if matches!(line.trim_end(), "---" | "...") {
+            return Some(start..at);
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// The place of a value behind its colon: without blanks around it and a comment behind it.
+fn trimmed(text: &str, start: usize, rest: &str) -> Range<usize> {
+    let is_quoted = rest.trim_start().starts_with(['"', '\'']);
+    let end = if is_quoted { rest.len() } else { rest.find(" #").unwrap_or(rest.len()) };
+    let value = rest[..end].trim();
+    let lead = rest.len() - rest.trim_start().len();
+    let start = if value.is_empty() { start } else { start + lead };
+    debug_assert!(text.is_char_boundary(start));
+    start..start + value.len()
+}
+
+fn unquoted(value: &str) -> &str {
+    let within = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    within('"').or_else(|| within('\'')).unwrap_or(value)
+}
+
+/// `Depends_On`, `dependsOn` and `depends on` are `depends-on`.
+fn normal(key: &str) -> String {
+    let mut normal = String::new();
+    let mut last = '-';
+    for c in key.trim().chars() {
+        if c.is_uppercase() && last.is_lowercase() {
+            normal.push('-');
+        }
+        normal.extend(if matches!(c, '_' | ' ') { '-' } else { c }.to_lowercase());
+        last = c;
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(text: &str, key: &str, value: &str) -> String {
+        let (range, with) = Front::read(text).set(text, key, value);
+        let mut text = text.to_string();
+        text.replace_range(range, &with);
+        text
+    }
+
+    #[test]
+    fn keys_and_lists_are_read_however_they_are_written() {
+        let text = "---\nStatus: 'Todo' \ndependsOn: [A-1, \"A-2\"]\nlabels:\n  - bug\n  - x # why\n# note\nparent:\n---\n";
+        let front = Front::read(text);
+        assert_eq!(front.value(text, "status"), Some("Todo"));
+        assert_eq!(front.items(text, "depends-on"), ["A-1", "A-2"]);
+        assert_eq!(front.items(text, "labels"), ["bug", "x"]);
+        assert_eq!(front.value(text, "parent"), Some(""));
+        assert_eq!(front.value(text, "none"), None);
+    }
+
+    #[test]
+    fn a_new_value_keeps_quotes_blanks_comments_and_line_ends() {
+        assert_eq!(
+            set("---\nstatus:   'Todo'\r\nx: 1\n---\n", "status", "Done"),
+            "---\nstatus:   'Done'\r\nx: 1\n---\n"
+        );
+        assert_eq!(set("---\nstatus: Todo # now\n---\n", "status", "Done"), "---\nstatus: Done # now\n---\n");
+        assert_eq!(set("---\nstatus:\n---\n", "status", "Done"), "---\nstatus: Done\n---\n");
+        assert_eq!(set("---\nx: 1\n---\n# A\n", "status", "Done"), "---\nx: 1\nstatus: Done\n---\n# A\n");
+        assert_eq!(set("# A\n", "status", "Done"), "---\nstatus: Done\n---\n\n# A\n");
+        assert_eq!(
+            set("\u{feff}---\nstatus: Todo\n---\n", "status", "Done"),
+            "\u{feff}---\nstatus: Done\n---\n"
+        );
+    }
+}

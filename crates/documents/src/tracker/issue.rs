@@ -1,0 +1,265 @@
+//! One issue: a Markdown file with front matter, criteria, sub-issues and comments.
+
+use super::entry::{Entry, NewEntry, appended, entries, in_order};
+use super::front::Front;
+use super::{IssueId, Status};
+use crate::{CheckBox, Markdown, Section};
+use std::collections::BTreeSet;
+
+const CRITERIA: &[&str] =
+    &["Acceptance criteria", "Acceptance criterion", "Criteria", "AC", "Definition of done"];
+const SUB_ISSUES: &[&str] = &["Sub-issues", "Sub issues", "Subissues", "Sub-tasks", "Subtasks", "Children"];
+const COMMENTS: &[&str] = &["Comments", "Comment", "Log", "History"];
+
+/// The file of an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    id: IssueId,
+    markdown: Markdown,
+}
+
+/// One acceptance criterion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Criterion {
+    /// As in `AC-2`: its own, or its position among the criteria.
+    pub id: String,
+    pub text: String,
+    pub ticked: bool,
+    place: CheckBox,
+}
+
+/// Keys of the front matter that hold ids of issues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    Parent,
+    DependsOn,
+}
+
+impl Reference {
+    fn key(self) -> &'static str {
+        match self {
+            Reference::Parent => "parent",
+            Reference::DependsOn => "depends-on",
+        }
+    }
+}
+
+impl Issue {
+    pub fn read(id: IssueId, text: impl Into<String>) -> Issue {
+        Issue { id, markdown: Markdown::read(text) }
+    }
+
+    pub fn id(&self) -> &IssueId {
+        &self.id
+    }
+
+    pub fn text(&self) -> &str {
+        self.markdown.text()
+    }
+
+    fn front(&self) -> Front {
+        Front::read(self.text())
+    }
+
+    /// The value of a key of the front matter; none where it is absent or empty.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.front().value(self.text(), key).filter(|value| !value.is_empty())
+    }
+
+    /// The items of a list of the front matter.
+    pub fn items(&self, key: &str) -> Vec<&str> {
+        self.front().items(self.text(), key)
+    }
+
+    /// None where it is not written, or is none of the three.
+    pub fn status(&self) -> Option<Status> {
+        self.value("status").and_then(Status::read)
+    }
+
+    /// The title of the front matter, or the first heading of the first level without the id before it.
+    pub fn title(&self) -> String {
+        if let Some(title) = self.value("title") {
+            return title.to_string();
+        }
+        let heading = self.markdown.headings().iter().find(|heading| heading.level == 1);
+        let title = heading.map_or("", |heading| heading.title.as_str());
+        let bare = title.strip_prefix(&self.id.to_string()).unwrap_or(title);
+        let bare = bare.trim_start_matches([':', '-', '—', '–', '·', ' ']).trim();
+        if bare.is_empty() { self.id.to_string() } else { bare.to_string() }
+    }
+
+    /// What somebody wrote as ids that are none stays out.
+    pub fn references(&self, which: Reference) -> Vec<IssueId> {
+        self.items(which.key()).into_iter().filter_map(|id| id.parse().ok()).collect()
+    }
+
+    pub fn parent(&self) -> Option<IssueId> {
+        self.references(Reference::Parent).into_iter().next()
+    }
+
+    pub fn depends_on(&self) -> Vec<IssueId> {
+        self.references(Reference::DependsOn)
+    }
+
+    pub fn labels(&self) -> Vec<&str> {
+        self.items("labels")
+    }
+
+    /// The criteria of the parent that this one was handed.
+    pub fn covers(&self) -> Vec<&str> {
+        self.items("covers")
+    }
+
+    pub fn criteria(&self) -> Vec<Criterion> {
+        let Some(section) = self.markdown.section(CRITERIA) else {
+            return Vec::new();
+        };
+        let boxes: Vec<&CheckBox> = self.markdown.boxes(section.body).collect();
+        let label = |found: &CheckBox| self.text()[found.label.clone()].trim().to_string();
+        let named: Vec<Option<String>> = boxes.iter().map(|found| own_id(&label(found))).collect();
+        let is_unique = |id: &String| named.iter().flatten().filter(|other| *other == id).count() == 1;
+        let criteria = boxes.iter().zip(&named).enumerate().map(|(at, (found, name))| Criterion {
+            id: name.clone().filter(is_unique).unwrap_or_else(|| position(at, &named)),
+            text: label(found),
+            ticked: found.ticked,
+            place: (*found).clone(),
+        });
+        criteria.collect()
+    }
+
+    /// The entries of the list of sub-issues.
+    pub fn sub_issues(&self) -> Vec<Entry> {
+        self.markdown
+            .section(SUB_ISSUES)
+            .map(|section| entries(&self.markdown, section.body))
+            .unwrap_or_default()
+    }
+
+    pub fn set_status(&mut self, status: Status) {
+        if self.status() != Some(status) {
+            self.set("status", status.name());
+        }
+    }
+
+    pub(super) fn set(&mut self, key: &str, value: &str) {
+        let (range, with) = self.front().set(self.text(), key, value);
+        self.markdown.splice(range, &with);
+    }
+
+    /// Ticks a criterion. One that the issue does not have is left to whoever asked.
+    pub fn tick(&mut self, criterion: &str) {
+        if let Some(found) = self.criteria().into_iter().find(|found| found.id == criterion) {
+            self.markdown.tick(&found.place, true);
+        }
+    }
+
+    /// Whether the line of a criterion touches that of another one: both cannot be ticked on two branches.
+    pub(super) fn is_beside_another(&self, criterion: &str) -> bool {
+        let criteria = self.criteria();
+        let line = |found: &Criterion| self.markdown.line_number(found.place.mark.start);
+        let Some(own) = criteria.iter().find(|found| found.id == criterion).map(line) else {
+            return false;
+        };
+        criteria.iter().filter(|found| found.id != criterion).any(|found| line(found).abs_diff(own) == 1)
+    }
+
+    /// Lets the list of sub-issues show a status, unless the line touches one that others may change.
+    pub fn show_status(&mut self, of: &IssueId, status: Status, others: &BTreeSet<IssueId>) {
+        let Some(section) = self.markdown.section(SUB_ISSUES) else {
+            return;
+        };
+        show_status(&mut self.markdown, &section, of, status, others);
+    }
+
+    /// Puts sub-issues at the end of the list, in the order of their needs.
+    pub fn add_sub_issues(&mut self, new: Vec<NewEntry>) {
+        let known: Vec<IssueId> = self.sub_issues().into_iter().map(|entry| entry.id).collect();
+        let new: Vec<NewEntry> =
+            in_order(new).into_iter().filter(|entry| !known.contains(&entry.id)).collect();
+        if new.is_empty() {
+            return;
+        }
+        let section = self.section(SUB_ISSUES, "Sub-issues", Some(COMMENTS));
+        let (at, text) = appended(&self.markdown, section.body, &new, &known);
+        self.markdown.splice(at..at, &text);
+    }
+
+    /// Adds a comment at the end.
+    pub fn comment(&mut self, title: &str, text: &str) {
+        let section = self.section(COMMENTS, "Comments", None);
+        let at = self.markdown.end_of_writing(section.body);
+        let before = if self.text()[..at].ends_with('\n') { "" } else { "\n" };
+        self.markdown.splice(at..at, &format!("{before}\n### {title}\n\n{}\n", text.trim_end()));
+    }
+
+    /// The section of one of these titles; a missing one is made, before another where there is that.
+    fn section(&mut self, titles: &[&str], title: &str, before: Option<&[&str]>) -> Section {
+        if let Some(section) = self.markdown.section(titles) {
+            return section;
+        }
+        let next = before.and_then(|titles| self.markdown.section(titles));
+        let at = next.as_ref().map_or(self.text().len(), |next| next.heading.lines.start);
+        let head = &self.text()[..at];
+        let gap = match (head.ends_with("\n\n") || head.ends_with("\n\r\n"), head.ends_with('\n')) {
+            (true, _) => "",
+            (false, true) => "\n",
+            (false, false) if head.is_empty() => "",
+            (false, false) => "\n\n",
+        };
+        let end = if next.is_some() { "\n" } else { "" };
+        self.markdown.splice(at..at, &format!("{gap}## {title}\n{end}"));
+        let len = self.text().len();
+        // What was just written is there.
+        self.markdown.section(titles).unwrap_or_else(|| Section {
+            heading: crate::Heading { level: 2, title: title.to_string(), lines: len..len },
+            body: len..len,
+        })
+    }
+
+    pub(super) fn markdown(&mut self) -> &mut Markdown {
+        &mut self.markdown
+    }
+}
+
+/// Lets the lines of a section that are about an issue show its status.
+pub(super) fn show_status(
+    markdown: &mut Markdown,
+    section: &Section,
+    of: &IssueId,
+    status: Status,
+    others: &BTreeSet<IssueId>,
+) {
+    let all = entries(markdown, section.body.clone());
+    let mut changes: Vec<_> = all
+        .iter()
+        .filter(|entry| entry.id == *of && !entry.touches(&all, others))
+        .flat_map(|entry| entry.shows(markdown, status))
+        .collect();
+    changes.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+    for (range, with) in changes {
+        markdown.splice(range, &with);
+    }
+}
+
+/// The id that a criterion starts with, as in `AC-2: …`, `**AC2** …` or `(C3) …`.
+fn own_id(label: &str) -> Option<String> {
+    let bare = label.trim_start_matches(['*', '_', '`', '(', '[', ' ']);
+    let end = bare.find(|c: char| !c.is_ascii_alphanumeric() && c != '-')?;
+    let (word, rest) = bare.split_at(end);
+    let is_id = word.len() <= 12
+        && word.starts_with(|c: char| c.is_ascii_uppercase())
+        && word.ends_with(|c: char| c.is_ascii_digit())
+        && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-');
+    let is_set_off = rest.starts_with([':', '.', ')', ']', '*', '_', '`', ' ']);
+    (is_id && is_set_off).then(|| word.to_string())
+}
+
+/// The name of a criterion that has none of its own.
+fn position(at: usize, named: &[Option<String>]) -> String {
+    let plain = format!("AC-{}", at + 1);
+    if named.iter().flatten().any(|name| *name == plain) {
+        format!("AC-{}-{}", at + 1, at + 1)
+    } else {
+        plain
+    }
+}

@@ -1,0 +1,82 @@
+//! The README of the tracker: issues of the first level, by category.
+
+use super::entry::{Entry, NewEntry, appended, entries};
+use super::issue::show_status;
+use super::{IssueId, Status};
+use crate::{Heading, Markdown, Section};
+use std::collections::BTreeSet;
+
+/// What a tracker without a README begins with.
+const EMPTY: &str = "# TODO\n";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readme {
+    markdown: Markdown,
+}
+
+impl Readme {
+    pub fn read(text: impl Into<String>) -> Readme {
+        Readme { markdown: Markdown::read(text) }
+    }
+
+    pub(super) fn empty() -> Readme {
+        Readme::read(EMPTY)
+    }
+
+    pub fn text(&self) -> &str {
+        self.markdown.text()
+    }
+
+    pub fn entries(&self) -> Vec<Entry> {
+        entries(&self.markdown, 0..self.text().len())
+    }
+
+    /// The category that lists an issue: the heading above its line.
+    pub fn category(&self, id: &IssueId) -> Option<&str> {
+        let entry = self.entries().into_iter().find(|entry| entry.id == *id)?;
+        let above =
+            self.markdown.headings().iter().rev().find(|heading| heading.lines.end <= entry.line.start)?;
+        (above.level > 1).then_some(above.title.as_str())
+    }
+
+    pub(super) fn show_status(&mut self, of: &IssueId, status: Status, others: &BTreeSet<IssueId>) {
+        let all = whole(&self.markdown);
+        show_status(&mut self.markdown, &all, of, status, others);
+    }
+
+    /// Lists an issue at the end of a category; a new category comes last.
+    pub(super) fn add(&mut self, entry: NewEntry, category: &str) {
+        if self.entries().iter().any(|known| known.id == entry.id) {
+            return;
+        }
+        if self.markdown.section(&[category]).is_none() {
+            let text = self.text();
+            let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
+            let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            let at = text.len();
+            self.markdown.splice(at..at, &format!("{end}{gap}## {category}\n"));
+        }
+        let Some(mut section) = self.markdown.section(&[category]) else {
+            return;
+        };
+        // Deeper headings begin categories of their own.
+        if let Some(next) =
+            self.markdown.headings().iter().find(|next| next.lines.start >= section.body.start)
+        {
+            section.body.end = section.body.end.min(next.lines.start);
+        }
+        let (at, text) = appended(&self.markdown, section.body, &[entry], &[]);
+        self.markdown.splice(at..at, &text);
+    }
+
+    pub(super) fn markdown(&mut self) -> &mut Markdown {
+        &mut self.markdown
+    }
+}
+
+fn whole(markdown: &Markdown) -> Section {
+    Section {
+        heading: Heading { level: 1, title: String::new(), lines: 0..0 },
+        body: 0..markdown.text().len(),
+    }
+}

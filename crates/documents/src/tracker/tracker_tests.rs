@@ -1,0 +1,296 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use super::*;
+use proptest::prelude::*;
+
+/// Issue files as people leave them. Every one survives reading and writing, and a status changes its own line alone.
+const MESSY: &[&str] = &[
+    "---\nstatus: Todo\nparent: ABC-1\nlabels: [bug]\ndepends-on: []\n---\n\n# ABC-7: Plain\n\n## Acceptance criteria\n\n- [ ] one\n",
+    "---\r\nstatus: Todo\r\nowner: ada\r\n---\r\n# Windows\r\n\r\n## Acceptance criteria\r\n- [ ] AC-1: one\r\n- [x] AC-2: two\r\n",
+    "\u{feff}---\nstatus: todo\n---\n# With a byte order mark\n",
+    "---\nStatus:   \"In Progress\"   \nweird key: { a: [1, 2] }\n? complex\n---\n\n\n\n# Spaces   \n\n\n",
+    "---\nstatus: Todo # since Monday\n# a comment of its own\nlabels:\n- bug\n- \"with: colon\"\nunknown: |\n  status: Done\n  more\n---\n",
+    "# No front matter\n\nText only, no end of line",
+    "",
+    "\n\n\n",
+    "---\nstatus: Todo\n",
+    "---\nno status here\n---\n# Broken front matter\n",
+    "---\nstatus: Blocked\n---\n# Unknown status\n\n## sub-issues\n* ABC-2 - todo\n",
+    "---\nstatus: Todo\nstatus: Done\n---\n# Twice\n",
+    "---\nstatus: Todo\n---\n\n## Acceptance Criteria ##\n\n1. [ ] numbered\n2. [X] capital\n   - [ ] nested\n\n```\n- [ ] code\n```\n> - [ ] quoted\n",
+    "---\nstatus: Done\n---\nTitle\n=====\n\nSetext headings\n\nCriteria\n--------\n+ [ ] plus\n\tand a tab\n",
+    "---\nstatus: Todo\n---\n# Table\n\n| id | title | status |\n|----|-------|--------|\n| ABC-8 | a | Todo |\n",
+    "---\nstatus: Todo\n---\n# Mixed ends\r\nline\nline\r\n\r\n## Comments\n\n### 2026-01-01 me\n\nfree\n\n\n",
+    "---\nstatus: Todo\n...\n# Dots close it\n<!--\n## Sub-issues\n- ABC-3 hidden\n-->\n",
+    "---\nstatus: 'Todo'\ntitle: \"Ünïcödé — 日本語 ✓\"\n---\n# 日本語\n\n## Sub-issues\n\n- [ ] ↳ ABC-9 ü · Todo\n",
+];
+
+fn id(text: &str) -> IssueId {
+    text.parse().unwrap()
+}
+
+fn tracker(files: &[(&str, &str)]) -> Tracker {
+    Tracker::read(files.iter().copied())
+}
+
+fn nobody() -> BTreeSet<IssueId> {
+    BTreeSet::new()
+}
+
+/// The lines that differ, as pairs of before and after.
+fn differing<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, &'t str)> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.split('\n').collect(), after.split('\n').collect());
+    assert_eq!(old.len(), new.len(), "{before:?} {after:?}");
+    old.into_iter().zip(new).filter(|(old, new)| old != new).collect()
+}
+
+fn survives(text: &str) {
+    let issue = Issue::read(id("ABC-7"), text);
+    assert_eq!(issue.text(), text);
+    let _ = (issue.title(), issue.criteria(), issue.sub_issues(), issue.depends_on(), issue.labels());
+    let Some(was) = issue.status() else { return };
+    for to in Status::ALL {
+        let mut changed = issue.clone();
+        changed.set_status(to);
+        assert_eq!(changed.status(), Some(to), "{text:?}");
+        if to == was {
+            assert_eq!(changed.text(), text);
+            continue;
+        }
+        let lines = differing(text, changed.text());
+        assert_eq!(lines.len(), 1, "{text:?} {lines:?}");
+        assert!(lines[0].0.to_lowercase().contains("status"), "{lines:?}");
+        changed.set_status(was);
+        assert_eq!(changed.text().len(), text.len() + was.name().len() - written(text).len(), "{text:?}");
+    }
+}
+
+/// The status as it is spelt.
+fn written(text: &str) -> String {
+    Issue::read(id("ABC-7"), text).value("status").unwrap_or_default().to_string()
+}
+
+// OT-02
+#[test]
+fn files_that_people_edited_survive_and_a_status_alters_its_line_only() {
+    assert!(MESSY.len() >= 15);
+    for text in MESSY {
+        survives(text);
+    }
+}
+
+fn messy_line() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ -~äß↳]{0,30}",
+        "- \\[[ xX]\\] (AC-[1-3]: )?[a-z ]{0,12}",
+        "#{1,4} [A-Z][a-z]{0,8}",
+        Just("## Acceptance criteria".to_string()),
+        Just("## Sub-issues".to_string()),
+        Just("## Comments".to_string()),
+        Just("```".to_string()),
+        Just(String::new()),
+        "[-*] (\\[ \\] )?ABC-[1-9] [a-z]{1,8} (\\(Todo\\)|· Done|)",
+    ]
+}
+
+fn messy_file() -> impl Strategy<Value = String> {
+    let key = prop_oneof![
+        "status: *(Todo|in progress|DONE|'Todo'|\"Done\")( # why)?",
+        "[a-z]{1,6}: [ -~]{0,12}",
+        "labels: \\[[a-z]{0,4}\\]",
+        "depends-on:",
+        "  - ABC-[1-9]",
+    ];
+    let front = prop::option::of(prop::collection::vec(key, 0..5));
+    (front, prop::collection::vec(messy_line(), 0..20), prop_oneof![Just("\n"), Just("\r\n")], any::<bool>())
+        .prop_map(|(front, lines, end, closed)| {
+            let mut all: Vec<String> = Vec::new();
+            if let Some(front) = front {
+                all.push("---".to_string());
+                all.extend(front);
+                all.push("---".to_string());
+            }
+            all.extend(lines);
+            let mut text = all.join(end);
+            if closed {
+                text.push_str(end);
+            }
+            text
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    // OT-02
+    #[test]
+    fn any_file_survives_and_a_status_alters_its_line_only(text in messy_file()) {
+        survives(&text);
+    }
+
+    // OT-02
+    #[test]
+    fn whatever_is_added_to_a_file_takes_nothing_away(text in messy_file()) {
+        let before = Issue::read(id("ABC-7"), text.clone());
+        let mut issue = before.clone();
+        issue.comment("a title", "some words");
+        issue.add_sub_issues(vec![NewEntry { id: id("NEW-3"), title: "t".into(), status: Status::Todo, after: vec![] }]);
+        let mut rest = issue.text();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let at = rest.find(line);
+            prop_assert!(at.is_some(), "{line:?} is gone from {rest:?}");
+            rest = &rest[at.unwrap_or_default() + line.len()..];
+        }
+    }
+}
+
+const PARENT: &str = "---\nstatus: In Progress\n---\n\n# Cart\n\n## Acceptance criteria\n\n- [ ] AC-1: sums\n- [ ] AC-2: codes\n\n\
+    ## Sub-issues\n\n- [ ] [ABC-2](ABC-2.md) Codes · Todo\n\n## Comments\n";
+const CHILD: &str = "---\nstatus: Todo\nparent: ABC-1\ncovers: [AC-2]\n---\n# Codes\n";
+const LIST: &str = "# TODO\n\n## Shop\n\n- [ ] [ABC-1](ABC-1.md) Cart · In Progress\n";
+
+fn shop() -> Tracker {
+    tracker(&[("ABC-1.md", PARENT), ("ABC-2.md", CHILD), ("README.md", LIST), ("notes.txt", "x")])
+}
+
+// OT-03
+#[test]
+fn a_status_goes_to_the_readme_and_the_list_of_the_parent() {
+    let mut tracker = shop();
+    tracker.set_status(&id("ABC-2"), Status::InProgress, &nobody());
+    tracker.set_status(&id("ABC-1"), Status::Todo, &nobody());
+    let files = tracker.files();
+    assert_eq!(files["ABC-2.md"], CHILD.replace("status: Todo", "status: In Progress"));
+    assert_eq!(
+        files["ABC-1.md"],
+        PARENT.replace("Codes · Todo", "Codes · In Progress").replace("status: In Progress", "status: Todo")
+    );
+    assert_eq!(files["README.md"], LIST.replace("Cart · In Progress", "Cart · Todo"));
+    assert!(!files.contains_key("notes.txt"));
+}
+
+// OT-24
+#[test]
+fn a_line_that_touches_one_of_others_is_left_alone() {
+    let tight = "- ABC-1 Cart (Todo)\n- ABC-2 Codes (Todo)\n- ABC-3 Names (Todo)\n";
+    let texts = [
+        ("ABC-1.md", "---\nstatus: Todo\n---\n"),
+        ("ABC-3.md", "---\nstatus: Todo\n---\n"),
+        ("README.md", tight),
+    ];
+    let others: BTreeSet<IssueId> = [id("ABC-2")].into();
+    let mut beside = tracker(&texts);
+    beside.set_status(&id("ABC-1"), Status::Done, &others);
+    assert_eq!(beside.readme().unwrap().text(), tight);
+    let mut alone = tracker(&texts);
+    alone.set_status(&id("ABC-1"), Status::Done, &[id("ABC-3")].into());
+    assert_eq!(alone.readme().unwrap().text(), tight.replacen("Todo", "Done", 1));
+}
+
+// OT-20
+#[test]
+fn a_criterion_that_was_handed_over_is_ticked_when_its_sub_issue_is_done() {
+    let mut tracker = shop();
+    tracker.set_status(&id("ABC-2"), Status::Done, &nobody());
+    tracker.settle_parent(&id("ABC-2"), &nobody());
+    let parent = tracker.issue(&id("ABC-1")).unwrap();
+    let ticked: Vec<bool> = parent.criteria().iter().map(|criterion| criterion.ticked).collect();
+    assert_eq!((ticked, parent.status()), (vec![false, true], Some(Status::InProgress)));
+    tracker.tick(&id("ABC-1"), "AC-1");
+    tracker.settle_parent(&id("ABC-2"), &nobody());
+    assert_eq!(tracker.issue(&id("ABC-1")).unwrap().status(), Some(Status::Done));
+    assert!(tracker.readme().unwrap().text().contains("[x] [ABC-1](ABC-1.md) Cart · Done"));
+}
+
+// OT-11
+#[test]
+fn what_is_filed_has_a_file_and_a_line_in_its_parents_list() {
+    let draft = |own: &str, needs: &[&str]| Draft {
+        id: id(own),
+        title: format!("Task {own}"),
+        parent: Some(id("ABC-1")),
+        labels: vec!["split-from-run".into()],
+        depends_on: needs.iter().map(|need| id(need)).collect(),
+        covers: vec!["AC-2".into()],
+        needs_run: Some("run-1".into()),
+        about: "Do it.".into(),
+        criteria: vec![NewCriterion {
+            id: "AC-1".into(),
+            text: "it is done".into(),
+            test: "a unit test".into(),
+        }],
+        sections: vec![("Context".into(), "shop/cart.py".into())],
+    };
+    let mut tracker = shop();
+    tracker.file(&[draft("ABC-4", &["ABC-5"]), draft("ABC-5", &["ABC-2"])]);
+    let filed = tracker.issue(&id("ABC-4")).unwrap();
+    assert_eq!(
+        filed.text(),
+        "---\nid: ABC-4\nstatus: Todo\nparent: ABC-1\nlabels: [split-from-run]\ndepends-on: [ABC-5]\ncovers: [AC-2]\n\
+         needs-run: run-1\n---\n\n# ABC-4: Task ABC-4\n\nDo it.\n\n## Acceptance criteria\n\n- [ ] AC-1: it is done\n  \
+         Tested by: a unit test\n\n## Context\n\nshop/cart.py\n\n## Sub-issues\n\n## Comments\n"
+    );
+    assert_eq!(filed.title(), "Task ABC-4");
+    assert_eq!(filed.criteria()[0].id, "AC-1");
+    let parent = tracker.issue(&id("ABC-1")).unwrap();
+    assert_eq!(
+        parent.text(),
+        PARENT.replace(
+            "Codes · Todo\n\n",
+            "Codes · Todo\n\n- [ ] ↳ [ABC-5](ABC-5.md) Task ABC-5 (after ABC-2) · Todo\n\n\
+             - [ ] ↳ [ABC-4](ABC-4.md) Task ABC-4 (after ABC-5) · Todo\n\n"
+        )
+    );
+    assert_eq!(tracker.faults(), []);
+}
+
+// OT-24
+#[test]
+fn what_does_not_fit_together_is_found_and_what_follows_from_the_issues_is_mended() {
+    let mut tracker = tracker(&[
+        ("ABC-1.md", "---\nstatus: In Progress\n---\n## Acceptance criteria\n- [ ] AC-1: x\n"),
+        ("ABC-2.md", "---\nid: ABC-9\nstatus: Done\nparent: ABC-1\ncovers: [AC-1]\n---\n"),
+        ("ABC-3.md", "---\nstatus: Nearly\nparent: ABC-77\ndepends-on: [ABC-4, soon]\n---\n"),
+        ("ABC-4.md", "---\nstatus: Todo\ndepends-on: [ABC-3, ABC-66]\n---\n"),
+        ("README.md", "- ABC-1 Cart (Todo)\n- ABC-55 gone\n- UTF-8 is no issue\n"),
+    ]);
+    let told: Vec<String> =
+        tracker.faults().iter().map(|fault| format!("{}: {fault}", fault.file())).collect();
+    assert_eq!(
+        told,
+        [
+            "ABC-1.md: AC-1 is open, and the sub-issues that were handed it are done",
+            "ABC-1.md: it does not list its sub-issue ABC-2",
+            "ABC-2.md: it calls itself `ABC-9`",
+            "ABC-3.md: `Nearly` is no status",
+            "ABC-3.md: `soon` is no id of an issue",
+            "ABC-3.md: its parent ABC-77 does not exist",
+            "ABC-4.md: it depends on ABC-66, which does not exist",
+            "README.md: it shows ABC-1 as Todo, which is In Progress",
+            "README.md: it lists ABC-55, which does not exist",
+            "README.md: it does not list ABC-4",
+            "ABC-3.md: a circle of dependencies: ABC-3 → ABC-4",
+        ]
+    );
+    let mended = tracker.mend();
+    assert!(mended.left.iter().all(|fault| !fault.can_be_mended()), "{mended:?}");
+    assert_eq!(tracker.faults(), mended.left);
+    let cart = tracker.issue(&id("ABC-1")).unwrap();
+    assert_eq!(cart.status(), Some(Status::Done));
+    assert!(cart.text().contains("- [x] AC-1: x"), "{}", cart.text());
+    assert!(tracker.readme().unwrap().text().contains("- ABC-1 Cart (Done)"));
+    assert_eq!(tracker.readme().unwrap().category(&id("ABC-4")), Some("Other"));
+}
+
+// OT-24
+#[test]
+fn another_number_is_written_wherever_the_old_one_was_and_nowhere_else() {
+    let mut tracker = shop();
+    tracker.comment(&id("ABC-1"), "me", "see ABC-2, not ABC-21 or XABC-2 or ABC-2-draft; ABC-2.");
+    tracker.renumber(&id("ABC-2"), &id("ABC-30"));
+    assert!(tracker.issue(&id("ABC-2")).is_none());
+    assert_eq!(tracker.issue(&id("ABC-30")).map(Issue::text), Some(CHILD));
+    let parent = tracker.issue(&id("ABC-1")).unwrap().text();
+    assert!(parent.contains("[ABC-30](ABC-30.md)"), "{parent}");
+    assert!(parent.contains("see ABC-30, not ABC-21 or XABC-2 or ABC-2-draft; ABC-30."), "{parent}");
+}
