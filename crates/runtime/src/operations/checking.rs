@@ -73,10 +73,6 @@ impl Checking<'_> {
     }
 }
 
-fn is_test_source(path: &Path) -> bool {
-    is_test(path) && Language::of(path).is_some_and(Language::is_code)
-}
-
 /// Where checks are run, once one has to be.
 struct Place<'p> {
     checking: &'p Checking<'p>,
@@ -99,11 +95,19 @@ impl Place<'_> {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
+        let tree = self.checking.content.check_out(self.checking.job)?;
+        let (scratch, installed) = self.clear(&tree)?;
+        Ok(self.opened.get_or_init(|| Opened { tree, scratch, installed }))
+    }
+
+    /// What an earlier run of a check left must not help a later one. Build output stays: it would have to be made again
+    /// for every check.
+    fn clear(&self, tree: &WorkTree) -> Result<(PathBuf, Vec<PathBuf>), Trouble> {
         let job = self.checking.job;
-        let tree = self.checking.content.check_out(job)?;
+        tree.begin(Keep::BuildOutput, Reach::Tree)?;
         let scratch = super::scratch(job)?;
         let installed = checks::link(job.site.repository().root(), tree.path(), &job.site.pinned.checks)?;
-        Ok(self.opened.get_or_init(|| Opened { tree, scratch, installed }))
+        Ok((scratch, installed))
     }
 
     fn run(&self, spec: &CheckSpec) -> Result<CheckOutcome, Trouble> {
@@ -111,11 +115,8 @@ impl Place<'_> {
         let job = self.checking.job;
         let settings = job.site.settings();
         if !self.ran.borrow_mut().insert(spec.name.clone()) {
-            // What a first run leaves must not help a second one.
             tree.restore(&self.checking.content.tree)?;
-            tree.begin(Keep::BuildOutput, Reach::Tree)?;
-            super::scratch(job)?;
-            checks::link(job.site.repository().root(), tree.path(), &job.site.pinned.checks)?;
+            self.clear(tree)?;
         }
         let writes = vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()];
         let policy = super::confined(job, writes, installed);
@@ -145,21 +146,26 @@ impl Place<'_> {
         self.unless_disturbed(tree, outcome)
     }
 
-    /// A check that rewrites the tests which it runs proves nothing about the change: a build script could do that.
+    /// A check that rewrites tests, or code of the change, while it runs has checked something else: a build script could
+    /// do that. Other files, such as generated ones, may be written anew.
     fn unless_disturbed(&self, tree: &WorkTree, outcome: CheckOutcome) -> Result<CheckOutcome, Trouble> {
-        let is_of_a_change = matches!(self.checking.files, Files::Changed(_));
-        if !is_of_a_change || !outcome.passed() {
-            return Ok(outcome);
-        }
+        let of_change = match self.checking.files {
+            Files::Changed(files) if outcome.passed() => files,
+            Files::Changed(_) | Files::Whole => return Ok(outcome),
+        };
         let content = &self.checking.content.tree;
         let changed = tree.changed(content, &tree.snapshot()?)?;
-        let tests = changed.iter().map(|change| change.path.as_path()).filter(|path| is_test_source(path));
-        let tests: Vec<String> = tests.map(|path| path.display().to_string()).collect();
-        if tests.is_empty() {
+        let is_checked = |path: &&Path| {
+            let of_change = of_change.iter().any(|file| Path::new(file) == *path);
+            Language::of(path).is_some_and(Language::is_code) && (of_change || is_test(path))
+        };
+        let rewritten = changed.iter().map(|change| change.path.as_path()).filter(is_checked);
+        let rewritten: Vec<String> = rewritten.map(|path| path.display().to_string()).collect();
+        if rewritten.is_empty() {
             return Ok(outcome);
         }
         tree.restore(content)?;
-        let reason = format!("it rewrote tests while it ran: {}", tests.join(", "));
+        let reason = format!("it rewrote what it checks while it ran: {}", rewritten.join(", "));
         Ok(CheckOutcome { end: End::Failed, snippet: reason.clone(), reason, ..outcome })
     }
 
