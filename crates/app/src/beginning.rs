@@ -1,6 +1,7 @@
 //! What a run begins with: the workflow, roles and checks it is pinned to, its limits, and its first facts.
 
 use crate::commands::Context;
+use crate::commands::runs::reader_if_any;
 use crate::driving;
 use crate::exit::Failure;
 use crate::load;
@@ -15,6 +16,7 @@ use remand_runtime::config;
 use remand_runtime::git::CommitId;
 use remand_runtime::host::Beginning;
 use remand_runtime::operations;
+use remand_runtime::papers::{Inherited, Unfit};
 use remand_runtime::pinned::{Cache, MayWrite, Pinned, PinnedAgent, PinnedFile, PinnedRole};
 use remand_runtime::rehearsal::Script;
 use remand_runtime::subject::{Kind, Subject};
@@ -90,6 +92,18 @@ fn refuse_unfit(program: &Program, kind: Kind) -> Result<(), Failure> {
     Err(Failure::user(what, format!("start it with `{}`, or name another workflow", wanted.usage())))
 }
 
+/// What a ticket brings with it; nothing for any other subject.
+fn inherited(workplace: &Workplace, program: &Program, subject: &Subject) -> Result<Inherited, Failure> {
+    let Some(file) = subject.file.as_deref().filter(|_| subject.kind == Kind::Ticket) else {
+        return Ok(Inherited::default());
+    };
+    let reader = reader_if_any(workplace)?;
+    Inherited::of(program, file, &subject.text, reader.as_ref()).map_err(|error| match &error {
+        Unfit::Unreadable(unread) => Failure::user(format!("{file}, {unread}"), error.hint()),
+        other => Failure::user(other.to_string(), error.hint()),
+    })
+}
+
 /// Everything that a new run is pinned to.
 pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> Result<Beginning, Failure> {
     let config = &workplace.config;
@@ -102,6 +116,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
     let head = workplace.repository.head().map_err(|error| of_git(&error))?;
     let subject = subject(workplace, &head.commit, about)?;
     refuse_unfit(&program, subject.kind)?;
+    let inherited = inherited(workplace, &program, &subject)?;
     let redactor = driving::redactor(workplace)?;
     let request = redactor.redact(&subject.title).into_owned();
     let run = clock::new_run_id(&request);
@@ -144,6 +159,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
         },
         ..Start::default()
     };
+    let start = inherited.into_start(start);
     Ok(Beginning { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
 }
 
@@ -229,6 +245,7 @@ fn pinned_roles(
                 may_write: spec.may_write.iter().filter_map(|place| permission(*place)).collect(),
                 network: spec.network,
                 shell: spec.shell,
+                delta: spec.delta,
             };
             Ok((title, role))
         })

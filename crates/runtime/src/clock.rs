@@ -40,6 +40,11 @@ pub fn iso(at: Millis) -> String {
     timestamp(at).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// The day as `2026-01-31`.
+pub fn date(at: Millis) -> String {
+    timestamp(at).strftime("%Y-%m-%d").to_string()
+}
+
 fn timestamp(at: Millis) -> jiff::Timestamp {
     jiff::Timestamp::from_millisecond(at.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }

@@ -16,6 +16,7 @@ pub mod host;
 pub mod bundle;
 pub mod dispatch;
 pub mod operations;
+pub mod papers;
 pub mod question;
 pub mod sealed;
 pub mod workshop;

@@ -60,6 +60,9 @@ pub struct PinnedRole {
     /// Whether it may start programs.
     #[serde(default = "yes")]
     pub shell: bool,
+    /// Whether its result is a delta of the design that it reads.
+    #[serde(default)]
+    pub delta: bool,
 }
 
 fn yes() -> bool {

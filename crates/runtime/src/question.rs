@@ -1,8 +1,11 @@
 //! What a person needs to know to answer a gate: what led to it, and what the work will touch (EP-12).
 
 use crate::dispatch::document;
+use crate::papers;
+use crate::pinned::Pinned;
+use remand_kernel::ids::FlagId;
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::{DispatchRow, GateRow};
+use remand_ledger::query::{DispatchRow, GateKind, GateRow};
 use remand_ledger::{LedgerError, Reader};
 use serde_json::Value;
 
@@ -16,6 +19,8 @@ pub fn context(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerErr
         .collect();
     lines.extend(summaries(&reader.dispatches(&gate.run)?, gate));
     lines.extend(red_files(reader, gate)?);
+    lines.extend(findings(reader, gate)?);
+    lines.extend(flags(reader, gate)?);
     Ok(lines.iter().map(|line| crate::contract::clean(line).replace('\n', " ")).collect())
 }
 
@@ -51,6 +56,44 @@ fn summaries(dispatches: &[DispatchRow], gate: &GateRow) -> Vec<String> {
             Some(format!("{}{item}: {summary}", row.role))
         })
         .collect()
+}
+
+/// What is said of a design that does not work, where the gate is about revising it (DR-09).
+fn findings(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
+    let mut lines = Vec::new();
+    for row in reader.artifacts(&gate.run)?.iter().filter(|row| row.seq == gate.seq && row.format == "yaml") {
+        let stored = String::from_utf8_lossy(&reader.blob(row.blob)?).into_owned();
+        let Some(report) = papers::typed(&stored) else { continue };
+        let change = &report.proposed_change;
+        let cap = pinned(reader, gate)?.map_or(0, |pinned| papers::cap(&pinned.program));
+        lines.extend([
+            format!("trigger: {}", papers::trigger(report.trigger)),
+            format!("classification: {}: {}", papers::category(report.category), report.category_rationale.0),
+            format!("root cause: {}: {}", report.root_cause.section.0, report.root_cause.assumption.0),
+            format!("evidence: {}", report.root_cause.evidence.0),
+            format!("proposed change: {} ({})", change.approach.text.0, change.scope.0),
+            format!("revision: {} of {cap} at most", report.revision),
+        ]);
+        lines.extend(papers::checklist(&report).map(|(item, words)| format!("check: {item}: {words}")));
+        if gate.withheld.iter().any(|option| option.exhausted.is_some()) {
+            lines.push(format!("all {cap} revisions are used up: the ticket needs re-scoping"));
+        }
+    }
+    Ok(lines)
+}
+
+/// What can be said besides the answer.
+fn flags(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
+    let Some(Pinned { program, .. }) = pinned(reader, gate)? else { return Ok(Vec::new()) };
+    let asked = program.phase_named(&gate.phase).filter(|_| gate.kind == GateKind::Phase);
+    let flags = asked.map(|phase| program.phase(phase).sets.clone()).unwrap_or_default();
+    let name = |flag: &FlagId| &program.flags[flag.index()];
+    Ok(flags.iter().map(|flag| format!("with `--set {0}`: yes to {0}; without it: no", name(flag))).collect())
+}
+
+fn pinned(reader: &Reader, gate: &GateRow) -> Result<Option<Pinned>, LedgerError> {
+    let bytes = reader.blob(reader.run(&gate.run.0)?.pinned)?;
+    Ok(serde_json::from_slice(&bytes).ok())
 }
 
 /// The red files of the plan, where the gate is about it.

@@ -105,6 +105,11 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
     ("changes", "artifacts", "What its permissions let it change."),
     ("states-approach", "`true`", "Its result states the approach that the design takes."),
     ("guarded", "`true`", "The approach in its result is held against those that failed before."),
+    (
+        "delta",
+        "`true`",
+        "Its result changes what the findings it reads cite in a design, and nothing else; the engine compares.",
+    ),
     ("lists", "lists", "The lists that its result brings, such as `tasks`."),
     (
         "result",

@@ -222,6 +222,9 @@ fn roles(out: &mut String) {
         if spec.guarded {
             besides.push("guarded".to_string());
         }
+        if spec.delta {
+            besides.push("delta".to_string());
+        }
         let places = spec.may_write.iter().filter(|place| **place != Writable::Report);
         besides.extend(places.map(|place| format!("writes `{}`", place.name())));
         if !spec.shell {

@@ -68,6 +68,8 @@ pub struct RoleSpec {
     pub changes: Vec<String>,
     pub states_approach: bool,
     pub guarded: bool,
+    /// Its result is a delta of the design that it reads.
+    pub delta: bool,
     pub lists: Vec<String>,
     /// The schema of its result, one of [`RESULTS`].
     pub result: String,
@@ -221,6 +223,7 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
         changes: names(changes),
         states_approach: fields.flag("states-approach"),
         guarded: fields.flag("guarded"),
+        delta: fields.flag("delta"),
         lists: names(fields.texts("lists")),
         result: result(&mut fields, plain),
         time: time(&mut fields, plain),

@@ -1,13 +1,14 @@
 //! The payload of a result by its schema, and what of it the kernel and the ledger take.
 
 use super::schema::SchemaId;
-use super::schema::header::Bare;
+use super::schema::header::{self, Bare};
 use super::schema::implementation::{Dispute, Implementation};
 use super::schema::plan::{Plan, Task, TaskPayload};
 use super::schema::verification::{Judgement, Verification};
-use super::schema::words::{Risk, Size};
+use super::schema::words::{Risk, Size, Text};
 use super::schema::{design, diagnosis, document, failure, gaps, knowledge, research, review, spec};
 use super::waves::canonical;
+use remand_documents::Design;
 use remand_kernel::change::Approach;
 use remand_kernel::criteria::CriterionJudgement;
 use remand_kernel::event::{self, Item};
@@ -107,7 +108,12 @@ impl Content {
         let stated = if let Content::Design(design) = self {
             design.approach.clone()
         } else if let Content::Prose(prose) = self {
-            prose.approach.clone()
+            // What the document says counts, since that is what people read (DR-23).
+            let stated = Design::read(prose.markdown.0.as_str()).approach();
+            prose.approach.clone().map(|approach| match stated {
+                Some(text) => header::Approach { text: Text(text), ..approach },
+                None => approach,
+            })
         } else if let Content::Failure(report) = self {
             Some(report.proposed_change.approach.clone())
         } else {

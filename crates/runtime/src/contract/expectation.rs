@@ -2,11 +2,15 @@
 
 use super::pointers::Documents;
 use super::schema::SchemaId;
+use super::schema::failure::{FindingsReport, Producer, Trigger};
 use super::yaml;
 use serde_json::Value;
 
 /// The verdicts on a specification that say there is no gap.
 pub(super) const NO_GAPS: [&str; 2] = ["none", "clean"];
+
+/// A document that states an approach: a design.
+const DESIGN: &str = include_str!("examples/design-document.yaml");
 
 /// What one dispatch must return.
 #[derive(Clone, Debug)]
@@ -84,6 +88,24 @@ pub struct Known {
     pub findings: Option<Vec<String>>,
     /// The task that the dispatch is for.
     pub task: Option<String>,
+    /// What decisions of a design are numbered by.
+    pub numbered: Option<String>,
+    /// The design that the result is about.
+    pub design: Option<String>,
+    /// The findings that a delta of the design must answer.
+    pub answers: Option<Box<FindingsReport>>,
+    /// What findings about the design must agree with.
+    pub blocked: Option<Blocked>,
+}
+
+/// What the engine knows of a failure before anybody states findings about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// The number of the revision that the findings ask for.
+    pub revision: u16,
+    pub producer: Producer,
+    /// None when nothing but a human's wish led there.
+    pub trigger: Option<Trigger>,
 }
 
 impl Expectation {
@@ -105,10 +127,13 @@ impl Expectation {
 
     /// The filled example of the schema, in the words of this role: it would be accepted.
     pub fn example(&self) -> String {
-        let entry = self.schema.schema();
-        let mut value: Value = match serde_saphyr::from_str(entry.example) {
+        let example = match (self.schema, self.approach) {
+            (SchemaId::Document, ApproachRule::Stated) => DESIGN,
+            _ => self.schema.schema().example,
+        };
+        let mut value: Value = match serde_saphyr::from_str(example) {
             Ok(value) => value,
-            Err(_) => return entry.example.to_string(),
+            Err(_) => return example.to_string(),
         };
         value["agent"] = Value::from(self.role.as_str());
         value["instance"] = Value::from(self.instance.as_str());
@@ -165,9 +190,35 @@ impl Expectation {
                 });
             }
         }
+        self.adapt_ticket(payload);
+        let mut list = |key: &str, change: &mut dyn FnMut(&mut Vec<Value>)| {
+            if let Some(entries) = payload.get_mut(key).and_then(Value::as_array_mut) {
+                change(entries);
+            }
+        };
         if self.known.documents.is_some() {
             let none = || Value::Array(Vec::new());
             list("tasks", &mut |all| all.iter_mut().for_each(|task| task["relevant_context"] = none()));
+        }
+    }
+
+    /// The same for what is known of a ticket.
+    fn adapt_ticket(&self, payload: &mut Value) {
+        if let Some(blocked) = &self.known.blocked {
+            payload["revision"] = Value::from(blocked.revision);
+            payload["produced_by"] = serde_json::to_value(blocked.producer).unwrap_or_default();
+            if let Some(trigger) = blocked.trigger {
+                payload["trigger"] = serde_json::to_value(trigger).unwrap_or_default();
+            }
+        }
+        if let (Some(number), ApproachRule::Stated) = (&self.known.numbered, self.approach) {
+            let renumbered = payload.to_string().replace("DD-0079-", &format!("DD-{number}-"));
+            *payload = serde_json::from_str(&renumbered).unwrap_or_else(|_| payload.take());
+        }
+        let judged = payload.get("criteria").and_then(Value::as_array).is_some_and(|rows| !rows.is_empty());
+        if let (Some(ids), SchemaId::Verdict, false) = (&self.known.criteria, self.schema, judged) {
+            let row = |id: &String| serde_json::json!({"criterion": id, "met": "met", "place": {"file": "design.md", "symbol": "Approach"}});
+            payload["criteria"] = ids.iter().map(row).collect();
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::problem::fence_for;
 
 /// One line of text. Pairs of backticks stay code, everything else that Markdown would read is escaped.
-pub(super) fn inline(text: &str) -> String {
+pub(crate) fn inline(text: &str) -> String {
     let line = text.replace(['\n', '\r'], " ");
     let parts: Vec<&str> = line.split('`').collect();
     let mut out = String::new();
@@ -25,7 +25,7 @@ pub(super) fn inline(text: &str) -> String {
 }
 
 /// A code span that its content cannot end.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
     if text.trim().is_empty() {
         return String::new();
@@ -40,7 +40,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// Text of several lines, each continuing at this indentation; empty lines part paragraphs.
-pub(super) fn block(text: &str, indent: usize) -> String {
+pub(crate) fn block(text: &str, indent: usize) -> String {
     let pad = " ".repeat(indent);
     let mut out = String::new();
     let mut was_text = false;
@@ -67,14 +67,14 @@ pub(super) fn block(text: &str, indent: usize) -> String {
 }
 
 /// A cell of a table.
-pub(super) fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     let lines: Vec<String> = text.trim().lines().map(inline).collect();
     // Escaping is undone first, so that a bar is escaped once, inside code too.
     lines.join("<br>").replace("\\|", "|").replace('|', "\\|")
 }
 
 /// A fenced block that its content cannot end.
-pub(super) fn fenced(text: &str, language: &str, indent: usize) -> String {
+pub(crate) fn fenced(text: &str, language: &str, indent: usize) -> String {
     let fence = fence_for(text);
     let pad = " ".repeat(indent);
     let mut out = format!("{pad}{fence}{language}\n");
@@ -86,7 +86,7 @@ pub(super) fn fenced(text: &str, language: &str, indent: usize) -> String {
 }
 
 /// A Markdown text as it is, with a fence closed that it leaves open.
-pub(super) fn closed(text: &str) -> String {
+pub(crate) fn closed(text: &str) -> String {
     let mut open: Option<(char, usize)> = None;
     for line in text.lines() {
         let body = line.trim_start();
@@ -107,7 +107,7 @@ pub(super) fn closed(text: &str) -> String {
 }
 
 /// `acceptance_criteria` as people write it.
-pub(super) fn label(key: &str) -> String {
+pub(crate) fn label(key: &str) -> String {
     let words = key.replace(['_', '-'], " ");
     let mut letters = words.chars();
     match letters.next() {

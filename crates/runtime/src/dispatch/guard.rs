@@ -1,6 +1,7 @@
 //! What a role may change: decided from its permissions, held against what it did change.
 
 use crate::git::{ChangeKind, Changed, Oddity, Strange};
+use crate::papers::Shelf;
 use crate::pinned::MayWrite;
 use remand_source::{same_outside_tests, same_tests};
 use std::path::Path;
@@ -17,12 +18,19 @@ pub struct Permit {
     may_write: Vec<MayWrite>,
     /// The files of the task; a trailing `/` stands for a folder with all that is in it.
     files: Option<Vec<String>>,
+    /// What the engine keeps itself, such as the ticket.
+    kept: Option<Shelf>,
 }
 
 impl Permit {
     /// `files` are those of the task that the dispatch works on, if it works on one.
     pub fn new(may_write: &[MayWrite], files: Option<&[String]>) -> Permit {
-        Permit { may_write: may_write.to_vec(), files: files.map(<[String]>::to_vec) }
+        Permit { may_write: may_write.to_vec(), files: files.map(<[String]>::to_vec), kept: None }
+    }
+
+    /// The same without the papers of the run's ticket.
+    pub fn keeping(self, shelf: &Shelf) -> Permit {
+        Permit { kept: Some(shelf.clone()), ..self }
     }
 
     /// Tells whether any file of the tree may be changed.
@@ -64,7 +72,7 @@ impl Permit {
         let compared = |same: fn(&str, &str) -> bool| {
             is_edit && is_rust && texts(path).is_some_and(|(before, after)| same(&before, &after))
         };
-        !is_never(path)
+        !self.is_kept(path)
             && self.may_write.iter().any(|place| match place {
                 MayWrite::Tests => is_test(path) || compared(same_outside_tests),
                 MayWrite::TaskCode if self.may_be_at(*place, path) => {
@@ -80,7 +88,12 @@ impl Permit {
 
     /// Tells whether a path lies where the dispatch may write.
     fn covers(&self, path: &Path) -> bool {
-        !is_never(path) && self.may_write.iter().any(|place| self.may_be_at(*place, path))
+        !self.is_kept(path) && self.may_write.iter().any(|place| self.may_be_at(*place, path))
+    }
+
+    /// Whether nobody but the engine and the user writes a path.
+    fn is_kept(&self, path: &Path) -> bool {
+        is_never(path) || self.kept.as_ref().is_some_and(|shelf| shelf.holds(path))
     }
 
     fn may_be_at(&self, place: MayWrite, path: &Path) -> bool {
@@ -117,7 +130,16 @@ impl Permit {
                 (MayWrite::Knowledge, _) => None,
             })
             .collect();
-        if places.is_empty() { "nothing but your result".into() } else { places.join("; ") }
+        match (&self.kept, places.is_empty()) {
+            (_, true) => "nothing but your result".into(),
+            (None, false) => places.join("; "),
+            (Some(shelf), false) => format!(
+                "{}; not {} and nothing below {}/, which the engine keeps",
+                places.join("; "),
+                shelf.ticket.display(),
+                shelf.folder().display()
+            ),
+        }
     }
 }
 

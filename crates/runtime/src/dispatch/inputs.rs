@@ -34,13 +34,15 @@ pub fn lay_out(
     for name in &reads {
         desk.artifact(name, dispatch, &documents, reader)?;
     }
-    if reads.contains(&"code") || dispatch.task.is_some() {
+    if reads.contains(&"code") || dispatch.task.is_some() || dispatch.nearest.is_some() {
         desk.change(lane)?;
         desk.evidence(dispatch, reader)?;
     }
+    // An artifact of the workflow may have the usual name.
+    let name = if reads.contains(&"findings") { "findings-to-answer" } else { "findings" };
     desk.findings(
         "findings that you must answer, by a change or by a reasoned dispute",
-        "findings",
+        name,
         &dispatch.findings,
     )?;
     desk.findings(

@@ -9,7 +9,9 @@ mod inputs;
 mod prompt;
 mod report;
 mod surroundings;
+mod ticket;
 mod told;
+mod warm_start;
 
 use crate::clock;
 use crate::confine::Level;
@@ -17,6 +19,7 @@ use crate::contract::{self, Expectation};
 use crate::driver::{Heard, Place};
 use crate::git::{Aftermath, Census, Changed, Keep, Oddity, Reach, TreeId};
 use crate::host::{Ending, Issue};
+use crate::papers::Case;
 use crate::pinned::PinnedRole;
 use crate::process::{self, Ended, Exit};
 use crate::rehearsal::{DispatchInfo, NO_ENTRY};
@@ -117,14 +120,26 @@ fn prepare<'b>(
         .roles
         .get(&title)
         .ok_or_else(|| Trouble::denied(format!("the run is pinned to no role `{title}`")))?;
-    let expected = expected::expectation(job, dispatch, role, reader)?;
+    let case = Case::of(&job.site)?;
+    let expected = expected::expectation(job, dispatch, role, case.as_ref(), reader)?;
     let files = dispatch.task.as_deref().map(|task| task_files(job, task));
     let permit = Permit::new(&role.may_write, files.as_deref());
+    let permit = match &case {
+        Some(case) => permit.keeping(&case.shelf),
+        None => permit,
+    };
     let lane = lane(job, &permit)?;
+    let lane = match &case {
+        Some(case) if !permit.is_read_only() => warm_start::begin(job, dispatch, lane, case, reader)?,
+        Some(_) | None => lane,
+    };
     let before = begin(job, &permit, &lane)?;
     let folder = Folder::make(job)?;
     let round = told::round(job, dispatch, reader)?;
-    let inputs = inputs::lay_out(job, dispatch, &lane, reader, &folder.inputs())?;
+    let mut inputs = inputs::lay_out(job, dispatch, &lane, reader, &folder.inputs())?;
+    if let Some(case) = &case {
+        inputs.extend(ticket::lay_out(job, role, case, &folder.inputs())?);
+    }
     let phase = job.phase();
     let prompt = Prompt {
         role: &role.prompt,

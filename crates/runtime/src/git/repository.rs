@@ -164,7 +164,13 @@ impl Repository {
         Ok(contents)
     }
 
-    /// Whether there is a branch of this name.
+    /// Tells whether a commit has another among its ancestors, or is it.
+    pub fn contains(&self, commit: &CommitId, other: &CommitId) -> Result<bool, GitError> {
+        let words = ["merge-base", "--is-ancestor", other.as_str(), commit.as_str()];
+        Ok(git(&self.objects(), words).answer()?.code == 0)
+    }
+
+    /// Tells whether there is a branch of this name.
     pub fn branch_exists(&self, name: &str) -> Result<bool, GitError> {
         Ok(self.reference(&format!("refs/heads/{name}"))?.is_some())
     }

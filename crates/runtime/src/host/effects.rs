@@ -38,6 +38,9 @@ pub trait Effects {
     /// The order cancels what that other process had begun: undoes it.
     fn clear_away(&mut self, order: &Order<'_>, id: CommandId);
 
+    /// A question was put to a human: writes down what is to be read before an answer.
+    fn asked(&mut self, _order: &Order<'_>) {}
+
     /// The run is over: lays out what people will want to read, and lets its trees go.
     fn finish(&mut self, order: &Order<'_>);
 }

@@ -343,8 +343,9 @@ impl<E: Effects> Host<E> {
                 Command::Cancel { id } if driven.under_way.contains(id) => self.effects.cancel(run, *id),
                 Command::Cancel { id } => self.effects.clear_away(&order, *id),
                 Command::Finish { .. } => self.effects.finish(&order),
-                // The gate is in the ledger; trees and inputs follow the state when they are next used.
-                Command::Ask(_) | Command::Discard { .. } | Command::Restore { .. } => {}
+                Command::Ask(_) => self.effects.asked(&order),
+                // Trees and inputs follow the state when they are next used.
+                Command::Discard { .. } | Command::Restore { .. } => {}
             }
         }
     }

@@ -5,7 +5,8 @@ use super::Done;
 use super::verify::{Ran, run_checks};
 use crate::bundle;
 use crate::checks::Which;
-use crate::git::{CommitId, CommitMessage, Files, FinalCommit, TreeId};
+use crate::git::{CommitId, CommitMessage, FinalCommit, TreeId};
+use crate::papers;
 use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, LaneTree, Trouble};
 use remand_kernel::evidence::{self, RowPhase, Ruled, Size};
@@ -75,6 +76,7 @@ fn unfit(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Tr
 
 /// Hooks run where checks run: in the sandbox, since they may start what an agent has written.
 fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalCommit, Trouble> {
+    let documents = papers::documents(&job.site)?;
     let _main = job.site.hold_main();
     let settings = job.site.settings();
     let scratch = super::scratch(job)?;
@@ -91,7 +93,7 @@ fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalComm
         process.confine = Some(Confined { exe: settings.program.clone(), policy });
         process::run(&process, &job.cancel)
     };
-    let ended = job.site.trees.commit(&Files::new(), message, command, &runner);
+    let ended = job.site.trees.commit(&documents, message, command, &runner);
     let _ = std::fs::remove_dir_all(&scratch);
     Ok(ended?)
 }

@@ -9,6 +9,7 @@ mod hand_over;
 mod integrity;
 mod merge;
 mod prepare;
+mod record_approach;
 mod take_back;
 mod test_first;
 mod tiers;
@@ -40,6 +41,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("entry-check", |job, _| test_first::entry(job)),
     ("merge", merge::run),
     ("take-back", |job, _| take_back::run(job)),
+    ("record-approach", |job, _| record_approach::run(job)),
     ("bundle", |job, _| bundle::run(job)),
     ("commit", |job, _| commit::run(job)),
     ("hand-over", |job, _| hand_over::run(job)),

@@ -9,7 +9,7 @@ mod tree;
 
 use crate::host::{Effects, Ending, Issue, Order, Reply};
 use crate::process::{Cancel, kill_marked};
-use crate::{dispatch, operations};
+use crate::{dispatch, operations, papers};
 use remand_kernel::ids::CommandId;
 use remand_kernel::{Command, Program, State};
 use remand_ledger::RunId;
@@ -137,9 +137,17 @@ impl Effects for Workshop {
         });
     }
 
+    fn asked(&mut self, order: &Order<'_>) {
+        // Papers can be made again at any time: what cannot be written now is written with the next command.
+        if let (Ok(site), Some(id)) = (self.site(order.run), order.command.id()) {
+            let _ = papers::bring_along(&site, &id.to_string());
+        }
+    }
+
     fn finish(&mut self, order: &Order<'_>) {
         // What is laid out can be made again from the ledger at any time.
         if let Ok(site) = self.site(order.run) {
+            let _ = papers::bring_along(&site, "finish");
             layout::finish(&site);
         }
         self.sites.remove(order.run);
@@ -147,11 +155,14 @@ impl Effects for Workshop {
 }
 
 fn carry_out(job: &Job, command: &Command) -> Ending {
+    let papers = || papers::bring_along(&job.site, &job.id.to_string());
     let ended = match command {
-        Command::Dispatch(dispatch) => dispatch::carry_out(job, dispatch),
+        Command::Dispatch(dispatch) => papers().and_then(|()| dispatch::carry_out(job, dispatch)),
         Command::Operate { operation, task, .. } => {
-            let name = &job.program.operation(*operation).name;
-            operations::carry_out(job, name, task.as_deref())
+            let operation = job.program.operation(*operation);
+            // An approach is recorded in one commit with what follows from it (DR-10).
+            let before = if operation.records_approach { Ok(()) } else { papers() };
+            before.and_then(|()| operations::carry_out(job, &operation.name, task.as_deref()))
         }
         Command::Ask(_)
         | Command::Cancel { .. }

@@ -1,6 +1,8 @@
 //! The rules that a JSON Schema cannot state: what must agree with what. Each says all that it finds.
 
 mod design;
+mod document;
+mod failure;
 mod findings;
 mod header;
 mod plan;
@@ -24,7 +26,9 @@ pub(super) fn payload(content: &Content, verdict: &str, expected: &Expectation) 
         Content::Task(it) => plan::task(&it.task, "payload.task", expected),
         Content::Implementation(it) => findings::disputes(it, expected),
         Content::Verification(it) => verification::verification(it, verdict, expected),
-        Content::Verdict(it) => verification::judgements(&it.criteria, expected),
+        Content::Verdict(it) => verification::verdict(&it.criteria, verdict, expected),
+        Content::Failure(it) => failure::report(it, expected),
+        Content::Prose(it) => document::design(it, verdict, expected),
         Content::Inventory(it) => rounds::inventory(it, verdict),
         Content::Proposals(it) => rounds::proposals(it, verdict, expected),
         Content::GapReview(it) => rounds::review(it, verdict, expected),
@@ -33,9 +37,7 @@ pub(super) fn payload(content: &Content, verdict: &str, expected: &Expectation) 
         | Content::Review(_)
         | Content::Knowledge(_)
         | Content::Finding(_)
-        | Content::Diagnosis(_)
-        | Content::Failure(_)
-        | Content::Prose(_) => Vec::new(),
+        | Content::Diagnosis(_) => Vec::new(),
     };
     match expected.approach {
         ApproachRule::Stated if content.approach().is_none() => {

@@ -9,13 +9,7 @@ const SMOKE_LINES: usize = 5;
 
 pub(super) fn verification(it: &Verification, verdict: &str, expected: &Expectation) -> Vec<Problem> {
     let mut problems = judgements(&it.criteria, expected);
-    let happy = expected.says.first().map(String::as_str) == Some(verdict);
-    let unmet: Vec<&str> =
-        it.criteria.iter().filter(|one| !one.is_met()).map(|one| one.criterion.0.as_str()).collect();
-    if happy && !unmet.is_empty() {
-        let found = format!("`{verdict}`, with {} not met", unmet.join(", "));
-        problems.push(Problem::new("payload.verdict", "a verdict that agrees with the criteria", found));
-    }
+    problems.extend(disagreement(&it.criteria, verdict, expected));
     let lines: usize = it.smoke.iter().map(|command| command.lines().count().max(1)).sum();
     if lines > SMOKE_LINES {
         problems.push(Problem::new(
@@ -25,6 +19,25 @@ pub(super) fn verification(it: &Verification, verdict: &str, expected: &Expectat
         ));
     }
     problems
+}
+
+/// A review that is asked to judge criteria accepts only what meets them all.
+pub(super) fn verdict(all: &[Judgement], verdict: &str, expected: &Expectation) -> Vec<Problem> {
+    let mut problems = judgements(all, expected);
+    if expected.known.criteria.is_some() {
+        problems.extend(disagreement(all, verdict, expected));
+    }
+    problems
+}
+
+fn disagreement(all: &[Judgement], verdict: &str, expected: &Expectation) -> Option<Problem> {
+    let happy = expected.says.first().map(String::as_str) == Some(verdict);
+    let unmet: Vec<&str> =
+        all.iter().filter(|one| !one.is_met()).map(|one| one.criterion.0.as_str()).collect();
+    (happy && !unmet.is_empty()).then(|| {
+        let found = format!("`{verdict}`, with {} not met", unmet.join(", "));
+        Problem::new("payload.verdict", "a verdict that agrees with the criteria", found)
+    })
 }
 
 pub(super) fn judgements(all: &[Judgement], expected: &Expectation) -> Vec<Problem> {

@@ -13,8 +13,8 @@ pub struct FindingsReport {
     pub date: String,
     pub produced_by: Producer,
     pub trigger: Trigger,
-    /// The number of the revision that this asks for; 2 at most.
-    #[schemars(range(min = 1, max = 2))]
+    /// The number of the revision that this asks for. One beyond the cap is stated too, and refused at the gate.
+    #[schemars(range(min = 1))]
     pub revision: u32,
     #[schemars(length(min = 1))]
     pub iterations: Vec<Iteration>,

@@ -1,0 +1,92 @@
+//! A document that states an approach is a design: its form can be read, and a delta is one (DR-13, DR-23).
+
+use super::super::expectation::{ApproachRule, Expectation};
+use super::super::problem::Problem;
+use super::super::schema::document::Prose;
+use super::super::schema::failure::FindingsReport;
+use super::unique;
+use remand_documents::{Decision, Delta, Design};
+
+const PLACE: &str = "payload.markdown";
+
+pub(super) fn design(it: &Prose, verdict: &str, expected: &Expectation) -> Vec<Problem> {
+    let happy = expected.says.first().map(String::as_str) == Some(verdict);
+    if expected.approach != ApproachRule::Stated || !happy {
+        return Vec::new();
+    }
+    let design = Design::read(it.markdown.0.as_str());
+    let mut problems = form(&design, expected);
+    let decisions = design.decisions();
+    let known = |id: &String| decisions.iter().any(|decision| decision.id == *id);
+    let cited = it.approach.iter().flat_map(|approach| &approach.decisions).enumerate();
+    problems.extend(cited.filter(|(_, id)| !known(id)).map(|(at, id)| {
+        Problem::new(
+            format!("payload.approach.decisions[{at}]"),
+            "a decision of the design",
+            format!("`{id}`"),
+        )
+    }));
+    if let (Some(before), Some(findings)) = (&expected.known.design, &expected.known.answers) {
+        problems.extend(delta(&Design::read(before.as_str()), &design, findings));
+        if it.revision_notes.is_empty() {
+            problems.push(Problem::new("payload.revision_notes", "a note for each change", "none"));
+        }
+    }
+    problems
+}
+
+fn form(design: &Design, expected: &Expectation) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if design.approach().is_none() {
+        let asked = "a section `Approach` with one paragraph that states it";
+        problems.push(Problem::new(PLACE, asked, "none"));
+    }
+    let decisions = design.decisions();
+    if decisions.is_empty() {
+        problems.push(Problem::new(
+            PLACE,
+            "decisions under headings such as `DD-0079-001: One clock`",
+            "none",
+        ));
+    }
+    problems.extend(unique(decisions.iter().map(|decision| (PLACE.to_string(), decision.id.as_str()))));
+    for decision in &decisions {
+        problems.extend(decided(decision, expected));
+    }
+    problems
+}
+
+fn decided(decision: &Decision, expected: &Expectation) -> Vec<Problem> {
+    let Decision { id, .. } = decision;
+    let mut problems = Vec::new();
+    let missing = decision.missing();
+    if !missing.is_empty() {
+        let asked = format!("affects, rationale, alternatives, trade-offs and status of {id}");
+        problems.push(Problem::new(PLACE, asked, format!("no {}", missing.join(", no "))));
+    }
+    if let Some(number) = &expected.known.numbered
+        && !id.to_lowercase().starts_with(&format!("dd-{}-", number.to_lowercase()))
+    {
+        problems.push(Problem::new(
+            PLACE,
+            format!("a decision id that begins with `DD-{number}-`"),
+            format!("`{id}`"),
+        ));
+    }
+    problems
+}
+
+/// What is cited must have changed, and nothing else may have.
+fn delta(before: &Design, after: &Design, findings: &FindingsReport) -> Vec<Problem> {
+    let preserved: Vec<String> =
+        findings.proposed_change.preserve.iter().flat_map(|kept| before.decisions_in(&kept.0)).collect();
+    let mut cited = before.named_in(&findings.root_cause.section.0);
+    for id in before.decisions_in(&findings.proposed_change.scope.0) {
+        if !cited.contains(&id) && !preserved.contains(&id) {
+            cited.push(id);
+        }
+    }
+    let departures = Delta { cited }.departures(before, after);
+    let problem = |departure: String| Problem::new(PLACE, "a delta of the design", departure);
+    departures.into_iter().map(|departure| problem(departure.to_string())).collect()
+}

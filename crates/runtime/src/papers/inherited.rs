@@ -1,0 +1,102 @@
+//! What a new run takes over: from its ticket, and from earlier runs on the same one.
+
+use super::trigger::revision_budget;
+use remand_documents::{Ticket, Unreadable};
+use remand_kernel::change::Approach;
+use remand_kernel::event::Start;
+use remand_kernel::{Program, State};
+use remand_ledger::query::RunRow;
+use remand_ledger::{LedgerError, Reader, ReplayError, ReplayFrom, RunId, replay};
+
+/// What is known of a ticket before a run on it begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inherited {
+    pub spent: Vec<(String, u16)>,
+    pub approaches: Vec<Approach>,
+    pub flags: Vec<(String, bool)>,
+}
+
+/// Why no run can begin on a ticket.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    #[error("{0}")]
+    Unreadable(#[from] Unreadable),
+    #[error("run {0} is under way on this ticket")]
+    UnderWay(RunId),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error(transparent)]
+    Replay(#[from] Box<ReplayError>),
+}
+
+impl Unfit {
+    pub fn hint(&self) -> String {
+        match self {
+            Unfit::Unreadable(_) => "put a number there, or take the line out".to_string(),
+            Unfit::UnderWay(run) => {
+                format!("go on with it by `remand resume {run}`, or end it by `remand cancel {run}`")
+            }
+            Unfit::Ledger(error) => error.hint().to_string(),
+            Unfit::Replay(error) => error.hint().to_string(),
+        }
+    }
+}
+
+impl Inherited {
+    /// Revisions count across runs: in the ticket, and in the ledger as long as the branch of a run is not merged. The
+    /// larger number holds, and the approaches that belong to it (DR-11).
+    pub fn of(
+        program: &Program,
+        file: &str,
+        text: &str,
+        reader: Option<&Reader>,
+    ) -> Result<Inherited, Unfit> {
+        let ticket = Ticket::read(text);
+        let listed = ticket.approaches().into_iter();
+        let listed = listed.map(|past| Approach { text: past.text, decisions: past.decisions }).collect();
+        let mut known = (ticket.revisions()?, listed);
+        if let Some(reader) = reader {
+            let earlier: Vec<RunRow> =
+                reader.runs()?.into_iter().filter(|row| row.file.as_deref() == Some(file)).collect();
+            if let Some(row) = earlier.iter().find(|row| !row.stage.is_over()) {
+                return Err(Unfit::UnderWay(row.run.clone()));
+            }
+            for row in &earlier {
+                let replayed = replay(reader, &row.run, ReplayFrom::Snapshot).map_err(Box::new)?;
+                let count = spent(&replayed.program, &replayed.state);
+                if count > known.0 {
+                    known = (count, replayed.state.approaches);
+                }
+            }
+        }
+        let budget = revision_budget(program).map(|id| program.budget(id).name.clone());
+        let flags = program.flags.iter().filter(|flag| is_wanted(&ticket, flag));
+        Ok(Inherited {
+            spent: budget.map(|name| (name, known.0)).into_iter().collect(),
+            approaches: known.1,
+            flags: flags.map(|flag| (flag.clone(), true)).collect(),
+        })
+    }
+
+    pub fn into_start(self, start: Start) -> Start {
+        Start { spent: self.spent, approaches: self.approaches, flags: self.flags, ..start }
+    }
+}
+
+/// What a run and those before it spent on revisions.
+fn spent(program: &Program, state: &State) -> u16 {
+    let of = |values: &[u16], at: usize| values.get(at).copied().unwrap_or(0);
+    revision_budget(program)
+        .map_or(0, |budget| of(&state.full, budget.index()).saturating_sub(of(&state.left, budget.index())))
+}
+
+/// Whether the metadata sets a flag: `prototype-wanted` by `Prototype Wanted: yes` or `Requires Prototype: yes`.
+fn is_wanted(ticket: &Ticket, flag: &str) -> bool {
+    let plain = flag.replace('-', " ");
+    let wish = plain.strip_suffix(" wanted").map(|what| format!("Requires {what}"));
+    let says_yes = |key: &str| {
+        let said = ticket.field(key).unwrap_or_default().to_lowercase();
+        ["yes", "true"].iter().any(|yes| said.starts_with(yes))
+    };
+    says_yes(&plain) || wish.is_some_and(|wish| says_yes(&wish))
+}

@@ -1,0 +1,161 @@
+//! The papers of a run: the ticket it is about and the documents that belong to it, as files on the run's branch.
+//!
+//! They are a function of the run's base and its journal, so they can be made again at any time (docs/decisions/0012):
+//! whenever something is done or asked, the branch is brought to what they are then. Agents never write them.
+
+mod failure;
+mod history;
+mod inherited;
+mod iterations;
+mod place;
+mod quality;
+mod ticket;
+mod trigger;
+
+pub use failure::{category, checklist, of_cap, trigger, typed};
+pub use history::{Answer, Attempt, GateRun, History, Revision};
+pub use inherited::{Inherited, Unfit};
+pub use place::{DESIGNS, Shelf};
+pub use trigger::{Led, cap, revision_budget};
+
+use crate::git::{CommitMessage, Files, GitError};
+use crate::workshop::{Site, Trouble};
+use remand_documents::Status;
+use remand_ledger::Reader;
+use std::path::{Path, PathBuf};
+
+/// What the branch of a run holds besides its work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Papers {
+    pub files: Files,
+    /// What is to be said of the latest change.
+    subject: String,
+}
+
+/// A run about a ticket: where its papers lie, what happened, and what they are now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    pub shelf: Shelf,
+    pub history: History,
+    pub papers: Papers,
+}
+
+impl Case {
+    /// As the journal has it now; none for a run that is about no ticket.
+    pub fn of(site: &Site) -> Result<Option<Case>, Trouble> {
+        let Some(shelf) = Shelf::of(&site.pinned.program, &site.opened) else { return Ok(None) };
+        let reader = site.reader()?;
+        let history = History::read(&reader, &site.run, &site.pinned)?;
+        let papers = make(site, &shelf, &history, &reader)?;
+        Ok(Some(Case { shelf, history, papers }))
+    }
+
+    /// The run's copy of its ticket.
+    pub fn ticket(&self) -> String {
+        let bytes = self.papers.files.get(&self.shelf.ticket).cloned().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// All attempts so far, for agents; empty when there are none.
+    pub fn attempts(&self) -> String {
+        if self.history.attempts.is_empty() { String::new() } else { iterations::attempts(&self.history) }
+    }
+}
+
+/// The documents that the final commit of a run brings besides its work.
+pub fn documents(site: &Site) -> Result<Files, Trouble> {
+    Ok(Case::of(site)?.map_or_else(Files::new, |case| case.papers.files))
+}
+
+/// Brings the run's branch to what its papers are now, in one commit; nothing happens if they are there already.
+pub fn bring_along(site: &Site, command: &str) -> Result<(), Trouble> {
+    let Some(Case { papers, .. }) = Case::of(site)? else { return Ok(()) };
+    let _main = site.hold_main();
+    let tip = match site.trees.tip() {
+        // Whoever looks at the branch just now finds it as it was; the next command brings it along.
+        Err(GitError::BranchInUse { .. }) => return Ok(()),
+        other => other?,
+    };
+    let tree = site.trees.with_files(&tip.tree, &papers.files)?;
+    if tree == tip.tree {
+        return Ok(());
+    }
+    let message = CommitMessage { subject: papers.subject, ..CommitMessage::default() };
+    // The same command may find more to say when it is carried out again.
+    site.trees.put_on_branch(&tree, &message, &format!("{command}+papers-{tree}"))?;
+    Ok(())
+}
+
+fn make(site: &Site, shelf: &Shelf, history: &History, reader: &Reader) -> Result<Papers, Trouble> {
+    let at_base = |path: &Path| -> Result<Option<String>, Trouble> {
+        let bytes = site.repository().read(&site.trees.base_tree()?, path)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    let text =
+        |blob| -> Result<String, Trouble> { Ok(String::from_utf8_lossy(&reader.blob(blob)?).into_owned()) };
+    let mut files = Files::new();
+    let mut put = |path: PathBuf, text: String| drop(files.insert(path, Some(text.into_bytes())));
+    let base = at_base(&shelf.ticket)?.unwrap_or_default();
+    for (name, blob) in &history.documents {
+        if let Some(markdown) = markdown_of(&text(*blob)?) {
+            put(shelf.document(name), markdown);
+        }
+    }
+    let mut reports = Vec::new();
+    for revision in &history.revisions {
+        let report = typed(&text(revision.findings)?);
+        if let Some(report) = &report {
+            put(shelf.findings(revision.number), failure::page(report, revision, shelf));
+        }
+        reports.push(report);
+    }
+    if !history.attempts.is_empty() {
+        let before = at_base(&shelf.iterations())?;
+        put(shelf.iterations(), iterations::page(before.as_deref(), history, shelf, &site.run.0));
+    }
+    if !history.gates.is_empty() {
+        put(shelf.quality(), quality::page(history, shelf));
+    }
+    let designs = ticket::designs(history, &text)?;
+    put(shelf.ticket.clone(), ticket::page(&base, history, shelf, &reports, &designs));
+    Ok(Papers { subject: subject(history, shelf), files })
+}
+
+/// The Markdown of a stored document.
+fn markdown_of(stored: &str) -> Option<String> {
+    let value = crate::dispatch::document(stored)?;
+    let markdown = value.pointer("/payload/markdown")?.as_str()?.trim_end();
+    Some(format!("{markdown}\n"))
+}
+
+/// What the commit says: `design:`, `impl:` or `review:`, and what came to the papers last.
+fn subject(history: &History, shelf: &Shelf) -> String {
+    let name = &shelf.name;
+    let undecided = history.revisions.last().filter(|revision| revision.decision.is_none());
+    if let Some(revision) = undecided {
+        let (prefix, trigger) = (revision.led.prefix(), revision.led.words());
+        return format!("{prefix}: {trigger}, implementation findings {} for {name}", revision.number);
+    }
+    let status = history.status().unwrap_or(Status::Draft);
+    let prefix = match status {
+        Status::Draft
+        | Status::ReadyForDesign
+        | Status::DesignComplete
+        | Status::DesignApproved
+        | Status::PrototypeComplete => "design",
+        Status::ReadyForImplementation
+        | Status::ImplementationBlocked
+        | Status::ImplementationComplete
+        | Status::TestWritingComplete => "impl",
+        Status::QualityGatePassed | Status::Approved | Status::Merged | Status::Closed => "review",
+    };
+    let revised = history.revisions.iter().filter(|revision| revision.ruled_out.is_some()).count();
+    let what = match (status, revised) {
+        (Status::ReadyForDesign, 1..) => {
+            format!("revision {revised} from implementation findings for {name}")
+        }
+        (Status::DesignComplete, 1..) => format!("revision {revised} of the design of {name}"),
+        _ => format!("{name} is {}", status.name()),
+    };
+    format!("{prefix}: {what}")
+}

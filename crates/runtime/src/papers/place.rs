@@ -1,0 +1,94 @@
+//! Where the papers of a ticket lie in the repository.
+
+use crate::subject::Kind;
+use remand_kernel::Program;
+use remand_ledger::fact::Opened;
+use std::path::{Path, PathBuf};
+
+/// One folder for each ticket is below this one.
+pub const DESIGNS: &str = "docs/designs";
+
+/// The ticket and the folder of its documents, from the root of the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shelf {
+    pub ticket: PathBuf,
+    /// The name of the ticket's file, without its ending.
+    pub name: String,
+}
+
+impl Shelf {
+    /// The shelf of a run, if it is about a ticket.
+    pub fn of(program: &Program, opened: &Opened) -> Option<Shelf> {
+        let file = opened.file.as_deref().filter(|_| Kind::of(&program.subject) == Kind::Ticket)?;
+        Some(Shelf::for_ticket(Path::new(file)))
+    }
+
+    pub fn for_ticket(ticket: &Path) -> Shelf {
+        let name = ticket.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        Shelf { ticket: ticket.to_path_buf(), name }
+    }
+
+    /// What decisions of its design are numbered by: `0079` of `0079_sessions`, `ABC-12` of `ABC-12-carts`.
+    pub fn id(&self) -> &str {
+        let digit = self.name.find(|letter: char| letter.is_ascii_digit());
+        let plain = |before: &str| before.chars().all(|letter| letter.is_ascii_alphabetic() || letter == '-');
+        match digit.filter(|at| plain(&self.name[..*at])) {
+            Some(at) => {
+                let digits = self.name[at..].find(|letter: char| !letter.is_ascii_digit());
+                digits.map_or(self.name.as_str(), |end| &self.name[..at + end])
+            }
+            None => &self.name,
+        }
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        Path::new(DESIGNS).join(&self.name)
+    }
+
+    pub fn document(&self, artifact: &str) -> PathBuf {
+        self.folder().join(format!("{artifact}.md"))
+    }
+
+    pub fn findings(&self, number: u16) -> PathBuf {
+        self.folder().join(format!("implementation-findings-{number}.md"))
+    }
+
+    pub fn iterations(&self) -> PathBuf {
+        self.folder().join("iteration-log.md")
+    }
+
+    pub fn quality(&self) -> PathBuf {
+        self.folder().join("quality-gate-report.md")
+    }
+
+    /// Whether a path belongs to the papers: nobody but the engine writes it.
+    pub fn holds(&self, path: &Path) -> bool {
+        path == self.ticket || path.starts_with(self.folder())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // DR-23
+    #[test]
+    fn a_ticket_is_numbered_by_how_its_file_begins() {
+        let id = |path: &str| Shelf::for_ticket(Path::new(path)).id().to_string();
+        assert_eq!(id("tickets/0079_design_revision.md"), "0079");
+        assert_eq!(id("ABC-12-carts.md"), "ABC-12");
+        assert_eq!(id("carts.md"), "carts");
+        assert_eq!(id("v2 of carts/plan_3.md"), "plan_3");
+    }
+
+    // DR-01
+    #[test]
+    fn the_ticket_and_its_folder_are_the_engines() {
+        let shelf = Shelf::for_ticket(Path::new("tickets/0079_carts.md"));
+        assert!(shelf.holds(Path::new("tickets/0079_carts.md")));
+        assert!(shelf.holds(Path::new("docs/designs/0079_carts/implementation-findings-1.md")));
+        assert!(
+            !shelf.holds(Path::new("docs/designs/0080/design.md")) && !shelf.holds(Path::new("src/a.rs"))
+        );
+    }
+}
