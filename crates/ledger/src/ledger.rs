@@ -60,6 +60,10 @@ impl Ledger {
         &self.path
     }
 
+    pub(crate) fn connection(&mut self) -> &mut Connection {
+        &mut self.conn
+    }
+
     /// A connection of its own for reading.
     pub fn reader(&self) -> Result<Reader, LedgerError> {
         Reader::open(&self.path)

@@ -13,6 +13,7 @@ pub mod schema;
 
 pub mod ledger;
 mod project;
+pub mod reservation;
 
 pub mod query;
 
@@ -34,3 +35,4 @@ pub use fact::{BlobId, Facts, Millis, RunId};
 pub use ledger::Ledger;
 pub use query::Reader;
 pub use replay::{ReplayError, ReplayFrom, Replayed, replay};
+pub use reservation::Reserve;

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     ),
     include_str!("schema/results.sql"),
     include_str!("schema/subject.sql"),
+    include_str!("schema/reservations.sql"),
 ];
 
 /// The tables that are made from the journal, for a place where they are made again.
