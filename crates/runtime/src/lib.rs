@@ -19,6 +19,7 @@ pub mod operations;
 pub mod papers;
 pub mod question;
 pub mod sealed;
+pub mod tracker;
 pub mod workshop;
 
 pub mod checks;

@@ -119,7 +119,27 @@ pub const OPERATIONS: &[OperationSpec] = &[
         &["ready", "unfit"],
         &["tests"],
     ),
-    op("write-task-fix", "Writes the findings of a review, word for word, into a task file.", &["written"]),
+    OperationSpec {
+        needs: &["tests"],
+        ..changing(
+            "drop-code",
+            "Puts the tree back to the tests, without the code that was written for them.",
+            &["dropped"],
+            &["code"],
+        )
+    },
+    changing(
+        "write-manifest",
+        "Writes down which task is built without tests, why, and who signed that off.",
+        &["written"],
+        &["manifest"],
+    ),
+    changing(
+        "write-task-fix",
+        "Writes the findings of a review, word for word, into a task file.",
+        &["written"],
+        &["task-fix"],
+    ),
     changing(
         "apply-cosmetic",
         "Applies a reviewer's patch if the syntax trees stay the same.",

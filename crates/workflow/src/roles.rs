@@ -22,6 +22,10 @@ pub const RESULTS: &[(&str, &str)] = &[
         "Tasks with files and risks, sizes, dependencies, criteria and pointers; the overall risk.",
     ),
     (
+        "split-output",
+        "A plan as one task, or as several that stand alone, with the numbers that decide about a split.",
+    ),
+    (
         "implementation-report",
         "The hypothesis, what was changed and why, answers to findings, what stays open.",
     ),

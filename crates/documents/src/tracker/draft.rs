@@ -1,10 +1,11 @@
 //! An issue before it is filed.
 
 use super::{IssueId, NewEntry, Status};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// What a new issue says. It must be enough for whoever knows nothing else.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
     pub id: IssueId,
     pub title: String,
@@ -23,7 +24,7 @@ pub struct Draft {
 }
 
 /// A criterion to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewCriterion {
     pub id: String,
     pub text: String,

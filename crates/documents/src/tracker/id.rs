@@ -1,5 +1,6 @@
 //! The id of an issue, such as `ABC-12`.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,7 +9,8 @@ const PREFIX: usize = 10;
 const DIGITS: usize = 9;
 
 /// Ordered as people count: `ABC-2` before `ABC-10`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct IssueId {
     prefix: String,
     number: u32,
@@ -70,6 +72,20 @@ impl FromStr for IssueId {
             return Err(no());
         }
         Ok(IssueId { prefix: prefix.to_string(), number: number.parse().map_err(|_| no())? })
+    }
+}
+
+impl TryFrom<String> for IssueId {
+    type Error = NoId;
+
+    fn try_from(text: String) -> Result<IssueId, NoId> {
+        text.parse()
+    }
+}
+
+impl From<IssueId> for String {
+    fn from(id: IssueId) -> String {
+        id.to_string()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Where an issue stands.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Status {
     Todo,
     InProgress,

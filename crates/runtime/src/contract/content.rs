@@ -3,7 +3,7 @@
 use super::schema::SchemaId;
 use super::schema::header::{self, Bare};
 use super::schema::implementation::{Dispute, Implementation};
-use super::schema::plan::{Plan, Task, TaskPayload};
+use super::schema::plan::{Plan, Split, Task, TaskPayload};
 use super::schema::verification::{Judgement, Verification};
 use super::schema::words::{Risk, Size, Text};
 use super::schema::{design, diagnosis, document, failure, gaps, knowledge, research, review, spec};
@@ -24,6 +24,7 @@ pub enum Content {
     Spec(spec::Spec),
     Design(design::Design),
     Plan(Plan),
+    Split(Split),
     Task(Box<TaskPayload>),
     Implementation(Implementation),
     Verification(Verification),
@@ -48,6 +49,7 @@ impl Content {
             SchemaId::SpecOutput => Content::Spec(typed(payload)?),
             SchemaId::DesignOutput => Content::Design(typed(payload)?),
             SchemaId::PlanOutput => Content::Plan(typed(payload)?),
+            SchemaId::SplitOutput => Content::Split(typed(payload)?),
             SchemaId::Task => Content::Task(typed(payload)?),
             SchemaId::ImplementationReport => Content::Implementation(typed(payload)?),
             SchemaId::VerificationReport => Content::Verification(typed(payload)?),
@@ -68,6 +70,8 @@ impl Content {
     pub fn tasks(&self) -> Vec<Task> {
         let mut tasks = if let Content::Plan(plan) = self {
             plan.tasks.clone()
+        } else if let Content::Split(split) = self {
+            split.tasks.iter().map(|task| task.task.clone()).collect()
         } else if let Content::Task(payload) = self {
             vec![payload.task.clone()]
         } else {
@@ -86,11 +90,11 @@ impl Content {
         if let Content::Inventory(inventory) = self {
             return vec![("gaps".to_string(), super::gaps::items(&inventory.gaps))];
         }
-        let Content::Plan(plan) = self else { return Vec::new() };
+        let (Content::Plan(_) | Content::Split(_)) = self else { return Vec::new() };
         let own = |at: usize| document.pointer(&format!("/payload/tasks/{at}")).unwrap_or(&Value::Null);
-        let items = plan.tasks.iter().enumerate().map(|(at, task)| Item {
-            id: task.id.clone(),
-            needs: task.depends_on.clone(),
+        let items = self.tasks().into_iter().enumerate().map(|(at, task)| Item {
+            id: task.id,
+            needs: task.depends_on,
             spec: BlobId::of(canonical(own(at)).as_bytes()).digest(),
             files: task.files.iter().map(|file| file.path.0.clone()).collect(),
         });
@@ -99,7 +103,13 @@ impl Content {
 
     /// The highest risk of any file of a plan; the plan's own word counts only when it is higher.
     pub(super) fn risk(&self) -> Option<event::Risk> {
-        let stated = if let Content::Plan(plan) = self { plan.overall_risk } else { None };
+        let stated = if let Content::Plan(plan) = self {
+            plan.overall_risk
+        } else if let Content::Split(split) = self {
+            split.overall_risk
+        } else {
+            None
+        };
         let files = self.tasks().into_iter().flat_map(|task| task.files).map(|file| file.risk).max();
         stated.into_iter().chain(files).max().map(Into::into)
     }

@@ -48,6 +48,7 @@ pub use parse::parse;
 pub use problem::{Problem, fence_for, problems_text};
 pub use read::{Reading, Unread, read};
 pub use render::render;
+pub use schema::plan::SplitTask;
 pub use schema::{Schema, SchemaId, schema, schemas};
 pub use waves::{Circular, waves};
 pub use yaml::to_yaml;

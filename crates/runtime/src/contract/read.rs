@@ -126,6 +126,7 @@ fn effective(value: &Value, verdict: &str, expected: &Expectation) -> SchemaId {
         | SchemaId::SpecOutput
         | SchemaId::DesignOutput
         | SchemaId::PlanOutput
+        | SchemaId::SplitOutput
         | SchemaId::Task
         | SchemaId::ImplementationReport
         | SchemaId::KnowledgeOutput

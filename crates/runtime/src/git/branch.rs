@@ -48,6 +48,26 @@ impl RunTrees {
         Ok(commit)
     }
 
+    /// Lets the run's branch hold one commit alone, on the base, whatever the run has put there before.
+    pub fn be_all_of_branch(
+        &self,
+        tree: &TreeId,
+        message: &CommitMessage,
+        command: &str,
+    ) -> Result<CommitId, GitError> {
+        let _main = self.main_guard();
+        if let Some(made) = self.made_by(command)? {
+            return Ok(made);
+        }
+        let Ground { before, .. } = self.ground()?;
+        let text = self.text(message, command);
+        let commit = as_user(&self.repository, tree.tree(), self.base(), &text)?;
+        let commit = self.signed(commit, self.base())?;
+        self.note(command, &commit)?;
+        self.repository.move_reference(&self.branch_reference(), before.as_ref(), &commit)?;
+        Ok(commit)
+    }
+
     /// A tree in which these files are as given.
     pub fn with_files(&self, tree: &TreeId, files: &Files) -> Result<TreeId, GitError> {
         if files.is_empty() {
@@ -75,6 +95,23 @@ impl RunTrees {
         let tree = git(&place, ["write-tree"]).line()?;
         remove(&index)?;
         TreeId::plain(&tree)
+    }
+
+    /// A tree with a patch applied, or git's words about why it does not apply.
+    pub fn patched(&self, tree: &TreeId, patch: &str) -> Result<Result<TreeId, String>, GitError> {
+        let index = self.main_tree().private("composed");
+        let place = self.repository.objects().with_index(&index);
+        remove(&index)?;
+        git(&place, ["read-tree", tree.tree()]).run()?;
+        let patch = format!("{}\n", patch.trim_end());
+        let applied = git(&place, ["apply", "--cached", "--recount", "-"]).input(patch.into_bytes()).answer()?;
+        if applied.code != 0 {
+            remove(&index)?;
+            return Ok(Err(String::from_utf8_lossy(&applied.stderr).trim().to_string()));
+        }
+        let tree = git(&place, ["write-tree"]).line()?;
+        remove(&index)?;
+        Ok(Ok(TreeId::plain(&tree)?))
     }
 
     /// Where the next commit goes; a branch with anybody else's commits on it, or in use, is left alone.

@@ -9,6 +9,7 @@ mod id;
 
 mod diff;
 mod hygiene;
+mod listing;
 mod repository;
 
 mod aside;
@@ -46,6 +47,7 @@ pub use error::GitError;
 pub use hand_over::HandOver;
 pub use hygiene::{Hygiene, LfsInstalled};
 pub use id::{CommitId, TreeId};
+pub use listing::Branch;
 pub use kept::{Kept, Merging};
 pub use merge::Merge;
 pub use oddity::{Oddity, Strange};

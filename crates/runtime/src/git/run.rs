@@ -151,6 +151,13 @@ impl RunTrees {
         super::stale::discard(&self.repository, &self.run, Some(&self.folder), branch)
     }
 
+    /// Removes the work trees of the run and keeps its references: what it did can still be looked at.
+    pub fn discard_trees(&self) -> Result<(), GitError> {
+        let _main = self.main_guard();
+        let _pool = self.pool_guard();
+        super::stale::remove_trees(&self.repository, &self.run, Some(&self.folder))
+    }
+
     /// A handle of a work tree by name.
     pub(super) fn work_tree(&self, name: &str) -> WorkTree {
         let mut memories = self.shared.memories.lock().unwrap_or_else(PoisonError::into_inner);

@@ -91,6 +91,30 @@ pub(super) fn discard(
     folder: Option<&Path>,
     fate: BranchFate,
 ) -> Result<(), GitError> {
+    remove_trees(repository, run, folder)?;
+    let branch = branch_of(run);
+    if repository.branch_exists(&branch)? {
+        let goes = match fate {
+            BranchFate::Delete => true,
+            BranchFate::KeepIfItHoldsWork => !holds_work(repository, &branch)?,
+        };
+        match (goes, repository.holder(&branch)?) {
+            (true, None) => repository.drop_reference(&format!("refs/heads/{branch}"))?,
+            (true, Some(path)) if fate == BranchFate::Delete => {
+                return Err(GitError::BranchInUse { branch, path });
+            }
+            (true, Some(_)) | (false, _) => {}
+        }
+    }
+    repository.drop_reference(&format!("refs/tags/{}", tag_of(run)))?;
+    for reference in references(repository, &format!("refs/remand/{run}/"))? {
+        repository.drop_reference(&reference)?;
+    }
+    Ok(())
+}
+
+/// Removes the work trees of one run; its references stay, and a run that goes on makes its trees again.
+pub(super) fn remove_trees(repository: &Repository, run: &str, folder: Option<&Path>) -> Result<(), GitError> {
     let private = folder.map(|folder| folder.join("private"));
     for entry in private.iter().flat_map(fs::read_dir).flatten().flatten() {
         if entry.path().extension().is_some_and(|extension| extension == "lock") {
@@ -111,24 +135,6 @@ pub(super) fn discard(
             remove(&folder.join(part))?;
         }
         let _ = fs::remove_dir(folder);
-    }
-    let branch = branch_of(run);
-    if repository.branch_exists(&branch)? {
-        let goes = match fate {
-            BranchFate::Delete => true,
-            BranchFate::KeepIfItHoldsWork => !holds_work(repository, &branch)?,
-        };
-        match (goes, repository.holder(&branch)?) {
-            (true, None) => repository.drop_reference(&format!("refs/heads/{branch}"))?,
-            (true, Some(path)) if fate == BranchFate::Delete => {
-                return Err(GitError::BranchInUse { branch, path });
-            }
-            (true, Some(_)) | (false, _) => {}
-        }
-    }
-    repository.drop_reference(&format!("refs/tags/{}", tag_of(run)))?;
-    for reference in references(repository, &format!("refs/remand/{run}/"))? {
-        repository.drop_reference(&reference)?;
     }
     Ok(())
 }

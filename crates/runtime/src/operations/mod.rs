@@ -5,14 +5,19 @@ mod bundle;
 mod checking;
 mod claims;
 mod commit;
+mod cosmetic;
+mod drop_code;
 mod hand_over;
 mod integrity;
+mod manifest;
 mod merge;
 mod prepare;
 mod record_approach;
 mod take_back;
+mod task_fix;
 mod test_first;
 mod tiers;
+mod tracker;
 mod verify;
 
 use crate::confine::{Policy, Privacy};
@@ -32,6 +37,7 @@ type Operation = fn(&Job, Option<&str>) -> Result<Done, Trouble>;
 /// The operations by the names that workflows use.
 const OPERATIONS: &[(&str, Operation)] = &[
     ("prepare", |job, _| prepare::run(job)),
+    ("sanity", |job, _| tracker::sanity(job)),
     ("baseline", |job, _| baseline::run(job)),
     ("quick-checks", verify::quick),
     ("checks", verify::cascade),
@@ -45,6 +51,16 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("bundle", |job, _| bundle::run(job)),
     ("commit", |job, _| commit::run(job)),
     ("hand-over", |job, _| hand_over::run(job)),
+    ("start-issue", |job, _| tracker::start(job)),
+    ("file-sub-issues", |job, _| tracker::file(job)),
+    ("drop-code", |job, _| drop_code::run(job)),
+    ("write-manifest", |job, _| manifest::run(job)),
+    ("write-task-fix", |job, _| task_fix::run(job)),
+    ("apply-cosmetic", |job, _| cosmetic::run(job)),
+    ("close-issue", |job, _| tracker::close(job)),
+    ("comment-issue", |job, _| tracker::comment(job)),
+    ("back-to-todo", |job, _| tracker::back_to_todo(job)),
+    ("discard-work-tree", |job, _| tracker::discard(job)),
 ];
 
 /// Tells whether this version can carry out an operation.
@@ -118,6 +134,15 @@ impl Done {
     fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
         self.facts.notes.push(Note { kind, text: text.into(), files: Vec::new(), blob: None });
     }
+}
+
+/// The findings that this operation is about: those that were sent to its phase, and those that travel along.
+fn addressed(job: &Job) -> Vec<&Finding> {
+    let sent = job.state.inbox.get(job.id.phase.index()).into_iter().flatten();
+    let mut at: Vec<u32> = sent.chain(&job.state.main.carried).copied().collect();
+    at.sort_unstable();
+    at.dedup();
+    at.into_iter().filter_map(|at| job.state.findings.get(at as usize)).map(|filed| &filed.finding).collect()
 }
 
 /// A defect that the engine itself found.

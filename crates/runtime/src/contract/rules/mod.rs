@@ -7,6 +7,7 @@ mod findings;
 mod header;
 mod plan;
 mod rounds;
+mod split;
 mod verification;
 
 pub(super) use findings::findings;
@@ -23,6 +24,7 @@ pub(super) fn payload(content: &Content, verdict: &str, expected: &Expectation) 
         Content::Spec(it) => design::spec(it, verdict),
         Content::Design(it) => design::decisions(&it.decisions),
         Content::Plan(it) => plan::plan(it, expected),
+        Content::Split(it) => split::split(it, expected),
         Content::Task(it) => plan::task(&it.task, "payload.task", expected),
         Content::Implementation(it) => findings::disputes(it, expected),
         Content::Verification(it) => verification::verification(it, verdict, expected),

@@ -9,23 +9,29 @@ use super::{design, unique};
 use std::path::{Component, Path};
 
 pub(super) fn plan(it: &Plan, expected: &Expectation) -> Vec<Problem> {
-    let ids = it.tasks.iter().enumerate();
+    let mut problems = tasks(&it.tasks, expected);
+    problems.extend(design::decisions(&it.decisions));
+    problems
+}
+
+/// The rules of every list of tasks.
+pub(super) fn tasks(all: &[Task], expected: &Expectation) -> Vec<Problem> {
+    let ids = all.iter().enumerate();
     let mut problems = unique(ids.map(|(at, task)| (format!("payload.tasks[{at}].id"), task.id.as_str())));
-    for (at, one) in it.tasks.iter().enumerate() {
+    for (at, one) in all.iter().enumerate() {
         let path = format!("payload.tasks[{at}]");
         problems.extend(task(one, &path, expected));
         for (on, id) in one.depends_on.iter().enumerate() {
-            let others = || it.tasks.iter().map(|task| task.id.as_str()).filter(|other| *other != one.id);
+            let others = || all.iter().map(|task| task.id.as_str()).filter(|other| *other != one.id);
             if !others().any(|other| other == id) {
                 let path = format!("{path}.depends_on[{on}]");
                 problems.push(Problem::new(path, one_of(others()), format!("`{id}`")));
             }
         }
     }
-    if let Err(circular) = waves(&it.tasks) {
+    if let Err(circular) = waves(all) {
         problems.push(Problem::new("payload.tasks", "dependencies without a circle", circular.to_string()));
     }
-    problems.extend(design::decisions(&it.decisions));
     problems
 }
 

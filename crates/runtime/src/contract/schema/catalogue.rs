@@ -24,6 +24,7 @@ pub enum SchemaId {
     SpecOutput,
     DesignOutput,
     PlanOutput,
+    SplitOutput,
     Task,
     ImplementationReport,
     VerificationReport,
@@ -56,12 +57,13 @@ pub struct Schema {
 }
 
 impl SchemaId {
-    pub const ALL: [SchemaId; 18] = [
+    pub const ALL: [SchemaId; 19] = [
         SchemaId::CompletionContract,
         SchemaId::ResearchOutput,
         SchemaId::SpecOutput,
         SchemaId::DesignOutput,
         SchemaId::PlanOutput,
+        SchemaId::SplitOutput,
         SchemaId::Task,
         SchemaId::ImplementationReport,
         SchemaId::VerificationReport,
@@ -91,6 +93,7 @@ impl SchemaId {
             SchemaId::SpecOutput => "spec-output",
             SchemaId::DesignOutput => "design-output",
             SchemaId::PlanOutput => "plan-output",
+            SchemaId::SplitOutput => "split-output",
             SchemaId::Task => "task",
             SchemaId::ImplementationReport => "implementation-report",
             SchemaId::VerificationReport => "verification-report",
@@ -174,6 +177,12 @@ fn entry(id: SchemaId) -> Schema {
             "planner",
             &["the engine", "implementer", "verifier"],
             json!(plan::Plan),
+        ),
+        SchemaId::SplitOutput => (
+            "A plan as one task, or as several that stand alone each.",
+            "plan",
+            &["the engine", "check", "test", "make"],
+            json!(plan::Split),
         ),
         SchemaId::Task => (
             "One task with its files, criteria and context.",
@@ -275,6 +284,7 @@ fn example(id: SchemaId) -> &'static str {
         SchemaId::SpecOutput => include_str!("../examples/spec-output.yaml"),
         SchemaId::DesignOutput => include_str!("../examples/design-output.yaml"),
         SchemaId::PlanOutput => include_str!("../examples/plan-output.yaml"),
+        SchemaId::SplitOutput => include_str!("../examples/split-output.yaml"),
         SchemaId::Task => include_str!("../examples/task.yaml"),
         SchemaId::ImplementationReport => include_str!("../examples/implementation-report.yaml"),
         SchemaId::VerificationReport => include_str!("../examples/verification-report.yaml"),

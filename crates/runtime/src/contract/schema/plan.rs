@@ -75,6 +75,53 @@ pub struct TaskFile {
     pub change: String,
 }
 
+/// A plan as one task, or as several where it is too much for one (OT-07).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Split {
+    pub summary: Text,
+    /// The first one is carried out now; the others become issues of their own.
+    #[schemars(length(min = 1))]
+    pub tasks: Vec<SplitTask>,
+    #[serde(default)]
+    #[schemars(extend("x-alias" = ["risk", "overall_risk_summary"]))]
+    pub overall_risk: Option<Risk>,
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+/// A task that stands alone.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SplitTask {
+    #[serde(flatten)]
+    pub task: Task,
+    /// What it is about, one entry for each thing that could be done without the others.
+    #[schemars(length(min = 1))]
+    pub concerns: Vec<Text>,
+    /// How many lines will change, about.
+    pub lines: u32,
+    /// Which kinds of work it takes.
+    #[schemars(length(min = 1))]
+    pub work: Vec<Work>,
+    /// What is in the code already, for somebody who has not read it.
+    #[serde(default)]
+    pub context: String,
+    /// What the plan says about this task.
+    #[serde(default)]
+    #[schemars(extend("x-alias" = ["plan_slice"]))]
+    pub plan: String,
+}
+
+/// A kind of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(extend("x-same" = {"structure": "structural", "refactoring": "structural", "behaviour": "runtime", "behavior": "runtime"}))]
+pub enum Work {
+    /// The code is put differently and does what it did.
+    Structural,
+    /// The code does something else.
+    Runtime,
+}
+
 /// One task as a result of its own.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskPayload {

@@ -13,13 +13,19 @@ pub use signatures::findings as broken_signatures;
 pub use stubs::run as stubs;
 
 use super::finding;
-use crate::workshop::Job;
+use crate::git::TreeId;
+use crate::workshop::{Job, Trouble};
 use remand_kernel::finding::{Finding, FindingKind, Place, Severity};
 
 /// The name under which the tree with nothing but stubs is remembered: those of another plan do not count.
 fn stubs_of(job: &Job) -> String {
     let of = ["tasks", "plan"].iter().find_map(|name| job.program.artifact_named(name));
     format!("stubs-{:016x}", of.map(|id| job.state.digest(id)).unwrap_or_default().0)
+}
+
+/// The tree with nothing but the stubs of the plan as it stands, where it wants some.
+pub fn stub_tree(job: &Job) -> Result<Option<TreeId>, Trouble> {
+    Ok(job.site.trees.remembered(&stubs_of(job))?)
 }
 
 /// A defect of the tests.

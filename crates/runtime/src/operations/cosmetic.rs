@@ -1,0 +1,101 @@
+//! `apply-cosmetic`: a reviewer's patch is applied only where the syntax trees stay the same; everything else is work
+//! for whoever writes the code (OT-17).
+
+use super::{Done, addressed};
+use crate::workshop::{Job, LaneTree, Trouble};
+use remand_kernel::finding::Finding;
+use remand_ledger::fact::{Artifact, NoteKind};
+use remand_source::{Language, Source};
+use std::path::Path;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let lane = LaneTree::as_it_is(job)?;
+    let findings = addressed(job);
+    match polished(job, &lane, &findings)? {
+        Ok(done) => Ok(done),
+        Err(why) => {
+            lane.work.restore(&lane.tree)?;
+            let mut done = Done::saying("not-cosmetic");
+            done.note(NoteKind::Warning, format!("not applied by the engine: {why}"));
+            Ok(done)
+        }
+    }
+}
+
+/// The tree with all patches, or why they are not for the engine to apply.
+fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<Done, String>, Trouble> {
+    if findings.is_empty() {
+        return Ok(Err("there is no finding".to_string()));
+    }
+    let mut tree = lane.tree.clone();
+    for finding in findings {
+        let Some(patch) = &finding.patch else {
+            return Ok(Err(format!("{} has no patch", finding.id)));
+        };
+        match job.site.trees.patched(&tree, patch)? {
+            Ok(patched) => tree = patched,
+            Err(why) => return Ok(Err(format!("the patch of {} does not apply: {why}", finding.id))),
+        }
+    }
+    let changes = job.site.repository().changed(&lane.tree, &tree)?;
+    for change in &changes {
+        let read = |tree| job.site.repository().read(tree, &change.path);
+        let (Some(before), Some(after)) = (read(&lane.tree)?, read(&tree)?) else {
+            return Ok(Err(format!("`{}` appears or goes", change.path.display())));
+        };
+        if !is_same_syntax(&change.path, &before, &after) {
+            return Ok(Err(format!("the syntax of `{}` changes", change.path.display())));
+        }
+    }
+    if changes.is_empty() {
+        return Ok(Err("the patches change nothing".to_string()));
+    }
+    let mut done = Done::saying("applied");
+    let digest = tree.digest();
+    job.site.trees.keep(digest, &tree, &lane.base)?;
+    let base = job.site.trees.base_tree()?;
+    let patch = job.site.blob_of_bytes(&job.site.repository().patch(&base, &tree)?);
+    done.facts.artifacts.push(Artifact {
+        name: "code".to_string(),
+        part: String::new(),
+        digest,
+        blob: patch.id,
+        by: job.phase().to_string(),
+        format: "patch".to_string(),
+    });
+    done.blobs.push(patch);
+    done.report.wrote.push(("code".to_string(), digest));
+    Ok(Ok(done))
+}
+
+/// Prose has no syntax that could change; a language that is not known has one that cannot be told.
+fn is_same_syntax(path: &Path, before: &[u8], after: &[u8]) -> bool {
+    let (Ok(before), Ok(after)) = (std::str::from_utf8(before), std::str::from_utf8(after)) else {
+        return false;
+    };
+    match Language::of(path) {
+        Some(language) => {
+            let (before, after) = (Source::parse(language, before), Source::parse(language, after));
+            before.zip(after).is_some_and(|(before, after)| before.is_like(&after))
+        }
+        None => path.extension().is_some_and(|ending| ending == "md" || ending == "txt"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // OT-17
+    #[test]
+    fn comments_blanks_and_prose_are_cosmetic_and_code_is_not() {
+        let same = |path: &str, before: &str, after: &str| {
+            is_same_syntax(Path::new(path), before.as_bytes(), after.as_bytes())
+        };
+        assert!(same("a.py", "def f():\n    return 1\n", "# Ones.\ndef f():\n    return 1\n"));
+        assert!(!same("a.py", "def f():\n    return 1\n", "def f():\n    return 2\n"));
+        assert!(!same("a.py", "print('teh')\n", "print('the')\n"));
+        assert!(same("a.md", "teh", "the"));
+        assert!(!same("a.conf", "x = 1", "x  = 1"));
+    }
+}

@@ -1,0 +1,88 @@
+//! The summary of a run on an issue, for a person who was not there.
+
+use super::account::Account;
+use crate::workshop::{Job, Trouble};
+use remand_documents::tracker::{Draft, Status};
+use remand_kernel::finding::Finding;
+use remand_kernel::state::{Filed, FiledStatus};
+use remand_ledger::Reader;
+use remand_ledger::fact::NoteKind;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The artifact that holds it.
+pub const NAME: &str = "summary";
+
+/// How an issue was closed.
+pub struct Closing<'c> {
+    pub account: &'c Account,
+    /// Why criteria that are said to be met were not ticked.
+    pub refused: &'c [String],
+    pub files: &'c BTreeSet<String>,
+}
+
+pub fn closed(job: &Job, reader: &Reader, closing: &Closing<'_>) -> Result<String, Trouble> {
+    let account = closing.account;
+    let tracker = account.tracker();
+    let issue = tracker.issue(&account.issue);
+    let status = issue.and_then(|issue| issue.status()).unwrap_or(Status::InProgress);
+    let title = issue.map(|issue| issue.title()).unwrap_or_default();
+    let branch = job.site.trees.branch();
+    let mut text = format!("# {}: {title}\n\n", account.issue);
+    let _ = writeln!(
+        text,
+        "**{status}**, confidence {}, on the branch `{branch}`. Take it with `git merge {branch}`.",
+        job.state.confidence.name()
+    );
+    let criteria = issue.map(|issue| issue.criteria()).unwrap_or_default();
+    if !criteria.is_empty() {
+        text.push_str("\n## Acceptance criteria\n\n");
+        for criterion in criteria {
+            let _ = writeln!(text, "- [{}] {}", if criterion.ticked { 'x' } else { ' ' }, criterion.text);
+        }
+    }
+    list(&mut text, "Said to be met, and not ticked", closing.refused.iter().cloned());
+    list(&mut text, "Changed files", closing.files.iter().map(|file| format!("`{file}`")));
+    list(&mut text, "Filed by the split", account.record.split().into_iter().map(filed));
+    list(&mut text, "Filed as left over", account.record.follow_ups().into_iter().map(filed));
+    let of = |status: FiledStatus| job.state.findings.iter().filter(move |filed| filed.status == status);
+    let known = |filed: &&Filed| {
+        job.state.known.iter().any(|at| job.state.findings.get(*at as usize).is_some_and(|known| std::ptr::eq(known, *filed)))
+    };
+    list(&mut text, "Blockers that the run went on with", of(FiledStatus::Open).filter(known).map(|filed| told(&filed.finding)));
+    list(&mut text, "Minor findings", of(FiledStatus::FollowUp).map(|filed| told(&filed.finding)));
+    list(&mut text, "Advice, recorded and not filed", of(FiledStatus::Advice).map(|filed| told(&filed.finding)));
+    let notes = reader.notes(&job.site.run)?;
+    let worth = notes.into_iter().filter(|note| matches!(note.kind, NoteKind::Degradation | NoteKind::Warning));
+    list(&mut text, "Worth knowing", worth.map(|note| note.text));
+    Ok(text)
+}
+
+/// The summary of a run that did not come to its end.
+pub fn failed(how: &str, take: Option<&str>, why: &str, issue: &str) -> String {
+    let mut text = format!("# {issue}\n\n**{how}**\n\n{why}\n");
+    if let Some(take) = take {
+        let _ = write!(
+            text,
+            "\n## What is left\n\nCode and sub-issues of the run are dropped. One commit on its branch carries the comment and the \
+             status of the issue; take it with:\n\n    {take}\n"
+        );
+    }
+    text
+}
+
+fn list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    let items: Vec<String> = items.map(|item| format!("- {}", item.split_whitespace().collect::<Vec<_>>().join(" "))).collect();
+    if !items.is_empty() {
+        let _ = write!(text, "\n## {title}\n\n{}\n", items.join("\n"));
+    }
+}
+
+fn filed(draft: &Draft) -> String {
+    format!("{} {} ({})", draft.id, draft.title, draft.labels.join(", "))
+}
+
+fn told(finding: &Finding) -> String {
+    let place = if finding.place.file.is_empty() { String::new() } else { format!(" (`{}`)", finding.place.file) };
+    format!("{}: {}{place}", finding.id, finding.claim)
+}
