@@ -107,9 +107,8 @@ fn inherited(workplace: &Workplace, program: &Program, subject: &Subject) -> Res
 /// Everything that a new run is pinned to.
 pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> Result<Beginning, Failure> {
     let config = &workplace.config;
-    let own = workplace.repository.root().join(".remand/roles");
-    let roles = load::roles(context.roles.or(own.is_dir().then_some(own.as_path())))?;
-    let (program, workflow) = load::pinned(&config.workflow, workplace.repository.root(), &roles)?;
+    let roles = load::roles(context)?;
+    let (program, workflow) = load::pinned(context, &config.workflow, &roles)?;
     refuse_unheard(config, &roles)?;
     refuse_undoable(&program)?;
     let agent = agent(&config.agent)?;

@@ -1,13 +1,15 @@
 //! Finding and reading workflows and roles.
 
+use crate::commands::Context;
 use crate::exit::{Exit, Failure, tell};
+use crate::workplace::here;
 use remand_runtime::pinned::PinnedFile;
 use remand_workflow::diagnostic::Style;
 use remand_workflow::roles::Roles;
 use remand_workflow::source::{LARGEST, Source};
 use remand_workflow::{Checked, check, check_bytes, diagnostic, shipped, yaml};
 use std::io::{IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where a repository keeps roles of its own.
 const OWN_ROLES: &str = ".remand/roles";
@@ -15,14 +17,20 @@ const OWN_ROLES: &str = ".remand/roles";
 /// Where a repository keeps workflows of its own.
 const OWN_WORKFLOWS: &str = ".remand/workflows";
 
+/// A folder of the repository's own, found upwards from where the user stands.
+fn own(context: &Context<'_>, folder: &str) -> Option<PathBuf> {
+    let here = here(context);
+    let root = here.ancestors().find(|above| above.join(folder).is_dir() || above.join(".git").exists())?;
+    Some(root.join(folder)).filter(|own| own.is_dir())
+}
+
 /// The shipped roles, with the user's own on top.
-pub fn roles(folder: Option<&Path>) -> Result<Roles, Failure> {
+pub fn roles(context: &Context<'_>) -> Result<Roles, Failure> {
     let mut roles = Roles::shipped();
-    let own = folder.unwrap_or(Path::new(OWN_ROLES));
-    if folder.is_none() && !own.is_dir() {
+    let Some(own) = context.roles.map(PathBuf::from).or_else(|| own(context, OWN_ROLES)) else {
         return Ok(roles);
-    }
-    let entries = std::fs::read_dir(own).map_err(|error| {
+    };
+    let entries = std::fs::read_dir(&own).map_err(|error| {
         Failure::user(
             format!("the roles in {} cannot be read", own.display()),
             "name a folder with role files",
@@ -45,18 +53,38 @@ pub fn roles(folder: Option<&Path>) -> Result<Roles, Failure> {
     Ok(roles)
 }
 
-/// Reads and checks a workflow: a file, or a shipped workflow by name.
-pub fn workflow(name: &str, roles: &Roles) -> Result<Checked, Failure> {
+/// The names of the repository's own workflows.
+pub fn own_workflows(context: &Context<'_>) -> Vec<String> {
+    let folder = own(context, OWN_WORKFLOWS);
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    let mut names: Vec<String> =
+        files.filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect();
+    names.sort();
+    names
+}
+
+/// Reads and checks a workflow: one of the repository's own by its name, a file, or a shipped one by its name.
+pub fn workflow(context: &Context<'_>, name: &str, roles: &Roles) -> Result<Checked, Failure> {
     let path = Path::new(name);
+    let is_name = !name.contains(['/', '.']);
+    if let Some(own) = own(context, OWN_WORKFLOWS)
+        .map(|folder| folder.join(format!("{name}.yaml")))
+        .filter(|own| is_name && own.is_file())
+    {
+        return Ok(check_bytes(&own.display().to_string(), &read(&own)?, roles));
+    }
     if !path.is_file()
         && let Some(text) = shipped::workflow(name)
     {
         return Ok(check(Source::new(format!("{name}.yaml"), text), roles));
     }
     if !path.exists() {
-        let known: Vec<&str> = shipped::WORKFLOWS.iter().map(|(name, _)| *name).collect();
-        let hint = match diagnostic::nearest(name, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`? `remand workflows` lists the shipped ones"),
+        let own = own_workflows(context);
+        let shipped = shipped::WORKFLOWS.iter().map(|(name, _)| *name);
+        let hint = match diagnostic::nearest(name, shipped.chain(own.iter().map(String::as_str))) {
+            Some(near) => format!("did you mean `{near}`? `remand workflows` lists them"),
             None => "name a file, or one of the workflows that `remand workflows` lists".to_string(),
         };
         return Err(Failure::user(format!("there is no workflow and no file `{name}`"), hint));
@@ -65,8 +93,12 @@ pub fn workflow(name: &str, roles: &Roles) -> Result<Checked, Failure> {
 }
 
 /// A workflow that must be accepted for the command to make sense.
-pub fn accepted(name: &str, roles: &Roles) -> Result<remand_kernel::Program, Failure> {
-    let checked = workflow(name, roles)?;
+pub fn accepted(
+    context: &Context<'_>,
+    name: &str,
+    roles: &Roles,
+) -> Result<remand_kernel::Program, Failure> {
+    let checked = workflow(context, name, roles)?;
     if !checked.accepted() {
         print_diagnostics(&checked);
         return Err(Failure {
@@ -82,15 +114,13 @@ pub fn accepted(name: &str, roles: &Roles) -> Result<remand_kernel::Program, Fai
     }
 }
 
-/// A workflow that a run is to be pinned to: a shipped one, a file, or one of the repository's own by its name.
+/// A workflow that a run is to be pinned to.
 pub fn pinned(
+    context: &Context<'_>,
     name: &str,
-    root: &Path,
     roles: &Roles,
 ) -> Result<(remand_kernel::Program, PinnedFile), Failure> {
-    let own = root.join(OWN_WORKFLOWS).join(format!("{name}.yaml"));
-    let named = if own.is_file() { own.display().to_string() } else { name.to_string() };
-    let checked = workflow(&named, roles)?;
+    let checked = workflow(context, name, roles)?;
     if !checked.accepted() {
         print_diagnostics(&checked);
         return Err(Failure {

@@ -51,7 +51,7 @@ impl Workplace {
 }
 
 /// The folder that the command works in.
-fn here(context: &Context<'_>) -> PathBuf {
+pub fn here(context: &Context<'_>) -> PathBuf {
     let here = context.directory.unwrap_or(Path::new("."));
     here.canonicalize().unwrap_or_else(|_| here.to_path_buf())
 }

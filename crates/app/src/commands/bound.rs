@@ -7,8 +7,8 @@ use remand_workflow::explore::{bound, bound::Worst};
 use serde_json::json;
 
 pub fn run(context: &Context<'_>, name: &str, tasks: u16, gaps: u16) -> Result<Exit, Failure> {
-    let roles = load::roles(context.roles)?;
-    let program = load::accepted(name, &roles)?;
+    let roles = load::roles(context)?;
+    let program = load::accepted(context, name, &roles)?;
     let bound = bound(&program, &[("tasks", tasks), ("gaps", gaps)]).map_err(|_| {
         Failure::user(format!("{name} has too many states to be counted through"), "make its budgets smaller")
     })?;

@@ -9,10 +9,10 @@ use remand_workflow::explore::Bounds;
 use serde_json::json;
 
 pub fn run(context: &Context<'_>, names: &[String]) -> Result<Exit, Failure> {
-    let roles = load::roles(context.roles)?;
+    let roles = load::roles(context)?;
     let mut all = Vec::new();
     for name in names {
-        all.push((name, load::workflow(name, &roles)?));
+        all.push((name, load::workflow(context, name, &roles)?));
     }
     let refused = all.iter().any(|(_, checked)| !checked.accepted());
     if context.json {

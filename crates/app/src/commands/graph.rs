@@ -14,8 +14,8 @@ pub fn run(
     format: Format,
     output: Option<&Path>,
 ) -> Result<Exit, Failure> {
-    let roles = load::roles(context.roles)?;
-    let program = load::accepted(name, &roles)?;
+    let roles = load::roles(context)?;
+    let program = load::accepted(context, name, &roles)?;
     let drawn = match format {
         Format::Mermaid => draw::mermaid(&program),
         Format::Dot => draw::dot(&program),

@@ -6,8 +6,8 @@ use crate::exit::{Exit, Failure, print, print_json};
 use crate::load;
 
 pub fn run(context: &Context<'_>, name: &str, markdown: bool) -> Result<Exit, Failure> {
-    let roles = load::roles(context.roles)?;
-    let program = load::accepted(name, &roles)?;
+    let roles = load::roles(context)?;
+    let program = load::accepted(context, name, &roles)?;
     if context.json {
         print_json(&matrix::json(&program))?;
     } else if markdown {

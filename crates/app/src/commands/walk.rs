@@ -13,14 +13,14 @@ use serde_json::json;
 use std::path::Path;
 
 pub fn run(context: &Context<'_>, path: &Path) -> Result<Exit, Failure> {
-    let roles = load::roles(context.roles)?;
+    let roles = load::roles(context)?;
     let name = path.display().to_string();
     let source = yaml::decode(&name, &load::read(path)?)
         .map_err(|undecodable| load::refused(&undecodable.source, &[undecodable.problem]))?;
     let walk = read(&source).map_err(|problems| load::refused(&source, &problems))?;
     let beside = path.parent().map(|folder| folder.join(&walk.workflow.it)).filter(|file| file.is_file());
     let workflow = beside.map_or_else(|| walk.workflow.it.clone(), |file| file.display().to_string());
-    let program = load::accepted(&workflow, &roles)?;
+    let program = load::accepted(context, &workflow, &roles)?;
     let (walker, problem) = take(&program, &walk, &source)?;
     if context.json {
         print_json(&to_json(&program, &walker, problem.as_ref(), &source))?;

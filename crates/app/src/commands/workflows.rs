@@ -1,4 +1,4 @@
-//! `remand workflows`: what is shipped.
+//! `remand workflows`: what is shipped, and what the repository has of its own.
 
 use super::Context;
 use crate::exit::{Exit, Failure, print, print_json};
@@ -9,12 +9,15 @@ pub fn run(context: &Context<'_>, name: Option<&str>) -> Result<Exit, Failure> {
     if let Some(name) = name {
         return print_one(context, name);
     }
-    let roles = load::roles(context.roles)?;
+    let roles = load::roles(context)?;
     let mut rows = Vec::new();
-    for (name, _) in remand_workflow::shipped::WORKFLOWS {
-        let checked = load::workflow(name, &roles)?;
+    let own = load::own_workflows(context);
+    let shipped = remand_workflow::shipped::WORKFLOWS.iter().map(|(name, _)| *name);
+    let shipped = shipped.filter(|name| !own.iter().any(|own| own == name));
+    for name in shipped.chain(own.iter().map(String::as_str)) {
+        let checked = load::workflow(context, name, &roles)?;
         let about = checked.compiled.map_or_else(String::new, |compiled| compiled.program.about);
-        rows.push((*name, about));
+        rows.push((name, about));
     }
     if context.json {
         let rows: Vec<_> = rows.iter().map(|(name, about)| json!({ "name": name, "about": about })).collect();
@@ -27,16 +30,11 @@ pub fn run(context: &Context<'_>, name: Option<&str>) -> Result<Exit, Failure> {
 }
 
 fn print_one(context: &Context<'_>, name: &str) -> Result<Exit, Failure> {
-    let Some(text) = remand_workflow::shipped::workflow(name) else {
-        return Err(Failure::user(
-            format!("no workflow `{name}` is shipped"),
-            "`remand workflows` lists them",
-        ));
-    };
+    let text = load::workflow(context, name, &load::roles(context)?)?.source.text;
     if context.json {
         print_json(&json!({ "name": name, "text": text }))?;
     } else {
-        print(text)?;
+        print(&text)?;
     }
     Ok(Exit::Done)
 }

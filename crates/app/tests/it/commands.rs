@@ -1,5 +1,6 @@
 //! Every command: its help, its happy path and its main error.
 
+use crate::place::Place;
 use crate::{root, run, shown};
 use serde_json::Value;
 
@@ -46,6 +47,22 @@ fn a_misspelt_workflow_is_met_with_the_nearest_one() {
 fn workflows_are_listed() {
     insta::assert_snapshot!("workflows", shown(&["workflows"]));
     assert_eq!(json(&["workflows", "--json"]).as_array().map(Vec::len), Some(6));
+}
+
+#[test]
+fn workflows_of_the_repository_are_known_by_name_wherever_one_stands_in_it() {
+    let place = Place::new();
+    let own = std::fs::read_to_string(root().join("workflows/quick.yaml")).expect("a workflow");
+    let own = own.replace("name: quick", "name: tiny").replace("about: ", "about: Ours. ");
+    place.write(".remand/workflows/tiny.yaml", &own);
+    let below = place.project().join("sums");
+    let below = below.to_str().expect("a path");
+    let listed = place.remand(&["-C", below, "workflows"]);
+    assert!(listed.out.contains("tiny") && listed.out.contains("Ours. "), "{listed:?}");
+    assert_eq!(place.remand(&["-C", below, "check", "tiny"]).code, 0);
+    assert_eq!(place.remand(&["-C", below, "workflows", "tiny"]).out, own);
+    let near = place.remand(&["-C", below, "check", "tini"]);
+    assert!(near.err.contains("did you mean `tiny`?"), "{near:?}");
 }
 
 #[test]
