@@ -47,6 +47,7 @@ pub fn lay_out(job: &Job, role: &PinnedRole, case: &Case, folder: &Path) -> Resu
             "produced_by": led.map(|led| led.producer),
             "trigger": led.and_then(|led| led.trigger),
             "why": led.map(|led| led.why.as_str()),
+            "failed_before": case.history.matched,
         });
         put("what led to these findings, as the engine knows it", "trigger.yaml", to_yaml(&blocked))?;
     }

@@ -7,6 +7,7 @@ mod failure;
 mod history;
 mod inherited;
 mod iterations;
+mod observer;
 mod place;
 mod quality;
 mod ticket;

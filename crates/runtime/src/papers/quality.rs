@@ -9,7 +9,7 @@ pub fn page(history: &History, shelf: &Shelf) -> String {
     let mut page = format!("# Quality Gate Report: {}\n", inline(&shelf.name));
     for (at, run) in history.gates.iter().enumerate() {
         page.push_str(&entry(at + 1, run));
-        if run.recommends_revision && run.in_a_row > 1 {
+        if run.recommends_revision {
             page.push_str(&recommendation(&history.gates[..=at], &history.attempts, run));
         }
     }

@@ -17,6 +17,7 @@ fn a_ticket_goes_through_its_phases_in_order() {
     assert_eq!(
         commands,
         [
+            "do baseline",
             "dispatch architect for design",
             "dispatch design-reviewer for design-review",
             "dispatch coder for implement",

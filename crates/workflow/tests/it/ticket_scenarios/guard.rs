@@ -212,7 +212,7 @@ fn a_design_that_the_guard_refused_is_not_put_on_the_list_as_tried() {
 /// A run whose design takes the block approach and whose implementation goes in a circle.
 fn designed_as_block() -> Run {
     let mut run = Setup::of(ticket()).run();
-    run.happens(stating("design", BLOCK)).until("implement");
+    run.until("design").happens(stating("design", BLOCK)).until("implement");
     goes_in_a_circle(&mut run);
     run
 }
