@@ -2,7 +2,7 @@
 
 use crate::commands::{
     answer, audit, bench, cancel, clean, completions, config, demo, diff, doctor, evidence, findings, gates,
-    gauntlet, init, log, man, rehearse, resume, rollback, run, runs, show, status,
+    gauntlet, init, log, man, rehearse, resume, rollback, run, runs, show, status, ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -96,6 +96,9 @@ pub enum Command {
 
     /// Print the reference of the workflow language
     Reference,
+
+    /// Write, show and correct tickets, and the approaches that failed for them
+    Ticket(ticket::Args),
 
     /// Write a configuration file with every setting explained
     Init(init::Args),

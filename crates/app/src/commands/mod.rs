@@ -24,6 +24,7 @@ pub mod run;
 pub mod runs;
 pub mod show;
 pub mod status;
+pub mod ticket;
 
 mod bound;
 mod check;
@@ -93,6 +94,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Runs(args) => runs::run(&context, args),
         Command::Show(args) => show::run(&context, args),
         Command::Status(args) => status::run(&context, args),
+        Command::Ticket(args) => ticket::run(&context, args),
         Command::Rehearse(args) => rehearse::run(args),
         Command::Confine(args) => rehearse::confine(args),
     }

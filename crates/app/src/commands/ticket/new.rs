@@ -1,0 +1,85 @@
+//! `remand ticket new`: a ticket with everything that the engine looks for.
+
+use super::Context;
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::workplace;
+use remand_documents::template;
+use remand_runtime::clock;
+use serde_json::json;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What the ticket is called
+    #[arg(value_name = "TITLE")]
+    pub title: String,
+    /// Its number [default: one more than the highest in the folder]
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+    /// The folder for tickets, from the root of the repository
+    #[arg(long, default_value = "tickets", value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let repository = workplace::repository(context)?;
+    let folder = repository.root().join(&args.folder);
+    let title = args.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if title.is_empty() {
+        return Err(Failure::user("a ticket needs a title", "say in a few words what is wanted"));
+    }
+    let id = match &args.id {
+        Some(id) if is_fit(id) => id.clone(),
+        Some(id) => {
+            return Err(Failure::user(
+                format!("`{id}` is no number of a ticket"),
+                "use letters, digits and `-`",
+            ));
+        }
+        None => next(&folder),
+    };
+    let path = folder.join(format!("{id}_{}.md", slug(&title)));
+    let failed = |error: std::io::Error| {
+        Failure::user(format!("{} cannot be written", path.display()), "choose another title or --id")
+            .caused_by(error.to_string())
+    };
+    fs::create_dir_all(&folder).map_err(failed)?;
+    let text = template(&id, &title, &clock::date(clock::now()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    let shown = path.strip_prefix(repository.root()).unwrap_or(&path).display().to_string();
+    if context.json {
+        print_json(&json!({ "ticket": shown, "id": id }))?;
+    } else {
+        print(&format!(
+            "wrote {shown}; say in it what is wanted, then\n\
+             \x20 git add {shown} && git commit\n\
+             \x20 remand run --ticket {shown}\n"
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn is_fit(id: &str) -> bool {
+    !id.is_empty() && id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+}
+
+/// One more than the highest number that a file of the folder begins with.
+fn next(folder: &Path) -> String {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let numbers = names.filter_map(|name| {
+        let name = name.to_string_lossy().into_owned();
+        let digits: String = name.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    });
+    format!("{:04}", numbers.max().unwrap_or(0).saturating_add(1))
+}
+
+fn slug(title: &str) -> String {
+    let words = title.to_lowercase();
+    let words = words.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let slug = words.take(6).collect::<Vec<_>>().join("_");
+    if slug.is_empty() { "ticket".to_string() } else { slug }
+}

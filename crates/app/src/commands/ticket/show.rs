@@ -1,0 +1,112 @@
+//! `remand ticket show`: where a ticket stands, in the checkout and on the branches of its runs.
+
+use super::Context;
+use super::place::Found;
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::table::{Cell, Fields, Fit, Ink, Table, line};
+use crate::workplace::{Workplace, of_git};
+use remand_documents::{Status, Ticket};
+use remand_ledger::query::RunRow;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The ticket [default: that of the latest run on one]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+/// A run on the ticket, with its own copy of it.
+struct OfRun {
+    row: RunRow,
+    copy: Option<Ticket>,
+    /// The current branch contains the run's.
+    is_merged: bool,
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let workplace = Workplace::open(context, Vec::new())?;
+    let found = Found::find(&workplace, args.file.as_deref())?;
+    let runs: Vec<OfRun> =
+        found.runs.iter().map(|row| of_run(&workplace, &found.file, row)).collect::<Result<_, _>>()?;
+    let revisions = found.revisions()?;
+    if context.json {
+        let runs: Vec<Value> = runs
+            .iter()
+            .map(|of| {
+                json!({
+                    "run": of.row.run,
+                    "stage": of.row.stage.name(),
+                    "branch": of.row.branch,
+                    "status": of.copy.as_ref().and_then(Ticket::status).map(Status::name),
+                    "revisions": of.copy.as_ref().and_then(|copy| copy.revisions().ok()),
+                    "merged": of.is_merged,
+                })
+            })
+            .collect();
+        let approaches: Vec<Value> = found
+            .ticket
+            .approaches()
+            .into_iter()
+            .map(|past| json!({ "text": past.text, "decisions": past.decisions }))
+            .collect();
+        print_json(&json!({
+            "ticket": found.file,
+            "title": found.ticket.title(),
+            "status": found.ticket.status().map(Status::name),
+            "revisions": revisions,
+            "approaches": approaches,
+            "runs": runs,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let ink = Ink::of_stdout();
+    let mut fields = Fields::new();
+    fields.add("ticket", line::one(found.ticket.title().unwrap_or(&found.file)).as_str());
+    fields.add("file", found.file.as_str());
+    fields.add("status", found.ticket.status().map_or("none", Status::name));
+    fields.add("revisions", revisions.to_string().as_str());
+    for (at, past) in found.ticket.approaches().iter().enumerate() {
+        fields.add(
+            if at == 0 { "failed" } else { "" },
+            format!("{}. {}", at + 1, line::one(&past.text)).as_str(),
+        );
+    }
+    let mut text = fields.render(ink);
+    if !runs.is_empty() {
+        let mut table = Table::new(&[
+            ("run", Fit::Whole),
+            ("stage", Fit::Whole),
+            ("revisions", Fit::Whole),
+            ("its copy says", Fit::Wrap),
+        ]);
+        for of in &runs {
+            let status = of.copy.as_ref().and_then(Ticket::status).map_or("nothing", Status::name);
+            let revisions = of.copy.as_ref().and_then(|copy| copy.revisions().ok()).unwrap_or(0);
+            let merged = if of.is_merged { "; the current branch contains it" } else { "" };
+            table.row(vec![
+                Cell::new(of.row.run.0.as_str()),
+                Cell::new(of.row.stage.name()),
+                Cell::new(revisions.to_string()),
+                Cell::new(format!("{status}{merged}")),
+            ]);
+        }
+        text.push_str(&format!("\n{}", table.render(ink)));
+    }
+    print(&text)?;
+    Ok(Exit::Done)
+}
+
+fn of_run(workplace: &Workplace, file: &str, row: &RunRow) -> Result<OfRun, Failure> {
+    let repository = &workplace.repository;
+    let Ok(tip) = repository.commit(&format!("refs/heads/{}", row.branch)) else {
+        return Ok(OfRun { row: row.clone(), copy: None, is_merged: false });
+    };
+    let tree = repository.tree_of(&tip).map_err(|error| of_git(&error))?;
+    let bytes = repository.read(&tree, Path::new(file)).map_err(|error| of_git(&error))?;
+    let head = repository.head().map_err(|error| of_git(&error))?;
+    let is_merged = repository.contains(&head.commit, &tip).map_err(|error| of_git(&error))?;
+    let copy = bytes.map(|bytes| Ticket::read(String::from_utf8_lossy(&bytes).into_owned()));
+    Ok(OfRun { row: row.clone(), copy, is_merged })
+}
