@@ -14,5 +14,5 @@ mod tree;
 pub use error::SyntaxError;
 pub use function::{Body, Function, signature};
 pub use language::Language;
-pub use region::{same_outside_tests, same_tests, test_regions};
+pub use region::{same_outside_tests, same_tests, test_regions, with_test_modules};
 pub use tree::Source;

@@ -55,6 +55,25 @@ pub fn same_tests(before: &str, after: &str) -> bool {
     inside(before) == inside(after)
 }
 
+/// The code of one Rust text with the test modules of another: each where one stands, and those that are new at the end.
+pub fn with_test_modules(code: &str, tests: &str) -> String {
+    let mut modules = test_regions(tests).into_iter().map(|region| &tests[region]);
+    let mut text = String::with_capacity(code.len() + tests.len());
+    let mut at = 0;
+    for region in test_regions(code) {
+        text.push_str(&code[at..region.start]);
+        text.push_str(modules.next().unwrap_or_default());
+        at = region.end;
+    }
+    text.push_str(&code[at..]);
+    for module in modules {
+        let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{end}{gap}{module}\n"));
+    }
+    text
+}
+
 /// The text without its test modules; a line break stands for each.
 fn outside(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
@@ -166,6 +185,22 @@ mod tests {
         ] {
             assert_eq!(regions(none), Vec::<&str>::new(), "{none}");
         }
+    }
+
+    // OT-16
+    #[test]
+    fn test_modules_are_put_into_code_that_has_none_or_others() {
+        let module = |body: &str| format!("#[cfg(test)]\nmod tests {{\n    {body}\n}}");
+        let (stub, code) = ("fn a() { todo!() }\n", "fn a() { work() }\nfn helper() {}\n");
+        let tested = format!("{code}\n{}\n", module("fn t() { super::a() }"));
+        assert_eq!(
+            with_test_modules(stub, &tested),
+            format!("{stub}\n{}\n", module("fn t() { super::a() }"))
+        );
+        let old = format!("{stub}\n{}\nfn last() {{}}\n", module("fn old() {}"));
+        assert_eq!(with_test_modules(&old, &tested), old.replace("fn old() {}", "fn t() { super::a() }"));
+        assert_eq!(with_test_modules(&old, code), format!("{stub}\n\nfn last() {{}}\n"));
+        assert_eq!(with_test_modules(stub, code), stub);
     }
 
     // OT-05

@@ -176,16 +176,19 @@ pub(super) fn appended(
 ) -> (usize, String) {
     let known = |id: &IssueId| siblings.contains(id) || entries.iter().any(|entry| entry.id == *id);
     let texts: Vec<String> = entries.iter().map(|entry| entry.text(entry.after.iter().any(known))).collect();
+    let text = markdown.text();
     let written = markdown.end_of_writing(body.clone());
-    let rest = &markdown.text()[written..body.end];
-    let blank = rest.split_inclusive('\n').next().filter(|line| line.ends_with('\n'));
-    match blank {
-        Some(blank) => (written + blank.len(), format!("{}\n", texts.join("\n"))),
-        None => {
-            let end = if markdown.text()[..written].ends_with('\n') { "" } else { "\n" };
-            (written, format!("{end}\n{}", texts.join("\n")))
-        }
-    }
+    let is_blank = |line: &&str| line.trim().is_empty() && line.ends_with('\n');
+    let follows_blank = text[..written].ends_with("\n\n") || text[..written].ends_with("\n\r\n");
+    let (at, lead) = match text[written..body.end].split_inclusive('\n').next().filter(is_blank) {
+        _ if follows_blank => (written, ""),
+        Some(blank) => (written + blank.len(), ""),
+        None if text[..written].ends_with('\n') => (written, "\n"),
+        None => (written, "\n\n"),
+    };
+    let rest = &text[at..];
+    let is_open = !rest.is_empty() && !rest.starts_with('\n') && !rest.starts_with("\r\n");
+    (at, format!("{lead}{}{}", texts.join("\n"), if is_open { "\n" } else { "" }))
 }
 
 #[cfg(test)]

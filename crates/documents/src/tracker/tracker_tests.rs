@@ -242,6 +242,10 @@ fn what_is_filed_has_a_file_and_a_line_in_its_parents_list() {
         )
     );
     assert_eq!(tracker.faults(), []);
+    // The first ones of an empty list stand between its heading and the next.
+    tracker.file(&[Draft { parent: Some(id("ABC-4")), ..draft("ABC-6", &[]) }]);
+    let lines = "## Sub-issues\n\n- [ ] [ABC-6](ABC-6.md) Task ABC-6 · Todo\n\n## Comments\n";
+    assert!(tracker.issue(&id("ABC-4")).unwrap().text().ends_with(lines));
 }
 
 // OT-24

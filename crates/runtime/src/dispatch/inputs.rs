@@ -1,8 +1,10 @@
 //! The inputs of a dispatch, as files: the exact versions it reads, sections by pointer, findings word for word.
 
+use super::TASKS;
 use super::prompt::Input;
 use crate::contract::{Limits, RawResult, find, pointers, to_yaml};
 use crate::workshop::{Job, LaneTree, TREES, Trouble};
+use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
 use remand_kernel::finding::Finding;
 use remand_ledger::fact::NoteKind;
@@ -11,6 +13,9 @@ use remand_ledger::{BlobId, Reader};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// The artifact with the findings of a review as a task; its version is its number.
+const TASK_FIX: &str = "task-fix";
 
 /// How many notes of a kind from earlier runs an agent is shown.
 const HISTORY: u32 = 20;
@@ -34,7 +39,7 @@ pub fn lay_out(
     for name in &reads {
         desk.artifact(name, dispatch, &documents, reader)?;
     }
-    if reads.contains(&"code") || dispatch.task.is_some() || dispatch.nearest.is_some() {
+    if TREES.iter().any(|tree| reads.contains(tree)) || dispatch.task.is_some() {
         desk.change(lane)?;
         desk.evidence(dispatch, reader)?;
     }
@@ -60,6 +65,10 @@ fn documents(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Vec<Arti
     let mut documents = reader.artifacts(&job.site.run)?;
     for (id, digest) in &dispatch.reads {
         let name = &job.program.artifacts[id.index()];
+        if *digest == Digest::default() && *name != job.program.subject {
+            // What was put back to the run's base is not there, whatever there was of it before.
+            documents.retain(|row| row.name != *name);
+        }
         let meant = reader.artifact_with(&job.site.run, name, *digest)?.filter(|row| row.part.is_empty());
         if let (Some(meant), Some(shown)) =
             (meant, documents.iter_mut().find(|row| row.name == *name && row.part.is_empty()))
@@ -109,8 +118,16 @@ impl Desk<'_> {
                 return Ok(());
             }
         }
+        if name == TASKS && !pointed_whole(dispatch, self.job) {
+            return self.first_task(documents, reader);
+        }
         for row in documents.iter().filter(|row| row.name == name) {
-            let (about, file) = if row.part.is_empty() {
+            let (about, file) = if name == TASK_FIX {
+                (
+                    "your task: findings of a review".to_string(),
+                    format!("{name}-{}.{}", row.version, row.format),
+                )
+            } else if row.part.is_empty() {
                 (format!("the {name}"), format!("{name}.{}", row.format))
             } else {
                 (format!("the {name}, {}", row.part), format!("{name}-{}.{}", row.part, row.format))
@@ -119,6 +136,16 @@ impl Desk<'_> {
             self.put(&about, &file, &text)?;
         }
         Ok(())
+    }
+
+    /// Who carries out one task of several is given that one, as a file that is the same for everybody (OT-04).
+    fn first_task(&mut self, documents: &[ArtifactRow], reader: &Reader) -> Result<(), Trouble> {
+        let Some(row) = latest(documents, TASKS) else { return Ok(()) };
+        let tasks = document(&content(reader, row.blob)?).map(|value| task_files(&value)).unwrap_or_default();
+        match tasks.into_iter().next() {
+            Some((name, text)) => self.put("your task", &name, &text),
+            None => Ok(()),
+        }
     }
 
     fn task(&mut self, task: &str, documents: &[ArtifactRow], reader: &Reader) -> Result<(), Trouble> {
@@ -256,6 +283,13 @@ impl Desk<'_> {
         }
         Ok(())
     }
+}
+
+/// The tasks of an artifact, each as the file that people and agents read.
+pub fn task_files(tasks: &Value) -> Vec<(String, String)> {
+    let entries = tasks.pointer("/payload/tasks").and_then(Value::as_array);
+    let numbered = entries.into_iter().flatten().enumerate();
+    numbered.map(|(at, entry)| (format!("task-{}.yaml", at + 1), to_yaml(entry))).collect()
 }
 
 /// Roles that judge a task against the whole need whole documents; the one that carries it out does not.

@@ -28,16 +28,21 @@ use folder::Folder;
 use guard::Permit;
 use prompt::Prompt;
 use remand_kernel::Outcome;
+use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
 use remand_kernel::event::Usage;
+use remand_kernel::ids::ArtifactId;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
 use std::path::Path;
 
 pub use guard::is_test;
-pub use inputs::{content, document, parsed};
+pub use inputs::{content, document, parsed, task_files as tasks_as_files};
 pub use surroundings::AGENT;
+
+/// The artifact that holds tasks, and the list that it brings.
+const TASKS: &str = "tasks";
 
 /// Everything known of a dispatch before its agent starts.
 struct Brief<'b> {
@@ -120,9 +125,8 @@ fn prepare<'b>(
         .roles
         .get(&title)
         .ok_or_else(|| Trouble::denied(format!("the run is pinned to no role `{title}`")))?;
-    let case = Case::of(&job.site)?;
-    let expected = expected::expectation(job, dispatch, role, case.as_ref(), reader)?;
-    let files = dispatch.task.as_deref().map(|task| task_files(job, task));
+    let expected = expected::expectation(job, dispatch, role, reader)?;
+    let files = task_of(job, dispatch).map(|task| task_files(job, &task));
     let permit = Permit::new(&role.may_write, files.as_deref());
     let permit = match &case {
         Some(case) => permit.keeping(&case.shelf),
@@ -219,6 +223,17 @@ fn reach(job: &Job) -> Reach {
         Level::Full => Reach::Tree,
         Level::Partial | Level::None | Level::Unasked => Reach::Repository,
     }
+}
+
+/// The task that a dispatch works on: its own in a sub-flow, and on the main line the first of the tasks that it reads.
+fn task_of(job: &Job, dispatch: &Dispatch) -> Option<String> {
+    if dispatch.task.is_some() {
+        return dispatch.task.clone();
+    }
+    let is_tasks = |(id, _): &(ArtifactId, Digest)| job.program.artifacts[id.index()] == TASKS;
+    let at = job.program.lists.iter().position(|list| list == TASKS)?;
+    let first = job.state.lists.get(at)?.first()?;
+    dispatch.reads.iter().any(is_tasks).then(|| first.id.clone())
 }
 
 /// The files that a task names.

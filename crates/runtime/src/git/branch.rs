@@ -104,7 +104,8 @@ impl RunTrees {
         remove(&index)?;
         git(&place, ["read-tree", tree.tree()]).run()?;
         let patch = format!("{}\n", patch.trim_end());
-        let applied = git(&place, ["apply", "--cached", "--recount", "-"]).input(patch.into_bytes()).answer()?;
+        let applied =
+            git(&place, ["apply", "--cached", "--recount", "-"]).input(patch.into_bytes()).answer()?;
         if applied.code != 0 {
             remove(&index)?;
             return Ok(Err(String::from_utf8_lossy(&applied.stderr).trim().to_string()));

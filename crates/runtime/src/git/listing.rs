@@ -24,8 +24,11 @@ impl Repository {
     /// The names of what lies right in a folder, wherever a reference leads.
     pub fn names_over_references(&self, folder: &str) -> Result<BTreeSet<String>, GitError> {
         let references = git(&self.objects(), ["for-each-ref", "--format=%(objectname)"]).run()?;
-        let commits: BTreeSet<String> =
-            String::from_utf8_lossy(&references).lines().map(str::to_string).chain(["HEAD".to_string()]).collect();
+        let commits: BTreeSet<String> = String::from_utf8_lossy(&references)
+            .lines()
+            .map(str::to_string)
+            .chain(["HEAD".to_string()])
+            .collect();
         let asked: String = commits.iter().map(|commit| format!("{commit}:{folder}\n")).collect();
         let check = ["cat-file", "--batch-check=%(objecttype) %(objectname)"];
         let answers = git(&self.objects(), check).input(asked.into_bytes()).run()?;

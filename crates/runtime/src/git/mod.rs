@@ -49,6 +49,7 @@ pub use hygiene::{Hygiene, LfsInstalled};
 pub use id::{CommitId, TreeId};
 pub use listing::Branch;
 pub use kept::{Kept, Merging};
+pub use listing::Branch;
 pub use merge::Merge;
 pub use oddity::{Oddity, Strange};
 pub use pool::At;

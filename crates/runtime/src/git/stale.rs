@@ -114,7 +114,11 @@ pub(super) fn discard(
 }
 
 /// Removes the work trees of one run; its references stay, and a run that goes on makes its trees again.
-pub(super) fn remove_trees(repository: &Repository, run: &str, folder: Option<&Path>) -> Result<(), GitError> {
+pub(super) fn remove_trees(
+    repository: &Repository,
+    run: &str,
+    folder: Option<&Path>,
+) -> Result<(), GitError> {
     let private = folder.map(|folder| folder.join("private"));
     for entry in private.iter().flat_map(fs::read_dir).flatten().flatten() {
         if entry.path().extension().is_some_and(|extension| extension == "lock") {

@@ -25,6 +25,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         }
     }
     let message = message(job)?;
+    let message = scaffolded(job, message)?;
     // What a hook made is on the main line only after it was verified: a run that was killed since goes on from there.
     if !job.site.trees.has_recorded(&again)? {
         LaneTree::as_it_is(job)?;
@@ -41,6 +42,22 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     }
     let last = commit(job, &message, &again)?;
     Ok(ended(job, done, last))
+}
+
+/// With stubs there are two commits, so that the signatures can be told from the code behind them (OT-19).
+fn scaffolded(job: &Job, message: CommitMessage) -> Result<CommitMessage, Trouble> {
+    let trees = &job.site.trees;
+    let Some(stubs) = super::test_first::stub_tree(job)? else {
+        return Ok(message);
+    };
+    let titled = |what: &str| CommitMessage {
+        subject: cut(&format!("feat: {what} {}", message.subject)),
+        ..message.clone()
+    };
+    if stubs != trees.base_tree()? {
+        trees.put_on_branch(&stubs, &titled("scaffold"), &format!("{}+stubs", job.id))?;
+    }
+    Ok(titled("implement"))
 }
 
 fn ended(job: &Job, done: Done, last: FinalCommit) -> Done {
@@ -104,6 +121,15 @@ fn refused(mut done: Done, why: &str) -> Done {
     done
 }
 
+/// A line that fits.
+fn cut(line: &str) -> String {
+    if line.chars().count() <= SUBJECT {
+        return line.to_string();
+    }
+    let cut: String = line.chars().take(SUBJECT - 1).collect();
+    format!("{}…", cut.trim_end())
+}
+
 fn message(job: &Job) -> Result<CommitMessage, Trouble> {
     let reader = job.site.reader()?;
     let confidence = bundle::confidence(&reader.run(&job.site.run.0)?, &reader.notes(&job.site.run)?);
@@ -111,12 +137,7 @@ fn message(job: &Job) -> Result<CommitMessage, Trouble> {
     let is_text = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     let request: String = job.site.opened.request.chars().filter(is_text).collect();
     let line = request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("work of a run");
-    let subject: String = if line.chars().count() > SUBJECT {
-        let cut: String = line.chars().take(SUBJECT - 1).collect();
-        format!("{}…", cut.trim_end())
-    } else {
-        line.to_string()
-    };
+    let subject = cut(line);
     let trailer = |name: &str, value: &str| (name.to_string(), value.to_string());
     Ok(CommitMessage {
         body: if request.trim() == subject { String::new() } else { request.trim().to_string() },

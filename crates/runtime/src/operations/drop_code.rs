@@ -9,7 +9,8 @@ use remand_ledger::fact::Artifact;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let trees = &job.site.trees;
     let written = job.program.artifact_named("tests").map(|id| job.state.digest(id));
-    let tests = written.filter(|digest| *digest != Digest::default()).map(|digest| trees.kept(digest)).transpose()?;
+    let tests =
+        written.filter(|digest| *digest != Digest::default()).map(|digest| trees.kept(digest)).transpose()?;
     let before = match tests.flatten() {
         Some(kept) => kept.tree,
         None => match super::test_first::stub_tree(job)? {

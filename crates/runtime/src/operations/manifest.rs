@@ -51,7 +51,8 @@ fn last(reader: &Reader, job: &Job, wanted: impl Fn(&DispatchRow) -> bool) -> Re
 
 /// The words of a result, as they were given.
 fn told(value: &Value) -> String {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().trim().to_string();
+    let text =
+        |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().trim().to_string();
     let open = value.pointer("/payload/open").and_then(Value::as_array).cloned().unwrap_or_default();
     let open = open.iter().filter_map(Value::as_str).map(|line| format!("- {line}"));
     let parts = [text("/completion/summary"), text("/payload/hypothesis"), text("/payload/summary")];

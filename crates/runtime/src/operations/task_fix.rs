@@ -1,7 +1,7 @@
 //! `write-task-fix`: the findings of a review, word for word, as a task file on disk (OT-17).
 
-use super::{Done, addressed};
 use super::tracker::keep;
+use super::{Done, addressed};
 use crate::workshop::{Job, Trouble};
 use remand_kernel::finding::Finding;
 
@@ -11,7 +11,8 @@ const NAME: &str = "task-fix";
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let findings = addressed(job);
     let number = job.site.reader()?.artifact_versions(&job.site.run, NAME)?.len() + 1;
-    let mut text = format!("# Fix task {number}\n\nEach of these findings is removed, or disputed with a reason.\n");
+    let mut text =
+        format!("# Fix task {number}\n\nEach of these findings is removed, or disputed with a reason.\n");
     for finding in findings {
         text.push_str(&verbatim(finding));
     }

@@ -12,11 +12,16 @@ pub use numbers::{Numbers, numbers};
 pub use record::{Edit, Record};
 
 use crate::git::{GitError, Repository, TreeId};
-use remand_documents::tracker::{FOLDER, Tracker};
+use remand_documents::tracker::{FOLDER, IssueId, Tracker};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// The issue that a file of the repository is, by its path.
+pub fn issue_of(file: Option<&str>) -> Option<IssueId> {
+    IssueId::of_file(file?.strip_prefix(FOLDER)?.strip_prefix('/')?)
+}
 
 /// The tracker of a tree. What is no text is no issue.
 pub fn of_tree(repository: &Repository, tree: &TreeId) -> Result<Tracker, GitError> {

@@ -9,15 +9,33 @@ use std::collections::BTreeSet;
 #[serde(rename_all = "kebab-case")]
 pub enum Edit {
     /// Moves an issue, and shows that in lists but for lines that touch those of others.
-    Move { issue: IssueId, to: Status, others: BTreeSet<IssueId> },
+    Move {
+        issue: IssueId,
+        to: Status,
+        others: BTreeSet<IssueId>,
+    },
     /// Files tasks of a split; a rework takes them back.
-    Split { drafts: Vec<Draft> },
+    Split {
+        drafts: Vec<Draft>,
+    },
     /// Files what is left over at the end.
-    FollowUp { drafts: Vec<Draft> },
-    Tick { issue: IssueId, criterion: String },
+    FollowUp {
+        drafts: Vec<Draft>,
+    },
+    Tick {
+        issue: IssueId,
+        criterion: String,
+    },
     /// Ticks in the parent what its sub-issues have done.
-    SettleParent { of: IssueId, others: BTreeSet<IssueId> },
-    Comment { issue: IssueId, title: String, text: String },
+    SettleParent {
+        of: IssueId,
+        others: BTreeSet<IssueId>,
+    },
+    Comment {
+        issue: IssueId,
+        title: String,
+        text: String,
+    },
 }
 
 /// All changes of a run so far.

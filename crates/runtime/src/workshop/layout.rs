@@ -38,6 +38,12 @@ fn artifacts(site: &Site) -> Result<(), Trouble> {
         let stem = format!("{}{part}@{}", row.name, row.version);
         let bytes = reader.blob(row.blob)?;
         fs::write(folder.join(format!("{stem}.{}", row.format)), &bytes)?;
+        if row.name == "tasks" {
+            let tasks = crate::dispatch::document(&String::from_utf8_lossy(&bytes));
+            for (name, text) in tasks.iter().flat_map(crate::dispatch::tasks_as_files) {
+                fs::write(folder.join(name.replace('.', &format!("@{}.", row.version))), text)?;
+            }
+        }
         let schema = site.pinned.roles.get(&row.by).and_then(|role| role.result.parse::<SchemaId>().ok());
         let value = crate::dispatch::document(&String::from_utf8_lossy(&bytes));
         if let (Some(schema), Some(value), "yaml") = (schema, value, row.format.as_str()) {

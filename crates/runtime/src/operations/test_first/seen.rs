@@ -4,11 +4,12 @@ use super::super::verify::{Ran, befores, run_checks};
 use super::stubs_of;
 use crate::checks::{CheckOutcome, FailureKind, Parser, Which, failures, kind_of};
 use crate::dispatch::is_test;
-use crate::git::TreeId;
+use crate::git::{Files, TreeId};
 use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::change::TestEnd;
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::query::CheckFilter;
+use remand_source::with_test_modules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -91,16 +92,25 @@ fn new_tests(job: &Job, outcome: &CheckOutcome, known: &Known) -> Vec<NewTest> {
         .collect()
 }
 
-/// A tree with the tests of the lane and everything else as it was handed over.
+/// A tree with the tests of the lane and everything else as it was handed over: test files as a whole, and test modules
+/// beside the code, put into the file that was handed over.
 fn with_tests_of(job: &Job, handed: &TreeId, now: &LaneContent) -> Result<TreeId, Trouble> {
-    let changed = job.site.repository().changed(handed, &now.tree)?;
-    let tests: BTreeSet<PathBuf> =
-        changed.iter().map(|change| change.path.clone()).filter(|path| is_test(path)).collect();
-    // Where tests stand beside the code, in the same file, they cannot be had without it.
-    let beside = changed.iter().any(|change| change.path.extension().is_some_and(|ending| ending == "rs"))
-        && tests.is_empty();
-    if tests.len() == changed.len() || beside {
-        return Ok(now.tree.clone());
+    let repository = job.site.repository();
+    let changed = repository.changed(handed, &now.tree)?;
+    let (tests, others): (BTreeSet<PathBuf>, BTreeSet<PathBuf>) =
+        changed.into_iter().map(|change| change.path).partition(|path| is_test(path));
+    let mut modules = Files::new();
+    for path in others.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
+        let read = |tree: &TreeId| -> Result<Option<String>, Trouble> {
+            Ok(repository.read(tree, &path)?.and_then(|bytes| String::from_utf8(bytes).ok()))
+        };
+        // A file that the code brings along is not there yet, and neither are the tests in it.
+        let (Some(code), Some(tests)) = (read(handed)?, read(&now.tree)?) else { continue };
+        let spliced = with_test_modules(&code, &tests);
+        if spliced != code {
+            modules.insert(path, Some(spliced.into_bytes()));
+        }
     }
-    Ok(job.site.trees.with_paths(handed, &now.tree, &tests)?)
+    let tree = job.site.trees.with_paths(handed, &now.tree, &tests)?;
+    Ok(job.site.trees.with_files(&tree, &modules)?)
 }

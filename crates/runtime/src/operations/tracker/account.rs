@@ -3,7 +3,7 @@
 use super::super::Done;
 use crate::dispatch::content;
 use crate::git::Files;
-use crate::tracker::{Edit, Record, of_tree};
+use crate::tracker::{self, Edit, Record, of_tree};
 use crate::workshop::{Job, Trouble};
 use remand_documents::tracker::{FOLDER, IssueId, Tracker};
 use remand_ledger::Reader;
@@ -93,18 +93,14 @@ fn record(job: &Job) -> Result<Record, Trouble> {
 
 /// The issue that the run is about.
 pub fn subject(job: &Job) -> Result<IssueId, Trouble> {
-    named(job.site.opened.file.as_deref()).ok_or_else(|| {
+    tracker::issue_of(job.site.opened.file.as_deref()).ok_or_else(|| {
         Trouble::denied("this run is about no issue; start one with `remand run --issue ID`".to_string())
     })
 }
 
 /// The issue that another run is about.
 pub fn issue_of(row: &RunRow) -> Option<IssueId> {
-    named(row.file.as_deref())
-}
-
-fn named(file: Option<&str>) -> Option<IssueId> {
-    IssueId::of_file(file?.strip_prefix(FOLDER)?.strip_prefix('/')?)
+    tracker::issue_of(row.file.as_deref())
 }
 
 /// The issues that other runs work on, or have worked on without being merged: what touches their lines is left alone.

@@ -12,7 +12,9 @@ use crate::tracker::{Edit, Numbers, numbers};
 use crate::workshop::{Job, Trouble};
 use remand_documents::tracker::{Draft, IssueId, Status, Tracker};
 use remand_kernel::change::Digest;
-use remand_kernel::criteria::{self, Criterion, CriterionJudgement, Handover, IssueStatus, Known, Settlement};
+use remand_kernel::criteria::{
+    self, Criterion, CriterionJudgement, Handover, IssueStatus, Known, Settlement,
+};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::{Finding, FindingKind};
 use remand_kernel::state::FiledStatus;
@@ -46,7 +48,10 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     }
     account.keep(job, &mut done)?;
     let commit = commit(job, &account)?;
-    done.note(NoteKind::Decision, format!("committed the tracker as {commit} on {}", job.site.trees.branch()));
+    done.note(
+        NoteKind::Decision,
+        format!("committed the tracker as {commit} on {}", job.site.trees.branch()),
+    );
     let closing = Closing { account: &account, refused: &settlement.refused, files: &files };
     keep(job, &mut done, summary::NAME, "md", &summary::closed(job, &reader, &closing)?);
     Ok(done)
@@ -56,7 +61,13 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 fn commit(job: &Job, account: &Account) -> Result<String, Trouble> {
     let tracker = account.tracker();
     let status = tracker.issue(&account.issue).and_then(|issue| issue.status()).unwrap_or(Status::InProgress);
-    let filed: Vec<String> = account.record.split().into_iter().chain(account.record.follow_ups()).map(|draft| draft.id.to_string()).collect();
+    let filed: Vec<String> = account
+        .record
+        .split()
+        .into_iter()
+        .chain(account.record.follow_ups())
+        .map(|draft| draft.id.to_string())
+        .collect();
     let filed = if filed.is_empty() { String::new() } else { format!(", {} filed", filed.join(" ")) };
     let message = CommitMessage {
         subject: format!("chore(todo): {} is {status}{filed}", account.issue),
@@ -99,9 +110,14 @@ fn settle(
         .children(id)
         .flat_map(|child| {
             let done = child.status() == Some(Status::Done);
-            let covers = child.covers().into_iter().filter(|covered| criteria.iter().any(|own| own.id == *covered));
+            let covers =
+                child.covers().into_iter().filter(|covered| criteria.iter().any(|own| own.id == *covered));
             covers
-                .map(|criterion| Handover { criterion: criterion.to_string(), issue: child.id().to_string(), done })
+                .map(|criterion| Handover {
+                    criterion: criterion.to_string(),
+                    issue: child.id().to_string(),
+                    done,
+                })
                 .collect::<Vec<_>>()
         })
         .collect();
@@ -158,7 +174,8 @@ fn leftovers(
     settlement: &Settlement,
     files: &BTreeSet<String>,
 ) -> Result<Vec<Draft>, Trouble> {
-    let mut left: Vec<Leftover> = older_bugs(job, files).map(|finding| Leftover::of_finding(finding, "bug")).collect();
+    let mut left: Vec<Leftover> =
+        older_bugs(job, files).map(|finding| Leftover::of_finding(finding, "bug")).collect();
     left.extend(failing_before(job, reader)?);
     let known = job.state.known.iter().filter_map(|at| job.state.findings.get(*at as usize));
     let blockers = known.filter(|filed| filed.status == FiledStatus::Open);
@@ -214,12 +231,16 @@ fn future_seams(job: &Job, reader: &Reader) -> Result<Vec<Leftover>, Trouble> {
         return Ok(Vec::new());
     };
     let open = value.pointer("/payload/open").and_then(Value::as_array).cloned().unwrap_or_default();
-    let left = open.iter().filter_map(Value::as_str).filter(|text| !text.trim().is_empty()).map(|text| Leftover {
-        title: super::drafts::shortened(text),
-        label: "tech-debt",
-        about: format!("{}\n\nSo that the behaviour can be tested, which it could not be when it was written.", text.trim()),
-        criterion: "A test holds on to the seam, and fails without the behaviour.".to_string(),
-        covers: Vec::new(),
-    });
+    let left =
+        open.iter().filter_map(Value::as_str).filter(|text| !text.trim().is_empty()).map(|text| Leftover {
+            title: super::drafts::shortened(text),
+            label: "tech-debt",
+            about: format!(
+                "{}\n\nSo that the behaviour can be tested, which it could not be when it was written.",
+                text.trim()
+            ),
+            criterion: "A test holds on to the seam, and fails without the behaviour.".to_string(),
+            covers: Vec::new(),
+        });
     Ok(left.collect())
 }

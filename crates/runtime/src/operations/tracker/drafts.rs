@@ -58,7 +58,8 @@ pub fn of_task(
             job.site.trees.branch()
         ));
     }
-    let code = |texts: &[String]| texts.iter().map(|text| format!("- `{text}`")).collect::<Vec<_>>().join("\n");
+    let code =
+        |texts: &[String]| texts.iter().map(|text| format!("- `{text}`")).collect::<Vec<_>>().join("\n");
     let sections = [
         ("Covers", covered),
         ("Context", [task.context.trim(), &files.join("\n")].join("\n\n")),
@@ -141,7 +142,11 @@ impl Leftover {
             // What is left over is about work that has to be there.
             needs_run: Some(job.site.run.to_string()),
             about: self.about.clone(),
-            criteria: vec![NewCriterion { id: "AC-1".to_string(), text: self.criterion.clone(), test: String::new() }],
+            criteria: vec![NewCriterion {
+                id: "AC-1".to_string(),
+                text: self.criterion.clone(),
+                test: String::new(),
+            }],
             sections: vec![("Origin".to_string(), origin)],
         }
     }

@@ -45,9 +45,17 @@ pub fn discard(job: &Job) -> Result<Done, Trouble> {
     let has_left = job.site.trees.tip()?.commit != *job.site.trees.base();
     let take = has_left.then(|| format!("git cherry-pick {branch}"));
     if let Some(take) = &take {
-        done.note(NoteKind::Warning, format!("what the issue says about this run is one commit; take it with `{take}`"));
+        done.note(
+            NoteKind::Warning,
+            format!("what the issue says about this run is one commit; take it with `{take}`"),
+        );
     }
-    let text = summary::failed(&how(job), take.as_deref(), &why(job, &job.site.reader()?)?, &job.site.opened.request);
+    let text = summary::failed(
+        &how(job),
+        take.as_deref(),
+        &why(job, &job.site.reader()?)?,
+        &job.site.opened.request,
+    );
     keep(job, &mut done, summary::NAME, "md", &text);
     job.site.trees.discard_trees()?;
     Ok(done)
@@ -88,8 +96,20 @@ fn why(job: &Job, reader: &Reader) -> Result<String, Trouble> {
         let role = job.site.pinned.roles.get(&row.role);
         role.is_some_and(|role| role.result == "diagnosis")
     });
-    if let Some(value) = diagnosed.and_then(|row| row.result).map(|id| content(reader, id)).transpose()?.and_then(|text| document(&text)) {
-        let part = |key: &str| value.pointer(&format!("/payload/{key}")).and_then(Value::as_str).unwrap_or_default().trim().to_string();
+    if let Some(value) = diagnosed
+        .and_then(|row| row.result)
+        .map(|id| content(reader, id))
+        .transpose()?
+        .and_then(|text| document(&text))
+    {
+        let part = |key: &str| {
+            value
+                .pointer(&format!("/payload/{key}"))
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .trim()
+                .to_string()
+        };
         let verdict = diagnosed.and_then(|row| row.says.clone()).unwrap_or_default();
         text.push_str(&format!("\n\nDiagnosis ({verdict}): {}\n\n{}", part("cause"), part("notes")));
     }

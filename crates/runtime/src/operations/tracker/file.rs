@@ -26,10 +26,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let issue = account.base.issue(&account.issue);
     let criteria: BTreeSet<String> =
         issue.map(Issue::criteria).unwrap_or_default().into_iter().map(|criterion| criterion.id).collect();
-    let drafts: Vec<Draft> =
-        later.iter().zip(&ids).map(|(task, _)| of_task(job, &account.issue, task, &tasks, &ids, &criteria)).collect();
+    let drafts: Vec<Draft> = later
+        .iter()
+        .zip(&ids)
+        .map(|(task, _)| of_task(job, &account.issue, task, &tasks, &ids, &criteria))
+        .collect();
     if !drafts.is_empty() {
-        let named: Vec<String> = drafts.iter().map(|draft| format!("{} ({})", draft.id, draft.title)).collect();
+        let named: Vec<String> =
+            drafts.iter().map(|draft| format!("{} ({})", draft.id, draft.title)).collect();
         done.note(NoteKind::Decision, format!("filed {}", named.join(", ")));
         account.add(Edit::Split { drafts });
     }

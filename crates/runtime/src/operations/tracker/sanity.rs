@@ -58,10 +58,14 @@ fn of_checkout(job: &Job) -> Result<Vec<String>, Trouble> {
     }
     let branch = job.site.trees.branch();
     if job.site.repository().head()?.branch.as_deref() == Some(branch.as_str()) {
-        reasons.push(format!("{branch} is checked out; go to the branch that the work is for with `git switch BRANCH`"));
+        reasons.push(format!(
+            "{branch} is checked out; go to the branch that the work is for with `git switch BRANCH`"
+        ));
     }
     if job.site.trees.tip()?.commit != *job.site.trees.base() {
-        reasons.push(format!("{branch} exists already; delete it with `git branch -D {branch}`, or start another run"));
+        reasons.push(format!(
+            "{branch} exists already; delete it with `git branch -D {branch}`, or start another run"
+        ));
     }
     Ok(reasons)
 }

@@ -47,13 +47,25 @@ pub fn closed(job: &Job, reader: &Reader, closing: &Closing<'_>) -> Result<Strin
     list(&mut text, "Filed as left over", account.record.follow_ups().into_iter().map(filed));
     let of = |status: FiledStatus| job.state.findings.iter().filter(move |filed| filed.status == status);
     let known = |filed: &&Filed| {
-        job.state.known.iter().any(|at| job.state.findings.get(*at as usize).is_some_and(|known| std::ptr::eq(known, *filed)))
+        job.state
+            .known
+            .iter()
+            .any(|at| job.state.findings.get(*at as usize).is_some_and(|known| std::ptr::eq(known, *filed)))
     };
-    list(&mut text, "Blockers that the run went on with", of(FiledStatus::Open).filter(known).map(|filed| told(&filed.finding)));
+    list(
+        &mut text,
+        "Blockers that the run went on with",
+        of(FiledStatus::Open).filter(known).map(|filed| told(&filed.finding)),
+    );
     list(&mut text, "Minor findings", of(FiledStatus::FollowUp).map(|filed| told(&filed.finding)));
-    list(&mut text, "Advice, recorded and not filed", of(FiledStatus::Advice).map(|filed| told(&filed.finding)));
+    list(
+        &mut text,
+        "Advice, recorded and not filed",
+        of(FiledStatus::Advice).map(|filed| told(&filed.finding)),
+    );
     let notes = reader.notes(&job.site.run)?;
-    let worth = notes.into_iter().filter(|note| matches!(note.kind, NoteKind::Degradation | NoteKind::Warning));
+    let worth =
+        notes.into_iter().filter(|note| matches!(note.kind, NoteKind::Degradation | NoteKind::Warning));
     list(&mut text, "Worth knowing", worth.map(|note| note.text));
     Ok(text)
 }
@@ -72,7 +84,8 @@ pub fn failed(how: &str, take: Option<&str>, why: &str, issue: &str) -> String {
 }
 
 fn list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
-    let items: Vec<String> = items.map(|item| format!("- {}", item.split_whitespace().collect::<Vec<_>>().join(" "))).collect();
+    let items: Vec<String> =
+        items.map(|item| format!("- {}", item.split_whitespace().collect::<Vec<_>>().join(" "))).collect();
     if !items.is_empty() {
         let _ = write!(text, "\n## {title}\n\n{}\n", items.join("\n"));
     }
@@ -83,6 +96,7 @@ fn filed(draft: &Draft) -> String {
 }
 
 fn told(finding: &Finding) -> String {
-    let place = if finding.place.file.is_empty() { String::new() } else { format!(" (`{}`)", finding.place.file) };
+    let place =
+        if finding.place.file.is_empty() { String::new() } else { format!(" (`{}`)", finding.place.file) };
     format!("{}: {}{place}", finding.id, finding.claim)
 }
