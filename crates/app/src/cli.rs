@@ -3,6 +3,7 @@
 use crate::commands::{
     answer, audit, bench, cancel, clean, completions, config, demo, diff, doctor, evidence, findings, gates,
     gauntlet, init, log, man, rehearse, resume, rollback, run, runs, show, status, ticket,
+    gauntlet, init, issues, log, man, rehearse, resume, rollback, run, runs, show, status,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -129,6 +130,9 @@ pub enum Command {
 
     /// Print the evidence bundle of a run, or export it
     Evidence(evidence::Args),
+
+    /// List the issues of the tracker in `TODO/`, show, add and check them
+    Issues(issues::Args),
 
     /// List the questions that wait for a human
     Gates(gates::Args),

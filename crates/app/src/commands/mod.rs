@@ -15,6 +15,7 @@ pub mod findings;
 pub mod gates;
 pub mod gauntlet;
 pub mod init;
+pub mod issues;
 pub mod log;
 pub mod man;
 pub mod rehearse;
@@ -86,6 +87,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Gates(args) => gates::run(&context, args),
         Command::Gauntlet(args) => gauntlet::run(&context, args),
         Command::Init(args) => init::run(&context, args),
+        Command::Issues(args) => issues::run(&context, args),
         Command::Log(args) => log::run(&context, args),
         Command::Man(args) => man::run(&context, args),
         Command::Resume(args) => resume::run(&context, args),

@@ -14,6 +14,7 @@ mod gates;
 mod gauntlet;
 mod git;
 mod golden;
+mod issue;
 mod knowledge;
 mod limits;
 mod monorepo;
@@ -26,6 +27,7 @@ mod trust;
 mod walks;
 
 mod agents;
+mod issue_script;
 mod place;
 mod rehearsed;
 mod test_first;

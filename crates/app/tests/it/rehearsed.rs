@@ -104,6 +104,19 @@ impl Script {
         self
     }
 
+    /// A script from its text.
+    pub fn parsed(text: &str) -> Script {
+        let value: Value = serde_json::from_str(text).expect("JSON");
+        let entries = value["dispatches"].as_array().expect("entries").clone();
+        let entry = |value: Value| {
+            let mut keys = value.as_object().expect("an entry").clone();
+            let actions =
+                keys.remove("do").and_then(|actions| actions.as_array().cloned()).unwrap_or_default();
+            Entry { keys, actions }
+        };
+        Script(entries.into_iter().map(entry).collect())
+    }
+
     /// JSON is YAML.
     pub fn text(&self) -> String {
         let entries: Vec<Value> = self.0.iter().map(Entry::value).collect();

@@ -30,8 +30,10 @@ fn done(verdict: &str, kind: &str) -> Value {
 
 /// A run of everybody on one task; the entries in front decide what happens.
 fn script(stubs: Stubs) -> Script {
-    let mut task = task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]);
+    let files = [("sums/sub.py", "green"), ("sums/add.py", "yellow"), ("tests/test_sub.py", "green")];
+    let mut task = task("task-1", &files, &[]);
     task["signatures"] = json!(["def sub(a, b)"]);
+    (task["concerns"], task["lines"], task["work"]) = (json!(["subtraction"]), json!(12), json!(["runtime"]));
     task["relevant_context"] = json!([]);
     let mut split = plan(&[task]);
     split["flags"] = json!({"new-symbols": stubs == Stubs::Wanted});

@@ -1,0 +1,226 @@
+//! What is sent back on an issue: a plan, tests that were designed wrongly, code by a fix task or a patch.
+
+use crate::issue_script::{
+    STUB, TEST, acceptable, artifact, commits, finding, made, on_branch, one_task, others, place, plan,
+    reviewed, run, said, split, subtraction, task, tested, three_tasks,
+};
+use crate::rehearsed::{SUB, role};
+use serde_json::{Value, json};
+
+fn says(verdict: &str, findings: &[Value]) -> Value {
+    json!({"verdict": verdict, "summary": "Not like this.", "checked": ["all of it"], "findings": findings})
+}
+
+fn diagnosis(verdict: &str, kind: &str) -> Value {
+    json!({
+        "verdict": verdict, "cause": "The test wants the wrong thing.", "evidence": "It asserts 2.",
+        "notes": "sub(3, 2) is 1.", "findings": [finding("D-1", kind, "tests/test_sub.py", "It asserts 2")],
+    })
+}
+
+// OT-09 OT-10 OT-11
+#[test]
+fn a_reworked_plan_withdraws_what_was_filed_and_files_anew_with_other_ids() {
+    let place = place();
+    let [second, _] = others();
+    let third = task("task-3", "Divide", &["sums/div.py"], &[], &[]);
+    let script = three_tasks()
+        .with(
+            role("check/code")
+                .round(1)
+                .says(reviewed("block", &[finding("P-1", "plan", "plan", "Powers are not asked for")])),
+        )
+        .with(
+            role("plan")
+                .round(2)
+                .runs("test ! -e sums/sub.py && test ! -e tests/test_sub.py")
+                .says(plan("Without powers.")),
+        )
+        .with(role("plan/split").round(2).says(split(&[subtraction(), second, third], true)));
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(said(&place, "file-rest"), ["filed", "filed"]);
+    assert_eq!(
+        commits(&place).last().map(String::as_str),
+        Some("chore(todo): ABC-1 is In Progress, ABC-5 ABC-6 filed")
+    );
+    let names = place.git(&["ls-tree", "--name-only", &place.latest().branch, "TODO/"]);
+    assert_eq!(names, "TODO/ABC-1.md\nTODO/ABC-2.md\nTODO/ABC-5.md\nTODO/ABC-6.md\nTODO/README.md\n");
+    assert!(!on_branch(&place, "TODO/ABC-1.md").contains("ABC-3"));
+    assert!(shown.err.contains("withdrew ABC-3, ABC-4"), "{}", shown.err);
+}
+
+// OT-09 OT-10
+#[test]
+fn a_split_that_is_blocked_changes_the_plan_once_and_then_fails_naming_the_signal() {
+    let place = place();
+    let block = says("block", &[finding("S-1", "plan", "tasks", "The plan mixes two things")]);
+    let script = three_tasks()
+        .with(role("check/split").says(block))
+        .with(role("plan").round(2).says(plan("First one, then the other.")));
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    let ended = place.latest().ended.expect("an end");
+    assert_eq!(ended, "failed at split-review: block, with plan-rework exhausted");
+    assert!(artifact(&place, "summary").contains("with plan-rework exhausted"));
+    assert!(
+        on_branch(&place, "TODO/ABC-1.md")
+            .contains("The run failed at split-review: block, with plan-rework exhausted.")
+    );
+}
+
+// OT-16
+#[test]
+fn tests_that_were_designed_wrongly_are_designed_anew_without_the_code_that_failed_them() {
+    let place = place();
+    let wrong = TEST.replace("module.sub(3, 2), 1", "module.sub(3, 2), 2");
+    let script = three_tasks()
+        .with(role("test").round(1).writes("tests/test_sub.py", &wrong).says(tested("ready", "stub")))
+        .with(role("make").round(1).writes("sums/sub.py", "def sub(a, b):\n    return 2\n").says(json!({
+            "verdict": "incomplete", "hypothesis": "The test cannot be right.", "changes": [{"file": "sums/sub.py", "what": "sub"}],
+        })))
+        .with(role("check/diagnosis").says(diagnosis("test-design", "test")))
+        // The stub is there again, and what make wrote is gone: for whoever tests, and for whoever makes it afresh.
+        .with(role("test").round(2).runs("grep -q NotImplementedError sums/sub.py").writes("tests/test_sub.py", TEST).says(tested("ready", "stub")))
+        .with(role("make").round(2).runs("grep -q NotImplementedError sums/sub.py").writes("sums/sub.py", SUB).says(made("Subtract.")));
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(said(&place, "afresh"), ["dropped"]);
+    assert_eq!(said(&place, "red"), ["red", "red"]);
+    assert_eq!(on_branch(&place, "sums/sub.py"), SUB);
+    assert_eq!(on_branch(&place, "tests/test_sub.py"), TEST);
+}
+
+// OT-17
+#[test]
+fn production_findings_go_to_make_as_a_fix_task_and_the_change_is_verified_again() {
+    let place = place();
+    let script =
+        one_task()
+            .with(role("check/code").round(1).says(reviewed(
+                "needs-work",
+                &[finding("F-1", "production", "sums/sub.py", "No word about it")],
+            )))
+            .with(
+                role("make")
+                    .round(2)
+                    .runs("true")
+                    .writes("sums/sub.py", &format!("\"\"\"Sums.\"\"\"\n\n\n{SUB}"))
+                    .says(made("With words.")),
+            );
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(said(&place, "fix"), ["written"]);
+    assert_eq!(said(&place, "green"), ["passed", "passed"]);
+    assert!(artifact(&place, "task-fix").starts_with("# Fix task 1\n"));
+    assert!(on_branch(&place, "sums/sub.py").starts_with("\"\"\"Sums.\"\"\""));
+}
+
+// OT-17
+#[test]
+fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
+    let patch = |line: &str| {
+        format!(
+            "--- a/sums/sub.py\n+++ b/sums/sub.py\n@@ -1,2 +1,3 @@\n+{line}\n def sub(a, b):\n     return a - b\n"
+        )
+    };
+    let cosmetic = |line: &str| {
+        let mut found = finding("C-1", "cosmetic", "sums/sub.py", "It wants a comment");
+        found["patch"] = json!(patch(line));
+        role("check/code").round(1).says(reviewed("needs-work", &[found]))
+    };
+    let place = crate::issue_script::place();
+    let shown = run(&place, "ABC-1", &one_task().with(cosmetic("# Takes b from a.")));
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!((said(&place, "polish"), said(&place, "green").len()), (vec!["applied".to_string()], 2));
+    assert_eq!(on_branch(&place, "sums/sub.py"), format!("# Takes b from a.\n{SUB}"));
+    let makes = |place: &crate::place::Place| {
+        let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+        rows.iter().filter(|row| row.role == "make").count()
+    };
+    assert_eq!(makes(&place), 1);
+
+    let place = crate::issue_script::place();
+    let again =
+        role("make").round(2).writes("sums/sub.py", &format!("# Sub.\n{SUB}")).says(made("A comment."));
+    let shown = run(&place, "ABC-1", &one_task().with(cosmetic("import os")).with(again));
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!((said(&place, "polish"), makes(&place)), (vec!["not-cosmetic".to_string()], 2));
+    assert_eq!(on_branch(&place, "sums/sub.py"), format!("# Sub.\n{SUB}"));
+}
+
+// OT-14 OT-18 OT-19
+#[test]
+fn a_task_without_tests_is_signed_off_written_down_reviewed_and_its_seam_is_filed() {
+    let place = place();
+    let reason = json!({
+        "verdict": "not-testable", "hypothesis": "Nothing can be observed from outside.", "changes": [],
+        "open": ["Let the sums be given from outside"],
+    });
+    let agreed = json!({"verdict": "agreed", "summary": "There is no test worth its price.", "checked": ["all of it"]});
+    let script = one_task()
+        .with(role("plan/split").says(split(&[subtraction()], false)))
+        .with(role("test").says(reason))
+        .with(role("check/sign-off").says(agreed));
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let manifest = artifact(&place, "manifest");
+    for part in
+        ["## task-1 Subtract", "Nothing can be observed from outside.", "There is no test worth its price."]
+    {
+        assert!(manifest.contains(part), "{manifest}");
+    }
+    // Whoever reviews the change at the end is given it; so is whoever makes it.
+    assert_eq!(super::inputs(&place, "manifest.md"), vec![manifest.into_bytes(); 3]);
+    let names = place.git(&["grep", "-l", "tech-debt", &place.latest().branch, "--", "TODO"]);
+    assert_eq!(names.lines().count(), 1, "{names}");
+    assert_eq!(place.latest().confidence, "medium");
+}
+
+// OT-19
+#[test]
+fn what_is_left_over_is_filed_by_label_and_advice_is_not() {
+    let place = place();
+    let mut older = finding("B-1", "production", "sums/add.py", "add does not refuse texts");
+    older["severity"] = json!("minor");
+    let stubborn = finding("F-1", "production", "sums/sub.py", "It has no example of its use");
+    let advice =
+        says("needs-work", &[finding("A-1", "production", "sums/sub.py", "One function less would do")]);
+    let script = one_task()
+        .with(role("check/code").says(reviewed("needs-work", &[older, stubborn])))
+        .with(
+            role("make").round(2).writes("sums/sub.py", &format!("# Once.\n{SUB}")).says(made("A comment.")),
+        )
+        .with(
+            role("make")
+                .round(3)
+                .writes("sums/sub.py", &format!("# Twice.\n{SUB}"))
+                .says(made("Another comment.")),
+        )
+        .with(role("simplify").phase("final-review").says(advice));
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let filed = |label: &str, words: &str| {
+        let names = place.git(&[
+            "grep",
+            "-l",
+            &format!("labels: \\[{label}\\]"),
+            &place.latest().branch,
+            "--",
+            "TODO",
+        ]);
+        names.lines().any(|name| place.git(&["show", name]).contains(words))
+    };
+    assert!(filed("bug", "add does not refuse texts"));
+    assert!(filed("followup", "It has no example of its use"));
+    assert_eq!(place.latest().confidence, "low");
+    let summary = artifact(&place, "summary");
+    assert!(
+        summary.contains("## Blockers that the run went on with")
+            && summary.contains("One function less would do"),
+        "{summary}"
+    );
+    let all = place.git(&["grep", "-c", "", &place.latest().branch, "--", "TODO"]);
+    assert!(!all.contains("One function"), "advice is never filed");
+    let _ = (acceptable(), STUB);
+}

@@ -1,0 +1,112 @@
+//! What stops a run on an issue before anybody is dispatched, each with its remedy.
+
+use crate::issue_script::{ISSUE, OTHER, arguments, one_task, place, place_with, run};
+use crate::place::Place;
+
+/// A run that stops at once: nobody is dispatched, nothing is committed, and it says why.
+fn refused(place: &Place, words: &[&str]) {
+    let shown = run(place, "ABC-1", &one_task());
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    for word in words {
+        assert!(shown.err.contains(word), "{word} is not in {}", shown.err);
+    }
+    let row = place.latest();
+    assert_eq!(row.ended.as_deref(), Some("stopped: refused"));
+    assert_eq!(place.reader().dispatches(&row.run).expect("dispatches"), []);
+    assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
+}
+
+// OT-01
+#[test]
+fn a_checkout_that_is_not_clean_or_on_no_branch_stops_a_run() {
+    let place = place();
+    place.write("left.txt", "not committed");
+    refused(&place, &["1 uncommitted change", "left.txt", "commit or stash it"]);
+    std::fs::remove_file(place.project().join("left.txt")).expect("removed");
+    place.git(&["checkout", "-q", "--detach"]);
+    refused(&place, &["HEAD is on no branch", "git switch BRANCH"]);
+}
+
+// OT-01
+#[test]
+fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
+    let done = place_with(&[("TODO/ABC-1.md", &ISSUE.replace("status: Todo", "status: Done"))]);
+    refused(&done, &["ABC-1 is Done already", "set its status back"]);
+    let waiting = ISSUE.replace("depends-on: []", "depends-on: [ABC-2, ABC-9]");
+    let waiting = place_with(&[("TODO/ABC-1.md", &waiting)]);
+    refused(
+        &waiting,
+        &[
+            "depends on ABC-2, which is Todo in the base",
+            "remand run --issue ABC-2",
+            "ABC-9, which does not exist",
+        ],
+    );
+    // Done in the checkout is not Done in the base.
+    waiting.write("TODO/ABC-2.md", &OTHER.replace("Todo", "Done"));
+    refused(&waiting, &["depends on ABC-2, which is Todo in the base"]);
+}
+
+// OT-01 OT-11
+#[test]
+fn an_issue_that_needs_the_work_of_a_run_stops_until_that_is_in_the_base() {
+    let place =
+        place_with(&[("TODO/ABC-1.md", &ISSUE.replace("depends-on: []", "needs-run: 20260101-000000-abcd"))]);
+    refused(&place, &["needs the work of run 20260101-000000-abcd", "git merge remand/20260101-000000-abcd"]);
+    place.git(&["commit", "-q", "--allow-empty", "-m", "Its work\n\nRemand-Run: 20260101-000000-abcd"]);
+    let shown = run(&place, "ABC-1", &one_task());
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+}
+
+// OT-01
+#[test]
+fn what_cannot_even_begin_says_why() {
+    let place = place();
+    let missing = run(&place, "ABC-77", &one_task());
+    assert_eq!(missing.code, 1, "{missing:?}");
+    assert!(
+        missing.err.contains("TODO/ABC-77.md is not in the commit that the run would start from"),
+        "{}",
+        missing.err
+    );
+    assert!(missing.err.contains("commit it first"), "{}", missing.err);
+    place.git(&["branch", "remand"]);
+    let taken = run(&place, "ABC-1", &one_task());
+    assert_ne!(taken.code, 0);
+    assert!(taken.err.contains("remand"), "{}", taken.err);
+    assert!(taken.err.contains("git branch -m remand"), "{}", taken.err);
+    let bare = place.project().parent().expect("a folder").join("bare.git");
+    place.git(&["clone", "-q", "--bare", ".", bare.to_str().expect("text")]);
+    let words = arguments(&place, "ABC-1", &one_task());
+    let mut command = place.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let shown = crate::place::shown({
+        command.current_dir(&bare);
+        command
+    });
+    assert_eq!(shown.code, 1, "{shown:?}");
+    assert!(shown.err.contains("bare"), "{}", shown.err);
+}
+
+// OT-01
+#[test]
+fn a_run_that_is_under_way_keeps_others_off_its_issue() {
+    let place = place();
+    let go = place.project().with_file_name("go");
+    let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
+    let script =
+        one_task().with(crate::rehearsed::role("plan").runs(&wait).says(crate::issue_script::plan("Wait.")));
+    let words = arguments(&place, "ABC-1", &script);
+    let first = place.start(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let running = crate::three_tasks::await_some("the first run", || {
+        let home = place.state().read_dir().ok()?.flatten().next()?.path().join("ledger.db");
+        let row = remand_ledger::Reader::open(&home).ok()?.latest().ok()??;
+        (row.place.contains("plan")).then_some(row)
+    });
+    let shown = run(&place, "ABC-1", &one_task());
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    assert!(shown.err.contains(&format!("run {} is under way on ABC-1", running.run)), "{}", shown.err);
+    assert!(shown.err.contains(&format!("remand cancel {}", running.run)), "{}", shown.err);
+    std::fs::write(&go, "").expect("go");
+    let ended = first.wait_with_output().expect("an end");
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+}
