@@ -2,8 +2,7 @@
 
 use crate::commands::{
     answer, audit, bench, cancel, clean, completions, config, demo, diff, doctor, evidence, findings, gates,
-    gauntlet, init, log, man, rehearse, resume, rollback, run, runs, show, status, ticket,
-    gauntlet, init, issues, log, man, rehearse, resume, rollback, run, runs, show, status,
+    gauntlet, init, issues, log, man, rehearse, resume, rollback, run, runs, show, status, ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};

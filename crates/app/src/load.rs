@@ -93,11 +93,7 @@ pub fn workflow(context: &Context<'_>, name: &str, roles: &Roles) -> Result<Chec
 }
 
 /// A workflow that must be accepted for the command to make sense.
-pub fn accepted(
-    context: &Context<'_>,
-    name: &str,
-    roles: &Roles,
-) -> Result<remand_kernel::Program, Failure> {
+pub fn accepted(context: &Context<'_>, name: &str, roles: &Roles) -> Result<remand_kernel::Program, Failure> {
     let checked = workflow(context, name, roles)?;
     if !checked.accepted() {
         print_diagnostics(&checked);

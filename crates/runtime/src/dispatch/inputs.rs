@@ -39,7 +39,8 @@ pub fn lay_out(
     for name in &reads {
         desk.artifact(name, dispatch, &documents, reader)?;
     }
-    if TREES.iter().any(|tree| reads.contains(tree)) || dispatch.task.is_some() {
+    let on_work = TREES.iter().any(|tree| reads.contains(tree));
+    if on_work || dispatch.task.is_some() || dispatch.nearest.is_some() {
         desk.change(lane)?;
         desk.evidence(dispatch, reader)?;
     }

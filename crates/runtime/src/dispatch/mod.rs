@@ -125,7 +125,8 @@ fn prepare<'b>(
         .roles
         .get(&title)
         .ok_or_else(|| Trouble::denied(format!("the run is pinned to no role `{title}`")))?;
-    let expected = expected::expectation(job, dispatch, role, reader)?;
+    let case = Case::of(&job.site)?;
+    let expected = expected::expectation(job, dispatch, role, case.as_ref(), reader)?;
     let files = task_of(job, dispatch).map(|task| task_files(job, &task));
     let permit = Permit::new(&role.may_write, files.as_deref());
     let permit = match &case {

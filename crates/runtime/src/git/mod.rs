@@ -47,7 +47,6 @@ pub use error::GitError;
 pub use hand_over::HandOver;
 pub use hygiene::{Hygiene, LfsInstalled};
 pub use id::{CommitId, TreeId};
-pub use listing::Branch;
 pub use kept::{Kept, Merging};
 pub use listing::Branch;
 pub use merge::Merge;

@@ -129,7 +129,7 @@ fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
         found["patch"] = json!(patch(line));
         role("check/code").round(1).says(reviewed("needs-work", &[found]))
     };
-    let place = crate::issue_script::place();
+    let place = place();
     let shown = run(&place, "ABC-1", &one_task().with(cosmetic("# Takes b from a.")));
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!((said(&place, "polish"), said(&place, "green").len()), (vec!["applied".to_string()], 2));
@@ -140,7 +140,7 @@ fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
     };
     assert_eq!(makes(&place), 1);
 
-    let place = crate::issue_script::place();
+    let place = place();
     let again =
         role("make").round(2).writes("sums/sub.py", &format!("# Sub.\n{SUB}")).says(made("A comment."));
     let shown = run(&place, "ABC-1", &one_task().with(cosmetic("import os")).with(again));
