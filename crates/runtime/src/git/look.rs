@@ -82,7 +82,9 @@ impl WorkTree {
             return Ok(None);
         }
         let touched = index.touched(stock).map(|file| (file.path.clone(), format!("{:06o}", file.mode)));
-        Ok(Some(Look { touched: touched.collect(), others }))
+        let look = Look { touched: touched.collect(), others };
+        // All files are taken in again where attributes changed, so here their content counts.
+        Ok(if look.names(".gitattributes") { None } else { Some(look) })
     }
 
     /// Lists what is neither tracked nor ignored; git does not look into an embedded repository, so this does.
