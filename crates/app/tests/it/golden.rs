@@ -9,11 +9,12 @@ use crate::rehearsed::TRIVIAL;
 use redaction::{joined, narrowed, of_any_machine, redacted};
 use std::path::PathBuf;
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "init",
     "run",
     "resume",
     "status",
+    "ticket",
     "runs",
     "log",
     "findings",

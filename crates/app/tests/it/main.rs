@@ -23,6 +23,7 @@ mod permissions;
 mod quick;
 mod recorded;
 mod secrets;
+mod ticket;
 mod trust;
 mod walks;
 
@@ -32,6 +33,7 @@ mod place;
 mod rehearsed;
 mod test_first;
 mod three_tasks;
+mod tickets;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -22,12 +22,6 @@ pub fn page(before: Option<&str>, history: &History, shelf: &Shelf, run: &str) -
     page
 }
 
-/// The attempts of this run alone, for agents.
-pub fn attempts(history: &History) -> String {
-    let entries: String = history.attempts.iter().map(entry).collect();
-    format!("# Attempts so far\n{entries}")
-}
-
 fn entry(attempt: &Attempt) -> String {
     let mut text = format!(
         "\n### Attempt {} (design {}, {})\n\n",

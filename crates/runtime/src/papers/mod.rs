@@ -53,13 +53,17 @@ impl Case {
 
     /// The run's copy of its ticket.
     pub fn ticket(&self) -> String {
-        let bytes = self.papers.files.get(&self.shelf.ticket).cloned().flatten().unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
+        self.paper(&self.shelf.ticket)
     }
 
-    /// All attempts so far, for agents; empty when there are none.
+    /// All attempts so far; empty when there are none.
     pub fn attempts(&self) -> String {
-        if self.history.attempts.is_empty() { String::new() } else { iterations::attempts(&self.history) }
+        self.paper(&self.shelf.iterations())
+    }
+
+    fn paper(&self, path: &Path) -> String {
+        let bytes = self.papers.files.get(path).cloned().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 

@@ -10,7 +10,7 @@ use remand_documents::Status;
 use remand_kernel::change::Approach;
 use remand_kernel::command::{Command, Question};
 use remand_kernel::event::{Outcome, Report};
-use remand_kernel::ids::{BudgetId, CommandId, Lane, PhaseId};
+use remand_kernel::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId};
 use remand_kernel::program::Work;
 use remand_kernel::ruling::{Ruling, Verdict, Why};
 use remand_kernel::signal::OSCILLATION;
@@ -101,11 +101,10 @@ impl<'o> Observer<'o> {
             }
             Work::Role { contract, .. } => {
                 let contract = self.program.contract(*contract);
-                let writes_code =
-                    phase.writes.iter().any(|id| self.program.artifacts[id.index()] == TREES[0]);
-                if writes_code {
+                let is_code = |id: &ArtifactId| self.program.artifacts[id.index()] == TREES[0];
+                if phase.writes.iter().any(is_code) {
                     self.attempted(report, row);
-                } else if contract.findings {
+                } else if contract.findings && phase.reads.iter().any(is_code) {
                     let claims: Vec<&str> =
                         report.findings.iter().map(|finding| finding.claim.as_str()).collect();
                     self.result(&phase.name, &report.says, &claims);
