@@ -290,7 +290,7 @@ fn report(
     let operations = reader.operations(run).map_err(|error| of_ledger(&error))?;
     let committed = operations.iter().any(|row| row.result.as_deref() == Some("committed"));
     let exit = match standing {
-        Standing::Over(End::Done) if row.confidence == "low" || !committed => Exit::HandedOver,
+        Standing::Over(End::Done) if !committed => Exit::HandedOver,
         Standing::Over(End::Done) => Exit::Done,
         Standing::Over(End::Failed { .. } | End::Stopped { .. } | End::Cancelled { .. }) => Exit::Failed,
         Standing::Waiting => Exit::Waiting,

@@ -119,15 +119,6 @@ pub const OPERATIONS: &[OperationSpec] = &[
         &["ready", "unfit"],
         &["tests"],
     ),
-    OperationSpec {
-        needs: &["tests"],
-        ..changing(
-            "drop-code",
-            "Puts the tree back to the tests, without the code that was written for them.",
-            &["dropped"],
-            &["code"],
-        )
-    },
     changing(
         "write-manifest",
         "Writes down which task is built without tests, why, and who signed that off.",

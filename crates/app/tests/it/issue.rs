@@ -7,8 +7,8 @@ mod rework;
 mod sanity;
 
 use crate::issue_script::{
-    ISSUE, README, artifact, commits, finding, on_branch, one_task, others, place, reviewed, run, said,
-    split, subtraction, task, three_tasks,
+    ISSUE, README, STUB, artifact, commits, finding, made, on_branch, one_task, place, place_with, reviewed,
+    run, said, split, subtraction, task, three_tasks,
 };
 use crate::place::Place;
 use crate::rehearsed::{SUB, role};
@@ -48,7 +48,7 @@ fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves
     assert_eq!(files(&format!("{branch}~2")), "sums/sub.py\n");
     assert_eq!(files(&format!("{branch}~1")), "sums/sub.py\ntests/test_sub.py\n");
     assert_eq!(files(&branch), "TODO/ABC-1.md\nTODO/ABC-3.md\nTODO/ABC-4.md\nTODO/README.md\n");
-    assert_eq!(place.git(&["show", &format!("{branch}~2:sums/sub.py")]), crate::issue_script::STUB);
+    assert_eq!(place.git(&["show", &format!("{branch}~2:sums/sub.py")]), STUB);
     assert_eq!(on_branch(&place, "sums/sub.py"), SUB);
     // Only what must change in the files that people wrote.
     assert_eq!(
@@ -105,10 +105,8 @@ fn plan_and_task_are_the_same_bytes_for_everybody_and_on_disk() {
     let review = role("check/code")
         .round(1)
         .says(reviewed("needs-work", &[finding("F-1", "production", "sums/sub.py", "It is \"odd\" `so`.")]));
-    let again = role("make")
-        .round(2)
-        .writes("sums/sub.py", &format!("# Sums.\n{SUB}"))
-        .says(crate::issue_script::made("The other way."));
+    let again =
+        role("make").round(2).writes("sums/sub.py", &format!("# Sums.\n{SUB}")).says(made("The other way."));
     let shown = run(&place, "ABC-1", &three_tasks().with(review).with(again));
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let laid_out = place.home().join("runs").join(&place.latest().run.0).join("artifacts");
@@ -145,7 +143,7 @@ fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     let details: Vec<&str> = rows.iter().filter_map(|row| row.detail.as_deref()).collect();
     assert!(details.iter().any(|detail| detail.contains("3 concerns, more than 2")), "{details:?}");
-    let small = place_again();
+    let small = place_with(&[]);
     let needless = role("plan/split")
         .attempt(1)
         .says(split(&[subtraction(), task("task-2", "Multiply", &["sums/mul.py"], &[], &[])], true));
@@ -170,10 +168,6 @@ fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
     assert!(on_branch(&small, "TODO/ABC-3.md").contains("covers: [AC-2]\n"));
 }
 
-fn place_again() -> Place {
-    place()
-}
-
 // OT-05
 #[test]
 fn make_changes_the_files_that_its_task_names_and_no_others() {
@@ -181,7 +175,7 @@ fn make_changes_the_files_that_its_task_names_and_no_others() {
     let astray = role("make")
         .attempt(1)
         .writes("sums/add.py", "def add(a, b):\n    return b + a\n")
-        .says(crate::issue_script::made("Elsewhere."));
+        .says(made("Elsewhere."));
     let shown = run(&place, "ABC-1", &three_tasks().with(astray));
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     let make = rows.iter().find(|row| row.role == "make").expect("a dispatch");
@@ -196,7 +190,7 @@ fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_hears_of_it() {
     let parent = ISSUE
         .replace("status: Todo", "status: In Progress")
         .replace("## Sub-issues\n\n", "## Sub-issues\n\n- [ ] [ABC-3](ABC-3.md) Subtract · Todo\n\n");
-    let place = crate::issue_script::place_with(&[("TODO/ABC-3.md", child), ("TODO/ABC-1.md", &parent)]);
+    let place = place_with(&[("TODO/ABC-3.md", child), ("TODO/ABC-1.md", &parent)]);
     let shown = run(&place, "ABC-3", &one_task());
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(commits(&place).last().map(String::as_str), Some("chore(todo): ABC-3 is Done"));
@@ -209,7 +203,7 @@ fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_hears_of_it() {
     );
     assert_eq!(said(&place, "close"), ["closed"]);
     // A review that points at nothing ticks nothing.
-    let place = crate::issue_script::place_with(&[("TODO/ABC-3.md", child), ("TODO/ABC-1.md", &parent)]);
+    let place = place_with(&[("TODO/ABC-3.md", child), ("TODO/ABC-1.md", &parent)]);
     let mut empty = reviewed("acceptable", &[]);
     empty["criteria"][0]["place"] = json!({"file": "sums/add.py"});
     let shown = run(&place, "ABC-3", &one_task().with(role("check/code").says(empty)));
@@ -219,5 +213,4 @@ fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_hears_of_it() {
         artifact(&place, "summary")
             .contains("`AC-1` is said to be met, but `sums/add.py` is not in the diff")
     );
-    let _ = others();
 }

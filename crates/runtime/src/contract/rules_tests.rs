@@ -47,6 +47,60 @@ fn a_plan_becomes_tasks_waves_and_a_risk() {
     );
 }
 
+fn splitter() -> Expectation {
+    Expectation::new(SchemaId::SplitOutput, "plan/split", "split", &["done"])
+}
+
+/// The example with its first task alone, as a test wants it.
+fn one_task(change: impl Fn(&mut Value)) -> Value {
+    let mut split = example(SchemaId::SplitOutput);
+    let mut first = split["payload"]["tasks"][0].clone();
+    change(&mut first);
+    split["payload"]["tasks"] = json!([first]);
+    split
+}
+
+// OT-07
+#[test]
+fn a_task_is_split_by_its_numbers_and_in_doubt_it_is_not() {
+    let reading = ok(&example(SchemaId::SplitOutput), &splitter());
+    assert_eq!(reading.lists[0].1.len(), 2, "structural work and changed behaviour are two tasks");
+    let files = |count: usize| -> Vec<Value> {
+        (0..count).map(|at| json!({"path": format!("src/{at}.rs"), "risk": "green"})).collect()
+    };
+    for (whole, change) in [
+        (true, json!({"concerns": ["a", "b"], "lines": 500, "files": files(2)})),
+        (true, json!({"concerns": ["a"], "lines": 50, "files": files(9)})),
+        (false, json!({"concerns": ["a", "b", "c"]})),
+        (false, json!({"lines": 51, "files": files(3)})),
+        (false, json!({"work": ["structural", "runtime"]})),
+    ] {
+        let split = one_task(|task| {
+            for (key, value) in change.as_object().expect("an object") {
+                task[key] = value.clone();
+            }
+        });
+        match whole {
+            true => drop(ok(&split, &splitter())),
+            false => assert!(problems(&split, &splitter())[0].contains("small enough: split it"), "{change}"),
+        }
+    }
+}
+
+// OT-07 OT-11
+#[test]
+fn what_is_small_is_not_split_and_the_first_task_needs_no_other() {
+    let mut small = example(SchemaId::SplitOutput);
+    small["payload"]["tasks"][0]["work"] = json!(["runtime"]);
+    let told = problems(&small, &splitter());
+    assert!(told[0].contains("one task: a plan this small is not split"), "{told:?}");
+    let mut backwards = example(SchemaId::SplitOutput);
+    backwards["payload"]["tasks"][0]["depends_on"] = json!(["task-2"]);
+    backwards["payload"]["tasks"][1]["depends_on"] = json!([]);
+    let told = problems(&backwards, &splitter());
+    assert!(told[0].contains("payload.tasks[0].depends_on"), "{told:?}");
+}
+
 // EP-10
 #[test]
 fn a_task_keeps_its_identity_until_its_own_text_changes() {

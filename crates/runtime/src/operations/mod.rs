@@ -6,7 +6,6 @@ mod checking;
 mod claims;
 mod commit;
 mod cosmetic;
-mod drop_code;
 mod hand_over;
 mod integrity;
 mod manifest;
@@ -53,7 +52,6 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("hand-over", |job, _| hand_over::run(job)),
     ("start-issue", |job, _| tracker::start(job)),
     ("file-sub-issues", |job, _| tracker::file(job)),
-    ("drop-code", |job, _| drop_code::run(job)),
     ("write-manifest", |job, _| manifest::run(job)),
     ("write-task-fix", |job, _| task_fix::run(job)),
     ("apply-cosmetic", |job, _| cosmetic::run(job)),

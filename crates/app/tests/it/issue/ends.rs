@@ -1,11 +1,12 @@
 //! Runs on issues that fail or are cancelled: what the tracker says of them, and what is dropped.
 
 use crate::issue_script::{
-    ISSUE, arguments, artifact, commits, finding, on_branch, one_task, place, run, three_tasks,
+    ISSUE, arguments, artifact, commits, finding, made, on_branch, place, place_with, run, three_tasks,
 };
 use crate::place::Place;
 use crate::rehearsed::role;
 use crate::three_tasks::await_some;
+use remand_ledger::Reader;
 use serde_json::json;
 
 /// One commit on the base, with the issue and nothing else; the checkout is untouched and the trees are gone.
@@ -25,7 +26,7 @@ fn assert_only_the_issue_is_left(place: &Place) {
 #[test]
 fn a_task_that_is_too_much_ends_the_run_with_a_comment_and_the_status_todo() {
     let begun = ISSUE.replace("status: Todo", "status: In Progress");
-    let place = crate::issue_script::place_with(&[("TODO/ABC-1.md", &begun)]);
+    let place = place_with(&[("TODO/ABC-1.md", &begun)]);
     let diagnosis = json!({
         "verdict": "split-needed", "cause": "Subtraction and rounding are two tasks.", "evidence": "All attempts.",
         "notes": "Plan rounding by itself.", "findings": [finding("D-1", "plan", "plan", "Two tasks in one")],
@@ -54,12 +55,12 @@ fn a_run_that_is_cancelled_leaves_the_same() {
     let place = place();
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
-    let script = three_tasks().with(role("make").runs(&wait).says(crate::issue_script::made("Never.")));
+    let script = three_tasks().with(role("make").runs(&wait).says(made("Never.")));
     let words = arguments(&place, "ABC-1", &script);
     let driving = place.start(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let row = await_some("make", || {
         let ledger = place.state().read_dir().ok()?.flatten().next()?.path().join("ledger.db");
-        let row = remand_ledger::Reader::open(&ledger).ok()?.latest().ok()??;
+        let row = Reader::open(&ledger).ok()?.latest().ok()??;
         (row.place == "make").then_some(row)
     });
     let shown = place.remand(&["cancel", &row.run.0]);
@@ -70,5 +71,4 @@ fn a_run_that_is_cancelled_leaves_the_same() {
     assert!(text.contains("The run cancelled by "), "{text}");
     assert!(text.contains("\nstatus: Todo\n"), "{text}");
     assert_only_the_issue_is_left(&place);
-    let _ = one_task();
 }

@@ -1,8 +1,8 @@
 //! Two runs on one repository at once: ids differ, and both branches merge.
 
-use crate::issue_script::{OTHER, arguments, place_with, reviewed, split, task, three_tasks};
+use crate::issue_script::{OTHER, arguments, place_with, three_tasks};
 use crate::place::Place;
-use crate::rehearsed::{Script, role};
+use crate::rehearsed::Script;
 use std::collections::BTreeSet;
 
 /// As [`three_tasks`], in modules of other names, so that the code of both merges.
@@ -82,5 +82,4 @@ fn lists_whose_lines_touch_merge_too_and_are_brought_into_step_on_request() {
     assert_eq!(repaired.code, 0, "{}{}", repaired.out, repaired.err);
     let readme = std::fs::read_to_string(place.project().join("TODO/README.md")).expect("a file");
     assert_eq!(readme, tight.replace("Todo)", "In Progress)"));
-    let _ = (reviewed("acceptable", &[]), split(&[], false), task("x", "x", &[], &[], &[]), role("x"));
 }

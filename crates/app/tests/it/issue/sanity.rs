@@ -1,7 +1,10 @@
 //! What stops a run on an issue before anybody is dispatched, each with its remedy.
 
-use crate::issue_script::{ISSUE, OTHER, arguments, one_task, place, place_with, run};
-use crate::place::Place;
+use crate::issue_script::{ISSUE, OTHER, arguments, one_task, place, place_with, plan, run};
+use crate::place::{Place, shown as shown_by};
+use crate::rehearsed::role;
+use crate::three_tasks::await_some;
+use remand_ledger::Reader;
 
 /// A run that stops at once: nobody is dispatched, nothing is committed, and it says why.
 fn refused(place: &Place, words: &[&str]) {
@@ -79,7 +82,7 @@ fn what_cannot_even_begin_says_why() {
     place.git(&["clone", "-q", "--bare", ".", bare.to_str().expect("text")]);
     let words = arguments(&place, "ABC-1", &one_task());
     let mut command = place.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    let shown = crate::place::shown({
+    let shown = shown_by({
         command.current_dir(&bare);
         command
     });
@@ -93,13 +96,12 @@ fn a_run_that_is_under_way_keeps_others_off_its_issue() {
     let place = place();
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
-    let script =
-        one_task().with(crate::rehearsed::role("plan").runs(&wait).says(crate::issue_script::plan("Wait.")));
+    let script = one_task().with(role("plan").runs(&wait).says(plan("Wait.")));
     let words = arguments(&place, "ABC-1", &script);
     let first = place.start(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    let running = crate::three_tasks::await_some("the first run", || {
+    let running = await_some("the first run", || {
         let home = place.state().read_dir().ok()?.flatten().next()?.path().join("ledger.db");
-        let row = remand_ledger::Reader::open(&home).ok()?.latest().ok()??;
+        let row = Reader::open(&home).ok()?.latest().ok()??;
         (row.place.contains("plan")).then_some(row)
     });
     let shown = run(&place, "ABC-1", &one_task());

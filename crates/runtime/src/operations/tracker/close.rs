@@ -50,7 +50,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let commit = commit(job, &account)?;
     done.note(
         NoteKind::Decision,
-        format!("committed the tracker as {commit} on {}", job.site.trees.branch()),
+        format!("the tracker is committed as {commit} on {}", job.site.trees.branch()),
     );
     let closing = Closing { account: &account, refused: &settlement.refused, files: &files };
     keep(job, &mut done, summary::NAME, "md", &summary::closed(job, &reader, &closing)?);
