@@ -1,6 +1,7 @@
 //! Golden tests: every command that works on runs, with its help, its happy path and its main error, word for word.
 
 mod demo;
+mod issues;
 mod journey;
 mod redaction;
 

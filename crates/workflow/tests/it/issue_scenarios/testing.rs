@@ -58,7 +58,10 @@ fn what_cannot_be_tested_needs_a_sign_off() {
     assert_eq!(run.last(), "test: not-testable → to sign-off");
     assert_eq!(run.commands(), "dispatch check/sign-off for sign-off");
     run.says("sign-off", "agreed");
-    assert_eq!(run.last(), "sign-off: agreed → to make, with degradation: confidence medium");
+    assert_eq!(run.last(), "sign-off: agreed → to manifest, with degradation: confidence medium");
+    assert_eq!(run.commands(), "do write-manifest");
+    run.says("manifest", "written");
+    assert_eq!(run.last(), "manifest: written → to make");
     assert_eq!(run.commands(), "dispatch make for make");
 }
 
@@ -86,7 +89,11 @@ fn a_second_refused_sign_off_is_blocked() {
 #[test]
 fn the_final_review_reads_the_manifest_of_what_was_not_tested() {
     let mut run = one_task();
-    run.until("test").says("test", "not-testable").says("sign-off", "agreed").until("final-review");
+    run.until("test")
+        .says("test", "not-testable")
+        .says("sign-off", "agreed")
+        .says("manifest", "written")
+        .until("final-review");
     let manifest = run.walker.program.artifact_named("manifest").expect("artifact");
     let signed = run.walker.state.versions[manifest.index()];
     assert!(reads(&run, "final-review").contains(&(manifest, signed)));
@@ -97,7 +104,11 @@ fn the_final_review_reads_the_manifest_of_what_was_not_tested() {
 #[test]
 fn a_rejected_entry_of_the_manifest_routes_like_any_other_finding() {
     let mut run = one_task();
-    run.until("test").says("test", "not-testable").says("sign-off", "agreed").until("final-review");
+    run.until("test")
+        .says("test", "not-testable")
+        .says("sign-off", "agreed")
+        .says("manifest", "written")
+        .until("final-review");
     let rejected = super::a(remand_kernel::finding::FindingKind::Test, "F1", "this can be tested after all");
     run.finds("final-review", "needs-work", vec![rejected]);
     assert_eq!(run.last(), "final-review: test-finding → remand diagnosis, final-review.round 2 → 1");
@@ -109,7 +120,11 @@ fn a_rejected_entry_of_the_manifest_routes_like_any_other_finding() {
 #[test]
 fn a_plan_rework_discards_the_manifest() {
     let mut run = one_task();
-    run.until("test").says("test", "not-testable").says("sign-off", "agreed").until("final-review");
+    run.until("test")
+        .says("test", "not-testable")
+        .says("sign-off", "agreed")
+        .says("manifest", "written")
+        .until("final-review");
     let plan = super::a(remand_kernel::finding::FindingKind::Plan, "F1", "the API cannot work");
     run.finds("final-review", "block", vec![plan]);
     let manifest = run.walker.program.artifact_named("manifest").expect("artifact");
