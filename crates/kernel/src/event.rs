@@ -49,6 +49,15 @@ pub enum Event {
         at: u16,
         by: String,
     },
+    /// A human said which phases injected the defect at this position of the run's findings.
+    Reattributed {
+        at: u32,
+        /// What it said until then.
+        from: Vec<String>,
+        to: Vec<String>,
+        by: String,
+        note: String,
+    },
 }
 
 /// What a run starts with.

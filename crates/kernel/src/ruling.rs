@@ -71,6 +71,12 @@ pub enum Verdict {
     RemoveApproach {
         at: u16,
     },
+    /// The phases that a finding names as its origin, before and after.
+    Reattribute {
+        finding: String,
+        from: Vec<String>,
+        to: Vec<String>,
+    },
 }
 
 /// A budget before and after.

@@ -32,6 +32,7 @@ implicit_signals! {
     RESUME = 16, "resume", "a human let a paused run go on";
     ROLL_BACK = 17, "roll-back", "a human took the run back to the start of a round";
     REMOVE_APPROACH = 18, "remove-approach", "a human took an approach off the list of those that failed";
+    REATTRIBUTE = 19, "reattribute", "a human said which phases injected a defect";
 }
 
 /// The signals that a role sorting its findings by kind gives instead of its rejecting verdicts.

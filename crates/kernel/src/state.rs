@@ -242,6 +242,19 @@ pub struct Filed {
     /// The phase to which it, or the report that it repeats, was sent.
     pub sent_to: Option<PhaseId>,
     pub status: FiledStatus,
+    /// By whose word it names the phases that injected it.
+    #[serde(default)]
+    pub attribution: Attribution,
+}
+
+/// By whose word a finding names its origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attribution {
+    #[default]
+    Reported,
+    /// Later reports of the same finding do not overrule it.
+    Human,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -57,6 +57,10 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
         Verdict::Cancel => ("cancel".to_string(), None),
         Verdict::RollBack { round, .. } => (format!("roll back to the start of round {round}"), None),
         Verdict::RemoveApproach { at } => (format!("take approach {} off the list", at + 1), None),
+        Verdict::Reattribute { finding, from, to } => {
+            let from = if from.is_empty() { "nobody".to_string() } else { from.join(", ") };
+            (format!("attribute {finding} to {} instead of {from}", to.join(", ")), None)
+        }
     };
     RulingView {
         phase: program.phase(ruling.phase).name.clone(),

@@ -332,6 +332,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Resumed { .. } => "resumed",
         Event::RolledBack { .. } => "rolled-back",
         Event::ApproachRemoved { .. } => "approach-removed",
+        Event::Reattributed { .. } => "reattributed",
     }
 }
 

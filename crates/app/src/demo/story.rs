@@ -59,7 +59,8 @@ impl Story {
             | Verdict::Pause
             | Verdict::Cancel
             | Verdict::RollBack { .. }
-            | Verdict::RemoveApproach { .. } => false,
+            | Verdict::RemoveApproach { .. }
+            | Verdict::Reattribute { .. } => false,
         };
         if !back {
             self.say(&format!("  {place:<24} {}", shown.signal));

@@ -76,7 +76,7 @@ impl Stepper<'_> {
         }
     }
 
-    fn put(&mut self, phase: PhaseId, at: u32) {
+    pub(super) fn put(&mut self, phase: PhaseId, at: u32) {
         let target = self.program.phase(phase);
         if target.aside || matches!(target.work, Work::Flow { .. }) {
             return;

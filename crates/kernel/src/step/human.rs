@@ -243,7 +243,7 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    fn rule(&mut self, signal: SignalId, verdict: Verdict, why: Why) {
+    pub(super) fn rule(&mut self, signal: SignalId, verdict: Verdict, why: Why) {
         let (phase, lane) = (self.state.main.phase, Lane::Main);
         self.out.rulings.push(Ruling {
             phase,

@@ -5,6 +5,7 @@
 //! `address.rs` sends findings where they belong, `human.rs` takes what people do.
 
 mod address;
+mod attribution;
 mod enter;
 mod follow;
 mod human;
@@ -79,6 +80,14 @@ pub enum Refusal {
     NoRollbackLeft(String),
     #[error("there is no approach number {0}")]
     NoSuchApproach(u16),
+    #[error("the run has no finding number {0}")]
+    NoSuchFinding(u32),
+    #[error("the finding is attributed to {0} by now")]
+    AttributedSince(String),
+    #[error("`{name}` cannot have injected this defect; that can {possible}")]
+    NotAnOrigin { name: String, possible: String },
+    #[error("a defect was injected by some phase")]
+    NoOrigin,
     #[error("the run is {0}")]
     WrongStage(&'static str),
 }
@@ -98,6 +107,9 @@ pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step,
         Event::Resumed { by } => stepper.resumed(by)?,
         Event::RolledBack { to, by, reason } => stepper.rolled_back(*to, by, reason)?,
         Event::ApproachRemoved { at, by } => stepper.approach_removed(*at, by)?,
+        Event::Reattributed { at, from, to, by, note } => {
+            stepper.reattributed(*at, (from, to), by, note)?;
+        }
     }
     Ok(stepper.out)
 }

@@ -11,7 +11,7 @@ use crate::program::{Contract, Work};
 use crate::signal::{
     COSMETIC_FINDING, Failure, NO_RESULT, PLAN_FINDING, PRODUCTION_FINDING, SECURITY_BLOCKER, TEST_FINDING,
 };
-use crate::state::{Answer, Derived, Filed, FiledStatus, Progress};
+use crate::state::{Answer, Attribution, Derived, Filed, FiledStatus, Progress};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -325,6 +325,7 @@ impl Stepper<'_> {
                     sent_at: None,
                     sent_to: None,
                     status,
+                    attribution: Attribution::Reported,
                 });
                 at
             })

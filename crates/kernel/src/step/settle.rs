@@ -7,7 +7,7 @@ use crate::ids::{Lane, PhaseId, SignalId};
 use crate::program::{Action, Effect, TallyRow, TallyTest, Work, is_detector};
 use crate::ruling::{Rule, Why};
 use crate::signal::{DETECTORS, KIND_FINDINGS, NO_RESULT, REPEATED, SECURITY_BLOCKER};
-use crate::state::{Answer, Derived, FiledStatus, Progress};
+use crate::state::{Answer, Attribution, Derived, FiledStatus, Progress};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -233,9 +233,16 @@ impl Stepper<'_> {
             let count = before.count.saturating_add(u8::from(worked_on));
             let first = before.finding.id.clone();
             let sent_to = before.sent_to;
+            let origin = before.finding.injected_by.clone();
+            let by_human = before.attribution == Attribution::Human;
             self.state.findings[earlier].status = FiledStatus::Superseded;
-            self.state.findings[at].count = count;
-            self.state.findings[at].sent_to = sent_to;
+            let now = &mut self.state.findings[at];
+            now.count = count;
+            now.sent_to = sent_to;
+            if by_human {
+                now.finding.injected_by = origin;
+                now.attribution = Attribution::Human;
+            }
             if worked_on && count >= needed && repeated.is_none() {
                 let finding = &self.state.findings[at].finding;
                 repeated = Some(format!(

@@ -97,7 +97,8 @@ impl Projection<'_> {
             | Event::Paused { .. }
             | Event::Resumed { .. }
             | Event::RolledBack { .. }
-            | Event::ApproachRemoved { .. } => Ok(()),
+            | Event::ApproachRemoved { .. }
+            | Event::Reattributed { .. } => Ok(()),
         }
     }
 

@@ -143,7 +143,8 @@ fn fold_open(open: &mut Vec<Command>, event: &Event, stepped: Step) {
         | Event::Paused { .. }
         | Event::Resumed { .. }
         | Event::RolledBack { .. }
-        | Event::ApproachRemoved { .. } => {}
+        | Event::ApproachRemoved { .. }
+        | Event::Reattributed { .. } => {}
     }
     for command in stepped.commands {
         match command {

@@ -75,7 +75,8 @@ impl<'o> Observer<'o> {
             | Event::Paused { .. }
             | Event::Resumed { .. }
             | Event::RolledBack { .. }
-            | Event::ApproachRemoved { .. } => {}
+            | Event::ApproachRemoved { .. }
+            | Event::Reattributed { .. } => {}
         }
         self.follow(row);
         Ok(())

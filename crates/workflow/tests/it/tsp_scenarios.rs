@@ -1,9 +1,11 @@
 //! `tsp`: each defect goes back to the phase that injected it.
 
 use crate::support::{Run, Setup, finding, happening, injected_by, minor, security_blocker, tsp};
+use remand_kernel::Event;
 use remand_kernel::command::Command;
 use remand_kernel::finding::Finding;
-use remand_workflow::walk::Happening;
+use remand_kernel::step::Step;
+use remand_workflow::walk::{Happening, WalkError};
 
 // PF-01, EP-31
 #[test]
@@ -432,6 +434,96 @@ fn fail_with_minor_findings_only_still_goes_where_they_say() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![minor(of(&["planning"], "F1"))]);
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
+}
+
+// PF-12
+#[test]
+fn a_finding_that_a_human_attributes_anew_goes_to_the_new_phase_with_the_next_ruling() {
+    let mut run = at("code-review");
+    exhaust(&mut run, "code-review", "code", 3);
+    let last = position(&run, "F3");
+    attribute(&mut run, last, &["code"], &["planning"]).expect("taken");
+    assert_eq!(run.last(), "decide: reattribute → attribute F3 to planning instead of code");
+    assert_eq!(run.why(), "ada decided: it was never planned");
+    run.says("decide", "try-again");
+    assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
+    assert_eq!(given(&run), ["F3"]);
+}
+
+// PF-12
+#[test]
+fn a_finding_on_its_way_is_moved_to_the_new_phase_if_that_lies_ahead() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["planning"], "F1"), of(&["code"], "F2")]);
+    attribute(&mut run, 1, &["code"], &["design"]).expect("taken");
+    run.until("design");
+    assert_eq!(given(&run), ["F2"]);
+    run.until("code");
+    assert_eq!(given(&run), Vec::<&str>::new());
+}
+
+// PF-12
+#[test]
+fn a_later_report_of_the_same_finding_does_not_overrule_the_human() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    attribute(&mut run, 0, &["code"], &["design"]).expect("taken");
+    run.until("code-review");
+    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
+}
+
+// PF-12
+#[test]
+fn a_settled_finding_changes_reports_only_also_after_the_end() {
+    let mut run = at("code-review");
+    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    run.finish();
+    let over = run.standing();
+    let step = attribute(&mut run, 0, &["code"], &["design"]).expect("taken");
+    assert!(step.commands.is_empty() && step.rulings.len() == 1, "{step:?}");
+    assert_eq!(run.walker.state.findings[0].finding.injected_by, ["design"]);
+    assert_eq!(run.standing(), over);
+}
+
+// PF-12
+#[test]
+fn an_attribution_that_cannot_be_is_refused_without_a_trace() {
+    let mut run = at("design-review");
+    run.finds("design-review", "fail", vec![of(&["design"], "F1")]);
+    let before = run.walker.state.clone();
+    let refused = |run: &mut Run, at, from: &[&str], to: &[&str]| {
+        attribute(run, at, from, to).expect_err("refused").to_string()
+    };
+    assert_eq!(
+        refused(&mut run, 0, &["design"], &["code"]),
+        "the kernel refuses it: `code` cannot have injected this defect; that can planning, design"
+    );
+    assert_eq!(
+        refused(&mut run, 0, &["planning"], &["design"]),
+        "the kernel refuses it: the finding is attributed to design by now"
+    );
+    assert_eq!(
+        refused(&mut run, 7, &[], &["design"]),
+        "the kernel refuses it: the run has no finding number 7"
+    );
+    assert_eq!(
+        refused(&mut run, 0, &["design"], &[]),
+        "the kernel refuses it: a defect was injected by some phase"
+    );
+    assert_eq!(run.walker.state, before);
+}
+
+fn position(run: &Run, id: &str) -> u32 {
+    let at = run.walker.state.findings.iter().rposition(|filed| filed.finding.id == id);
+    u32::try_from(at.expect("a finding")).expect("few")
+}
+
+fn attribute(run: &mut Run, at: u32, from: &[&str], to: &[&str]) -> Result<Step, WalkError> {
+    let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    let (by, note) = ("ada".to_string(), "it was never planned".to_string());
+    let event = Event::Reattributed { at, from: owned(from), to: owned(to), by, note };
+    run.walker.feed(event, "a human attributes a finding anew".to_string())
 }
 
 /// A run that waits for this phase.

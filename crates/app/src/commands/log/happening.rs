@@ -57,7 +57,8 @@ fn concerned(event: &Event) -> Option<String> {
         | Event::Paused { .. }
         | Event::Resumed { .. }
         | Event::RolledBack { .. }
-        | Event::ApproachRemoved { .. } => None,
+        | Event::ApproachRemoved { .. }
+        | Event::Reattributed { .. } => None,
     }
 }
 

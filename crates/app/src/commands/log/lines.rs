@@ -109,6 +109,10 @@ fn happened(row: &RunRow, happening: &Happening) -> Vec<Line> {
         Event::ApproachRemoved { at, by } => {
             vec![plain(format!("approach {} taken off the list by {by}", at + 1))]
         }
+        Event::Reattributed { to, by, note, .. } => {
+            let note = if note.is_empty() { String::new() } else { format!(": {note}") };
+            vec![plain(format!("a finding attributed to {} by {by}{note}", to.join(", ")))]
+        }
     }
 }
 

@@ -1,0 +1,85 @@
+//! A human says which phases injected a defect, against the word of whoever reported it (PF-12).
+
+use super::{Refusal, Stepper};
+use crate::ids::PhaseId;
+use crate::ruling::{Verdict, Why};
+use crate::signal::REATTRIBUTE;
+use crate::state::{Attribution, FiledStatus, Stage};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+impl Stepper<'_> {
+    /// An open finding goes by the new phases from now on; of a settled one only reports change, also after the end.
+    /// `from` must be what the finding says now, so that nobody overrules what they have not seen.
+    pub(super) fn reattributed(
+        &mut self,
+        at: u32,
+        (from, to): (&[String], &[String]),
+        by: &str,
+        note: &str,
+    ) -> Result<(), Refusal> {
+        if self.state.stage == Stage::Fresh {
+            return Err(Refusal::NotStarted);
+        }
+        let filed = self.state.findings.get(at as usize).ok_or(Refusal::NoSuchFinding(at))?;
+        if filed.finding.injected_by != from {
+            return Err(Refusal::AttributedSince(filed.finding.injected_by.join(", ")));
+        }
+        let named = self.origins(to, filed.phase)?;
+        let id = filed.finding.id.clone();
+        let to: Vec<String> = named.iter().map(|phase| self.program.phase(*phase).name.clone()).collect();
+
+        let filed = &mut self.state.findings[at as usize];
+        filed.finding.injected_by.clone_from(&to);
+        filed.attribution = Attribution::Human;
+        if filed.status == FiledStatus::Open {
+            self.redirect(at, &named);
+        }
+        let why = Why::Human { by: by.to_string(), note: note.to_string() };
+        self.rule(REATTRIBUTE, Verdict::Reattribute { finding: id, from: from.to_vec(), to }, why);
+        Ok(())
+    }
+
+    /// The phases of these names, earliest first: such as can inject a defect that this phase found. A workflow that
+    /// does not say which phases inject lets any that writes something do so.
+    fn origins(&self, names: &[String], found_by: PhaseId) -> Result<Vec<PhaseId>, Refusal> {
+        let injects = |id: &PhaseId| match self.program.injects.is_empty() {
+            true => !self.program.phase(*id).writes.is_empty(),
+            false => self.program.injects.contains(id),
+        };
+        let is_aside = self.program.phase(found_by).aside;
+        let possible: Vec<PhaseId> =
+            self.program.phase_ids().filter(injects).filter(|id| is_aside || *id <= found_by).collect();
+        let known = |name: &String| {
+            possible.iter().copied().find(|id| self.program.phase(*id).name == *name).ok_or_else(|| {
+                let names: Vec<&str> =
+                    possible.iter().map(|id| self.program.phase(*id).name.as_str()).collect();
+                Refusal::NotAnOrigin { name: name.clone(), possible: names.join(", ") }
+            })
+        };
+        let mut phases = names.iter().map(known).collect::<Result<Vec<PhaseId>, Refusal>>()?;
+        phases.sort_unstable();
+        phases.dedup();
+        match phases.is_empty() {
+            true => Err(Refusal::NoOrigin),
+            false => Ok(phases),
+        }
+    }
+
+    /// Moves a finding that is on its way to those of the named phases that the run has still before it. Where none
+    /// is, it stays where it was sent, and the next ruling about it goes by the new names.
+    fn redirect(&mut self, at: u32, named: &[PhaseId]) {
+        let here = self.state.main.phase;
+        let is_under_way = self.state.inbox[here.index() + 1..].iter().any(|inbox| inbox.contains(&at));
+        let ahead: Vec<PhaseId> = named.iter().copied().filter(|id| *id > here).collect();
+        if !is_under_way || ahead.is_empty() {
+            return;
+        }
+        for inbox in &mut self.state.inbox[here.index() + 1..] {
+            inbox.retain(|waiting| *waiting != at);
+        }
+        for phase in ahead {
+            self.put(phase, at);
+        }
+    }
+}
