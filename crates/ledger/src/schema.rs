@@ -20,13 +20,15 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/results.sql"),
     include_str!("schema/subject.sql"),
     include_str!("schema/reservations.sql"),
+    include_str!("schema/corrections.sql"),
 ];
 
 /// The tables that are made from the journal, for a place where they are made again.
 pub(crate) const PROJECTIONS: &str = concat!(
     include_str!("schema/projections.sql"),
     include_str!("schema/results.sql"),
-    include_str!("schema/subject.sql")
+    include_str!("schema/subject.sql"),
+    include_str!("schema/corrections.sql")
 );
 
 /// The tables that are made from the journal, by name, with the columns that name a row.
@@ -42,6 +44,7 @@ pub(crate) const PROJECTED: &[(&str, &str)] = &[
     ("tasks", "run, id"),
     ("results", "key"),
     ("reuses", "check_id"),
+    ("corrections", "run, seq, position"),
 ];
 
 /// Pages of the log after which it is written back. A checkpoint syncs three times: once in some hundred steps.

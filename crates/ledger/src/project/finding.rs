@@ -10,10 +10,12 @@ const FOUND: &str = "INSERT INTO findings (run, position, seq, id, severity, cat
     file, symbol, line, claim, evidence, impact, recommendation, patch, repeats, status, sent_to, count, known)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)";
 
-const CHANGED: &str = "UPDATE findings SET status = ?3, sent_to = ?4, count = ?5, known = ?6
+const CHANGED: &str =
+    "UPDATE findings SET status = ?3, sent_to = ?4, count = ?5, known = ?6, injected_by = ?7
     WHERE run = ?1 AND position = ?2";
 
-const MARKS: &str = "SELECT status, sent_to, count, known FROM findings WHERE run = ?1 ORDER BY position";
+const MARKS: &str =
+    "SELECT status, sent_to, count, known, injected_by FROM findings WHERE run = ?1 ORDER BY position";
 
 /// The part of a finding that changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +24,7 @@ pub(super) struct Mark {
     sent_to: Option<String>,
     count: u8,
     known: bool,
+    injected_by: Vec<String>,
 }
 
 /// The marks of a run's findings as they stand in the table, by position.
@@ -33,6 +36,7 @@ pub(super) fn marks(conn: &Connection, run: &str) -> Result<Vec<Mark>, Fault> {
             sent_to: row.get(1)?,
             count: row.get(2)?,
             known: row.get(3)?,
+            injected_by: row.get::<_, Json<Vec<String>>>(4)?.0,
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -66,6 +70,7 @@ impl Projection<'_> {
                         mark.sent_to,
                         mark.count,
                         mark.known,
+                        Json(&mark.injected_by),
                     ])?;
                 }
                 Some(_) => {}
@@ -80,7 +85,8 @@ impl Projection<'_> {
 
     fn mark(&self, filed: &Filed, known: bool) -> Mark {
         let sent_to = self.sent_to(filed).map(str::to_string);
-        Mark { status: filed.status, sent_to, count: filed.count, known }
+        let injected_by = filed.finding.injected_by.clone();
+        Mark { status: filed.status, sent_to, count: filed.count, known, injected_by }
     }
 
     fn fits(&self, mark: &Mark, filed: &Filed, known: bool) -> bool {
@@ -88,6 +94,7 @@ impl Projection<'_> {
             && mark.count == filed.count
             && mark.known == known
             && mark.sent_to.as_deref() == self.sent_to(filed)
+            && mark.injected_by == filed.finding.injected_by
     }
 
     fn found(&self, position: usize, filed: &Filed, mark: &Mark) -> Result<(), Fault> {

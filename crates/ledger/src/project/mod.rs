@@ -2,6 +2,7 @@
 //! making them again from the journal gives the same rows.
 
 mod command;
+mod correction;
 mod evidence;
 mod finding;
 mod gate;
@@ -38,6 +39,7 @@ impl Placed {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memo {
     findings: Vec<finding::Mark>,
+    sendings: correction::Sendings,
     tasks: Vec<Item>,
     running: Running,
 }
@@ -47,6 +49,7 @@ impl Memo {
     pub(crate) fn load(conn: &Connection, run: &str) -> Result<Memo, Fault> {
         Ok(Memo {
             findings: finding::marks(conn, run)?,
+            sendings: correction::sendings(conn, run)?,
             tasks: task::listed(conn, run)?,
             running: command::running(conn, run)?,
         })
@@ -79,6 +82,7 @@ pub(crate) fn project(
     projection.rulings()?;
     projection.issued(&mut memo.running)?;
     projection.findings(&mut memo.findings)?;
+    projection.corrections(&mut memo.sendings)?;
     projection.checks()?;
     projection.artifacts()?;
     projection.notes()

@@ -2,6 +2,8 @@
 
 mod artifact;
 mod check;
+mod correction;
+mod defect;
 mod dispatch;
 mod finding;
 mod gate;
@@ -26,6 +28,8 @@ use std::sync::{Arc, Weak};
 
 pub use artifact::ArtifactRow;
 pub use check::{CheckFilter, CheckRow, Origin};
+pub use correction::{CorrectionEnd, CorrectionRow};
+pub use defect::{Attempts, DefectRow, ReattributionRow, Resolution};
 pub use dispatch::{DispatchRow, DispatchStatus};
 pub use finding::FindingRow;
 pub use gate::{GateKind, GateOption, GateRow, WithheldOption};

@@ -1,0 +1,122 @@
+//! Corrections: from the ruling that sends a finding back to the one that settles it (PF-09).
+
+use super::Projection;
+use crate::column::Named;
+use crate::error::Fault;
+use crate::query::CorrectionEnd;
+use remand_kernel::state::{Filed, FiledStatus};
+use rusqlite::{Connection, params};
+use std::collections::BTreeMap;
+
+const SENT: &str = "INSERT INTO corrections (run, seq, position, at, target, task, changes)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+const CLOSED: &str = "UPDATE corrections SET closed = ?4, closed_at = ?5, outcome = ?6
+    WHERE run = ?1 AND seq = ?2 AND position = ?3";
+
+const LATEST: &str =
+    "SELECT position, max(seq), changes, target, closed IS NULL FROM corrections WHERE run = ?1
+    GROUP BY position";
+
+/// The last time that a finding was sent back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sending {
+    seq: i64,
+    changes: u32,
+    target: String,
+    is_open: bool,
+}
+
+/// The last sending of each finding, by position.
+pub(super) type Sendings = BTreeMap<i64, Sending>;
+
+/// What the table holds of a run.
+pub(super) fn sendings(conn: &Connection, run: &str) -> Result<Sendings, Fault> {
+    let mut statement = conn.prepare_cached(LATEST)?;
+    let rows = statement.query_map([run], |row| {
+        let sending =
+            Sending { seq: row.get(1)?, changes: row.get(2)?, target: row.get(3)?, is_open: row.get(4)? };
+        Ok((row.get(0)?, sending))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+impl Projection<'_> {
+    pub(super) fn corrections(&self, sendings: &mut Sendings) -> Result<(), Fault> {
+        for (position, filed) in (0_i64..).zip(&self.entry.state.findings) {
+            let known = sendings.get_mut(&position);
+            match (known, self.sent(filed)) {
+                (Some(known), sent) if sent.as_ref().is_none_or(|sent| known.is(sent)) => {
+                    if known.is_open && filed.status != FiledStatus::Open {
+                        self.close(position, known, self.end(filed, known))?;
+                    }
+                }
+                (known, Some(sent)) => {
+                    if let Some(known) = known.filter(|known| known.is_open) {
+                        self.close(position, known, CorrectionEnd::SentAgain)?;
+                    }
+                    self.open(position, filed, &sent)?;
+                    sendings.insert(position, sent);
+                }
+                (_, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// How a finding was sent last, if it ever was and is still to be dealt with.
+    fn sent(&self, filed: &Filed) -> Option<Sending> {
+        let target = filed.sent_to.filter(|_| filed.status == FiledStatus::Open)?;
+        Some(Sending {
+            seq: self.placed.seq,
+            changes: filed.sent_at?,
+            target: self.entry.program.phase(target).name.clone(),
+            is_open: true,
+        })
+    }
+
+    fn open(&self, position: i64, filed: &Filed, sending: &Sending) -> Result<(), Fault> {
+        let within_task = filed.sent_to.is_some_and(|to| self.entry.program.phase(to).owner.is_some());
+        let task = filed.task.as_ref().filter(|_| within_task);
+        self.conn.prepare_cached(SENT)?.execute(params![
+            self.entry.run,
+            sending.seq,
+            position,
+            self.placed.at,
+            sending.target,
+            task,
+            sending.changes,
+        ])?;
+        Ok(())
+    }
+
+    fn close(&self, position: i64, sending: &mut Sending, end: CorrectionEnd) -> Result<(), Fault> {
+        sending.is_open = false;
+        self.conn.prepare_cached(CLOSED)?.execute(params![
+            self.entry.run,
+            sending.seq,
+            position,
+            self.placed.seq,
+            self.placed.at,
+            end.word(),
+        ])?;
+        Ok(())
+    }
+
+    fn end(&self, filed: &Filed, sending: &Sending) -> CorrectionEnd {
+        match filed.status {
+            FiledStatus::Settled if self.entry.state.changes == sending.changes => CorrectionEnd::Withdrawn,
+            FiledStatus::Settled => CorrectionEnd::Corrected,
+            FiledStatus::Superseded => CorrectionEnd::ReportedAgain,
+            FiledStatus::PassedOn => CorrectionEnd::PassedOn,
+            FiledStatus::Open | FiledStatus::FollowUp | FiledStatus::Advice => CorrectionEnd::SentAgain,
+        }
+    }
+}
+
+impl Sending {
+    /// Whether this is the same sending, whichever event is looked at.
+    fn is(&self, other: &Sending) -> bool {
+        self.changes == other.changes && self.target == other.target
+    }
+}

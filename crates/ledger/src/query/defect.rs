@@ -1,0 +1,247 @@
+//! The defect log of a run: where each defect came from, where it was found, and what its correction took (PF-09).
+
+use super::{CorrectionEnd, CorrectionRow, FindingRow, Reader};
+use crate::column::{Json, Whole, words};
+use crate::error::LedgerError;
+use crate::fact::{Millis, RunId};
+use remand_kernel::Event;
+use remand_kernel::event::Usage;
+use remand_kernel::finding::{Category, Place, Severity};
+use remand_kernel::state::FiledStatus;
+use serde::{Deserialize, Serialize};
+
+const WORK: &str =
+    "SELECT seq, phase, task, kind = 'dispatch', tokens, money, time FROM commands WHERE run = ?1
+    AND completed_at IS NOT NULL ORDER BY seq, n";
+
+const REATTRIBUTED: &str =
+    "SELECT seq, at, body FROM events WHERE run = ?1 AND kind = 'reattributed' ORDER BY seq";
+
+/// One defect.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DefectRow {
+    /// The finding's place in the run's list.
+    pub position: u32,
+    /// The finding's own id.
+    pub id: String,
+    pub severity: Severity,
+    pub category: Category,
+    pub place: Place,
+    pub claim: String,
+    /// The phases that injected it, earliest first.
+    pub injected: Vec<String>,
+    /// Nobody named a phase; it is the one that it was sent to.
+    pub assumed: bool,
+    /// The phase that found it.
+    pub detected: String,
+    /// Dispatches between sending it back and settling it, by phase in the order of work.
+    pub attempts: Vec<Attempts>,
+    /// What the correction used. Where one dispatch dealt with several defects, each has its share.
+    pub tokens: u64,
+    /// Micro-units of the currency, of the dispatches whose cost is known.
+    pub money: u64,
+    /// Milliseconds of work.
+    pub time: u64,
+    pub resolution: Resolution,
+    /// What humans said about its origin, in order.
+    pub reattributions: Vec<ReattributionRow>,
+}
+
+/// How often a phase worked on a correction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Attempts {
+    pub phase: String,
+    pub dispatches: u32,
+}
+
+/// What became of a defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resolution {
+    Corrected,
+    /// Whoever found it accepted the work as it was: no defect after all.
+    Withdrawn,
+    /// A later report of the same defect stands for it.
+    ReportedAgain,
+    /// It went along when work was sent further back.
+    PassedOn,
+    /// Minor: kept for later.
+    FollowUp,
+    /// The run went on with it.
+    KnownIssue,
+    Open,
+}
+
+words! {
+    Resolution {
+        Resolution::Corrected => "corrected",
+        Resolution::Withdrawn => "withdrawn",
+        Resolution::ReportedAgain => "reported-again",
+        Resolution::PassedOn => "passed-on",
+        Resolution::FollowUp => "follow-up",
+        Resolution::KnownIssue => "known-issue",
+        Resolution::Open => "open",
+    }
+}
+
+/// A human's word on the origin of a defect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReattributionRow {
+    pub seq: u64,
+    pub at: Millis,
+    #[serde(skip)]
+    pub position: u32,
+    pub from: Vec<String>,
+    pub to: Vec<String>,
+    pub by: String,
+    pub note: String,
+}
+
+/// One dispatch or operation that came to its end.
+struct Work {
+    seq: u64,
+    phase: String,
+    task: Option<String>,
+    is_dispatch: bool,
+    usage: Usage,
+}
+
+impl Resolution {
+    pub fn name(self) -> &'static str {
+        crate::column::Named::word(self)
+    }
+
+    /// Whether a defect of its own is meant: no duplicate, and no mistake of whoever reported it.
+    pub fn counts(self) -> bool {
+        match self {
+            Resolution::Corrected
+            | Resolution::PassedOn
+            | Resolution::FollowUp
+            | Resolution::KnownIssue
+            | Resolution::Open => true,
+            Resolution::Withdrawn | Resolution::ReportedAgain => false,
+        }
+    }
+}
+
+impl DefectRow {
+    /// How many dispatches its correction took.
+    pub fn dispatches(&self) -> u32 {
+        self.attempts.iter().map(|attempts| attempts.dispatches).sum()
+    }
+}
+
+impl Reader {
+    /// The defects of a run in the order in which they were found. Advice is none.
+    pub fn defects(&self, run: &RunId) -> Result<Vec<DefectRow>, LedgerError> {
+        let findings = self.findings(run)?;
+        let corrections = self.corrections(run)?;
+        let work = self.work(run)?;
+        let reattributions = self.reattributions(run)?;
+        let is_defect = |finding: &&FindingRow| finding.status != FiledStatus::Advice;
+        Ok(findings
+            .iter()
+            .filter(is_defect)
+            .map(|finding| {
+                let said = reattributions.iter().filter(|row| row.position == finding.position).cloned();
+                defect(finding, &corrections, &work, said.collect())
+            })
+            .collect())
+    }
+
+    /// What humans said about the origin of this run's findings, in order.
+    pub fn reattributions(&self, run: &RunId) -> Result<Vec<ReattributionRow>, LedgerError> {
+        let rows = self.rows(REATTRIBUTED, [run], |row| {
+            let (seq, at) = (row.get::<_, Whole>(0)?.0, row.get(1)?);
+            Ok(match row.get::<_, Json<Event>>(2)?.0 {
+                Event::Reattributed { at: position, from, to, by, note } => {
+                    Some(ReattributionRow { seq, at, position, from, to, by, note })
+                }
+                _ => None,
+            })
+        })?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    fn work(&self, run: &RunId) -> Result<Vec<Work>, LedgerError> {
+        self.rows(WORK, [run], |row| {
+            let count = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
+            Ok(Work {
+                seq: row.get::<_, Whole>(0)?.0,
+                phase: row.get(1)?,
+                task: row.get(2)?,
+                is_dispatch: row.get(3)?,
+                usage: Usage {
+                    tokens: count(4)?.unwrap_or(0),
+                    money: count(5)?,
+                    time: count(6)?.unwrap_or(0),
+                },
+            })
+        })
+    }
+}
+
+fn defect(
+    finding: &FindingRow,
+    corrections: &[CorrectionRow],
+    work: &[Work],
+    reattributions: Vec<ReattributionRow>,
+) -> DefectRow {
+    let own: Vec<&CorrectionRow> =
+        corrections.iter().filter(|correction| correction.position == finding.position).collect();
+    let assumed = finding.injected_by.is_empty();
+    let injected = match assumed {
+        true => own.first().map(|first| first.target.clone()).into_iter().collect(),
+        false => finding.injected_by.clone(),
+    };
+    let mut defect = DefectRow {
+        position: finding.position,
+        id: finding.id.clone(),
+        severity: finding.severity,
+        category: finding.category,
+        place: finding.place.clone(),
+        claim: finding.claim.clone(),
+        assumed: assumed && !own.is_empty(),
+        injected,
+        detected: finding.phase.clone(),
+        attempts: Vec::new(),
+        tokens: 0,
+        money: 0,
+        time: 0,
+        resolution: resolution(finding, own.last().copied()),
+        reattributions,
+    };
+    for done in work.iter().filter(|done| own.iter().any(|correction| covers(correction, done))) {
+        let sharing = corrections.iter().filter(|correction| covers(correction, done)).count().max(1) as u64;
+        defect.tokens += done.usage.tokens / sharing;
+        defect.money += done.usage.money.unwrap_or(0) / sharing;
+        defect.time += done.usage.time / sharing;
+        if done.is_dispatch {
+            match defect.attempts.iter_mut().find(|attempts| attempts.phase == done.phase) {
+                Some(attempts) => attempts.dispatches += 1,
+                None => defect.attempts.push(Attempts { phase: done.phase.clone(), dispatches: 1 }),
+            }
+        }
+    }
+    defect
+}
+
+/// Whether work was done for a correction: issued since it was sent, before it was closed, and within the same task.
+fn covers(correction: &CorrectionRow, done: &Work) -> bool {
+    let in_time = done.seq >= correction.seq && correction.closed.is_none_or(|closed| done.seq < closed);
+    in_time && correction.task.as_ref().is_none_or(|task| done.task.as_ref() == Some(task))
+}
+
+fn resolution(finding: &FindingRow, last: Option<&CorrectionRow>) -> Resolution {
+    match finding.status {
+        FiledStatus::Settled if last.and_then(|last| last.outcome) == Some(CorrectionEnd::Withdrawn) => {
+            Resolution::Withdrawn
+        }
+        FiledStatus::Settled => Resolution::Corrected,
+        FiledStatus::Superseded => Resolution::ReportedAgain,
+        FiledStatus::PassedOn => Resolution::PassedOn,
+        FiledStatus::FollowUp | FiledStatus::Advice => Resolution::FollowUp,
+        FiledStatus::Open if finding.known => Resolution::KnownIssue,
+        FiledStatus::Open => Resolution::Open,
+    }
+}
