@@ -132,6 +132,11 @@ fn keep_change(
     if written.is_empty() {
         return Ok(());
     }
+    // Each of these artifacts is the whole tree, which others change too: whoever left it alone wrote nothing new.
+    let untouched = brief.dispatch.task.is_none() && *after == brief.lane.tree;
+    let (stands, written): (Vec<&str>, Vec<&str>) =
+        written.into_iter().partition(|name| untouched && version(brief, name).is_some());
+    report.wrote.extend(stands.iter().filter_map(|name| Some((name.to_string(), version(brief, name)?))));
     let base = job.site.repository().tree_of(&brief.lane.base)?;
     let patch = job.site.repository().patch(&base, after)?;
     let digest = match &brief.dispatch.task {
@@ -163,6 +168,12 @@ fn keep_change(
         facts.notes.push(note(NoteKind::Warning, format!("{} changed no file", brief.title)));
     }
     Ok(())
+}
+
+/// The version of an artifact that the run has, if any.
+fn version(brief: &Brief<'_>, name: &str) -> Option<Digest> {
+    let artifact = brief.job.program.artifact_named(name)?;
+    Some(brief.job.state.digest(artifact)).filter(|digest| *digest != Digest::default())
 }
 
 /// What a task changed is the same change whatever others have merged below it meanwhile.
