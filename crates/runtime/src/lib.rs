@@ -17,6 +17,7 @@ pub mod bundle;
 pub mod dispatch;
 pub mod operations;
 pub mod papers;
+pub mod quality;
 pub mod question;
 pub mod sealed;
 pub mod tracker;

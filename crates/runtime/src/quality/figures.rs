@@ -1,0 +1,203 @@
+//! What one run tells: how often its phases were entered and sent back to, which defects each injected and removed.
+
+use crate::pinned::Pinned;
+use remand_ledger::query::{ArtifactRow, DefectRow, RunRow};
+use remand_ledger::{LedgerError, Reader, RunId};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The figures of one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunFigures {
+    pub run: RunId,
+    pub workflow: String,
+    /// In the order of the workflow; only those that the run entered, or that injected a defect.
+    pub phases: Vec<PhaseFigures>,
+    /// Lines that the run added and took out.
+    pub changed_lines: u64,
+}
+
+/// The figures of one phase in one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PhaseFigures {
+    pub phase: String,
+    /// How often it was entered.
+    pub entries: u64,
+    /// How often work was sent back to it.
+    pub remands: u64,
+    /// Defects that it injected.
+    pub injected: u64,
+    /// Defects that were there already when the work came to it.
+    pub entering: u64,
+    /// Defects that it found.
+    pub removed: u64,
+    /// What the correction of the defects that it injected took.
+    pub correction: Cost,
+}
+
+/// What corrections took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cost {
+    pub defects: u64,
+    pub dispatches: u64,
+    pub tokens: u64,
+    /// Micro-units of the currency, as far as it is known.
+    pub money: u64,
+    /// Milliseconds of work.
+    pub time: u64,
+}
+
+impl PhaseFigures {
+    /// Remands for each entry; none where the phase was never entered.
+    pub fn rate(&self) -> Option<f64> {
+        (self.entries > 0).then(|| ratio(self.remands, self.entries))
+    }
+}
+
+impl Cost {
+    pub(super) fn add(&mut self, other: Cost) {
+        self.defects += other.defects;
+        self.dispatches += other.dispatches;
+        self.tokens += other.tokens;
+        self.money += other.money;
+        self.time += other.time;
+    }
+
+    fn of(defect: &DefectRow) -> Cost {
+        Cost {
+            defects: 1,
+            dispatches: u64::from(defect.dispatches()),
+            tokens: defect.tokens,
+            money: defect.money,
+            time: defect.time,
+        }
+    }
+}
+
+impl RunFigures {
+    /// Reckons the figures of a run.
+    pub fn of(reader: &Reader, row: &RunRow) -> Result<RunFigures, LedgerError> {
+        let visits = visits(reader, &row.run)?;
+        let order =
+            order(reader, row)?.unwrap_or_else(|| visits.iter().map(|(phase, _)| phase.clone()).collect());
+        let mut phases: Vec<PhaseFigures> =
+            order.into_iter().map(|phase| PhaseFigures { phase, ..PhaseFigures::default() }).collect();
+        for (phase, entries) in visits {
+            if let Some(figures) = phases.iter_mut().find(|figures| figures.phase == phase) {
+                figures.entries = entries;
+            }
+        }
+        for ruling in reader.rulings(&row.run, 0)? {
+            let target = ruling.ruling.target.filter(|_| ruling.ruling.action.starts_with("remand "));
+            if let Some(figures) = phases.iter_mut().find(|figures| Some(&figures.phase) == target.as_ref()) {
+                figures.remands += 1;
+            }
+        }
+        for defect in reader.defects(&row.run)?.iter().filter(|defect| defect.resolution.counts()) {
+            account(&mut phases, defect);
+        }
+        phases.retain(|figures| figures.entries > 0 || figures.injected > 0);
+        let changed_lines = changed_lines(reader, &row.run)?;
+        Ok(RunFigures { run: row.run.clone(), workflow: row.workflow.clone(), phases, changed_lines })
+    }
+
+    pub fn phase(&self, name: &str) -> Option<&PhaseFigures> {
+        self.phases.iter().find(|figures| figures.phase == name)
+    }
+}
+
+/// A defect was in the work from the phase that injected it to the one that found it. One that names several phases
+/// was injected by the earliest; one whose origin nobody knows, by the phase that found it.
+fn account(phases: &mut [PhaseFigures], defect: &DefectRow) {
+    let at = |name: &String| phases.iter().position(|figures| figures.phase == *name);
+    let Some(found) = at(&defect.detected) else {
+        return;
+    };
+    let from = defect.injected.iter().filter_map(at).min().unwrap_or(found).min(found);
+    phases[from].injected += 1;
+    phases[from].correction.add(Cost::of(defect));
+    for figures in &mut phases[from + 1..=found] {
+        figures.entering += 1;
+    }
+    phases[found].removed += 1;
+}
+
+/// The phases of the workflow that the run was pinned to, in its order; none if it cannot be read any more.
+fn order(reader: &Reader, row: &RunRow) -> Result<Option<Vec<String>>, LedgerError> {
+    let blob = reader.blob(row.pinned)?;
+    let pinned: Option<Pinned> = serde_json::from_slice(&blob).ok();
+    Ok(pinned.map(|pinned| pinned.program.phases.iter().map(|phase| phase.name.clone()).collect()))
+}
+
+/// How often each phase was entered, in the order in which they were entered first. A command is known by phase, lane
+/// and visit before its seat.
+fn visits(reader: &Reader, run: &RunId) -> Result<Vec<(String, u64)>, LedgerError> {
+    let dispatches = reader.dispatches(run)?.into_iter().map(|row| (row.seq, row.phase, row.command));
+    let operations = reader.operations(run)?.into_iter().map(|row| (row.seq, row.phase, row.command));
+    let gates = reader.gates(run)?.into_iter().map(|row| (row.seq, row.phase, row.command));
+    let mut commands: Vec<(u64, String, String)> = dispatches.chain(operations).chain(gates).collect();
+    commands.sort();
+    let mut phases: Vec<(String, BTreeSet<String>)> = Vec::new();
+    for (_, phase, command) in commands {
+        let visit = command.split(".s").next().unwrap_or_default().to_string();
+        match phases.iter_mut().find(|(known, _)| *known == phase) {
+            Some((_, visits)) => {
+                visits.insert(visit);
+            }
+            None => phases.push((phase, BTreeSet::from([visit]))),
+        }
+    }
+    Ok(phases.into_iter().map(|(phase, visits)| (phase, visits.len() as u64)).collect())
+}
+
+/// The lines of the last patch of each part: a task's own, or that of the whole tree.
+fn changed_lines(reader: &Reader, run: &RunId) -> Result<u64, LedgerError> {
+    let mut last: BTreeMap<String, ArtifactRow> = BTreeMap::new();
+    for row in reader.artifacts(run)?.into_iter().filter(|row| row.format == "patch") {
+        match last.get(&row.part) {
+            Some(known) if known.seq >= row.seq => {}
+            Some(_) | None => {
+                last.insert(row.part.clone(), row);
+            }
+        }
+    }
+    let mut lines = 0;
+    for row in last.values() {
+        lines += patch_lines(&String::from_utf8_lossy(&reader.blob(row.blob)?));
+    }
+    Ok(lines)
+}
+
+/// Lines that a patch adds or takes out; those before the first hunk of a file are its head.
+fn patch_lines(patch: &str) -> u64 {
+    let mut in_hunk = false;
+    let mut lines = 0;
+    for line in patch.lines() {
+        match line.as_bytes().first() {
+            Some(b'@') => in_hunk = true,
+            Some(b'd') => in_hunk = false,
+            Some(b'+' | b'-') if in_hunk => lines += 1,
+            Some(_) | None => {}
+        }
+    }
+    lines
+}
+
+/// As precise as a ratio of counts can be.
+#[allow(clippy::cast_precision_loss, reason = "counts are far below what a double holds exactly")]
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_of_hunks_count() {
+        let patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n+--- more\ndiff --git a/y b/y\n\
+                     new file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+one\n";
+        assert_eq!(patch_lines(patch), 4);
+        assert_eq!(patch_lines(""), 0);
+    }
+}
