@@ -96,6 +96,11 @@ pub const OPERATIONS: &[OperationSpec] = &[
     op("commit", "Commits the run's work on the run's branch.", &["committed", "hook-refused"]),
     op("hand-over", "Leaves the work to the user, with the commands to take or discard it.", &["done"]),
     op(
+        "log-defects",
+        "Writes the defect log of the run, with the figures of earlier ones, from the ledger.",
+        &["logged"],
+    ),
+    op(
         "start-issue",
         "Moves the issue to In Progress, in its file, the README and its parent.",
         &["started", "not-found"],

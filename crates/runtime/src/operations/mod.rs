@@ -8,6 +8,7 @@ mod commit;
 mod cosmetic;
 mod hand_over;
 mod integrity;
+mod log_defects;
 mod manifest;
 mod merge;
 mod prepare;
@@ -59,6 +60,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("comment-issue", |job, _| tracker::comment(job)),
     ("back-to-todo", |job, _| tracker::back_to_todo(job)),
     ("discard-work-tree", |job, _| tracker::discard(job)),
+    ("log-defects", |job, _| log_defects::run(job)),
 ];
 
 /// Tells whether this version can carry out an operation.

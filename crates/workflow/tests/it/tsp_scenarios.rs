@@ -17,6 +17,8 @@ fn seven_roles_work_in_order() {
     assert_eq!(
         commands,
         [
+            "do prepare",
+            "do baseline",
             "dispatch tsp-planner for planning",
             "dispatch tsp-designer for design",
             "dispatch tsp-design-reviewer for design-review",
@@ -25,6 +27,7 @@ fn seven_roles_work_in_order() {
             "dispatch tsp-tester for test",
             "do checks",
             "do commit",
+            "do log-defects",
             "dispatch tsp-analyst for postmortem",
             "finish: done",
         ]

@@ -1,0 +1,49 @@
+//! `log-defects`: the defect log of the run as an artifact, with the figures of earlier runs to compare with (PF-09).
+
+use super::Done;
+use crate::contract::to_yaml;
+use crate::quality::{RunFigures, reports};
+use crate::workshop::{Job, Trouble};
+use remand_ledger::fact::Artifact;
+use remand_ledger::query::RunRow;
+use remand_ledger::{LedgerError, Reader};
+use serde_json::json;
+
+/// How many earlier runs of the same workflow the figures are taken from.
+const EARLIER: usize = 20;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let reader = job.site.reader()?;
+    let row = reader.run(&job.site.run.0)?;
+    let log = json!({
+        "defects": reader.defects(&row.run)?,
+        "phases": RunFigures::of(&reader, &row)?.phases,
+        "earlier_runs": reports(&earlier(&reader, &row)?),
+    });
+    let mut done = Done::saying("logged");
+    let blob = job.site.blob(&to_yaml(&log));
+    for artifact in &job.program.phase(job.id.phase).writes {
+        let name = job.program.artifacts[artifact.index()].clone();
+        done.report.wrote.push((name.clone(), blob.id.digest()));
+        done.facts.artifacts.push(Artifact {
+            name,
+            part: String::new(),
+            digest: blob.id.digest(),
+            blob: blob.id,
+            by: job.phase().to_string(),
+            format: "yaml".to_string(),
+        });
+    }
+    done.blobs.push(blob);
+    Ok(done)
+}
+
+/// The figures of the runs of this workflow that were over before this one, the oldest first.
+fn earlier(reader: &Reader, row: &RunRow) -> Result<Vec<RunFigures>, LedgerError> {
+    let over = |other: &RunRow| {
+        other.workflow == row.workflow && other.created_at < row.created_at && other.stage.is_over()
+    };
+    let mut runs: Vec<RunRow> = reader.runs()?.into_iter().filter(over).take(EARLIER).collect();
+    runs.reverse();
+    runs.iter().map(|row| RunFigures::of(reader, row)).collect()
+}
