@@ -142,13 +142,13 @@ fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
     };
     assert_eq!(makes(&place), 1);
 
-    let place = place();
+    let other = crate::issue_script::place();
     let again =
         role("make").round(2).writes("sums/sub.py", &format!("# Sub.\n{SUB}")).says(made("A comment."));
-    let shown = run(&place, "ABC-1", &one_task().with(cosmetic("import os")).with(again));
+    let shown = run(&other, "ABC-1", &one_task().with(cosmetic("import os")).with(again));
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!((said(&place, "polish"), makes(&place)), (vec!["not-cosmetic".to_string()], 2));
-    assert_eq!(on_branch(&place, "sums/sub.py"), format!("# Sub.\n{SUB}"));
+    assert_eq!((said(&other, "polish"), makes(&other)), (vec!["not-cosmetic".to_string()], 2));
+    assert_eq!(on_branch(&other, "sums/sub.py"), format!("# Sub.\n{SUB}"));
 }
 
 // OT-14 OT-18 OT-19
