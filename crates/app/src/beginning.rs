@@ -126,6 +126,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
         program: program.clone(),
         checks: specs(workplace)?,
         cache: if config.cache { Cache::On } else { Cache::Off },
+        rounds: config.rounds,
         agent,
     };
     let pinned = blob(serde_json::to_vec(&pinned).map_err(|error| {
@@ -245,6 +246,7 @@ fn pinned_roles(
                 network: spec.network,
                 shell: spec.shell,
                 delta: spec.delta,
+                tree: spec.tree,
             };
             Ok((title, role))
         })

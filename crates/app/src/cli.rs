@@ -1,8 +1,8 @@
 //! The command line.
 
 use crate::commands::{
-    answer, audit, bench, cancel, clean, completions, config, demo, diff, doctor, evidence, findings, gates,
-    gauntlet, init, issues, log, man, rehearse, resume, rollback, run, runs, show, status, ticket,
+    answer, audit, bench, cancel, clean, completions, config, demo, diff, doctor, evidence, findings, gaps,
+    gates, gauntlet, init, issues, log, man, rehearse, resume, rollback, rounds, run, runs, show, status, ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -120,6 +120,12 @@ pub enum Command {
 
     /// Show what reviewers and checks found, and where each finding was sent
     Findings(findings::Args),
+
+    /// Show the gaps of a specification, and how far each has come
+    Gaps(gaps::Args),
+
+    /// Show how the rounds of a run converge, or take rounds back
+    Rounds(rounds::Args),
 
     /// Print an artifact: `plan`, or an earlier version of it as `plan@1`
     Show(show::Args),

@@ -3,6 +3,7 @@
 use crate::change::{Approach, Change, Digest, TestResult};
 use crate::evidence::{Row, Size};
 use crate::finding::Finding;
+use crate::gaps::RetryMode;
 use crate::ids::{CommandId, SignalId};
 use crate::signal::Failure;
 use alloc::boxed::Box;
@@ -43,6 +44,12 @@ pub enum Event {
         to: u16,
         by: String,
         reason: String,
+        /// How the round is tried again.
+        #[serde(default)]
+        mode: RetryMode,
+        /// What whoever tries it again is told besides the reason.
+        #[serde(default)]
+        context: String,
     },
     /// A human removed an approach from the list of those that failed.
     ApproachRemoved {

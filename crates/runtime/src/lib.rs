@@ -19,6 +19,7 @@ pub mod operations;
 pub mod papers;
 pub mod quality;
 pub mod question;
+pub mod rounds;
 pub mod sealed;
 pub mod tracker;
 pub mod workshop;

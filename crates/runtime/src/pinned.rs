@@ -2,6 +2,7 @@
 
 use crate::checks::CheckSpec;
 use remand_kernel::Program;
+use remand_kernel::gaps::Rules;
 use remand_ledger::BlobId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ pub struct Pinned {
     pub checks: Vec<CheckSpec>,
     #[serde(default)]
     pub cache: Cache,
+    #[serde(default)]
+    pub rounds: RoundRules,
     pub agent: PinnedAgent,
 }
 
@@ -28,6 +31,21 @@ pub enum Cache {
     #[default]
     On,
     Off,
+}
+
+/// The numbers by which rounds on a gap board go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct RoundRules {
+    pub board: Rules,
+    /// Characters that a result of a round has at least (SR-03).
+    pub least: usize,
+}
+
+impl Default for RoundRules {
+    fn default() -> RoundRules {
+        RoundRules { board: Rules::default(), least: 100 }
+    }
 }
 
 /// A file with its name and the hash of its content.
@@ -63,6 +81,9 @@ pub struct PinnedRole {
     /// Whether its result is a delta of the design that it reads.
     #[serde(default)]
     pub delta: bool,
+    /// Whether it sees a work tree, or documents only.
+    #[serde(default = "yes")]
+    pub tree: bool,
 }
 
 fn yes() -> bool {

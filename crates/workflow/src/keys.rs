@@ -123,11 +123,16 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
         "Where it may write. Its report is always among them; with nothing else the role is read-only.",
     ),
     ("shell", "`false`", "It runs no commands; it may if nothing is said."),
+    (
+        "tree",
+        "`false`",
+        "It sees the documents that it is given and no work tree; it does if nothing is said.",
+    ),
     ("network", "`true`", "It may use the network; it may not if nothing is said."),
     (
         "modes",
         "`NAME: keys`",
-        "Other contracts of the same role, named `ROLE/MODE`. A mode says anew what it says, reports and changes; `result`, `time`, `may-write`, `shell` and `network` hold on unless it says otherwise.",
+        "Other contracts of the same role, named `ROLE/MODE`. A mode says anew what it says, reports and changes; `result`, `time`, `may-write`, `shell`, `tree` and `network` hold on unless it says otherwise.",
     ),
 ];
 

@@ -166,16 +166,17 @@ pub const OPERATIONS: &[OperationSpec] = &[
     },
     changing(
         "record-decision",
-        "Writes a human's decision down; it binds the next round.",
-        &["recorded"],
-        &["decisions"],
+        "Writes a human's decisions down; they bind the next round.",
+        &["recorded", "undecided"],
+        &["gaps", "decisions"],
     ),
     OperationSpec {
         lists: &["batches"],
+        changes: &["gaps"],
         ..needing(
             "assign-gaps",
             "Gives the round its gaps, blocking ones first, in independent batches.",
-            &["assigned", "all-blocked", "none-open"],
+            &["assigned", "review-owed", "all-blocked", "none-open"],
             &["gaps"],
         )
     },
@@ -187,10 +188,19 @@ pub const OPERATIONS: &[OperationSpec] = &[
     ),
     changing(
         "close-round",
-        "Moves the gaps on and reckons the convergence of the round.",
+        "Moves the gaps on, puts accepted text into the specification and reckons the convergence of the round.",
         &["complete", "converging", "stalled", "warning", "diverging", "conflict", "waiting", "empty"],
-        &["gaps"],
+        &["gaps", "spec"],
     ),
+    OperationSpec {
+        changes: &["gaps"],
+        ..needing(
+            "add-gaps",
+            "Puts the gaps that the last look found on the board.",
+            &["added"],
+            &["last-look"],
+        )
+    },
     changing(
         "narrow-gaps",
         "Defers gaps of medium and low severity that block nothing.",
@@ -198,9 +208,22 @@ pub const OPERATIONS: &[OperationSpec] = &[
         &["gaps"],
     ),
     changing("accept-complexity", "Sets the count of stalled rounds back.", &["accepted"], &["gaps"]),
-    changing("keep-best", "Goes on from the best round so far.", &["kept"], &["gaps"]),
-    needing("write-spec", "Writes the final spec and its summary.", &["written"], &["gaps"]),
-    needing("write-draft", "Writes the spec as a draft, with what is open.", &["written"], &["gaps"]),
+    changing("keep-best", "Goes on from the best round so far.", &["kept"], &["gaps", "spec", "decisions"]),
+    OperationSpec {
+        changes: &["gaps"],
+        ..needing(
+            "write-spec",
+            "Closes the gaps, commits the final specification and writes its summary.",
+            &["committed"],
+            &["spec", "gaps"],
+        )
+    },
+    needing(
+        "write-draft",
+        "Commits the specification as a draft and says what is open.",
+        &["committed"],
+        &["spec", "gaps"],
+    ),
 ];
 
 /// The operation of this name.

@@ -230,6 +230,9 @@ fn roles(out: &mut String) {
         if !spec.shell {
             besides.push("no shell".to_string());
         }
+        if !spec.tree {
+            besides.push("documents only".to_string());
+        }
         if spec.network {
             besides.push("network".to_string());
         }

@@ -82,6 +82,8 @@ pub struct RoleSpec {
     /// Where it may write; the report is always among them.
     pub may_write: BTreeSet<Writable>,
     pub shell: bool,
+    /// It sees the work tree; otherwise documents only.
+    pub tree: bool,
     pub network: bool,
 }
 
@@ -233,6 +235,7 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
         time: time(&mut fields, plain),
         may_write,
         shell: flag_or(&mut fields, "shell", plain.is_none_or(|plain| plain.shell)),
+        tree: flag_or(&mut fields, "tree", plain.is_none_or(|plain| plain.tree)),
         network: flag_or(&mut fields, "network", plain.is_some_and(|plain| plain.network)),
     };
     fields.finish();

@@ -5,8 +5,8 @@ use crate::driving::{self, Fate};
 use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
-use remand_ledger::Reader;
 use remand_ledger::query::{GateRow, RequestFate};
+use remand_ledger::{Reader, RunId};
 use remand_runtime::clock;
 use remand_runtime::host::HostError;
 use remand_runtime::lock::LockError;
@@ -55,10 +55,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         let what = format!("an answer to this gate of run {} is recorded already", gate.run);
         return Err(Failure::user(what, format!("`remand resume {}` goes on with it", gate.run)));
     }
-    let mut host = driving::host(&workplace)?;
-    let request =
-        host.ledger().request(&gate.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
     if args.park {
+        let mut host = driving::host(&workplace)?;
+        host.ledger().request(&gate.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
         if context.json {
             print_json(&json!({ "run": gate.run, "gate": gate.command, "answer": "recorded" }))?;
         } else {
@@ -66,20 +65,32 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Done);
     }
+    hand_in(context, &workplace, &gate.run, &event, "see `remand gates`")
+}
+
+/// Hands in what a human did, and goes on with the run if nobody else drives it.
+pub fn hand_in(
+    context: &Context<'_>,
+    workplace: &Workplace,
+    run: &RunId,
+    event: &Event,
+    hint: &str,
+) -> Result<Exit, Failure> {
+    let reader = workplace.reader()?;
+    let mut host = driving::host(workplace)?;
+    let request = host.ledger().request(run, clock::now(), event).map_err(|error| of_ledger(&error))?;
     loop {
-        match host.resume(&gate.run) {
+        match host.resume(run) {
             Ok(()) => {
-                let exit = driving::drive(context, &workplace, host)?;
+                let exit = driving::drive(context, workplace, host)?;
                 return match reader.fate(request).map_err(|error| of_ledger(&error))? {
-                    RequestFate::Refused(why) => {
-                        Err(Failure::user(format!("refused: {why}"), "see `remand gates`"))
-                    }
+                    RequestFate::Refused(why) => Err(Failure::user(format!("refused: {why}"), hint)),
                     RequestFate::Taken | RequestFate::Waiting => Ok(exit),
                 };
             }
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
                 tell(&format!("{owner} drives the run and takes the answer"));
-                if let Fate::Over(exit) = driving::await_fate(context, &workplace, &gate.run, request)? {
+                if let Fate::Over(exit) = driving::await_fate(context, workplace, run, request)? {
                     return Ok(exit);
                 }
             }

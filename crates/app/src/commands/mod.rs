@@ -12,6 +12,7 @@ pub mod diff;
 pub mod doctor;
 pub mod evidence;
 pub mod findings;
+pub mod gaps;
 pub mod gates;
 pub mod gauntlet;
 pub mod init;
@@ -21,6 +22,7 @@ pub mod man;
 pub mod rehearse;
 pub mod resume;
 pub mod rollback;
+pub mod rounds;
 pub mod run;
 pub mod runs;
 pub mod show;
@@ -84,6 +86,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Doctor(args) => doctor::run(&context, args),
         Command::Evidence(args) => evidence::run(&context, args),
         Command::Findings(args) => findings::run(&context, args),
+        Command::Gaps(args) => gaps::run(&context, args),
         Command::Gates(args) => gates::run(&context, args),
         Command::Gauntlet(args) => gauntlet::run(&context, args),
         Command::Init(args) => init::run(&context, args),
@@ -92,6 +95,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Man(args) => man::run(&context, args),
         Command::Resume(args) => resume::run(&context, args),
         Command::Rollback(args) => rollback::run(&context, args),
+        Command::Rounds(args) => rounds::run(&context, args),
         Command::Run(args) => run::run(&context, args),
         Command::Runs(args) => runs::run(&context, args),
         Command::Show(args) => show::run(&context, args),

@@ -91,6 +91,9 @@ pub struct RollBack {
     pub to: u16,
     #[serde(default)]
     pub note: String,
+    /// What whoever does the round again has to heed.
+    #[serde(default)]
+    pub context: String,
 }
 
 /// How a run ends.

@@ -11,6 +11,7 @@ use crate::progress::Stop;
 use crate::workplace::{Workplace, environment, internal, of_ledger};
 use clap::Parser;
 use remand_kernel::Event;
+use remand_kernel::gaps::RetryMode;
 use remand_ledger::RunId;
 use remand_ledger::query::{GateRow, RunRow};
 use remand_runtime::host::{Host, Standing};
@@ -133,7 +134,9 @@ impl<'c> Show<'c> {
             }
             Turn::RollBack(back) => {
                 self.story.answer(gate, &format!("rolls back to round {}", back.to), &back.note);
-                Ok(Event::RolledBack { to: back.to, by: ACTOR.to_string(), reason: back.note.clone() })
+                let (reason, context) = (back.note.clone(), back.context.clone());
+                let mode = if context.is_empty() { RetryMode::SamePrompt } else { RetryMode::ExtraContext };
+                Ok(Event::RolledBack { to: back.to, by: ACTOR.to_string(), reason, mode, context })
             }
         }
     }

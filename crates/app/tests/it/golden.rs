@@ -10,7 +10,7 @@ use crate::rehearsed::TRIVIAL;
 use redaction::{joined, narrowed, of_any_machine, redacted};
 use std::path::PathBuf;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 25] = [
     "init",
     "run",
     "resume",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 23] = [
     "runs",
     "log",
     "findings",
+    "gaps",
+    "rounds",
     "show",
     "diff",
     "evidence",
@@ -98,6 +100,8 @@ fn where_nothing_ran_lists_are_empty_and_the_rest_says_how_to_begin() {
         &["status", "latest"],
         &["log"],
         &["findings"],
+        &["gaps"],
+        &["rounds"],
         &["show", "plan"],
         &["diff"],
         &["evidence"],
@@ -110,6 +114,21 @@ fn where_nothing_ran_lists_are_empty_and_the_rest_says_how_to_begin() {
     ];
     insta::assert_snapshot!("nothing-ran", place.transcript(lines));
     insta::assert_snapshot!("no-repository", place.transcript(&[&["-C", "/", "runs"], &["-C", "/", "init"]]));
+}
+
+#[test]
+fn gaps_and_rounds_are_shown_as_tables_and_a_picture() {
+    let place = crate::spec::refined();
+    let lines: &[&[&str]] = &[
+        &["rounds"],
+        &["gaps"],
+        &["gaps", "--moves"],
+        &["gaps", "--open"],
+        &["rounds", "rollback", "latest", "--to", "1"],
+        &["rounds", "rollback", "latest"],
+        &["rounds", "rollback", "--help"],
+    ];
+    insta::assert_snapshot!("rounds", place.transcript(lines));
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod permissions;
 mod quick;
 mod recorded;
 mod secrets;
+mod spec;
 mod ticket;
 mod trust;
 mod walks;

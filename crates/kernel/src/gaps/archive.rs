@@ -59,9 +59,10 @@ pub struct RollbackRequest {
 }
 
 /// How a restored round is tried again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetryMode {
+    #[default]
     SamePrompt,
     Narrowed,
     ExtraContext,
@@ -106,9 +107,14 @@ impl Rounds {
     /// Brings back the board, statuses and decisions, of the start of a round; that round and all later ones
     /// are archived as one rollback. Ids given meanwhile stay given.
     pub fn restore(&mut self, board: &Board, request: RollbackRequest) -> Result<Board, RollbackError> {
+        self.check_limits(board, request.round)?;
+        self.follow(board, request)
+    }
+
+    /// Restores a round that the workflow's own budgets let go back, whatever the limits here say.
+    pub fn follow(&mut self, board: &Board, request: RollbackRequest) -> Result<Board, RollbackError> {
         let (round, mode) = (request.round, request.mode);
         let start = self.starts.get(&round).ok_or(RollbackError::NotBegun { round })?.clone();
-        self.check_limits(board, round)?;
         self.archive(board, round, RollbackCause::Requested(request));
         let mut restored = Board { issued: board.issued.clone(), ..start };
         match mode {
@@ -129,6 +135,11 @@ impl Rounds {
         if self.check_limits(board, round).is_ok() {
             return Err(RollbackError::StillAllowed { round });
         }
+        self.adopt_best(board, round)
+    }
+
+    /// Goes on with the best try at a round; the caller knows that it cannot be tried again.
+    pub fn adopt_best(&mut self, board: &Board, round: u32) -> Result<Board, RollbackError> {
         let best = self.best(board, round).ok_or(RollbackError::NoAttempt { round })?;
         let Some(archived) = self.archived(best).cloned() else {
             return Ok(board.clone());
@@ -141,6 +152,19 @@ impl Rounds {
     /// Every rollback so far, oldest first; the newest requested one holds what the retry is told.
     pub fn rollbacks(&self) -> &[Rollback] {
         &self.rollbacks
+    }
+
+    /// Tells whether a round of the present line may be restored once more.
+    pub fn check(&self, board: &Board, round: u32) -> Result<(), RollbackError> {
+        if !self.starts.contains_key(&round) {
+            return Err(RollbackError::NotBegun { round });
+        }
+        self.check_limits(board, round)
+    }
+
+    /// The rounds of the present line, those that have begun.
+    pub fn begun(&self) -> impl Iterator<Item = u32> + '_ {
+        self.starts.keys().copied()
     }
 
     fn check_limits(&self, board: &Board, round: u32) -> Result<(), RollbackError> {

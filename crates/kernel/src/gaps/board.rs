@@ -9,7 +9,7 @@ use super::convergence::{RoundRow, Thresholds};
 use super::decision::{Conflict, Decision};
 use super::gap::{BlockedOn, Gap, GapId, GapSeverity, GapStatus, IdError, NewGap};
 use super::issue::{Issue, IssueId};
-use super::lifecycle::Transition;
+use super::lifecycle::{Actor, Move, Transition};
 
 /// The state of one refinement. Only the functions of this module change it, so every change is legal
 /// and recorded.
@@ -95,8 +95,15 @@ impl Board {
             clean_review: false,
             issued: Issued::default(),
         };
+        let mut waits = Vec::new();
         for gap in inventory {
-            board.add(gap)?;
+            let waits_for = gap.waits_for.clone();
+            let id = board.add(NewGap { waits_for: None, ..gap })?;
+            waits.extend(waits_for.map(|on| (id, on)));
+        }
+        // A gap may wait for one that is listed after it.
+        for (id, on) in waits {
+            board.let_wait(&id, on);
         }
         board.round = 1;
         Ok(board)
@@ -120,7 +127,16 @@ impl Board {
             proposal: None,
         };
         self.gaps.insert(id.clone(), gap);
+        if let Some(on) = new.waits_for {
+            self.let_wait(&id, on);
+        }
         Ok(id)
+    }
+
+    /// Blocks a gap on another. One that is unknown, settled or waits for it in turn blocks nothing.
+    fn let_wait(&mut self, id: &GapId, on: GapId) {
+        let why = alloc::format!("it waits for {on}");
+        let _ = self.move_gap(id, Move::Block(BlockedOn::Gap(on)), Actor::Engine, &why);
     }
 
     /// The round under way, from 1.
@@ -229,6 +245,18 @@ mod tests {
         let board = board(&[("FLOW", High), ("UX", Low), ("FLOW", Low)]);
         let ids: Vec<_> = board.gaps().map(|gap| gap.id.to_string()).collect();
         assert_eq!(ids, ["GAP-FLOW-001", "GAP-FLOW-002", "GAP-UX-001"]);
+    }
+
+    // SR-02, SR-16
+    #[test]
+    fn a_gap_may_wait_for_another_of_the_same_inventory() {
+        let waiting = NewGap { waits_for: Some(id("GAP-UX-001")), ..new_gap("FLOW", High) };
+        let lost = NewGap { waits_for: Some(id("GAP-UX-009")), ..new_gap("FLOW", High) };
+        let board = Board::open(vec![waiting, lost, new_gap("UX", Low)], Rules::default()).unwrap();
+        let first = board.gap(&id("GAP-FLOW-001")).unwrap();
+        assert_eq!(first.waits_for, Some(BlockedOn::Gap(id("GAP-UX-001"))));
+        assert_eq!(board.gap(&id("GAP-FLOW-002")).unwrap().status, GapStatus::Open);
+        assert_eq!(board.blocking().into_iter().collect::<Vec<_>>(), [id("GAP-UX-001")]);
     }
 
     #[test]

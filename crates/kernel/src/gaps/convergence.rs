@@ -93,13 +93,17 @@ impl RoundState {
 
 /// Renders the rounds as a Markdown table.
 pub fn table(rows: &[RoundRow]) -> String {
-    let mut text = String::from(
-        "| Round | Start | Resolved | New | Set aside | End | Net | Weighted | State |\n\
-         |------:|------:|---------:|----:|----------:|----:|----:|---------:|-------|\n",
+    let states = rows.iter().map(|row| row.state.to_string().chars().count());
+    let widest = states.max().unwrap_or(0).max(5);
+    let mut text = format!(
+        "| Round | Start | Resolved | New | Set aside | End | Net | Weighted | {:widest$} |\n\
+         | ----: | ----: | -------: | --: | --------: | --: | --: | -------: | {} |\n",
+        "State",
+        "-".repeat(widest)
     );
     for row in rows {
         text.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {:>5} | {:>5} | {:>8} | {:>3} | {:>9} | {:>3} | {:>3} | {:>8} | {:widest$} |\n",
             row.round,
             row.start,
             row.resolved.len(),
@@ -108,7 +112,7 @@ pub fn table(rows: &[RoundRow]) -> String {
             row.end,
             signed(row.net),
             signed(row.weighted_net),
-            row.state
+            row.state.to_string()
         ));
     }
     text

@@ -163,9 +163,14 @@ impl Board {
         Ok(())
     }
 
+    /// The gaps that a decision sets free: a gap that waits for something outside is named by its own id.
     fn waiting_for(&self, about: &QuestionId) -> Vec<GapId> {
         self.unsettled()
-            .filter(|gap| matches!(&gap.waits_for, Some(BlockedOn::Decision(question)) if question == about))
+            .filter(|gap| match &gap.waits_for {
+                Some(BlockedOn::Decision(question)) => question == about,
+                Some(BlockedOn::External(_)) => about.0 == gap.id.to_string(),
+                Some(BlockedOn::Gap(_)) | None => false,
+            })
             .map(|gap| gap.id.clone())
             .collect()
     }

@@ -41,6 +41,9 @@ pub struct NewGap {
     pub sections: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_from: Option<GapId>,
+    /// The gap that has to be settled first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<GapId>,
 }
 
 /// How bad a gap is; the order is the order of badness, worst last.
@@ -55,6 +58,17 @@ pub enum GapSeverity {
     High,
     /// It cannot be built, or is unsafe.
     Critical,
+}
+
+impl fmt::Display for GapSeverity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GapSeverity::Low => "low",
+            GapSeverity::Medium => "medium",
+            GapSeverity::High => "high",
+            GapSeverity::Critical => "critical",
+        })
+    }
 }
 
 /// How far the closing of a gap has come.

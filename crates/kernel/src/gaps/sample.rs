@@ -15,7 +15,14 @@ pub fn issue_id(text: &str) -> IssueId {
 }
 
 pub fn new_gap(category: &str, severity: GapSeverity) -> NewGap {
-    NewGap { category: category.into(), severity, claim: "unsaid".into(), sections: vec![], split_from: None }
+    NewGap {
+        category: category.into(),
+        severity,
+        claim: "unsaid".into(),
+        sections: vec![],
+        split_from: None,
+        waits_for: None,
+    }
 }
 
 pub fn board(gaps: &[(&str, GapSeverity)]) -> Board {

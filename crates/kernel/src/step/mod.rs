@@ -105,7 +105,7 @@ pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step,
         Event::Cancelled { by } => stepper.cancelled(by)?,
         Event::Paused { by } => stepper.paused(by)?,
         Event::Resumed { by } => stepper.resumed(by)?,
-        Event::RolledBack { to, by, reason } => stepper.rolled_back(*to, by, reason)?,
+        Event::RolledBack { to, by, reason, .. } => stepper.rolled_back(*to, by, reason)?,
         Event::ApproachRemoved { at, by } => stepper.approach_removed(*at, by)?,
         Event::Reattributed { at, from, to, by, note } => {
             stepper.reattributed(*at, (from, to), by, note)?;

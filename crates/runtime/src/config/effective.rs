@@ -7,6 +7,7 @@ use super::sources::Sources;
 use super::table::{self, Table};
 use super::value::CommandLine;
 use crate::checks::Plant;
+use crate::pinned::RoundRules;
 use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::io;
@@ -24,6 +25,7 @@ pub struct Config {
     pub limits: Limits,
     pub sandbox: Sandbox,
     pub secrets: Secrets,
+    pub rounds: RoundRules,
     /// Whether checks are found by marker files too.
     pub detect: bool,
     /// Whether results that hold already are taken over.
@@ -231,6 +233,7 @@ impl Config {
                 environment: table.words("secrets.environment").unwrap_or_default(),
                 patterns: table.words("secrets.patterns").unwrap_or_default(),
             },
+            rounds: round_rules(&table),
             detect: table.flag("checks.detect").unwrap_or(true),
             cache: table.flag("checks.cache").unwrap_or(true),
             checks: table.named("checks", |name| table.check(name)),
@@ -266,6 +269,23 @@ impl Config {
         }
         problems
     }
+}
+
+fn round_rules(table: &Table<'_>) -> RoundRules {
+    let built_in = RoundRules::default();
+    let mut board = built_in.board;
+    let small = |key: &str| table.count(key).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    if let Some(gaps) = table.count("rounds.gaps") {
+        board.assigned = usize::try_from(gaps).unwrap_or(usize::MAX);
+    }
+    if let Some(stalls) = small("rounds.warn-after") {
+        board.thresholds.warn_at = stalls;
+    }
+    if let Some(beyond) = small("rounds.diverge-beyond") {
+        board.thresholds.diverge_below = -i64::from(beyond);
+    }
+    let least = table.count("rounds.least").and_then(|least| usize::try_from(least).ok());
+    RoundRules { board, least: least.unwrap_or(built_in.least) }
 }
 
 fn read(path: Option<&Path>, origin: fn(At) -> Origin) -> Result<Layer, ConfigError> {

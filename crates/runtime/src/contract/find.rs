@@ -3,6 +3,7 @@
 use super::limits::Limits;
 use super::parse::{Language, parse_within, utf8};
 use super::problem::Problem;
+use super::shortfall::ONE_RESULT;
 use serde_json::Value;
 
 /// What an agent left behind.
@@ -12,6 +13,14 @@ pub struct RawResult {
     pub file: Option<Vec<u8>>,
     /// The agent's last message.
     pub answer: String,
+}
+
+impl RawResult {
+    /// All that was said, wherever.
+    pub fn words(&self) -> String {
+        let file = self.file.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+        if file.trim().is_empty() { self.answer.clone() } else { file.into_owned() }
+    }
 }
 
 /// A document, and where it was.
@@ -62,13 +71,12 @@ pub fn find(raw: &RawResult, limits: &Limits) -> Result<Found, Problem> {
             .map(found)
             .map_err(|problem| located(problem, Origin::Answer));
     }
-    let expected = "the result in its file, or as the last fenced block of the answer";
     let found = match (&raw.file, answer.is_empty()) {
         (_, true) => "neither: the answer is empty",
         (Some(_), false) => "an empty file, and no fenced block in the answer",
         (None, false) => "no file, and no fenced block in the answer",
     };
-    Err(Problem::new("", expected, found))
+    Err(Problem::new("", ONE_RESULT, found))
 }
 
 fn located(mut problem: Problem, from: Origin) -> Problem {

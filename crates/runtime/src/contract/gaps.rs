@@ -122,14 +122,19 @@ pub(super) fn items(gaps: &[ReportedGap]) -> Vec<Item> {
 fn convert_gaps(gaps: &[ReportedGap], path: &str, problems: &mut Vec<Problem>) -> Vec<NewGap> {
     let mut converted = Vec::new();
     for (at, gap) in gaps.iter().enumerate() {
-        let from = gap.split_from.as_deref().map(str::trim).filter(|from| !from.is_empty());
-        let split_from = from.and_then(|from| gap_id(from, &format!("{path}[{at}].split_from"), problems));
+        let mut named = |name: &Option<String>, field: &str| {
+            let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty())?;
+            gap_id(name, &format!("{path}[{at}].{field}"), problems)
+        };
+        let split_from = named(&gap.split_from, "split_from");
+        let waits_for = named(&gap.waits_for, "waits_for");
         converted.push(NewGap {
             category: gap.category.clone(),
             severity: gap.severity.into(),
             claim: gap.claim.0.clone(),
             sections: gap.sections.clone(),
             split_from,
+            waits_for,
         });
     }
     converted

@@ -14,6 +14,7 @@ mod find;
 pub mod schema;
 
 mod shape;
+mod shortfall;
 
 mod spelling;
 
@@ -50,6 +51,7 @@ pub use read::{Reading, Unread, read};
 pub use render::render;
 pub use schema::plan::SplitTask;
 pub use schema::{Schema, SchemaId, schema, schemas};
+pub use shortfall::{Shortfall, too_short};
 pub use waves::{Circular, waves};
 pub use yaml::to_yaml;
 

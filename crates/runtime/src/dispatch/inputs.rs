@@ -2,6 +2,7 @@
 
 use super::TASKS;
 use super::prompt::Input;
+use super::round::Round;
 use crate::contract::{Limits, RawResult, find, pointers, to_yaml};
 use crate::workshop::{Job, LaneTree, TREES, Trouble};
 use remand_kernel::change::Digest;
@@ -24,6 +25,7 @@ const HISTORY: u32 = 20;
 pub fn lay_out(
     job: &Job,
     dispatch: &Dispatch,
+    round: Option<&Round>,
     lane: &LaneTree,
     reader: &Reader,
     folder: &Path,
@@ -36,8 +38,11 @@ pub fn lay_out(
         let name = &job.program.subject;
         desk.put(&format!("the {name} that all this is about"), &format!("{name}.md"), &job.site.subject()?)?;
     }
-    for name in &reads {
+    for name in reads.iter().filter(|name| !round.is_some_and(|round| round.covers(name))) {
         desk.artifact(name, dispatch, &documents, reader)?;
+    }
+    for (about, name, text) in round.map(Round::documents).unwrap_or_default() {
+        desk.put(about, name, &text)?;
     }
     let on_work = TREES.iter().any(|tree| reads.contains(tree));
     if on_work || dispatch.task.is_some() || dispatch.nearest.is_some() {

@@ -2,12 +2,14 @@
 //!
 //! An agent's word counts for nothing here: an exit code is no result, and a result is what obeys its contract.
 
+mod again;
 mod expected;
 mod folder;
 mod guard;
 mod inputs;
 mod prompt;
 mod report;
+mod round;
 mod surroundings;
 mod ticket;
 mod told;
@@ -15,7 +17,7 @@ mod warm_start;
 
 use crate::clock;
 use crate::confine::Level;
-use crate::contract::{self, Expectation};
+use crate::contract::{self, Expectation, SchemaId};
 use crate::driver::{Heard, Place};
 use crate::git::{Aftermath, Census, Changed, Keep, Oddity, Reach, TreeId};
 use crate::host::{Ending, Issue};
@@ -35,7 +37,9 @@ use remand_kernel::ids::ArtifactId;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
-use std::path::Path;
+use round::Round;
+use std::path::{Path, PathBuf};
+use told::Refused;
 
 pub use guard::is_test;
 pub use inputs::{content, document, parsed, task_files as tasks_as_files};
@@ -69,7 +73,7 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
     if refused.as_ref().is_some_and(|refused| refused.failure == Failure::Environment.name()) {
         job.back_off(dispatch.failures)?;
     }
-    let brief = prepare(job, dispatch, &reader, refused.map(|refused| refused.detail))?;
+    let brief = prepare(job, dispatch, &reader, refused)?;
     let mut facts = Facts::default();
     if job.issue == Issue::Again {
         let text = format!("{} was interrupted and is dispatched again", brief.title);
@@ -115,7 +119,7 @@ fn prepare<'b>(
     job: &'b Job,
     dispatch: &'b Dispatch,
     reader: &Reader,
-    refused: Option<String>,
+    refused: Option<Refused>,
 ) -> Result<Brief<'b>, Trouble> {
     let contract = job.program.contract(dispatch.contract);
     let title = contract.title();
@@ -126,7 +130,9 @@ fn prepare<'b>(
         .get(&title)
         .ok_or_else(|| Trouble::denied(format!("the run is pinned to no role `{title}`")))?;
     let case = Case::of(&job.site)?;
-    let expected = expected::expectation(job, dispatch, role, case.as_ref(), reader)?;
+    let in_round = Round::of(job, dispatch, role, reader)?;
+    let mut expected = expected::expectation(job, dispatch, role, case.as_ref(), reader)?;
+    expected.known.gaps = in_round.as_ref().and_then(Round::gaps);
     let files = task_of(job, dispatch).map(|task| task_files(job, &task));
     let permit = Permit::new(&role.may_write, files.as_deref());
     let permit = match &case {
@@ -141,11 +147,12 @@ fn prepare<'b>(
     let before = begin(job, &permit, &lane)?;
     let folder = Folder::make(job)?;
     let round = told::round(job, dispatch, reader)?;
-    let mut inputs = inputs::lay_out(job, dispatch, &lane, reader, &folder.inputs())?;
+    let mut inputs = inputs::lay_out(job, dispatch, in_round.as_ref(), &lane, reader, &folder.inputs())?;
     if let Some(case) = &case {
         inputs.extend(ticket::lay_out(job, role, case, &folder.inputs())?);
     }
     let phase = job.phase();
+    let refused = refused.map(|refused| again::words(&refused, job.id.attempt, &expected, &folder.result()));
     let prompt = Prompt {
         role: &role.prompt,
         workflow: &job.program.name,
@@ -155,7 +162,7 @@ fn prepare<'b>(
         round,
         folder: &folder.inputs(),
         inputs: &inputs,
-        tree: lane.work.path(),
+        tree: role.tree.then(|| lane.work.path()),
         may_write: &permit.words(),
         says: &expected.says,
         result: &folder.result(),
@@ -176,7 +183,7 @@ fn prepare<'b>(
         round,
         attempt: u32::from(job.id.attempt),
         result: folder.result(),
-        tree: lane.work.path().to_path_buf(),
+        tree: desk(role, &lane, &folder),
         folder: folder.out(),
     };
     std::fs::write(folder.about(), serde_json::to_vec_pretty(&info).unwrap_or_default())?;
@@ -204,6 +211,11 @@ fn lane(job: &Job, permit: &Permit) -> Result<LaneTree, Trouble> {
     } else {
         LaneTree::for_work(job)
     }
+}
+
+/// Where the agent's process stands: in its tree, or among its documents when these are all that it sees.
+fn desk(role: &PinnedRole, lane: &LaneTree, folder: &Folder) -> PathBuf {
+    if role.tree { lane.work.path().to_path_buf() } else { folder.inputs() }
 }
 
 /// The name under which a reader's tree is lent.
@@ -328,9 +340,19 @@ impl Seen {
 }
 
 impl Brief<'_> {
+    /// Characters that the result has at least.
+    fn least(&self) -> usize {
+        match self.expected.schema {
+            SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory => {
+                self.job.site.pinned.rounds.least
+            }
+            _ => 0,
+        }
+    }
+
     fn place(&self) -> Place {
         Place {
-            tree: self.lane.work.path().to_path_buf(),
+            tree: desk(self.role, &self.lane, &self.folder),
             folder: self.folder.root().to_path_buf(),
             out: self.folder.out(),
             result: self.folder.result(),

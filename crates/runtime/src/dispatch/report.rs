@@ -32,6 +32,9 @@ pub fn read(
         blobs.push(blob.clone());
     }
     let raw = RawResult { file: file.map(|blob| blob.bytes), answer: site.redact(&heard.answer) };
+    if let Some(problem) = contract::too_short(&raw.words(), brief.least()) {
+        return Err(Trouble::new(Failure::Malformed, told(&[problem])));
+    }
     let found = contract::find(&raw, &limits)
         .map_err(|problem| Trouble::new(Failure::Malformed, told(&[problem])))?;
     let reading = match contract::read(found.value, &brief.expected, &limits) {

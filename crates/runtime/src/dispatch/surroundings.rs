@@ -79,7 +79,8 @@ fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
     ]);
     private.shown.extend(launch.reads);
     private.shown.extend(settings.sandbox.readable(home));
-    private.shown.extend([brief.folder.root().to_path_buf(), tree, settings.program.clone()]);
+    private.shown.extend([brief.folder.root().to_path_buf(), settings.program.clone()]);
+    private.shown.extend(Some(tree).filter(|_| brief.role.tree));
     let programs = (!brief.role.shell).then(|| {
         let first = process.argv.first().map(PathBuf::from);
         let needed = programs::needed(&first.into_iter().chain(launch.programs).collect::<Vec<_>>());

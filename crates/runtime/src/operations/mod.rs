@@ -13,6 +13,7 @@ mod manifest;
 mod merge;
 mod prepare;
 mod record_approach;
+mod rounds;
 mod take_back;
 mod task_fix;
 mod test_first;
@@ -61,6 +62,17 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("back-to-todo", |job, _| tracker::back_to_todo(job)),
     ("discard-work-tree", |job, _| tracker::discard(job)),
     ("log-defects", |job, _| log_defects::run(job)),
+    ("open-board", |job, _| rounds::open_board(job)),
+    ("assign-gaps", |job, _| rounds::assign_gaps(job)),
+    ("block-external", |job, _| rounds::block_external(job)),
+    ("close-round", |job, _| rounds::close_round(job)),
+    ("add-gaps", |job, _| rounds::add_gaps(job)),
+    ("narrow-gaps", |job, _| rounds::narrow_gaps(job)),
+    ("accept-complexity", |job, _| rounds::accept_complexity(job)),
+    ("record-decision", |job, _| rounds::record_decision(job)),
+    ("keep-best", |job, _| rounds::keep_best(job)),
+    ("write-spec", |job, _| rounds::write_spec(job)),
+    ("write-draft", |job, _| rounds::write_draft(job)),
 ];
 
 /// Tells whether this version can carry out an operation.

@@ -9,6 +9,7 @@ use crate::yaml::{self, Key, Node, Value};
 use remand_kernel::change::{Approach, Change, Digest, FileChange, Hunk, TestEnd, TestResult};
 use remand_kernel::event::{Event, Item, Mode, Start};
 use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
+use remand_kernel::gaps::RetryMode;
 
 /// A walk as written.
 #[derive(Clone, Debug)]
@@ -47,7 +48,13 @@ impl Entry {
             Entry::Resume => (Event::Resumed { by: by() }, "a human lets the run go on"),
             Entry::Cancel => (Event::Cancelled { by: by() }, "a human cancels the run"),
             Entry::RollBack(to) => {
-                let event = Event::RolledBack { to: *to, by: by(), reason: String::new() };
+                let event = Event::RolledBack {
+                    to: *to,
+                    by: by(),
+                    reason: String::new(),
+                    mode: RetryMode::default(),
+                    context: String::new(),
+                };
                 (event, "a human rolls a round back")
             }
             Entry::RemoveApproach(number) => {

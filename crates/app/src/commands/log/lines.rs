@@ -103,7 +103,7 @@ fn happened(row: &RunRow, happening: &Happening) -> Vec<Line> {
         Event::Cancelled { by } => vec![plain(format!("cancelled by {by}"))],
         Event::Paused { by } => vec![plain(format!("paused by {by}"))],
         Event::Resumed { by } => vec![plain(format!("resumed by {by}"))],
-        Event::RolledBack { to, by, reason } => {
+        Event::RolledBack { to, by, reason, .. } => {
             vec![plain(format!("taken back to round {to} by {by}: {reason}"))]
         }
         Event::ApproachRemoved { at, by } => {

@@ -4,6 +4,7 @@ use super::super::expectation::{Expectation, NO_GAPS};
 use super::super::gaps::{engineer_output, new_gaps, reviewer_output};
 use super::super::problem::{Problem, one_of};
 use super::super::schema::gaps::{GapInventory, GapProposals, GapReview};
+use super::super::shortfall::ASSIGNED_GAP;
 use super::unique;
 
 pub(super) fn inventory(it: &GapInventory, verdict: &str) -> Vec<Problem> {
@@ -78,7 +79,7 @@ fn addressed<'a>(
     let named: Vec<&str> = named.collect();
     let none = !named.is_empty() && !named.iter().any(|gap| known.iter().any(|id| id == gap));
     none.then(|| {
-        let expected = format!("a gap that was assigned: {}", one_of(known.iter().map(String::as_str)));
+        let expected = format!("{ASSIGNED_GAP}: {}", one_of(known.iter().map(String::as_str)));
         Problem::new(format!("payload.{list}"), expected, named.join(", "))
     })
 }

@@ -33,6 +33,10 @@ pub struct ReportedGap {
     /// The gap that this one was part of.
     #[serde(default)]
     pub split_from: Option<String>,
+    /// The gap that must be closed before this one, as in `GAP-FLOW-001`. The gaps of this list are numbered category
+    /// by category, in their order, after those that are known.
+    #[serde(default)]
+    pub waits_for: Option<String>,
 }
 
 /// Proposals that close gaps.

@@ -9,7 +9,7 @@ fn a_complete_spec_is_written_after_a_clean_final_review() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "complete");
     assert_eq!(run.commands(), "dispatch spec-reviewer/final for final-review");
-    run.says("final-review", "clean").says("write-up", "written");
+    run.says("final-review", "clean").says("write-up", "committed");
     assert_eq!(run.standing(), "done");
     assert_eq!(run.confidence(), "high");
 }
@@ -19,7 +19,9 @@ fn a_complete_spec_is_written_after_a_clean_final_review() {
 fn gaps_found_in_the_final_review_take_another_round() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "complete").says("final-review", "gaps-found");
-    assert_eq!(run.last(), "final-review: gaps-found → remand assign, rounds 9 → 8");
+    assert_eq!(run.commands(), "do add-gaps");
+    run.says("add-gaps", "added");
+    assert_eq!(run.last(), "add-gaps: added → remand assign, rounds 9 → 8");
     assert!(!run.trace().contains("do write-spec"), "{}", run.trace());
 }
 
@@ -38,7 +40,7 @@ fn an_acceptable_spec_may_be_accepted_with_dissent() {
     ends_acceptably(&mut run);
     run.says("round-end", "accept");
     assert_eq!(run.last(), "round-end: accept → to write-up, with dissent: confidence medium");
-    run.says("write-up", "written");
+    run.says("write-up", "committed");
     assert_eq!(run.standing(), "done");
 }
 
@@ -106,7 +108,7 @@ fn interactively_the_user_is_asked_when_the_rounds_are_used_up() {
         run.commands(),
         "ask out-of-rounds: more, force-complete, stop-here, abandon; not offered: accept"
     );
-    run.says("out-of-rounds", "stop-here").says("write-draft", "written");
+    run.says("out-of-rounds", "stop-here").says("write-draft", "committed");
     assert_eq!(run.standing(), "stopped: max-rounds");
 }
 
@@ -143,7 +145,7 @@ fn gaps_found_in_the_final_review_take_the_offer_to_accept_back() {
         flags: vec![("acceptable".to_string(), true)],
         ..happening("close-round", "complete")
     });
-    run.says("final-review", "gaps-found");
+    run.says("final-review", "gaps-found").says("add-gaps", "added");
     assert_eq!(
         run.commands(),
         "ask out-of-rounds: more, force-complete, stop-here, abandon; not offered: accept"

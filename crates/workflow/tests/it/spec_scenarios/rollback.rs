@@ -3,6 +3,7 @@
 use crate::support::{Run, Setup, spec};
 use remand_kernel::command::Command;
 use remand_kernel::event::Event;
+use remand_kernel::gaps::RetryMode;
 use remand_workflow::walk::WalkError;
 
 // SR-11
@@ -302,8 +303,7 @@ fn decisions_are_restored_with_the_round() {
 #[test]
 fn nothing_is_deleted_the_host_is_told_which_versions_to_put_back() {
     let mut run = at_end_of_round(2);
-    let event = Event::RolledBack { to: 1, by: "ada".to_string(), reason: String::new() };
-    let step = run.walker.feed(event, "ada rolls back".to_string()).expect("taken");
+    let step = run.walker.feed(rolled_back(1), "ada rolls back".to_string()).expect("taken");
     let restored = step.commands.iter().find_map(|command| match command {
         Command::Restore { round, versions } => Some((*round, versions.len())),
         _ => None,
@@ -328,9 +328,17 @@ fn ends_round(run: &mut Run) {
 }
 
 fn rolls_back(run: &mut Run, to: u16) -> Result<(), WalkError> {
-    let event =
-        Event::RolledBack { to, by: "ada".to_string(), reason: "the engineer misread section 3".to_string() };
-    run.walker.feed(event, "ada rolls back".to_string()).map(|_| ())
+    run.walker.feed(rolled_back(to), "ada rolls back".to_string()).map(|_| ())
+}
+
+fn rolled_back(to: u16) -> Event {
+    Event::RolledBack {
+        to,
+        by: "ada".to_string(),
+        reason: "the engineer misread section 3".to_string(),
+        mode: RetryMode::default(),
+        context: String::new(),
+    }
 }
 
 fn pauses(run: &mut Run) {

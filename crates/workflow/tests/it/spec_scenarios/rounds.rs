@@ -321,7 +321,7 @@ fn force_complete_needs_a_second_confirmation() {
     assert_eq!(run.commands(), "ask confirm: confirm, back");
     run.says("confirm", "confirm");
     assert_eq!(run.last(), "confirm: confirm → to write-up, with blockers: confidence low");
-    run.says("write-up", "written");
+    run.says("write-up", "committed");
     assert_eq!(run.standing(), "done");
 }
 

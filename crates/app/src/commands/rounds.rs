@@ -1,0 +1,132 @@
+//! `remand rounds`: how the rounds of a run converge, as a table and a small picture; and taking rounds back.
+
+mod picture;
+mod rollback;
+
+use super::Context;
+use super::runs::{chosen, heading};
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::table::{Cell, Fit, Ink, Table, Tone, amount};
+use crate::workplace::Workplace;
+use remand_kernel::gaps::{Board, RollbackCause, RoundState, archive_name};
+use remand_ledger::Reader;
+use remand_ledger::query::RunRow;
+use remand_runtime::rounds::History;
+use serde_json::json;
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    /// The run: its id, a part of it, or `latest`
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    #[command(subcommand)]
+    pub act: Option<Act>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Act {
+    /// Take a run back to the start of a round, at a gate or in a pause
+    ///
+    /// The round and all later ones are archived, never deleted: gaps, text and decisions are as they were, what was
+    /// spent stays spent. A round goes back at most 2 times, a run at most 5 times.
+    Rollback(rollback::Args),
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    if let Some(Act::Rollback(args)) = &args.act {
+        return rollback::run(context, args);
+    }
+    let workplace = Workplace::open(context, Vec::new())?;
+    let reader = workplace.reader()?;
+    let row = chosen(&reader, args.run.as_deref())?;
+    let (history, board) = history(&reader, &row)?;
+    if context.json {
+        print_json(&json!({
+            "run": row.run,
+            "round": board.round(),
+            "max-rounds": board.max_rounds(),
+            "rounds": board.rows(),
+            "rollbacks": history.rounds.rollbacks().iter().map(|rollback| json!({
+                "number": rollback.number,
+                "to": rollback.to,
+                "cause": rollback.cause,
+                "archived": rollback.rounds.iter()
+                    .map(|archived| archive_name(archived.round, rollback.number)).collect::<Vec<_>>(),
+            })).collect::<Vec<_>>(),
+            "folder": workplace.home.run(&row.run),
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let ink = Ink::of_stdout();
+    let mut text = format!(
+        "{}\nround {} of at most {}, {} of {} open\n",
+        heading(&row),
+        board.round(),
+        board.max_rounds(),
+        board.unsettled().count(),
+        amount::counted(board.gaps().count() as u64, "gap")
+    );
+    if !board.rows().is_empty() {
+        text.push_str(&format!("\n{}\n{}", table(&board).render(ink), picture::open_gaps(&board)));
+    }
+    for rollback in history.rounds.rollbacks() {
+        let why = match &rollback.cause {
+            RollbackCause::BestAdopted => {
+                "an earlier attempt was better, and no rollback was left".to_string()
+            }
+            RollbackCause::Requested(request) if request.reason.trim().is_empty() => {
+                "no reason given".to_string()
+            }
+            RollbackCause::Requested(request) => crate::table::line::one(&request.reason),
+        };
+        let kept: Vec<String> =
+            rollback.rounds.iter().map(|archived| archive_name(archived.round, rollback.number)).collect();
+        text.push_str(&format!(
+            "\nround {} was rolled back: {why}; kept as {}\n",
+            rollback.to,
+            kept.join(", ")
+        ));
+    }
+    text.push_str(&format!("\nround by round: {}\n", workplace.home.run(&row.run).display()));
+    print(&text)?;
+    Ok(Exit::Done)
+}
+
+/// The rounds of a run and its board, where it has one.
+pub fn history(reader: &Reader, row: &RunRow) -> Result<(History, Board), Failure> {
+    let history = History::of_run(reader, &row.run)
+        .map_err(|trouble| Failure::user(trouble.detail, "`remand audit` looks at the whole ledger"))?;
+    match history.board.clone() {
+        Some(board) => Ok((history, board)),
+        None => Err(Failure::user(
+            format!("run {} has no gap board", row.run),
+            "only workflows that work in rounds have one, such as `spec`, and only from their first gap on",
+        )),
+    }
+}
+
+fn table(board: &Board) -> Table {
+    let columns = ["round", "start", "resolved", "new", "aside", "end", "net", "weighted", "state"];
+    let mut table = Table::new(&columns.map(|name| (name, Fit::Whole)));
+    for row in board.rows() {
+        let tone = match row.state {
+            RoundState::Converging => Tone::Good,
+            RoundState::Stalled(_) | RoundState::Failed | RoundState::Skipped => Tone::Doubtful,
+            RoundState::Warning(_) | RoundState::Diverging => Tone::Bad,
+        };
+        let numbers = [row.round, row.start, count(row.resolved.len()), count(row.new.len())];
+        let mut cells: Vec<Cell> = numbers.iter().map(|number| Cell::new(number.to_string())).collect();
+        cells.push(Cell::new(row.set_aside.len().to_string()));
+        cells.push(Cell::new(row.end.to_string()));
+        cells.push(Cell::new(format!("{:+}", row.net)));
+        cells.push(Cell::new(format!("{:+}", row.weighted_net)));
+        cells.push(Cell::new(row.state.to_string()).toned(tone));
+        table.row(cells);
+    }
+    table
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

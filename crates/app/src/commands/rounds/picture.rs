@@ -1,0 +1,42 @@
+//! A small picture of convergence: how many gaps were open when each round ended.
+
+use remand_kernel::gaps::Board;
+
+/// The longest bar.
+const LONGEST: u32 = 40;
+
+/// A bar for the inventory and one for each round.
+pub fn open_gaps(board: &Board) -> String {
+    let rows = board.rows();
+    let first = rows.first().map_or(0, |row| row.start);
+    let most = rows.iter().map(|row| row.end).chain([first]).max().unwrap_or(0).max(1);
+    let mut text = "open gaps after each round\n".to_string();
+    text.push_str(&bar("start", first, most, ""));
+    for row in rows {
+        let mark = if row.state.counts() { "" } else { " (not counted)" };
+        text.push_str(&bar(&row.round.to_string(), row.end, most, mark));
+    }
+    text
+}
+
+fn bar(name: &str, open: u32, most: u32, mark: &str) -> String {
+    // A gap that is open is always seen.
+    let length = if open == 0 { 0 } else { (open * LONGEST / most.max(1)).max(1) };
+    let scaled = if most <= LONGEST { open * (LONGEST / most) } else { length };
+    let blocks = "█".repeat(scaled as usize);
+    let between = if blocks.is_empty() { "" } else { " " };
+    format!("  {name:>5}  {blocks}{between}{open}{mark}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SR-07
+    #[test]
+    fn bars_are_to_scale_and_an_open_gap_is_always_seen() {
+        assert_eq!(bar("1", 0, 8, ""), "      1  0\n");
+        assert_eq!(bar("2", 2, 8, ""), format!("      2  {} 2\n", "█".repeat(10)));
+        assert_eq!(bar("3", 1, 400, " (not counted)"), "      3  █ 1 (not counted)\n");
+    }
+}

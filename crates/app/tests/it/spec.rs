@@ -1,0 +1,103 @@
+//! Whole runs of `spec`: a real specification in a real repository, real agent processes that play from scripts.
+
+mod conflict;
+mod deaths;
+mod documents;
+mod failures;
+mod going_back;
+mod progress;
+mod rehearsed;
+
+use crate::place::{Place, Shown};
+use crate::rehearsed::Script;
+use remand_kernel::gaps::Board;
+use serde_json::Value;
+
+const FILE: &str = "docs/sessions.md";
+
+const SPEC: &str = "# Sessions\n\nHow a user stays logged in.\n\n## Login\n\nA user logs in with a name and a password. \
+                    After some failed tries the\naccount is locked.\n\n## Storage\n\nSessions are stored on the server.\n\n\
+                    ## Expiry\n\nA session ends after a while.\n";
+
+/// A specification that two rounds refined.
+pub fn refined() -> Place {
+    let place = place();
+    assert_eq!(begin(&place, &documents::two_rounds(), &[]).code, 0);
+    place
+}
+
+/// A repository with a specification.
+fn place() -> Place {
+    place_with(&[])
+}
+
+/// A repository with a specification and these files.
+fn place_with(files: &[(&str, &str)]) -> Place {
+    let place = Place::new();
+    place.write(FILE, SPEC);
+    for (path, text) in files {
+        place.write(path, text);
+    }
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "The specification"]);
+    place
+}
+
+fn begin(place: &Place, script: &Script, more: &[&str]) -> Shown {
+    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let mut arguments = vec!["run", "--spec", FILE, "--agent", agent.as_str()];
+    arguments.extend(more);
+    place.remand(&arguments)
+}
+
+/// A file in the folder of the newest run.
+fn paper(place: &Place, name: &str) -> String {
+    let path = place.home().join("runs").join(&place.latest().run.0).join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn has_paper(place: &Place, name: &str) -> bool {
+    place.home().join("runs").join(&place.latest().run.0).join(name).exists()
+}
+
+/// The board as the ledger has it last.
+fn board(place: &Place) -> Board {
+    let (reader, run) = (place.reader(), place.latest().run);
+    let rows = reader.artifact_versions(&run, "gaps").expect("versions");
+    let last = rows.iter().rfind(|row| row.format == "json").expect("a board");
+    serde_json::from_slice(&reader.blob(last.blob).expect("a blob")).expect("a board")
+}
+
+fn json(place: &Place, arguments: &[&str]) -> Value {
+    let shown = place.remand(arguments);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    serde_json::from_str(&shown.out).expect("pure JSON")
+}
+
+/// What the dispatches of a role were given under this name, in order.
+fn given(place: &Place, role: &str, name: &str) -> Vec<String> {
+    let (reader, run) = (place.reader(), place.latest().run);
+    let folder = place.home().join("runs").join(&run.0).join("dispatches");
+    let rows = reader.dispatches(&run).expect("dispatches");
+    let of_role = rows.iter().filter(|row| row.role == role);
+    of_role
+        .map(|row| std::fs::read_to_string(folder.join(&row.command).join("inputs").join(name)))
+        .map(Result::unwrap_or_default)
+        .collect()
+}
+
+/// The prompts of the dispatches of a role, in order.
+fn prompts(place: &Place, role: &str) -> Vec<String> {
+    let (reader, run) = (place.reader(), place.latest().run);
+    let rows = reader.dispatches(&run).expect("dispatches");
+    let of_role = rows.iter().filter(|row| row.role == role);
+    of_role
+        .map(|row| reader.blob(row.prompt.expect("a prompt")).expect("a blob"))
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .collect()
+}
+
+/// The committed specification.
+fn committed(place: &Place, path: &str) -> String {
+    place.git(&["show", &format!("{}:{path}", place.latest().branch)])
+}

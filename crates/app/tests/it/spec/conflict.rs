@@ -1,0 +1,125 @@
+//! Engineer and reviewer disagree: the user decides among stated positions, and the decision binds.
+
+use super::rehearsed::{approved, engineer, objected, one_gap, proposal, proposed, reviewer};
+use super::{begin, board, given, paper, place};
+use crate::rehearsed::Script;
+use remand_kernel::gaps::{GapStatus, Standing};
+use serde_json::{Value, json};
+
+fn login(text: &str) -> Value {
+    proposed(&[proposal("GAP-FLOW-001", "Login", text)])
+}
+
+/// The reviewer objects in round 1, the engineer disagrees in round 2.
+pub fn disputed() -> Script {
+    let mut second = login("Three tries, as I said.");
+    second["answers"] = json!([{
+        "issue": "ISSUE-R1-001", "stance": "disagree", "position": "Three are enough",
+        "rationale": "a person mistypes twice", "alternative": "Let the operator say",
+    }]);
+    one_gap()
+        .with(engineer("batch-1").round(1).says(login("Three tries.")))
+        .with(reviewer().round(1).says(objected("GAP-FLOW-001", "high", "Five at least.")))
+        .with(engineer("batch-1").round(2).says(second))
+        .with(reviewer().round(2).says(objected("GAP-FLOW-001", "high", "I still want five.")))
+        .with(engineer("batch-1").round(3).says(login("The operator says how many tries there are.")))
+        .with(reviewer().round(3).says(approved(&["GAP-FLOW-001"])))
+}
+
+/// A run at the gate where the positions are.
+fn at_gate() -> super::Place {
+    let place = place();
+    assert_eq!(begin(&place, &disputed(), &["--interactive"]).code, 5);
+    assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 5);
+    place
+}
+
+// SR-10
+#[test]
+fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
+    let place = at_gate();
+    let gates = place.remand(&["gates"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "Engineer and reviewer disagree.",
+        "ISSUE-R1-001 about GAP-FLOW-001: (1) the reviewer: Five at least.",
+        "(2) the engineer: Three are enough: a person mistypes twice",
+        "(3) the engineer: Let the operator say",
+    ] {
+        assert!(gates.contains(words), "{words} in {gates}");
+    }
+    let shown = place.remand(&[
+        "answer",
+        "latest",
+        "decided",
+        "--note",
+        "ISSUE-R1-001: 3 because both can live with it",
+    ]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let assignment = given(&place, "engineer", "assignment.md").pop().expect("an assignment");
+    assert!(
+        assignment.contains("A human decided on ISSUE-R1-001: Let the operator say. This binds you."),
+        "{assignment}"
+    );
+    let decisions = paper(&place, "decisions.md");
+    for line in
+        ["**Decision:** Let the operator say", "**Reason:** both can live with it", "**Decided by:** ada"]
+    {
+        assert!(decisions.contains(line), "{line} in {decisions}");
+    }
+    assert!(decisions.contains("| engineer | Let the operator say"), "{decisions}");
+}
+
+// SR-10
+#[test]
+fn an_answer_that_decides_nothing_is_said_and_the_question_stays() {
+    let place = at_gate();
+    let shown = place.remand(&["answer", "latest", "decided", "--note", "9"]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    assert!(board(&place).decisions().is_empty());
+    let gates = place.remand(&["gates"]).out;
+    assert!(gates.contains("waits for a decision"), "{gates}");
+}
+
+// SR-10
+#[test]
+fn an_autonomous_run_blocks_the_gap_on_the_decision_and_the_others_go_on() {
+    let place = place();
+    let shown = begin(&place, &disputed(), &[]);
+    assert_eq!(shown.code, 5, "with nothing else to do it waits: {shown:?}");
+    assert_eq!(board(&place).gaps().next().expect("a gap").status, GapStatus::Blocked);
+    assert!(place.remand(&["gates"]).out.contains("(2) the engineer"), "the positions are shown");
+}
+
+// SR-10
+#[test]
+fn silence_on_a_grave_issue_must_be_answered_and_then_is_a_conflict() {
+    let place = place();
+    let script = one_gap()
+        .with(engineer("batch-1").says(login("Three tries.")))
+        .with(reviewer().round(1).says(objected("GAP-FLOW-001", "critical", "Five at least.")))
+        .with(reviewer().round(2).says(objected("GAP-FLOW-001", "low", "A comma.")))
+        .with(reviewer().round(3).says(objected("GAP-FLOW-001", "low", "A comma.")));
+    assert_eq!(begin(&place, &script, &[]).code, 5);
+    let assignments = given(&place, "engineer", "assignment.md");
+    assert_eq!(assignments.len(), 3, "{assignments:?}");
+    assert!(!assignments[1].contains("## Must be answered"), "{}", assignments[1]);
+    assert!(assignments[2].contains("passed over in silence: ISSUE-R1-001"), "{}", assignments[2]);
+    let board = board(&place);
+    let issue = board.issues().find(|issue| issue.id.to_string() == "ISSUE-R1-001").expect("an issue");
+    assert!(matches!(issue.standing, Standing::Unanswered { silences: 2 }), "{issue:?}");
+    assert_eq!(board.conflicts().count(), 1);
+}
+
+// SR-10
+#[test]
+fn many_disagreements_are_told() {
+    let place = at_gate();
+    let summary = paper_of_round_two(&place);
+    assert!(summary.contains("the engineer disagreed with 1 of 1 issues"), "{summary}");
+}
+
+fn paper_of_round_two(place: &super::Place) -> String {
+    // The documents of a round are there when the next one begins; the ledger has them at once.
+    let notes = place.reader().notes(&place.latest().run).expect("notes");
+    notes.iter().map(|note| format!("{}\n", note.text)).collect()
+}

@@ -1,0 +1,192 @@
+//! Results that are none: retries with other words, rounds that do not count, gaps that nobody can propose for.
+
+use super::rehearsed::{
+    approved, engineer, gap, inventory, last_look, one_gap, proposal, proposed, reviewer,
+};
+use super::{begin, board, given, json, paper, place, prompts};
+use crate::rehearsed::Script;
+use remand_kernel::gaps::{BlockedOn, GapStatus, RoundState};
+use serde_json::json;
+
+// SR-03
+#[test]
+fn a_retry_is_told_what_helps_against_the_failure_before_it() {
+    let place = place();
+    let script = one_gap()
+        .with(engineer("batch-1").attempt(1).does(json!({"print": "nothing to see"})))
+        .with(engineer("batch-1").attempt(2).does(json!({"result-text": "verdict: proposed"})));
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let prompts = prompts(&place, "engineer");
+    assert_eq!(prompts.len(), 3);
+    assert!(!prompts[0].contains("did not count"), "{}", prompts[0]);
+    assert!(prompts[1].contains("your result has to be in `"), "{}", prompts[1]);
+    assert!(prompts[2].contains("Answer even if you are uncertain"), "{}", prompts[2]);
+    let status = paper(&place, "status.md");
+    let errors = status.split("## Errors and retries").nth(1).expect("errors are in the status");
+    assert_eq!(errors.matches("engineer (batch-1): malformed").count(), 2, "{status}");
+    assert_eq!(errors.matches("tried again").count(), 2, "{status}");
+}
+
+// SR-03
+#[test]
+fn a_result_about_no_known_gap_is_asked_for_again_with_the_list() {
+    let place = place();
+    let other = proposed(&[proposal("GAP-OTHER-009", "Login", "Three tries.")]);
+    let form = json!({"verdict": "proposed", "proposals": [{"gap": "GAP-FLOW-001"}]});
+    let script = one_gap()
+        .with(engineer("batch-1").attempt(1).says(other))
+        .with(engineer("batch-1").attempt(2).says(form));
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let prompts = prompts(&place, "engineer");
+    assert!(prompts[1].contains("at least one of them:\n\n- GAP-FLOW-001"), "{}", prompts[1]);
+    assert!(prompts[2].contains("a whole result as it would be accepted"), "{}", prompts[2]);
+}
+
+// SR-03
+#[test]
+fn how_short_a_result_may_be_is_a_setting() {
+    let place = super::place_with(&[("remand.toml", "[rounds]\nleast = 100000\n")]);
+    let shown = begin(&place, &one_gap(), &[]);
+    assert_eq!(shown.code, 4, "{shown:?}");
+    assert!(shown.err.contains("at least 100000 characters"), "{}", shown.err);
+}
+
+// SR-04
+#[test]
+fn two_failed_rounds_in_a_row_ask_the_user_and_neither_counts() {
+    let place = place();
+    let script = one_gap().with(engineer("batch-1").does(json!({"print": "nothing"})));
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 5, "an autonomous run pauses: {shown:?}");
+    let told = json(&place, &["rounds", "--json"]);
+    let states: Vec<&str> = told["rounds"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["state"].as_str().expect("a state"))
+        .collect();
+    assert_eq!(states, ["failed", "failed"]);
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    assert!(rows.iter().all(|row| row.role != "spec-reviewer"), "there is nothing to review");
+}
+
+// SR-04
+#[test]
+fn a_failed_round_is_on_record_and_the_next_one_does_the_same_gaps() {
+    let place = place();
+    let script = one_gap().with(engineer("batch-1").round(1).does(json!({"print": "nothing"})));
+    assert_eq!(begin(&place, &script, &[]).code, 0);
+    let rows = board(&place).rows().to_vec();
+    assert_eq!(
+        rows.iter().map(|row| row.state).collect::<Vec<_>>(),
+        [RoundState::Failed, RoundState::Converging]
+    );
+    assert!(paper(&place, "round_001/summary.md").contains("**End:** failed"));
+    assert!(paper(&place, "round_002/engineer.md").contains("Three tries."));
+}
+
+// SR-04
+#[test]
+fn proposals_that_nobody_reviewed_are_reviewed_first_in_the_next_round() {
+    let place = place();
+    let script = one_gap().with(reviewer().round(1).does(json!({"print": "nothing"})));
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let engineers = given(&place, "engineer", "assignment.md").len();
+    assert_eq!(engineers, 1, "it is proposed once and reviewed twice");
+    let shown = given(&place, "spec-reviewer", "proposals.md");
+    let last = shown.last().expect("a review");
+    assert!(last.contains("GAP-FLOW-001 (left unreviewed)") && last.contains("Three tries."), "{last}");
+    assert!(paper(&place, "round_001/reviewer.md").contains("The proposals are unreviewed."));
+    assert!(board(&place).rows().iter().all(|row| row.state.counts()), "a round without review counts");
+}
+
+// SR-05
+#[test]
+fn silence_is_no_review() {
+    let place = place();
+    let silent = json!({"verdict": "no-issues", "reviews": [{"gap": "GAP-FLOW-001", "judgement": "approved"}], "checks": []});
+    let script = one_gap().with(reviewer().attempt(1).says(silent));
+    assert_eq!(begin(&place, &script, &[]).code, 0);
+    let prompts = prompts(&place, "spec-reviewer");
+    assert!(prompts[1].contains("payload.checks"), "{}", prompts[1]);
+}
+
+// SR-06
+#[test]
+fn who_has_nothing_to_propose_is_given_one_gap_by_name_and_then_the_gap_waits_for_something_outside() {
+    let place = place();
+    let script = one_gap().with(engineer("batch-1").says(json!({"verdict": "nothing", "proposals": []})));
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 5, "the user is told: {shown:?}");
+    let assignments = given(&place, "engineer", "assignment.md");
+    assert!(!assignments[0].contains("Address GAP-FLOW-001 now"), "{}", assignments[0]);
+    assert!(assignments[1].contains("Address GAP-FLOW-001 now"), "{}", assignments[1]);
+    let board = board(&place);
+    let gap = board.gaps().next().expect("a gap");
+    assert_eq!(gap.status, GapStatus::Blocked);
+    assert!(matches!(gap.waits_for, Some(BlockedOn::External(_))), "{gap:?}");
+    let gates = place.remand(&["gates"]);
+    assert!(gates.out.contains("waits for something outside"), "{}", gates.out);
+}
+
+// SR-06
+#[test]
+fn what_a_user_says_lifts_the_block_and_binds() {
+    let place = place();
+    let script =
+        one_gap().with(engineer("batch-1").round(1).says(json!({"verdict": "nothing", "proposals": []})));
+    let script =
+        script.with(engineer("batch-1").round(2).says(json!({"verdict": "nothing", "proposals": []})));
+    assert_eq!(begin(&place, &script, &[]).code, 5);
+    let note = "GAP-FLOW-001: The board wants three tries because of the audit";
+    let shown = place.remand(&["answer", "latest", "decided", "--note", note]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let last = given(&place, "engineer", "assignment.md").pop().expect("an assignment");
+    assert!(last.contains("The board wants three tries. This binds you."), "{last}");
+    assert!(paper(&place, "decisions.md").contains("**Reason:** of the audit"));
+}
+
+// SR-13
+#[test]
+fn of_two_texts_for_one_section_one_is_merged_and_the_other_goes_back() {
+    let place = place();
+    let script = Script::of([
+        inventory(&[gap("FLOW", "high", "Login"), gap("DATA", "low", "Storage")]),
+        engineer("batch-1").round(1).says(proposed(&[proposal("GAP-FLOW-001", "Login", "Three tries.")])),
+        engineer("batch-2").round(1).says(proposed(&[proposal("GAP-DATA-001", "login", "In a database.")])),
+        reviewer().round(1).says(approved(&["GAP-FLOW-001", "GAP-DATA-001"])),
+        engineer("batch-1").round(2).says(proposed(&[proposal("GAP-DATA-001", "Storage", "In a database.")])),
+        reviewer().round(2).says(approved(&["GAP-DATA-001"])),
+        last_look(),
+    ]);
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    let first: Vec<u64> =
+        rows.iter().filter(|row| row.role == "engineer" && row.visit == 1).map(|row| row.seq).collect();
+    assert!(first.len() == 2 && first[0] == first[1], "both engineers begin at once: {first:?}");
+    let summary = paper(&place, "round_001/summary.md");
+    assert!(summary.contains("GAP-FLOW-001 and GAP-DATA-001 both write section `login`"), "{summary}");
+    let text = super::committed(&place, "specs/sessions_v1.0.md");
+    assert_eq!((text.matches("Three tries.").count(), text.matches("In a database.").count()), (1, 1));
+}
+
+// SR-16
+#[test]
+fn a_round_is_given_no_more_gaps_than_the_settings_say_the_worst_first() {
+    let place = super::place_with(&[("remand.toml", "[rounds]\ngaps = 1\n")]);
+    let script = Script::of([
+        inventory(&[gap("FLOW", "low", "Login"), gap("DATA", "critical", "Storage")]),
+        engineer("batch-1").round(1).says(proposed(&[proposal("GAP-DATA-001", "Storage", "In a database.")])),
+        reviewer().round(1).says(approved(&["GAP-DATA-001"])),
+        engineer("batch-1").round(2).says(proposed(&[proposal("GAP-FLOW-001", "Login", "Three tries.")])),
+        reviewer().round(2).says(approved(&["GAP-FLOW-001"])),
+        last_look(),
+    ]);
+    assert_eq!(begin(&place, &script, &[]).code, 0);
+    let given = given(&place, "engineer", "assignment.md");
+    assert!(given[0].contains("GAP-DATA-001") && !given[0].contains("GAP-FLOW-001"), "{}", given[0]);
+}

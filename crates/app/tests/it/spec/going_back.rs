@@ -1,0 +1,168 @@
+//! Rounds that a human takes back: archived, never deleted, within limits, and then the best attempt holds.
+
+use super::rehearsed::{
+    approved, engineer, gap, inventory, last_look, objected, one_gap, proposal, proposed, reviewer,
+};
+use super::{Place, begin, board, committed, given, has_paper, json, paper, place};
+use crate::rehearsed::Script;
+use serde_json::json;
+
+/// Each round resolves one of three gaps.
+fn three_gaps() -> Script {
+    Script::of([
+        inventory(&[gap("A", "critical", "Login"), gap("B", "high", "Storage"), gap("C", "low", "Expiry")]),
+        engineer("batch-1").says(proposed(&[proposal("GAP-A-001", "Login", "Alpha.")])),
+        engineer("batch-2").says(proposed(&[proposal("GAP-B-001", "Storage", "Beta.")])),
+        engineer("batch-3").says(proposed(&[proposal("GAP-C-001", "Expiry", "Gamma.")])),
+        reviewer().round(1).says(json!({
+            "verdict": "reviewed", "checks": ["all"],
+            "reviews": [
+                {"gap": "GAP-A-001", "judgement": "approved"},
+                {"gap": "GAP-B-001", "judgement": "needs-revision", "note": "no"},
+                {"gap": "GAP-C-001", "judgement": "needs-revision", "note": "no"},
+            ],
+        })),
+        engineer("batch-1").round(2).says(proposed(&[proposal("GAP-B-001", "Storage", "Beta, badly.")])),
+        engineer("batch-2").round(2).says(proposed(&[proposal("GAP-C-001", "Expiry", "Gamma.")])),
+        reviewer().round(2).says(approved(&["GAP-B-001", "GAP-C-001"])),
+        engineer("batch-1").round(3).says(proposed(&[proposal("GAP-B-001", "Storage", "Beta, well.")])),
+        reviewer().round(3).says(approved(&["GAP-B-001", "GAP-C-001"])),
+        last_look(),
+    ])
+}
+
+/// At the question that ends round 1.
+fn after_round_one() -> Place {
+    let place = place();
+    let shown = begin(&place, &three_gaps(), &["--interactive"]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    place
+}
+
+// SR-11
+#[test]
+fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
+    let place = place();
+    let one = one_gap().with(reviewer().round(1).says(objected("GAP-FLOW-001", "low", "A comma.")));
+    let script = one.with(engineer("batch-1").round(2).says(proposed(&[proposal(
+        "GAP-FLOW-001",
+        "Login",
+        "Three tries, please.",
+    )])));
+    assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
+    let before = board(&place);
+    let shown = place.remand(&[
+        "rounds",
+        "rollback",
+        "latest",
+        "--to",
+        "1",
+        "--mode",
+        "context",
+        "--reason",
+        "too abstract",
+        "--context",
+        "Give numbers.",
+    ]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let kept = paper(&place, "round_001_rolled_back_1/engineer.md");
+    assert!(kept.contains("Three tries.") && !kept.contains("please"), "{kept}");
+    assert!(paper(&place, "round_001/engineer.md").contains("Three tries, please."));
+    let status = paper(&place, "status.md");
+    for line in
+        ["## Round 1 rolled back", "**Reason:** too abstract", "- Give numbers.", "round_001_rolled_back_1"]
+    {
+        assert!(status.contains(line), "{line} in {status}");
+    }
+    let heed = given(&place, "engineer", "adjustments.md");
+    assert!(
+        heed[0].is_empty() && heed[1].contains("too abstract") && heed[1].contains("- Give numbers."),
+        "{heed:?}"
+    );
+    let after = board(&place);
+    assert_eq!(after.rows().len(), 1, "the counter went back");
+    assert_eq!(before.rows().len(), 1);
+    let used = place.latest().used.dispatches;
+    assert_eq!(used, 6, "what was spent stays spent: inventory, two rounds of two, the last look");
+}
+
+// SR-11
+#[test]
+fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
+    let place = after_round_one();
+    assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 0, "round 2 completes");
+    // Another run, stopped before its last round.
+    let place = after_round_one();
+    let narrowed = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "narrowed"]);
+    assert_eq!(narrowed.code, 5, "{narrowed:?}");
+    let assigned = given(&place, "engineer", "assignment.md");
+    let last: String = assigned[3..].concat();
+    assert!(
+        last.contains("GAP-A-001") && last.contains("GAP-B-001") && !last.contains("GAP-C-001"),
+        "{last}"
+    );
+}
+
+// SR-11
+#[test]
+fn a_round_may_be_left_out() {
+    let place = after_round_one();
+    let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "skip"]);
+    assert!(shown.code == 0 || shown.code == 5, "{shown:?}");
+    let told = json(&place, &["rounds", "--json"]);
+    assert_eq!(told["rounds"][0]["state"], "skipped", "{told}");
+    assert!(has_paper(&place, "round_001_rolled_back_1/summary.md"));
+}
+
+// SR-11
+#[test]
+fn after_two_rollbacks_of_a_round_the_best_attempt_holds() {
+    let place = place();
+    // The first attempt resolves the gap, the others do not.
+    let script = three_gaps()
+        .with(reviewer().round(2).says(json!({
+            "verdict": "reviewed", "checks": ["all"],
+            "reviews": [{"gap": "GAP-A-001", "judgement": "needs-revision", "note": "no"}],
+        })))
+        .with(reviewer().round(3).says(json!({
+            "verdict": "reviewed", "checks": ["all"],
+            "reviews": [{"gap": "GAP-A-001", "judgement": "needs-revision", "note": "no"}],
+        })))
+        .with(engineer("batch-1").round(2).says(proposed(&[proposal("GAP-A-001", "Login", "Worse.")])))
+        .with(engineer("batch-1").round(3).says(proposed(&[proposal("GAP-A-001", "Login", "Worst.")])))
+        .with(engineer("batch-2").round(2).says(json!({"verdict": "nothing", "proposals": []})))
+        .with(engineer("batch-2").round(3).says(json!({"verdict": "nothing", "proposals": []})))
+        .with(engineer("batch-3").round(2).says(json!({"verdict": "nothing", "proposals": []})))
+        .with(engineer("batch-3").round(3).says(json!({"verdict": "nothing", "proposals": []})));
+    assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
+    for _ in 0..2 {
+        let shown = place.remand(&["answer", "latest", "redo"]);
+        assert_eq!(shown.code, 5, "{shown:?}");
+    }
+    let refused = place.remand(&["rounds", "rollback", "latest", "--to", "1"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.err.contains("was rolled back 2 times, which is the limit"), "{}", refused.err);
+    assert!(refused.err.contains("`redo`"), "{}", refused.err);
+    let shown = place.remand(&["answer", "latest", "redo"]);
+    assert!(shown.err.contains("keep-best") || shown.out.contains("keep-best"), "{shown:?}");
+    let rows = board(&place).rows().to_vec();
+    assert_eq!(rows[0].resolved.len(), 1, "the first attempt holds: {rows:?}");
+    let spec = given(&place, "engineer", "spec.md").pop().expect("a text");
+    assert!(spec.contains("Alpha.") && !spec.contains("Worse"), "its text too: {spec}");
+}
+
+// SR-11
+#[test]
+fn what_cannot_go_back_says_why() {
+    let place = after_round_one();
+    let never = place.remand(&["rounds", "rollback", "latest", "--to", "7"]);
+    assert_eq!(never.code, 1);
+    assert!(never.err.contains("round 7 is not in the present line"), "{}", never.err);
+    assert!(never.err.contains("rounds that can go back: 1"), "{}", never.err);
+    let bare = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "context"]);
+    assert!(bare.err.contains("there is no context"), "{}", bare.err);
+    assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 0);
+    let over = place.remand(&["rounds", "rollback", "latest", "--to", "1"]);
+    assert!(over.code == 1 && over.err.contains("is over"), "{}", over.err);
+    assert!(committed(&place, "specs/sessions_v1.0.md").contains("Alpha."));
+}

@@ -1,0 +1,131 @@
+//! Rounds that make no progress, the user's choices, and the ways in which a refinement ends.
+
+use super::rehearsed::{engineer, gap, inventory, objected, one_gap, proposal, proposed, reviewer};
+use super::{SPEC, begin, board, committed, json, paper, place};
+use crate::rehearsed::Script;
+use remand_kernel::gaps::{Actor, GapStatus, RoundState};
+use serde_json::json;
+
+/// Nothing is ever good enough for the reviewer.
+fn stalling() -> Script {
+    Script::of([
+        inventory(&[gap("FLOW", "high", "Login"), gap("UX", "low", "Expiry")]),
+        engineer("batch-1").says(proposed(&[proposal("GAP-FLOW-001", "Login", "Three tries.")])),
+        engineer("batch-2").says(proposed(&[proposal("GAP-UX-001", "Expiry", "An hour.")])),
+        reviewer().says(objected("GAP-FLOW-001", "low", "A comma.")),
+    ])
+}
+
+// SR-07, SR-09, SR-17
+#[test]
+fn an_autonomous_run_accepts_the_complexity_and_stops_at_the_last_round_with_a_draft() {
+    let place = place();
+    let shown = begin(&place, &stalling(), &[]);
+    assert_eq!(shown.code, 4, "{shown:?}");
+    let board = board(&place);
+    let states: Vec<RoundState> = board.rows().iter().map(|row| row.state).collect();
+    assert_eq!(states.len(), 10, "ten rounds and no more");
+    assert_eq!(
+        states[..4],
+        [RoundState::Stalled(1), RoundState::Warning(2), RoundState::Stalled(1), RoundState::Warning(2)]
+    );
+    assert_eq!(committed(&place, "specs/sessions_draft.md"), SPEC, "nothing was accepted");
+    let summary = paper(&place, "summary.md");
+    assert!(
+        summary.contains("**Status:** draft, out of rounds") && summary.contains("GAP-FLOW-001, high"),
+        "{summary}"
+    );
+    let told = place.remand(&["rounds"]).out;
+    assert!(told.contains("stalled (2), warning") && told.contains("start  ████"), "{told}");
+}
+
+/// An interactive run at the question what to do about two stalled rounds.
+fn warned() -> super::Place {
+    let place = place();
+    assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
+    assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 5);
+    let gates = place.remand(&["gates"]).out;
+    assert!(gates.contains("no net progress"), "{gates}");
+    place
+}
+
+// SR-08
+#[test]
+fn narrowing_defers_what_is_low_and_blocks_nothing() {
+    let place = warned();
+    place.remand(&["answer", "latest", "narrow", "--note", "later"]);
+    let board = board(&place);
+    let low = board.gaps().find(|gap| gap.id.to_string() == "GAP-UX-001").expect("a gap");
+    assert_eq!(low.status, GapStatus::Deferred);
+    let moved = board.transitions().iter().find(|moved| moved.to == GapStatus::Deferred).expect("a move");
+    assert_eq!((moved.actor, moved.why.as_str()), (Actor::User, "later"));
+    assert_eq!(
+        board.rows().last().map(|row| row.state),
+        Some(RoundState::Stalled(1)),
+        "the count starts anew"
+    );
+}
+
+// SR-08, SR-09
+#[test]
+fn a_forced_completion_asks_twice_and_names_what_stays_open() {
+    let place = warned();
+    assert_eq!(place.remand(&["answer", "latest", "force-complete"]).code, 5);
+    let shown = place.remand(&["answer", "latest", "confirm"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let summary = paper(&place, "summary.md");
+    assert!(summary.contains("**Status:** user-approved with known gaps"), "{summary}");
+    assert!(summary.contains("- GAP-FLOW-001, high"), "{summary}");
+    assert_eq!(place.latest().confidence, "low");
+}
+
+// SR-09
+#[test]
+fn high_gaps_are_named_one_by_one_before_a_user_accepts() {
+    let place = place();
+    assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
+    let gates = place.remand(&["gates"]).out;
+    assert!(gates.contains("open and high: GAP-FLOW-001"), "{gates}");
+    let shown = place.remand(&["answer", "latest", "accept"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert_eq!(committed(&place, "specs/sessions_v1.0.md"), SPEC);
+}
+
+// SR-09
+#[test]
+fn while_a_critical_gap_is_open_accepting_is_not_offered() {
+    let place = place();
+    let script = stalling().with(inventory(&[gap("FLOW", "critical", "Login")]));
+    assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
+    let shown = place.remand(&["answer", "latest", "accept"]);
+    assert!(shown.code == 1 && shown.err.contains("not offered"), "{shown:?}");
+}
+
+// SR-09, SR-12
+#[test]
+fn a_pause_goes_on_where_it_was_and_an_abandoned_run_is_kept() {
+    let place = place();
+    assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
+    let before = board(&place);
+    assert_eq!(place.remand(&["answer", "latest", "pause"]).code, 5);
+    assert_eq!(place.remand(&["answer", "latest", "go-on"]).code, 5);
+    assert_eq!(board(&place), before, "a pause changes nothing");
+    let shown = place.remand(&["answer", "latest", "abandon"]);
+    assert_eq!(shown.code, 4, "{shown:?}");
+    assert!(paper(&place, "summary.md").contains("**Status:** abandoned"));
+    assert!(paper(&place, "round_001/engineer.md").contains("Three tries."));
+}
+
+// SR-07
+#[test]
+fn a_round_that_opens_many_gaps_diverges_at_once() {
+    let place = place();
+    let more: Vec<_> = (0..4).map(|_| gap("NEW", "low", "Expiry")).collect();
+    let mut review = objected("GAP-FLOW-001", "low", "A comma.");
+    review["new_gaps"] = json!(more);
+    let script = one_gap().with(reviewer().round(1).says(review));
+    assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
+    let told = json(&place, &["rounds", "--json"]);
+    assert_eq!((&told["rounds"][0]["state"], &told["rounds"][0]["net"]), (&json!("diverging"), &json!(-4)));
+    assert!(place.remand(&["gates"]).out.contains("no net progress"));
+}

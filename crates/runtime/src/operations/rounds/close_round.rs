@@ -1,0 +1,143 @@
+//! `close-round`: both outputs become moves of gaps, accepted text goes into the document, and the round is counted
+//! (SR-02, SR-04, SR-07, SR-10, SR-17).
+
+use super::super::Done;
+use super::{Sight, questions, write, write_board};
+use crate::clock;
+use crate::rounds::{Turns, documents, put};
+use crate::workshop::{Job, Trouble};
+use remand_kernel::event::Mode;
+use remand_kernel::gaps::{
+    Acceptable, Autonomy, Board, ClosedRound, Notice, RoundEnd, RoundInput, Unplaced, close_round,
+};
+use remand_ledger::fact::NoteKind;
+
+/// The flag that says whether the user may accept the document as it is.
+const ACCEPTABLE: &str = "acceptable";
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let Sight { reader, mut history } = Sight::of(job)?;
+    let board = &history.board()?.clone();
+    let document = history.document(&reader)?;
+    let turns = Turns::of(board, &history.current)?;
+    let input = RoundInput {
+        round: board.round(),
+        engineer: turns.engineer,
+        reviewer: turns.reviewer,
+        autonomy: match job.state.mode {
+            Mode::Autonomous => Autonomy::Autonomous,
+            Mode::Interactive => Autonomy::Interactive,
+        },
+        unplaced: Vec::new(),
+    };
+    let (closed, text) = place(board, input, &document)?;
+    let mut done = Done::saying(word(closed.end));
+    tell(&closed, &turns.left_out, &mut done);
+    set_acceptable(job, &closed.board, &mut done);
+    write_board(job, &closed.board, &mut done)?;
+    if text != document {
+        write(job, &job.program.subject, "md", &text, &mut done);
+    }
+    // Whoever is asked about the round can read it already.
+    let remarks = done.facts.notes.iter().map(|note| note.text.clone()).collect();
+    history.close(closed.board, &done.report.says, remarks, clock::now());
+    documents::lay_out(&history, &text, &job.site)?;
+    Ok(done)
+}
+
+/// Closes the round and puts its texts into the document. What cannot be put there goes back to the engineer, and the
+/// round is closed again without it.
+fn place(board: &Board, mut input: RoundInput, document: &str) -> Result<(ClosedRound, String), Trouble> {
+    loop {
+        let closed = close_round(board, &input).map_err(|error| Trouble::denied(error.to_string()))?;
+        let mut text = document.to_string();
+        let mut unplaced = Vec::new();
+        for placement in &closed.placements {
+            match put(&text, placement) {
+                Ok(placed) => text = placed,
+                Err(why) => unplaced.extend(
+                    placement.gaps.iter().map(|gap| Unplaced { gap: gap.clone(), why: why.to_string() }),
+                ),
+            }
+        }
+        if unplaced.is_empty() {
+            return Ok((closed, text));
+        }
+        input.unplaced.extend(unplaced);
+    }
+}
+
+fn tell(closed: &ClosedRound, left_out: &[String], done: &mut Done) {
+    let kind = match closed.end {
+        RoundEnd::Complete | RoundEnd::Converging => NoteKind::Decision,
+        RoundEnd::Stalled
+        | RoundEnd::Warning
+        | RoundEnd::Diverging
+        | RoundEnd::Conflict
+        | RoundEnd::Waiting
+        | RoundEnd::Empty => NoteKind::Concern,
+    };
+    done.note(kind, &closed.explanation);
+    for overlap in &closed.overlaps {
+        done.note(NoteKind::Concern, format!("{overlap}; the second goes back to its engineer"));
+    }
+    for notice in &closed.notices {
+        done.note(NoteKind::Concern, noticed(notice));
+    }
+    for left_out in left_out {
+        done.note(NoteKind::Warning, left_out);
+    }
+    if matches!(closed.end, RoundEnd::Conflict | RoundEnd::Waiting) {
+        for question in questions::open(&closed.board) {
+            done.note(NoteKind::Concern, question);
+        }
+        done.note(NoteKind::Concern, questions::HOW);
+    }
+    if let Acceptable::Yes { high, .. } = closed.board.acceptable() {
+        for gap in high.iter().filter_map(|id| closed.board.gap(id)) {
+            done.note(NoteKind::Concern, format!("open and high: {} ({})", gap.id, gap.claim));
+        }
+    }
+}
+
+fn noticed(notice: &Notice) -> String {
+    match notice {
+        Notice::EngineerFailed { why, in_a_row } => {
+            format!("the engineer failed ({in_a_row} in a row): {why}")
+        }
+        Notice::ReviewerFailed { why, unreviewed } => {
+            let gaps: Vec<String> = unreviewed.iter().map(ToString::to_string).collect();
+            format!("the reviewer failed: {why}; reviewed first in the next round: {}", gaps.join(", "))
+        }
+        Notice::MostDisagreed { disagreed, of } => {
+            format!("the engineer disagreed with {disagreed} of {of} issues")
+        }
+        Notice::DecisionStands { issue } => {
+            format!("the engineer disagreed with {issue}, which is decided; the decision stands")
+        }
+        Notice::RoundsSpent { max } => format!("the last of {max} rounds is over"),
+    }
+}
+
+/// Whether no critical and no blocking gap is open (SR-09).
+fn set_acceptable(job: &Job, board: &Board, done: &mut Done) {
+    let phase = job.program.phase(job.id.phase);
+    let sets = phase.sets.iter().any(|flag| job.program.flags[flag.index()] == ACCEPTABLE);
+    if sets {
+        let holds = matches!(board.acceptable(), Acceptable::Yes { .. });
+        done.report.flags.push((ACCEPTABLE.to_string(), holds));
+    }
+}
+
+fn word(end: RoundEnd) -> &'static str {
+    match end {
+        RoundEnd::Complete => "complete",
+        RoundEnd::Converging => "converging",
+        RoundEnd::Stalled => "stalled",
+        RoundEnd::Warning => "warning",
+        RoundEnd::Diverging => "diverging",
+        RoundEnd::Conflict => "conflict",
+        RoundEnd::Waiting => "waiting",
+        RoundEnd::Empty => "empty",
+    }
+}

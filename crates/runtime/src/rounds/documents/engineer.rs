@@ -1,0 +1,90 @@
+//! `round_<nnn>/engineer.md`: what the engineers proposed.
+
+use super::super::papers::Papers;
+use super::{bullets, table};
+use crate::contract::markdown::{block, cell, code, fenced, inline};
+use crate::contract::schema::gaps::{GapProposal, GapProposals, IssueStance, ReportedGap};
+use crate::contract::schema::words::Confidence;
+use remand_kernel::gaps::{Board, GapSeverity};
+
+pub fn page(papers: &Papers, board: &Board) -> String {
+    let mut page = format!("# Round {}: engineer\n", papers.round);
+    if papers.proposals.is_empty() {
+        page.push_str("\nNo engineer brought a result; `summary.md` says why.\n");
+    }
+    for (batch, result) in &papers.proposals {
+        let said = papers.said.get(batch).map(|said| inline(said)).filter(|said| !said.is_empty());
+        let gaps: Vec<String> =
+            papers.batches.get(batch).into_iter().flatten().map(ToString::to_string).collect();
+        let given = if gaps.is_empty() { "no gap".to_string() } else { gaps.join(", ") };
+        page.push_str(&format!("\n**{}**, given {given}.", inline(batch)));
+        page.push_str(&said.map_or_else(|| "\n".to_string(), |said| format!(" {said}\n")));
+        for proposal in &result.proposals {
+            page.push_str(&of(proposal, board));
+        }
+        page.push_str(&answers(result));
+        if !result.new_gaps.is_empty() {
+            page.push_str(&format!("\n## New gaps\n\n{}", new_gaps(&result.new_gaps)));
+        }
+    }
+    page
+}
+
+fn of(proposal: &GapProposal, board: &Board) -> String {
+    let gap = board.gaps().find(|gap| gap.id.to_string() == proposal.gap.0);
+    let claim = gap.map_or_else(String::new, |gap| format!(": {}", inline(&gap.claim)));
+    let confidence = match proposal.confidence {
+        Confidence::High => "high",
+        Confidence::Medium => "medium",
+        Confidence::Low => "low",
+    };
+    let mut text = format!(
+        "\n## {}{claim}\n\n**Confidence:** {confidence} · **Section:** {}\n\n{}\n\n### Text\n\n{}",
+        inline(&proposal.gap.0),
+        inline(&proposal.section.0),
+        block(&proposal.solution.0, 0),
+        fenced(&proposal.text.0, "markdown", 0),
+    );
+    if !proposal.replaces.trim().is_empty() {
+        text.push_str(&format!("\nIt replaces:\n\n{}", fenced(&proposal.replaces, "markdown", 0)));
+    }
+    for (title, items) in [("Examples", &proposal.examples), ("Trade-offs", &proposal.trade_offs)] {
+        if !items.is_empty() {
+            text.push_str(&format!("\n### {title}\n\n{}", bullets(items.iter().map(|item| block(item, 2)))));
+        }
+    }
+    if !proposal.new_gaps.is_empty() {
+        text.push_str(&format!("\n### New gaps\n\n{}", new_gaps(&proposal.new_gaps)));
+    }
+    text
+}
+
+fn answers(result: &GapProposals) -> String {
+    if result.answers.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<String>> = result
+        .answers
+        .iter()
+        .map(|answer| {
+            let stance = match answer.stance {
+                IssueStance::Agree => "agrees",
+                IssueStance::Disagree => "**disagrees**",
+            };
+            let said = [&answer.position, &answer.rationale, &answer.alternative].map(|it| cell(it));
+            [cell(&answer.issue.0), stance.to_string()].into_iter().chain(said).collect()
+        })
+        .collect();
+    let head = ["Issue", "Stance", "Position", "Rationale", "Alternative"];
+    format!("\n## Answers to issues\n\n{}", table(&head, &rows))
+}
+
+/// Gaps as they were reported, before the engine gave them ids.
+pub fn new_gaps(gaps: &[ReportedGap]) -> String {
+    bullets(gaps.iter().map(|gap| {
+        let severity = GapSeverity::from(gap.severity);
+        let from = gap.split_from.as_deref().filter(|from| !from.is_empty());
+        let from = from.map_or_else(String::new, |from| format!(" (split off {})", code(from)));
+        format!("{} {severity}: {}{from}", inline(&gap.category), inline(&gap.claim.0))
+    }))
+}

@@ -1,0 +1,132 @@
+//! What people read of the rounds: Markdown in the run's folder, rendered by the engine from typed outputs (SR-15).
+//!
+//! Everything is rendered from the history each time, so a round that was rolled back moves to its own folder and
+//! nothing is lost: what is on disk can be made again from the ledger.
+
+mod engineer;
+mod reviewer;
+mod round;
+mod status;
+mod summary;
+
+pub use engineer::page as engineer_page;
+pub use status::{decisions, status};
+pub use summary::{Standing, known_limits, summary};
+
+use super::history::History;
+use super::papers::Papers;
+use crate::workshop::{Site, Trouble};
+use remand_kernel::gaps::archive_name;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// What stands between commit and path where the engine says what it committed.
+pub const AS: &str = ", as ";
+
+/// The review of a round that was closed.
+pub fn reviewer_page(papers: &Papers) -> String {
+    papers.board.as_ref().map_or_else(String::new, |board| reviewer::page(papers, board))
+}
+
+/// Writes all documents of the rounds so far, and what they are about as it is.
+pub fn lay_out(history: &History, document: &str, site: &Site) -> Result<(), Trouble> {
+    let Some(board) = &history.board else { return Ok(()) };
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for (round, papers) in &history.closed {
+        add(&mut files, &format!("round_{round:03}"), papers);
+    }
+    for (number, papers) in &history.rolled_back {
+        add(&mut files, &archive_name(papers.round, *number), papers);
+    }
+    files.insert("status.md".to_string(), status(history, board));
+    files.insert("decisions.md".to_string(), decisions(board));
+    files.insert(format!("{}.md", site.pinned.program.subject), document.to_string());
+    let folder = site.folder();
+    forget_others(&folder, &files)?;
+    for (name, text) in &files {
+        write(&folder.join(name), &site.redact(text))?;
+    }
+    Ok(())
+}
+
+/// Writes everything when the run is over; the summary says how it ended.
+pub fn finish(site: &Site) -> Result<(), Trouble> {
+    let reader = site.reader()?;
+    let history = History::read(&reader, &site.run, &site.pinned)?;
+    if history.board.is_none() {
+        return Ok(());
+    }
+    lay_out(&history, &history.document(&reader)?, site)?;
+    let row = reader.run(&site.run.0)?;
+    let notes = reader.notes(&site.run)?;
+    let standing = Standing::of(&row, &history);
+    let path = notes.iter().rev().find_map(|note| note.text.split_once(AS));
+    write_summary(site, &summary(&history, standing, path.map_or("", |(_, path)| path)))
+}
+
+pub fn write_summary(site: &Site, text: &str) -> Result<(), Trouble> {
+    write(&site.folder().join("summary.md"), &site.redact(text))
+}
+
+fn add(files: &mut BTreeMap<String, String>, folder: &str, papers: &Papers) {
+    let Some(board) = &papers.board else {
+        files.insert(format!("{folder}/summary.md"), round::unfinished(papers));
+        return;
+    };
+    files.insert(format!("{folder}/engineer.md"), engineer::page(papers, board));
+    files.insert(format!("{folder}/reviewer.md"), reviewer::page(papers, board));
+    files.insert(format!("{folder}/summary.md"), round::page(papers, board));
+}
+
+/// A folder of a round that is on the present line no more has moved: its papers are in the folder of the rollback.
+fn forget_others(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Trouble> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let wanted = files.keys().any(|file| file.split('/').next() == Some(name.as_str()));
+        if name.starts_with("round_") && !wanted {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whole or not at all: somebody may be reading.
+fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+    if let Some(folder) = path.parent() {
+        crate::home::private_folder(folder)?;
+    }
+    let new = path.with_extension("md.new");
+    fs::write(&new, text)?;
+    fs::rename(&new, path)?;
+    Ok(())
+}
+
+/// A table with its columns aligned, so that it reads well as text too.
+fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |text: &str| text.chars().count();
+    let widths: Vec<usize> = (0..head.len())
+        .map(|at| rows.iter().map(|row| width(&row[at])).chain([width(head[at]), 3]).max().unwrap_or(3))
+        // A long cell is not worth a page of blanks in all the others.
+        .map(|most| most.min(60))
+        .collect();
+    let line = |cells: &[String]| {
+        let padded: Vec<String> = cells
+            .iter()
+            .zip(&widths)
+            .map(|(cell, most)| format!("{cell}{}", " ".repeat(most.saturating_sub(width(cell)))))
+            .collect();
+        format!("| {} |\n", padded.join(" | "))
+    };
+    let mut text = line(&head.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let rules: Vec<String> = widths.iter().map(|most| "-".repeat(*most)).collect();
+    text.push_str(&format!("| {} |\n", rules.join(" | ")));
+    rows.iter().for_each(|row| text.push_str(&line(row)));
+    text
+}
+
+fn bullets(items: impl IntoIterator<Item = String>) -> String {
+    let text: String = items.into_iter().map(|item| format!("- {item}\n")).collect();
+    if text.is_empty() { "None.\n".to_string() } else { text }
+}

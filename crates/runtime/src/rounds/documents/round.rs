@@ -1,0 +1,74 @@
+//! `round_<nnn>/summary.md`: what became of the round.
+
+use super::super::papers::{Mishap, Papers};
+use super::bullets;
+use crate::clock;
+use crate::contract::markdown::inline;
+use remand_kernel::gaps::{Board, table};
+
+pub fn page(papers: &Papers, board: &Board) -> String {
+    let round = papers.round;
+    let mut page = format!("# Round {round}: summary\n\n**End:** {}", inline(&papers.end));
+    if let (Some(begun), Some(closed)) = (papers.begun_at, papers.closed_at) {
+        page.push_str(&format!(" · **From:** {} · **To:** {}", clock::iso(begun), clock::iso(closed)));
+    }
+    page.push_str("\n\n");
+    let rows: Vec<_> = board.rows().iter().filter(|row| row.round == round).cloned().collect();
+    page.push_str(&table(&rows));
+    if let Some(row) = rows.first() {
+        for (title, ids) in [("Resolved", &row.resolved), ("New", &row.new), ("Set aside", &row.set_aside)] {
+            let gaps = ids.iter().filter_map(|id| board.gap(id));
+            let told: Vec<String> = gaps.map(|gap| format!("{}: {}", gap.id, inline(&gap.claim))).collect();
+            if !told.is_empty() {
+                page.push_str(&format!("\n## {title}\n\n{}", bullets(told)));
+            }
+        }
+    }
+    page.push_str(&format!("\n## Remarks\n\n{}", bullets(papers.remarks.iter().map(|it| inline(it)))));
+    page.push_str(&moves(board, round));
+    page.push_str(&mishaps(&papers.mishaps));
+    page
+}
+
+/// A round that was rolled back before it was closed.
+pub fn unfinished(papers: &Papers) -> String {
+    format!(
+        "# Round {}: summary\n\nIt was rolled back before it was closed.\n{}",
+        papers.round,
+        mishaps(&papers.mishaps)
+    )
+}
+
+/// Every move of the round, with whose word it was (SR-02).
+fn moves(board: &Board, round: u32) -> String {
+    let rows: Vec<Vec<String>> = board
+        .transitions()
+        .iter()
+        .filter(|moved| moved.round == round)
+        .map(|moved| {
+            vec![
+                moved.gap.to_string(),
+                format!("{} → {}", moved.from, moved.to),
+                moved.actor.to_string(),
+                crate::contract::markdown::cell(&moved.why),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("\n## Moves\n\n{}", super::table(&["Gap", "Move", "By", "Why"], &rows))
+}
+
+/// What went wrong, and whether it was tried again.
+pub fn mishaps(mishaps: &[Mishap]) -> String {
+    if mishaps.is_empty() {
+        return String::new();
+    }
+    let told = mishaps.iter().map(|mishap| {
+        let item = mishap.item.as_deref().map_or_else(String::new, |item| format!(" ({item})"));
+        let then = if mishap.tried_again { "tried again" } else { "given up" };
+        format!("{} {}{item}: {}; {then}", clock::iso(mishap.at), mishap.role, inline(&mishap.what))
+    });
+    format!("\n## Errors and retries\n\n{}", bullets(told))
+}

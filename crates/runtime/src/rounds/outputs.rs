@@ -1,0 +1,118 @@
+//! What the two roles delivered in a round, as the gap board takes it.
+//!
+//! A result obeys its contract, but may name gaps and issues that are not its business. Such parts are left out and
+//! told, and the rest counts: half a round is better than none.
+
+use super::papers::Papers;
+use crate::contract::{engineer_output, reviewer_output};
+use crate::workshop::Trouble;
+use remand_kernel::gaps::{
+    Board, EngineerOutput, EngineerTurn, GapId, GapStatus, NewGap, ReviewerOutput, ReviewerTurn,
+};
+use std::collections::BTreeSet;
+
+/// Both turns of a round, and what was left out of them.
+#[derive(Clone, Debug)]
+pub struct Turns {
+    pub engineer: EngineerTurn,
+    pub reviewer: ReviewerTurn,
+    pub left_out: Vec<String>,
+}
+
+impl Turns {
+    pub fn of(board: &Board, papers: &Papers) -> Result<Turns, Trouble> {
+        let mut left_out = Vec::new();
+        let mut engineer = EngineerOutput::default();
+        for (batch, result) in &papers.proposals {
+            let output = engineer_output(result).map_err(|problems| broken(batch, &problems))?;
+            engineer.proposals.extend(output.proposals);
+            engineer.answers.extend(output.answers);
+            engineer.new_gaps.extend(output.new_gaps);
+        }
+        let proposed = keep_proposals(board, &mut engineer, &mut left_out);
+        keep_answers(board, &mut engineer, &mut left_out);
+        keep_splits(board, &mut engineer.new_gaps, &mut left_out);
+        let reviewer = match (&papers.review, &papers.unreviewed) {
+            (Some(review), _) => {
+                let mut output = reviewer_output(review).map_err(|problems| broken("review", &problems))?;
+                keep_verdicts(board, &proposed, &mut output, &mut left_out);
+                keep_splits(board, &mut output.new_gaps, &mut left_out);
+                ReviewerTurn::Delivered(output)
+            }
+            (None, Some(why)) => ReviewerTurn::Failed { why: why.clone() },
+            (None, None) => ReviewerTurn::Skipped,
+        };
+        Ok(Turns { engineer: EngineerTurn::Delivered(engineer), reviewer, left_out })
+    }
+}
+
+/// One proposal a gap, for gaps that wait for one.
+fn keep_proposals(board: &Board, output: &mut EngineerOutput, left_out: &mut Vec<String>) -> BTreeSet<GapId> {
+    let mut proposed = BTreeSet::new();
+    output.proposals.retain(|proposal| {
+        let gap = &proposal.gap;
+        let why = match board.gap(gap) {
+            None => Some("there is no such gap".to_string()),
+            Some(gap) if !gap.status.is_workable() => Some(format!("it is {}", gap.status)),
+            Some(_) if proposed.contains(gap) => Some("another engineer proposed for it".to_string()),
+            Some(_) => None,
+        };
+        match why {
+            Some(why) => left_out.push(format!("the proposal for {gap} is left out: {why}")),
+            None => {
+                proposed.insert(gap.clone());
+                return true;
+            }
+        }
+        false
+    });
+    proposed
+}
+
+fn keep_answers(board: &Board, output: &mut EngineerOutput, left_out: &mut Vec<String>) {
+    let mut answered = BTreeSet::new();
+    output.answers.retain(|answer| {
+        let known = board.issues().any(|issue| issue.id == answer.issue);
+        let kept = known && answered.insert(answer.issue);
+        if !kept {
+            let why = if known { "it was answered already" } else { "there is no such issue" };
+            left_out.push(format!("the answer to {} is left out: {why}", answer.issue));
+        }
+        kept
+    });
+}
+
+/// Verdicts and issues about what was proposed, now or in a round that nobody reviewed.
+fn keep_verdicts(
+    board: &Board,
+    proposed: &BTreeSet<GapId>,
+    output: &mut ReviewerOutput,
+    left_out: &mut Vec<String>,
+) {
+    let waits = |gap: &GapId| {
+        let of_old = board.gap(gap).is_some_and(|gap| gap.status == GapStatus::Proposed);
+        of_old || proposed.contains(gap)
+    };
+    output.verdicts.retain(|verdict| {
+        let kept = waits(&verdict.gap);
+        if !kept {
+            left_out.push(format!("the review of {} is left out: nothing was proposed for it", verdict.gap));
+        }
+        kept
+    });
+    output.issues.retain(|issue| waits(&issue.gap));
+}
+
+/// A gap that was split off an unknown one stands for itself.
+fn keep_splits(board: &Board, gaps: &mut [NewGap], left_out: &mut Vec<String>) {
+    for gap in gaps {
+        if let Some(from) = gap.split_from.take_if(|from| board.gap(from).is_none()) {
+            left_out.push(format!("a new gap names {from}, which is not on the board; it stands for itself"));
+        }
+    }
+}
+
+fn broken(what: &str, problems: &[crate::contract::Problem]) -> Trouble {
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Trouble::denied(format!("the result of {what} in the ledger breaks its contract: {}", told.join("; ")))
+}

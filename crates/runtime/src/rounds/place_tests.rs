@@ -1,0 +1,94 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use proptest::prelude::*;
+
+const SPEC: &str = "# Sessions\n\nIntro.\n\n## Login\n\nA user logs in\nwith a name.\n\n### Errors\n\nNone yet.\n\n## Logout\n\nIt ends.\n";
+
+fn placement(section: &str, replaces: &str, text: &str) -> Placement {
+    Placement {
+        section: section.to_string(),
+        replaces: replaces.to_string(),
+        text: text.to_string(),
+        gaps: Vec::new(),
+    }
+}
+
+fn placed(section: &str, replaces: &str, text: &str) -> String {
+    put(SPEC, &placement(section, replaces, text)).unwrap()
+}
+
+// SR-17
+#[test]
+fn a_text_is_added_behind_what_its_section_says_itself() {
+    let wanted = SPEC.replace("with a name.\n", "with a name.\n\nThree tries.\n");
+    assert_eq!(placed("login", "", "Three tries.\n"), wanted);
+}
+
+// SR-17
+#[test]
+fn a_text_for_the_last_section_ends_the_document() {
+    assert_eq!(placed("## Logout", "", "All devices."), format!("{SPEC}\nAll devices.\n"));
+}
+
+// SR-17
+#[test]
+fn a_passage_is_replaced_however_its_lines_are_broken() {
+    let wanted = SPEC.replace("A user logs in\nwith a name.", "A user logs in with a name and a code.");
+    assert_eq!(
+        placed("Login", "A user logs in with a name.", "A user logs in with a name and a code."),
+        wanted
+    );
+}
+
+// SR-17
+#[test]
+fn a_section_that_is_not_there_is_added_at_the_end() {
+    assert_eq!(placed("Timeouts", "", "An hour."), format!("{SPEC}\n## Timeouts\n\nAn hour.\n"));
+}
+
+// SR-17
+#[test]
+fn a_heading_that_only_names_the_section_again_is_left_out() {
+    assert_eq!(placed("Logout", "", "## Logout\n\nAll devices."), placed("Logout", "", "All devices."));
+}
+
+// SR-17
+#[test]
+fn what_cannot_be_placed_says_why() {
+    let cases = [
+        ("Login", "A user walks in", "does not hold the passage"),
+        ("Nowhere", "A user logs in", "there is no section"),
+        ("Login", "n", "times"),
+    ];
+    for (section, replaces, wanted) in cases {
+        let why = put(SPEC, &placement(section, replaces, "text")).unwrap_err().to_string();
+        assert!(why.contains(wanted), "{why}");
+    }
+    let doubled = format!("{SPEC}\n## Admin\n\n### Errors\n\nMany.\n");
+    let twice = put(&doubled, &placement("Errors", "", "text")).unwrap_err();
+    assert_eq!(twice, Misplaced::ManySections { section: "Errors".to_string(), count: 2 });
+    assert!(put(&doubled, &placement("Admin > Errors", "", "text")).unwrap().ends_with("Many.\n\ntext\n"));
+    let high = put(SPEC, &placement("Login", "", "# All of it")).unwrap_err();
+    assert!(high.to_string().contains("level 1"), "{high}");
+}
+
+// SR-17
+#[test]
+fn line_ends_stay_those_of_the_document() {
+    let spec = SPEC.replace('\n', "\r\n");
+    let after = put(&spec, &placement("Login", "", "One.\nTwo.")).unwrap();
+    assert!(after.contains("with a name.\r\n\r\nOne.\r\nTwo.\r\n\r\n### Errors"), "{after:?}");
+    assert!(!after.replace("\r\n", "").contains('\n'));
+}
+
+proptest! {
+    // SR-17
+    #[test]
+    fn every_byte_of_the_document_stays(text in "[a-z]{1,8}( [a-z]{1,8}){0,4}", at in 0..3_usize) {
+        let section = ["Login", "Errors", "Logout"][at];
+        let after = put(SPEC, &placement(section, "", &text)).unwrap();
+        let cut = after.replacen(&format!("\n{text}\n"), "", 1);
+        prop_assert_eq!(cut, SPEC);
+    }
+}
