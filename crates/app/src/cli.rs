@@ -2,7 +2,8 @@
 
 use crate::commands::{
     answer, audit, bench, cancel, clean, completions, config, demo, diff, doctor, evidence, findings, gaps,
-    gates, gauntlet, init, issues, log, man, rehearse, resume, rollback, rounds, run, runs, show, status, ticket,
+    gates, gauntlet, init, issues, log, man, rehearse, resume, rollback, rounds, run, runs, show, status,
+    ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};

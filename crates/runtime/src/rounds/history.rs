@@ -145,7 +145,8 @@ impl History {
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
-            | Event::ApproachRemoved { .. } => (RetryMode::SamePrompt, String::new(), String::new()),
+            | Event::ApproachRemoved { .. }
+            | Event::Reattributed { .. } => (RetryMode::SamePrompt, String::new(), String::new()),
         };
         let papers = self.closed.range(round..).map(|(_, papers)| papers).chain([&self.current]);
         let errors = papers.flat_map(|papers| papers.mishaps.iter().map(|mishap| mishap.what.clone()));

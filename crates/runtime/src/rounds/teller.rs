@@ -43,7 +43,8 @@ impl Teller<'_> {
             | Event::Paused { .. }
             | Event::Resumed { .. }
             | Event::RolledBack { .. }
-            | Event::ApproachRemoved { .. } => {}
+            | Event::ApproachRemoved { .. }
+            | Event::Reattributed { .. } => {}
         }
         for ruling in &row.rulings {
             self.ruled(ruling, row.at);

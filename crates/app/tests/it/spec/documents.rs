@@ -127,7 +127,10 @@ fn each_role_begins_afresh_and_sees_documents_only() {
     let notes = reader.notes(&run).expect("notes");
     for path in hidden {
         let denied = |text: &str| text.contains(&format!("read {path}: Permission denied"));
-        assert!(notes.iter().any(|note| note.kind == NoteKind::Violation && denied(&note.text)), "{path}: {notes:?}");
+        assert!(
+            notes.iter().any(|note| note.kind == NoteKind::Violation && denied(&note.text)),
+            "{path}: {notes:?}"
+        );
     }
     assert!(!notes.iter().any(|note| note.text.contains("read spec.md")), "its documents it may read");
     let rows = reader.dispatches(&run).expect("dispatches");
