@@ -172,7 +172,7 @@ fn status_name(status: FiledStatus) -> &'static str {
     }
 }
 
-fn severity_name(severity: Severity) -> &'static str {
+pub fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Blocker => "blocker",
         Severity::Critical => "critical",
@@ -181,7 +181,7 @@ fn severity_name(severity: Severity) -> &'static str {
     }
 }
 
-fn severity_tone(severity: Severity) -> Tone {
+pub fn severity_tone(severity: Severity) -> Tone {
     match severity {
         Severity::Blocker | Severity::Critical => Tone::Bad,
         Severity::Major => Tone::Doubtful,
@@ -189,7 +189,7 @@ fn severity_tone(severity: Severity) -> Tone {
     }
 }
 
-fn category_name(category: Category) -> &'static str {
+pub fn category_name(category: Category) -> &'static str {
     match category {
         Category::Security => "security",
         Category::Correctness => "correctness",

@@ -7,9 +7,11 @@ pub mod cancel;
 pub mod clean;
 pub mod completions;
 pub mod config;
+pub mod defects;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
+pub mod estimate;
 pub mod evidence;
 pub mod findings;
 pub mod gaps;
@@ -26,6 +28,7 @@ pub mod rounds;
 pub mod run;
 pub mod runs;
 pub mod show;
+pub mod stats;
 pub mod status;
 pub mod ticket;
 
@@ -81,9 +84,11 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Clean(args) => clean::run(&context, args),
         Command::Completions(args) => completions::run(&context, args),
         Command::Config(args) => config::run(&context, args),
+        Command::Defects(args) => defects::run(&context, args),
         Command::Demo(args) => demo::run(&context, args),
         Command::Diff(args) => diff::run(&context, args),
         Command::Doctor(args) => doctor::run(&context, args),
+        Command::Estimate(args) => estimate::run(&context, args),
         Command::Evidence(args) => evidence::run(&context, args),
         Command::Findings(args) => findings::run(&context, args),
         Command::Gaps(args) => gaps::run(&context, args),
@@ -99,6 +104,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&context, args),
         Command::Runs(args) => runs::run(&context, args),
         Command::Show(args) => show::run(&context, args),
+        Command::Stats(args) => stats::run(&context, args),
         Command::Status(args) => status::run(&context, args),
         Command::Ticket(args) => ticket::run(&context, args),
         Command::Rehearse(args) => rehearse::run(args),

@@ -3,10 +3,23 @@
 use super::agents;
 use super::place::Place;
 use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked, outcome};
+use super::tsp;
 use remand_ledger::Reader;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A run that is killed: where it takes place, and how it begins.
+#[derive(Clone, Copy)]
+struct Play {
+    place: fn() -> Place,
+    begin: fn(&Place) -> Vec<String>,
+}
+
+const FEATURE: Play =
+    Play { place: three_tasks::place, begin: |place| three_tasks::arguments(place, REHEARSAL) };
+
+const TSP: Play = Play { place: three_tasks::place, begin: tsp::corrected_through_the_chain };
 
 /// So many runs share the points among them: run `k` dies at its `k`-th point, and each process that goes on with it
 /// dies at its own `RUNS`-th. More than ten points bring a run on by one commit at least, so each comes to its end.
@@ -17,9 +30,9 @@ const EXHAUSTIVE: &str = "REMAND_TEST_EVERY_DEATH_ALONE";
 
 /// Takes a run through with a death at this point, and more deaths at each point that many later. Gives how often it
 /// died.
-fn die_at(first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
-    let place = three_tasks::place();
-    let begin = three_tasks::arguments(&place, REHEARSAL);
+fn die_at(play: Play, first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
+    let place = (play.place)();
+    let begin = (play.begin)(&place);
     let mut deaths = 0;
     let mut point = Some(first);
     loop {
@@ -55,9 +68,10 @@ fn is_begun(place: &Place) -> bool {
 }
 
 /// The run that nothing happens to, and how many points it passes.
-fn undisturbed() -> (Outcome, u64) {
-    let place = three_tasks::place();
-    let shown = three_tasks::run(&place, REHEARSAL, &[]);
+fn undisturbed(play: Play) -> (Outcome, u64) {
+    let place = (play.place)();
+    let begin = (play.begin)(&place);
+    let shown = place.remand(&begin.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(shown.code, 0, "{shown:?}");
     let (reader, run) = (place.reader(), place.latest().run);
     let commits = reader.journal(&run, 0).expect("the journal").len();
@@ -72,9 +86,19 @@ fn undisturbed() -> (Outcome, u64) {
 /// on top.
 #[test]
 fn a_run_that_is_killed_at_any_point_comes_to_the_same_end() {
-    let (undisturbed, points) = undisturbed();
+    kill_everywhere(FEATURE, RUNS);
+}
+
+// CORE-04, PF-04
+#[test]
+fn a_run_of_tsp_that_is_killed_at_any_point_comes_to_the_same_end() {
+    kill_everywhere(TSP, RUNS / 2);
+}
+
+fn kill_everywhere(play: Play, runs: u64) {
+    let (undisturbed, points) = undisturbed(play);
     let alone = std::env::var_os(EXHAUSTIVE).is_some();
-    let (runs, again) = if alone { (points, None) } else { (RUNS, Some(RUNS)) };
+    let (runs, again) = if alone { (points, None) } else { (runs, Some(runs)) };
     let (next, deaths) = (AtomicU64::new(1), AtomicU64::new(0));
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     std::thread::scope(|scope| {
@@ -85,13 +109,13 @@ fn a_run_that_is_killed_at_any_point_comes_to_the_same_end() {
                     if first > runs {
                         return;
                     }
-                    deaths.fetch_add(die_at(first, again, &undisturbed), Ordering::SeqCst);
+                    deaths.fetch_add(die_at(play, first, again, &undisturbed), Ordering::SeqCst);
                 }
             });
         }
     });
     let deaths = deaths.into_inner();
-    assert!(points > 100 && deaths >= points, "{deaths} deaths at {points} points");
+    assert!(points > 50 && deaths >= points, "{deaths} deaths at {points} points");
 }
 
 // CORE-04, CORE-17
@@ -115,7 +139,7 @@ fn what_an_agent_was_doing_when_the_engine_was_killed_is_undone_and_the_agent_di
     agents::let_go(&go);
     let ended = resumed.wait_with_output().expect("an end");
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
-    assert_eq!(outcome(&place), undisturbed().0);
+    assert_eq!(outcome(&place), undisturbed(FEATURE).0);
 }
 
 // CORE-17
@@ -136,6 +160,6 @@ fn a_signal_makes_the_engine_leave_with_its_agents_and_the_run_goes_on_later() {
         agents::let_go(&go);
         let resumed = place.remand(&["resume"]);
         assert_eq!(resumed.code, 0, "{signal}: {resumed:?}");
-        assert_eq!(outcome(&place), undisturbed().0, "{signal}");
+        assert_eq!(outcome(&place), undisturbed(FEATURE).0, "{signal}");
     }
 }

@@ -10,7 +10,7 @@ use crate::rehearsed::TRIVIAL;
 use redaction::{joined, narrowed, of_any_machine, redacted};
 use std::path::PathBuf;
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 28] = [
     "init",
     "run",
     "resume",
@@ -21,6 +21,9 @@ const COMMANDS: [&str; 25] = [
     "findings",
     "gaps",
     "rounds",
+    "defects",
+    "stats",
+    "estimate",
     "show",
     "diff",
     "evidence",
@@ -102,6 +105,9 @@ fn where_nothing_ran_lists_are_empty_and_the_rest_says_how_to_begin() {
         &["findings"],
         &["gaps"],
         &["rounds"],
+        &["defects"],
+        &["stats"],
+        &["estimate"],
         &["show", "plan"],
         &["diff"],
         &["evidence"],

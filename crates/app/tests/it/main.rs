@@ -18,6 +18,7 @@ mod issue;
 mod knowledge;
 mod limits;
 mod monorepo;
+mod own_workflow;
 mod parked;
 mod permissions;
 mod quick;
@@ -26,6 +27,7 @@ mod secrets;
 mod spec;
 mod ticket;
 mod trust;
+mod tsp;
 mod walks;
 
 mod agents;

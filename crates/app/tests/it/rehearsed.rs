@@ -58,6 +58,11 @@ impl Entry {
         self.key("model", json!(model))
     }
 
+    /// What it claims to have used.
+    pub fn costs(self, tokens: u64) -> Entry {
+        self.key("usage", json!({"tokens": tokens, "money": "0.01"}))
+    }
+
     /// Its cost is unknown.
     pub fn unpriced(self) -> Entry {
         self.key("usage", json!({"tokens": 100}))
@@ -161,6 +166,22 @@ impl Script {
         Script(entries)
     }
 
+    /// The seven roles of `tsp` on these units; everything passes.
+    pub fn tsp(units: &[Value]) -> Script {
+        let assessed = |name: &str| role(name).says(assessment("pass", &[]));
+        Script(vec![
+            role("tsp-planner").says(plan(units)),
+            role("tsp-designer").says(design()),
+            assessed("tsp-design-reviewer"),
+            role("tsp-coder").writes("sums/sub.py", SUB).says(implemented("")),
+            assessed("tsp-code-reviewer"),
+            role("tsp-tester").writes("tests/test_sub.py", TEST_SUB).says(assessment("pass", &[])),
+            role("tsp-analyst").says(json!({
+                "verdict": "done", "title": "Afterwards", "markdown": "# Afterwards\n\nNothing was found.\n",
+            })),
+        ])
+    }
+
     /// All nine roles on one task: subtraction with its test.
     pub fn subtraction() -> Script {
         Script::feature(&[task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[])])
@@ -224,6 +245,24 @@ pub fn task(id: &str, files: &[(&str, &str)], needs: &[&str]) -> Value {
     })
 }
 
+/// A unit of a plan that points to nothing.
+pub fn unit(id: &str, files: &[(&str, &str)], needs: &[&str]) -> Value {
+    let mut unit = task(id, files, needs);
+    unit["relevant_context"] = json!([]);
+    unit
+}
+
+pub fn assessment(verdict: &str, findings: &[Value]) -> Value {
+    json!({"verdict": verdict, "summary": "As it looks.", "checked": ["all of it"], "findings": findings})
+}
+
+/// A finding that names the phases that injected the defect.
+pub fn injected(id: &str, phases: &[&str], claim: &str) -> Value {
+    let mut finding = finding(id, "major", claim);
+    finding["injected_by"] = json!(phases);
+    finding
+}
+
 pub fn implemented(task: &str) -> Value {
     json!({
         "verdict": "done", "task": task, "hypothesis": "Subtraction is like addition.",
@@ -276,6 +315,11 @@ impl Place {
         let mut arguments = vec!["--workflow", "quick"];
         arguments.extend(more);
         self.run(REQUEST, &script.text(), &arguments)
+    }
+
+    /// Takes the usual request through `tsp`.
+    pub fn tsp(&self, script: &Script) -> Shown {
+        self.run(REQUEST, &script.text(), &["--workflow", "tsp"])
     }
 
     /// Takes the usual request through `feature`.

@@ -1,0 +1,90 @@
+//! `remand defects reattribute`: a human says which phases injected a defect.
+
+use super::super::Context;
+use crate::driving::{self, Fate};
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::workplace::{Workplace, of_ledger};
+use remand_kernel::Event;
+use remand_ledger::query::FindingRow;
+use remand_ledger::{Reader, RunId};
+use remand_runtime::clock;
+use remand_runtime::host::{HostError, Unwatched};
+use remand_runtime::lock::LockError;
+use remand_workflow::diagnostic::nearest;
+use serde_json::json;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The run: its id, a part of it, or `latest`
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The finding, by its id
+    #[arg(value_name = "FINDING")]
+    finding: String,
+    /// The phases that injected it
+    #[arg(long, required = true, value_delimiter = ',', value_name = "PHASE")]
+    to: Vec<String>,
+    /// Why
+    #[arg(long, short, default_value = "", hide_default_value = true, value_name = "TEXT")]
+    note: String,
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let workplace = Workplace::open(context, Vec::new())?;
+    let reader = workplace.reader()?;
+    let run = reader.run(&args.run).map_err(|error| of_ledger(&error))?.run;
+    let finding = find(&reader, &run, &args.finding)?;
+    let event = Event::Reattributed {
+        at: finding.position,
+        from: finding.injected_by.clone(),
+        to: args.to.clone(),
+        by: driving::user(),
+        note: driving::redactor(&workplace)?.redact(&args.note).into_owned(),
+    };
+    let mut host = driving::host(&workplace)?;
+    loop {
+        match host.take_over(&run) {
+            Ok(_) => {
+                host.submit(&run, event, &mut Unwatched).map_err(|error| driving::of_host(&error))?;
+                return report(context, &reader, &run, &finding);
+            }
+            Err(HostError::Lock(LockError::Held { .. })) => {
+                let request =
+                    host.ledger().request(&run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
+                if let Fate::Over(exit) = driving::await_fate(context, &workplace, &run, request)? {
+                    return Ok(exit);
+                }
+            }
+            Err(error) => return Err(driving::of_host(&error)),
+        }
+    }
+}
+
+/// The last report of this id.
+fn find(reader: &Reader, run: &RunId, id: &str) -> Result<FindingRow, Failure> {
+    let findings = reader.findings(run).map_err(|error| of_ledger(&error))?;
+    if let Some(finding) = findings.iter().rfind(|finding| finding.id == id) {
+        return Ok(finding.clone());
+    }
+    let hint = match nearest(id, findings.iter().map(|finding| finding.id.as_str())) {
+        Some(near) => format!("did you mean `{near}`? `remand defects {run}` lists them"),
+        None => format!("`remand defects {run}` lists them"),
+    };
+    Err(Failure::user(format!("run {run} has no finding `{id}`"), hint))
+}
+
+fn report(context: &Context<'_>, reader: &Reader, run: &RunId, before: &FindingRow) -> Result<Exit, Failure> {
+    let findings = reader.findings(run).map_err(|error| of_ledger(&error))?;
+    let now = findings.iter().find(|finding| finding.position == before.position).unwrap_or(before);
+    if context.json {
+        let value = json!({
+            "run": run, "finding": now.id, "from": before.injected_by, "to": now.injected_by, "status": now.status,
+        });
+        print_json(&value)?;
+    } else {
+        let from =
+            if before.injected_by.is_empty() { "nobody".to_string() } else { before.injected_by.join(", ") };
+        print(&format!("{} is attributed to {} instead of {from}\n", now.id, now.injected_by.join(", ")))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,315 @@
+//! `tsp`: each defect goes back to the phase that injected it, and the ledger keeps count.
+
+use crate::place::Place;
+use crate::rehearsed::{
+    REQUEST, SUB, Script, TRIVIAL, assessment, design, implemented, injected, plan, role, unit,
+};
+use crate::three_tasks::assert_sound;
+use remand_ledger::query::Resolution;
+use serde_json::{Value, json};
+
+/// Takes b from a, the wrong way round.
+const WRONG: &str = "def sub(a, b):\n    return b - a\n";
+
+fn units() -> [Value; 1] {
+    [unit("unit-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[])]
+}
+
+/// A defect of planning and one of code, both found in code review; then a dispute with the tester.
+fn corrected() -> Script {
+    let mut second = design();
+    second["summary"] = json!("A module beside add, which takes b from a.");
+    let mut replanned = plan(&units());
+    replanned["summary"] = json!("Which is taken from which is said.");
+    let found = [
+        injected("CR-1", &["planning", "design"], "nobody says which is taken from which"),
+        injected("CR-2", &["code"], "sub takes a from b"),
+    ];
+    let mut disputed = implemented("");
+    disputed["changes"] = json!([]);
+    disputed["disputes"] = json!([{"finding": "T-1", "reason": "the design says so"}]);
+    Script::tsp(&units())
+        .with(role("tsp-planner").round(2).says(replanned))
+        .with(role("tsp-designer").round(2).says(second))
+        .with(role("tsp-coder").round(1).writes("sums/sub.py", WRONG).says(implemented("")))
+        .with(role("tsp-coder").round(3).says(disputed))
+        .with(role("tsp-code-reviewer").round(1).says(assessment("fail", &found)))
+        .with(
+            role("tsp-tester")
+                .round(1)
+                .writes("tests/test_sub.py", crate::rehearsed::TEST_SUB)
+                .says(assessment("fail", &[injected("T-1", &["code"], "sub is not symmetric")])),
+        )
+}
+
+/// How the run of `corrected` begins, for those who kill it.
+pub fn corrected_through_the_chain(place: &Place) -> Vec<String> {
+    let script = place.beside("rehearsal.yaml", &corrected().text());
+    let words = ["run", REQUEST, "--workflow", "tsp", "--agent"];
+    words.iter().map(ToString::to_string).chain([format!("rehearsal:{script}")]).collect()
+}
+
+fn phases(place: &Place) -> Vec<String> {
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    rows.into_iter().map(|row| row.phase).collect()
+}
+
+fn json_of(place: &Place, arguments: &[&str]) -> Value {
+    let shown = place.remand(&[arguments, &["--json"]].concat());
+    assert_eq!(shown.code, 0, "{arguments:?}: {}{}", shown.out, shown.err);
+    serde_json::from_str(&shown.out).expect("pure JSON")
+}
+
+// PF-01
+#[test]
+fn a_request_becomes_a_verified_commit_through_seven_roles() {
+    let place = Place::new();
+
+    let shown = place.tsp(&Script::tsp(&units()));
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest(), place.reader());
+    assert_eq!(
+        phases(&place),
+        ["planning", "design", "design-review", "code", "code-review", "test", "postmortem"]
+    );
+    assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "high"));
+    let changed = place.git(&["diff", "--name-only", "work", &run.branch]);
+    assert_eq!(changed, "sums/sub.py\ntests/test_sub.py\n");
+    let analyst = reader.dispatches(&run.run).expect("dispatches").pop().expect("the analyst");
+    let prompt = reader.blob(analyst.prompt.expect("a prompt")).expect("a blob");
+    assert!(String::from_utf8_lossy(&prompt).contains("the defects"), "the log is among its inputs");
+}
+
+// PF-03 PF-04 PF-08
+#[test]
+fn a_planning_defect_found_in_code_review_is_corrected_through_the_chain_and_no_further() {
+    let place = Place::new();
+
+    let shown = place.tsp(&corrected());
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(
+        phases(&place),
+        [
+            &["planning", "design", "design-review", "code", "code-review"][..],
+            &["planning", "design", "design-review", "code", "code-review", "test"],
+            // Nothing was changed by who disputes, so the review of the code stands.
+            &["code", "test", "postmortem"],
+        ]
+        .concat()
+    );
+    let (run, reader) = (place.latest(), place.reader());
+    let rulings = reader.rulings(&run.run, 0).expect("rulings");
+    let stands: Vec<&str> = rulings
+        .iter()
+        .filter(|row| row.ruling.rule == "stands")
+        .map(|row| row.ruling.phase.as_str())
+        .collect();
+    assert_eq!(stands, ["code-review"]);
+    let blob = place.git(&["show", &format!("{}:sums/sub.py", run.branch)]);
+    assert_eq!(blob, SUB);
+    assert_sound(&place);
+}
+
+// PF-07
+#[test]
+fn a_plan_that_cannot_be_worked_on_goes_back_to_its_planner_before_anybody_reads_it() {
+    let place = Place::configured(TRIVIAL);
+    let circular = plan(&[
+        unit("unit-1", &[("sums/sub.py", "green")], &["unit-2"]),
+        unit("unit-2", &[("tests/test_sub.py", "green")], &["unit-1"]),
+    ]);
+    let script = Script::tsp(&units()).with(role("tsp-planner").attempt(1).says(circular));
+
+    let shown = place.tsp(&script);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest().run, place.reader());
+    let rows = reader.dispatches(&run).expect("dispatches");
+    let first: Vec<(&str, u16, Option<&str>)> =
+        rows.iter().take(3).map(|row| (row.phase.as_str(), row.attempt, row.failure.as_deref())).collect();
+    assert_eq!(first, [("planning", 1, Some("malformed")), ("planning", 2, None), ("design", 1, None)]);
+    assert!(
+        rows[0].detail.as_deref().is_some_and(|detail| detail.contains("circle")),
+        "{:?}",
+        rows[0].detail
+    );
+    assert!(rows[1].started_at <= rows[2].started_at);
+    let rulings = reader.rulings(&run, 0).expect("rulings");
+    assert!(rulings.iter().all(|row| row.ruling.budgets.is_empty()), "no remand was spent: {rulings:?}");
+}
+
+// PF-09
+#[test]
+fn the_defect_log_says_where_defects_came_from_and_what_their_correction_took() {
+    let place = Place::configured(TRIVIAL);
+    assert_eq!(place.tsp(&corrected()).code, 0);
+    let (run, reader) = (place.latest().run, place.reader());
+
+    let defects = reader.defects(&run).expect("defects");
+
+    let told: Vec<(&str, Vec<&str>, &str, Resolution)> = defects
+        .iter()
+        .map(|row| {
+            let injected = row.injected.iter().map(String::as_str).collect();
+            (row.id.as_str(), injected, row.detected.as_str(), row.resolution)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("CR-1", vec!["planning", "design"], "code-review", Resolution::Corrected),
+            ("CR-2", vec!["code"], "code-review", Resolution::Corrected),
+            ("T-1", vec!["code"], "test", Resolution::Withdrawn),
+        ]
+    );
+    let attempts: Vec<(&str, u32)> =
+        defects[0].attempts.iter().map(|one| (one.phase.as_str(), one.dispatches)).collect();
+    let chain = ["planning", "design", "design-review", "code", "code-review"];
+    assert_eq!(attempts, chain.map(|phase| (phase, 1)));
+    // Every dispatch costs 100 tokens and a cent, and two defects share five of them.
+    assert_eq!((defects[0].tokens, defects[0].money), (250, 25_000));
+    assert_eq!((defects[2].tokens, defects[2].money), (200, 20_000));
+    assert!(defects.iter().all(|row| row.time > 0), "{defects:?}");
+
+    let shown = json_of(&place, &["defects", "--injected", "planning"]);
+    assert_eq!(shown["defects"].as_array().map(Vec::len), Some(1));
+    assert_eq!(shown["defects"][0]["resolution"], "corrected");
+    assert_eq!(json_of(&place, &["defects", "--open"])["defects"], json!([]));
+    assert_sound(&place);
+}
+
+// PF-12
+#[test]
+fn a_human_attributes_a_settled_defect_anew_and_history_keeps_both() {
+    let place = Place::configured(TRIVIAL);
+    assert_eq!(place.tsp(&corrected()).code, 0);
+    let before = place.latest();
+
+    let words =
+        ["defects", "reattribute", "latest", "CR-2", "--to", "design", "--note", "The design was vague."];
+    let said = json_of(&place, &words);
+
+    assert_eq!((&said["from"], &said["to"]), (&json!(["code"]), &json!(["design"])));
+    let after = place.latest();
+    assert_eq!((after.stage, after.seq), (before.stage, before.seq + 1));
+    let defects = place.reader().defects(&after.run).expect("defects");
+    assert_eq!(defects[1].injected, ["design"]);
+    let [kept] = defects[1].reattributions.as_slice() else { panic!("{:?}", defects[1]) };
+    assert_eq!((kept.from.as_slice(), kept.by.as_str()), (&["code".to_string()][..], "ada"));
+    assert!(place.remand(&["log"]).out.contains("attributed to design by ada: The design was vague."));
+    assert_sound(&place);
+
+    let refused = place.remand(&["defects", "reattribute", "latest", "CR-2", "--to", "test"]);
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    assert!(refused.err.contains("that can planning, design, code"), "{}", refused.err);
+    let unknown = place.remand(&["defects", "reattribute", "latest", "CR-3", "--to", "code"]);
+    assert!(unknown.code == 1 && unknown.err.contains("did you mean `CR-"), "{}", unknown.err);
+}
+
+// PF-12 PF-05
+#[test]
+fn an_open_defect_that_is_attributed_anew_at_the_gate_goes_to_the_new_phase() {
+    let place = Place::configured(TRIVIAL);
+    let mut script = Script::tsp(&units());
+    for round in 1..=4 {
+        let text = format!("{SUB}\n\nTRY = {round}\n");
+        let claim = format!("constant number {round} is out of place");
+        let found = [injected(&format!("CR-{round}"), &["code"], &claim)];
+        let mut said = implemented("");
+        said["hypothesis"] = json!(format!("Try number {round} will please."));
+        script = script
+            .with(role("tsp-coder").round(round).writes("sums/sub.py", &text).says(said))
+            .with(role("tsp-code-reviewer").round(round).says(assessment("fail", &found)));
+    }
+    let mut replanned = plan(&units());
+    replanned["summary"] = json!("Without constants.");
+    let script = script.with(role("tsp-planner").round(2).says(replanned));
+
+    let waiting = place.tsp(&script);
+    assert_eq!(waiting.code, 5, "{}{}", waiting.out, waiting.err);
+    let words = ["defects", "reattribute", "latest", "CR-4", "--to", "planning"];
+    assert_eq!(place.remand(&words).code, 0);
+    let answered = place.remand(&["answer", "latest", "try-again"]);
+
+    assert_eq!(answered.code, 0, "{}{}", answered.out, answered.err);
+    let reader = place.reader();
+    let rulings = reader.rulings(&place.latest().run, 0).expect("rulings");
+    let again = rulings.iter().find(|row| row.ruling.signal == "try-again").expect("the answer");
+    assert_eq!(again.ruling.target.as_deref(), Some("planning"));
+    assert_eq!(phases(&place).iter().filter(|phase| *phase == "planning").count(), 2);
+}
+
+// PF-10
+#[test]
+fn figures_are_taken_over_all_runs_of_a_workflow() {
+    let place = Place::configured(TRIVIAL);
+    assert_eq!(place.tsp(&corrected()).code, 0);
+    assert_eq!(place.tsp(&Script::tsp(&units())).code, 0);
+    assert_eq!(place.quick(&Script::quick(), &[]).code, 0);
+
+    let stats = json_of(&place, &["stats"]);
+
+    let workflows = stats["repositories"][0]["workflows"].as_array().expect("workflows");
+    let names: Vec<&str> = workflows.iter().filter_map(|it| it["workflow"].as_str()).collect();
+    assert_eq!(names, ["tsp", "quick"]);
+    let phase = |name: &str| {
+        let phases = workflows[0]["phases"].as_array().expect("phases");
+        phases.iter().find(|it| it["phase"] == name).expect("the phase").clone()
+    };
+    // What was withdrawn was no defect. One was injected by planning, one by code; both were found in code review.
+    assert_eq!((&workflows[0]["runs"], &workflows[0]["defects"]), (&json!(2), &json!(2)));
+    let (planning, review) = (phase("planning"), phase("code-review"));
+    assert_eq!(
+        (&planning["injected"], &planning["entries"], &planning["remands"]),
+        (&json!(1), &json!(3), &json!(1))
+    );
+    assert_eq!(
+        (&review["removed"], &review["entering"], &review["yield"]),
+        (&json!(2), &json!(2), &json!(1.0))
+    );
+    assert_eq!(phase("design-review")["yield"], json!(0.0));
+    assert_eq!(planning["rates"], json!([0.5, 0.0]));
+    assert_eq!(planning["correction"]["tokens"], json!(250));
+    // Twice two lines of code, and twice eight of a test.
+    let lines = workflows[0]["changed_lines"].as_f64().expect("lines");
+    assert_eq!(lines, 20.0);
+    assert_eq!(workflows[0]["density"].as_f64(), Some(2000.0 / lines));
+
+    let csv = place.remand(&["stats", "--csv", "--workflow", "tsp"]);
+    assert_eq!(csv.code, 0, "{}", csv.err);
+    let lines: Vec<&str> = csv.out.split("\r\n").collect();
+    assert!(lines[0].starts_with("repository,workflow,runs"), "{}", lines[0]);
+    let planning = lines.iter().find(|line| line.contains(",planning,")).expect("a line");
+    assert!(planning.contains(",tsp,2,20,planning,3,1,0.3333,1,0,0,0.0000,"), "{planning}");
+    let all = json_of(&place, &["stats", "--all", "--last", "1"]);
+    assert_eq!(all["repositories"][0]["workflows"][0]["runs"], json!(1));
+}
+
+// PF-11
+#[test]
+fn an_estimate_rests_on_three_runs_at_least_and_says_so() {
+    let place = Place::configured(TRIVIAL);
+    let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green"), ("README.md", "yellow")];
+    // 100 tokens a dispatch, and as many more for the planner as the plan is large.
+    for (count, tokens) in [(1, 300), (2, 400), (3, 600)] {
+        let units = [unit("unit-1", &files[..count], &[])];
+        let planner = role("tsp-planner").costs(tokens).says(plan(&units));
+        assert_eq!(place.tsp(&Script::tsp(&units).with(planner)).code, 0);
+        if count < 3 {
+            let early = place.remand(&["estimate", "--size", "4", "--workflow", "tsp"]);
+            assert_eq!(early.code, 0, "{}", early.err);
+            assert!(early.out.contains("not enough to go by"), "{}", early.out);
+        }
+    }
+
+    let estimate = json_of(&place, &["estimate", "--size", "4", "--workflow", "tsp"]);
+
+    let tokens = &estimate["efforts"]["tokens"];
+    assert!((tokens["fit"]["good"]["r2"].as_f64().expect("r²") - 1.0).abs() < 1e-9, "{estimate}");
+    assert!((tokens["prediction"]["expected"].as_f64().expect("tokens") - 1100.0).abs() < 1e-6, "{estimate}");
+    let of_run = json_of(&place, &["estimate"]);
+    assert_eq!((&of_run["size"], &of_run["complexity"]["yellow"]), (&json!(5), &json!(1)));
+    assert_eq!(of_run["efforts"]["tokens"]["fit"]["too-few"]["points"], json!(2));
+}
