@@ -6,7 +6,7 @@ use remand_kernel::event::{Event, Outcome};
 use remand_kernel::finding::Severity;
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Work;
-use remand_kernel::ruling::{Ruling, Verdict};
+use remand_kernel::ruling::{Rule, Ruling, Verdict};
 use remand_kernel::view;
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::GateRow;
@@ -63,7 +63,9 @@ impl Story {
             | Verdict::Reattribute { .. } => false,
         };
         if !back {
-            self.say(&format!("  {place:<24} {}", shown.signal));
+            let stands =
+                if ruling.rule == Rule::Stands { " (stands: nothing that it read has changed)" } else { "" };
+            self.say(&format!("  {place:<24} {}{stands}", shown.signal));
             return;
         }
         self.caught += 1;

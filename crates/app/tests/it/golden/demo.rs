@@ -64,6 +64,60 @@ fn whoever_was_first(bundle: &str) -> String {
     bundle.lines().filter(|line| !is_of_a_start(line)).map(even).collect::<Vec<_>>().join("\n")
 }
 
+/// Plays a demonstration in a folder of its own, and gives that folder and the story.
+fn played(place: &Place, name: &str) -> (String, String) {
+    let folder = place.all().join("demo").display().to_string();
+    let mut command = place.command(&["demo", name, "--into", &folder]);
+    command.env_remove("REMAND_STATE_DIR").env_remove("NO_COLOR").env("TERM", "xterm-256color");
+    let demo = shown(command);
+    assert_eq!((demo.code, demo.err.as_str()), (0, ""), "{}", demo.out);
+    let (story, _) = demo.out.split_once("\n────").expect("the bundle is set apart");
+    let (_, story) = story.split_once("are real.\n\n").expect("what it is");
+    (folder, story.to_string())
+}
+
+/// What commands say in the project of a demonstration.
+fn inside(place: &Place, checkout: &str, lines: &[&[&str]]) -> String {
+    let said = |words: &&[&str]| {
+        let mut command = place.command(&[&["-C", checkout], *words].concat());
+        command.env_remove("REMAND_STATE_DIR");
+        format!("$ remand {}\n{}\n", words.join(" "), shown(command).out)
+    };
+    redacted(&lines.iter().map(said).collect::<String>(), &place.all())
+}
+
+#[test]
+fn the_demonstration_of_quick_refutes_a_claim_and_hears_a_reviewer() {
+    let place = Place::new();
+    let (_, story) = played(&place, "quick");
+    insta::assert_snapshot!("demo-quick", story);
+}
+
+// PF-03 PF-04 PF-09 PF-10 PF-11
+#[test]
+fn the_demonstration_of_tsp_sends_a_planning_defect_through_the_chain() {
+    let place = Place::new();
+    let (folder, story) = played(&place, "tsp");
+    insta::assert_snapshot!("demo-tsp", story);
+    let lines: &[&[&str]] = &[
+        &["defects"],
+        &[
+            "defects",
+            "reattribute",
+            "latest",
+            "CR-1",
+            "--to",
+            "planning",
+            "--note",
+            "The design had to follow.",
+        ],
+        &["defects", "--injected", "planning"],
+        &["stats"],
+        &["estimate"],
+    ];
+    insta::assert_snapshot!("demo-tsp-defects", inside(&place, &format!("{folder}/notes"), lines));
+}
+
 #[test]
 fn the_demonstration_tells_what_was_caught_and_where_it_was_sent() {
     let place = Place::new();
