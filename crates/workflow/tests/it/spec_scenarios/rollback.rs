@@ -308,7 +308,7 @@ fn nothing_is_deleted_the_host_is_told_which_versions_to_put_back() {
         Command::Restore { round, versions } => Some((*round, versions.len())),
         _ => None,
     });
-    assert_eq!(restored, Some((1, 3)), "gaps, proposals and reviews go back");
+    assert_eq!(restored, Some((1, 4)), "gaps, text, proposals and reviews go back");
 }
 
 /// An interactive run at the question that ends this round.
