@@ -89,6 +89,7 @@ fn every_documented_key_is_read_and_no_other() {
         ("changes", "[code]"),
         ("states-approach", "true"),
         ("guarded", "true"),
+        ("delta", "true"),
         ("lists", "[tasks]"),
         ("result", "verdict"),
         ("time", "7"),

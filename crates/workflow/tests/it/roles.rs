@@ -170,7 +170,12 @@ fn roles_are_told_the_words_that_their_results_are_read_by() {
         ("findings", &["`PERFORMANCE_CEILING`", "`INTEGRATION_CONFLICT`", "keep, modify or discard"]),
         (
             "design-reviewer",
-            &["Root cause", "Oscillation-free", "Delta scope", "Warm start", "Decision citation"],
+            &["`root-cause-addressed`", "`oscillation-free`", "`delta-scope`", "`warm-start-preserved`"],
+        ),
+        ("design-reviewer", &["`decision-citation`", "criteria"]),
+        (
+            "architect/revise",
+            &["`Approach`", "`Design Revision Notes`", "keep, modify or discard", "warm-start hints"],
         ),
         ("spec-reviewer/inventory", &["critical", "high", "medium", "low", "checks you"]),
         ("tsp-design-reviewer", &["`planning`", "`design`"]),

@@ -97,6 +97,7 @@ fn approve_counts_the_revision_and_starts_the_record_in_one_step() {
 #[test]
 fn the_approach_that_failed_goes_on_the_list_and_not_the_proposed_one() {
     let mut run = Setup::of(ticket()).run();
+    run.until("design");
     run.happens(designed("design", "Solve each contact block by a direct inverse of its effective mass."));
     run.until("implement");
     goes_in_a_circle(&mut run);
