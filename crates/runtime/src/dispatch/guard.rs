@@ -3,6 +3,7 @@
 use crate::git::{ChangeKind, Changed, Oddity, Strange};
 use crate::papers::Shelf;
 use crate::pinned::MayWrite;
+use remand_documents::tracker::FOLDER;
 use remand_source::{same_outside_tests, same_tests};
 use std::path::Path;
 
@@ -93,7 +94,8 @@ impl Permit {
 
     /// Whether nobody but the engine and the user writes a path.
     fn is_kept(&self, path: &Path) -> bool {
-        is_never(path) || self.kept.as_ref().is_some_and(|shelf| shelf.holds(path))
+        let is_tracker = path.starts_with(FOLDER) && !self.may_write.contains(&MayWrite::Tracker);
+        is_never(path) || is_tracker || self.kept.as_ref().is_some_and(|shelf| shelf.holds(path))
     }
 
     fn may_be_at(&self, place: MayWrite, path: &Path) -> bool {
@@ -106,7 +108,7 @@ impl Permit {
             (MayWrite::TaskCode, None) => !is_test(path),
             (MayWrite::TaskFiles, None) | (MayWrite::Tree, _) => true,
             (MayWrite::Tests, _) => is_test(path),
-            (MayWrite::Tracker, _) => path.starts_with("TODO"),
+            (MayWrite::Tracker, _) => path.starts_with(FOLDER),
             (MayWrite::Knowledge, _) => false,
         }
     }
@@ -265,6 +267,18 @@ mod tests {
         assert!(!allowed(&[MayWrite::TaskFiles], Some(&files), "src/b.py"));
         assert!(!allowed(&[MayWrite::TaskFiles], Some(&files), "docsx/b.md"));
         assert!(allowed(&[MayWrite::TaskFiles], None, "src/b.py"));
+    }
+
+    // OT-02 OT-05
+    #[test]
+    fn the_tracker_is_written_by_the_role_for_it_which_writes_nothing_else() {
+        let (tracker, files) = ([MayWrite::Tracker], ["TODO/ABC-1.md", "src/"]);
+        assert!(allowed(&tracker, None, "TODO/ABC-1.md"));
+        assert!(!allowed(&tracker, None, "src/a.py"));
+        for other in [MayWrite::Tree, MayWrite::TaskFiles, MayWrite::TaskCode] {
+            assert!(!allowed(&[other], Some(&files), "TODO/ABC-1.md"), "{other:?}");
+            assert!(allowed(&[other], Some(&files), "src/a.py"), "{other:?}");
+        }
     }
 
     // CORE-05

@@ -1,8 +1,8 @@
 //! What is sent back on an issue: a plan, tests that were designed wrongly, code by a fix task or a patch.
 
 use crate::issue_script::{
-    TEST, artifact, commits, finding, made, on_branch, one_task, others, place, plan, reviewed, run, said,
-    split, subtraction, task, tested, three_tasks,
+    TEST, artifact, commits, finding, made, on_branch, one_task, others, place, place_with, plan, reviewed,
+    run, said, split, subtraction, task, tested, three_tasks,
 };
 use crate::place::Place;
 use crate::rehearsed::{SUB, role};
@@ -142,7 +142,7 @@ fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
     };
     assert_eq!(makes(&place), 1);
 
-    let other = crate::issue_script::place();
+    let other = place_with(&[]);
     let again =
         role("make").round(2).writes("sums/sub.py", &format!("# Sub.\n{SUB}")).says(made("A comment."));
     let shown = run(&other, "ABC-1", &one_task().with(cosmetic("import os")).with(again));

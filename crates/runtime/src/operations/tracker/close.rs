@@ -122,7 +122,7 @@ fn settle(
         })
         .collect();
     let rows = reader.checks(&job.site.run, CheckFilter::default())?;
-    let passing = rows.iter().filter(|row| row.passed && !row.superseded && row.phase != RowPhase::Review);
+    let passing = rows.iter().filter(|row| row.passed && !row.superseded && row.phase == RowPhase::After);
     let known = Known {
         rows: passing.flat_map(|row| [row.name.clone(), row.seq.to_string()]).collect(),
         files: files.clone(),
