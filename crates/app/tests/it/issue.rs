@@ -168,6 +168,22 @@ fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
     assert!(on_branch(&small, "TODO/ABC-3.md").contains("covers: [AC-2]\n"));
 }
 
+#[test]
+fn the_demonstration_shows_a_plan_sent_back_and_a_split() {
+    let place = Place::new();
+    let into = place.project().with_file_name("shown");
+    let shown = place.remand(&["demo", "issue", "--into", into.to_str().expect("text")]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    for part in [
+        "↩ sent back to plan (plan-review.round 2 → 1)",
+        "↩ sent back to test",
+        "↩ sent back to make",
+        "SHOP-4 A receipt",
+    ] {
+        assert!(shown.out.contains(part), "{part} is not in {}", shown.out);
+    }
+}
+
 // OT-05
 #[test]
 fn make_changes_the_files_that_its_task_names_and_no_others() {

@@ -188,11 +188,7 @@ impl Tracker {
                 let Some(entry) = self.entry_of(issue) else { return };
                 match list {
                     None => self.readme.get_or_insert_with(super::Readme::empty).add(entry, OTHERS),
-                    Some(list) => {
-                        if let Some(list) = self.issues.get_mut(list) {
-                            list.add_sub_issues(vec![entry]);
-                        }
-                    }
+                    Some(list) => self.list_in_order(list, entry),
                 }
             }
             Fault::OtherStatus { list, issue, is, .. } => match (list, &mut self.readme) {
@@ -218,6 +214,19 @@ impl Tracker {
             | Fault::Circle { .. }
             | Fault::ParentCircle { .. }
             | Fault::UnknownEntry { .. } => {}
+        }
+    }
+
+    /// Puts an entry into a parent's list: before the first one that needs it, else at the end.
+    fn list_in_order(&mut self, parent: &IssueId, entry: NewEntry) {
+        let siblings: Vec<IssueId> = self.children(parent).map(|child| child.id().clone()).collect();
+        let needs = |id: &IssueId| self.issue(id).is_some_and(|issue| issue.depends_on().contains(&entry.id));
+        let listed = self.issue(parent).map(super::Issue::sub_issues).unwrap_or_default();
+        let next = listed.into_iter().map(|entry| entry.id).find(needs);
+        let Some(list) = self.issues.get_mut(parent) else { return };
+        match next {
+            Some(next) => list.list_before(&entry, &next, &siblings),
+            None => list.add_sub_issues(vec![entry], &siblings),
         }
     }
 

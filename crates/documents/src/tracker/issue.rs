@@ -171,8 +171,8 @@ impl Issue {
         show_status(&mut self.markdown, &section, of, status, others);
     }
 
-    /// Puts sub-issues at the end of the list, in the order of their needs.
-    pub fn add_sub_issues(&mut self, new: Vec<NewEntry>) {
+    /// Puts sub-issues at the end of the list, in the order of their needs; `siblings` are all that it could list.
+    pub fn add_sub_issues(&mut self, new: Vec<NewEntry>, siblings: &[IssueId]) {
         let known: Vec<IssueId> = self.sub_issues().into_iter().map(|entry| entry.id).collect();
         let new: Vec<NewEntry> =
             in_order(new).into_iter().filter(|entry| !known.contains(&entry.id)).collect();
@@ -180,8 +180,17 @@ impl Issue {
             return;
         }
         let section = self.section(SUB_ISSUES, "Sub-issues", Some(COMMENTS));
-        let (at, text) = appended(&self.markdown, section.body, &new, &known);
+        let (at, text) = appended(&self.markdown, section.body, &new, siblings);
         self.markdown.splice(at..at, &text);
+    }
+
+    /// Puts a sub-issue into the list before another one, which needs it.
+    pub(super) fn list_before(&mut self, new: &NewEntry, before: &IssueId, siblings: &[IssueId]) {
+        let is_dependent = new.after.iter().any(|id| siblings.contains(id));
+        if let Some(entry) = self.sub_issues().into_iter().find(|entry| entry.id == *before) {
+            let at = entry.line.start;
+            self.markdown.splice(at..at, &format!("{}\n", new.text(is_dependent)));
+        }
     }
 
     /// Adds a comment at the end.

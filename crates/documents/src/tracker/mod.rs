@@ -107,8 +107,9 @@ impl Tracker {
             }
         }
         for (parent, entries) in lists {
+            let siblings: Vec<IssueId> = self.children(&parent).map(|child| child.id().clone()).collect();
             if let Some(parent) = self.issues.get_mut(&parent) {
-                parent.add_sub_issues(entries);
+                parent.add_sub_issues(entries, &siblings);
             }
         }
     }

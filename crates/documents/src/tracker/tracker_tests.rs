@@ -134,7 +134,8 @@ proptest! {
         let before = Issue::read(id("ABC-7"), text.clone());
         let mut issue = before.clone();
         issue.comment("a title", "some words");
-        issue.add_sub_issues(vec![NewEntry { id: id("NEW-3"), title: "t".into(), status: Status::Todo, after: vec![] }]);
+        let new = NewEntry { id: id("NEW-3"), title: "t".into(), status: Status::Todo, after: vec![] };
+        issue.add_sub_issues(vec![new], &[]);
         let mut rest = issue.text();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let at = rest.find(line);
@@ -284,6 +285,31 @@ fn what_does_not_fit_together_is_found_and_what_follows_from_the_issues_is_mende
     assert!(cart.text().contains("- [x] AC-1: x"), "{}", cart.text());
     assert!(tracker.readme().unwrap().text().contains("- ABC-1 Cart (Done)"));
     assert_eq!(tracker.readme().unwrap().category(&id("ABC-4")), Some("Other"));
+}
+
+// OT-24
+#[test]
+fn a_sub_issue_that_others_need_is_listed_before_them() {
+    let list =
+        "---\nstatus: Todo\n---\n## Sub-issues\n\n- [ ] ABC-2 first · Todo\n\n- [ ] ABC-4 last · Todo\n";
+    let child = |needs: &str| format!("---\nstatus: Todo\nparent: ABC-1\ndepends-on: [{needs}]\n---\n");
+    let mut tracker = Tracker::read([
+        ("ABC-1.md", list.to_string()),
+        ("ABC-2.md", child("")),
+        ("ABC-3.md", child("ABC-2")),
+        ("ABC-4.md", child("ABC-3")),
+    ]);
+    tracker.mend();
+    let ids: Vec<String> =
+        tracker.issue(&id("ABC-1")).unwrap().sub_issues().iter().map(|entry| entry.id.to_string()).collect();
+    assert_eq!(ids, ["ABC-2", "ABC-3", "ABC-4"]);
+    assert!(
+        tracker
+            .issue(&id("ABC-1"))
+            .unwrap()
+            .text()
+            .contains("- [ ] ↳ [ABC-3](ABC-3.md) ABC-3 (after ABC-2) · Todo\n\n- [ ] ABC-4")
+    );
 }
 
 // OT-24

@@ -2,6 +2,7 @@
 
 use super::{Context, tracker_of};
 use crate::exit::{Exit, Failure, print, print_json};
+use crate::table::amount;
 use crate::workplace::{Workplace, of_git};
 use remand_documents::tracker::{FOLDER, Fault, IssueId, Mended, Tracker};
 use remand_runtime::clock;
@@ -101,7 +102,10 @@ fn text(found: &Findings, issues: usize) -> String {
     }
     match found.left.len() {
         0 => text.push_str(&format!("{issues} issues, and all fits together\n")),
-        left => text.push_str(&format!("{issues} issues, {left} that do not fit\n")),
+        left => {
+            let left = amount::counted(left as u64, "thing");
+            text.push_str(&format!("{issues} issues, and {left} for you to see to\n"));
+        }
     }
     text
 }

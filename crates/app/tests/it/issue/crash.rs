@@ -1,6 +1,8 @@
 //! Runs on issues that are killed, at any point, and gone on with.
 
-use crate::issue_script::{arguments, commits, finding, place, plan, reviewed, three_tasks};
+use crate::issue_script::{
+    arguments, commits, finding, others, place, plan, reviewed, split, subtraction, task, three_tasks,
+};
 use crate::place::Place;
 use crate::rehearsed::{Script, role};
 use crate::three_tasks::marked;
@@ -14,11 +16,14 @@ const RUNS: u64 = 12;
 
 /// A split, a plan that is sent back after code was written, other sub-issues, and three commits.
 fn script() -> Script {
+    let [second, _] = others();
+    let third = task("task-3", "Divide", &["sums/div.py"], &[], &[]);
     three_tasks()
         .with(
             role("check/code").round(1).says(reviewed("block", &[finding("P-1", "plan", "plan", "Not yet")])),
         )
         .with(role("plan").round(2).says(plan("Another way.")))
+        .with(role("plan/split").round(2).says(split(&[subtraction(), second, third], true)))
 }
 
 /// What a run comes to, without its id.

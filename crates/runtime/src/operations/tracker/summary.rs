@@ -83,11 +83,17 @@ pub fn failed(how: &str, take: Option<&str>, why: &str, issue: &str) -> String {
     text
 }
 
+/// A section with a line for each item, said once however often it was reported.
 fn list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
-    let items: Vec<String> =
-        items.map(|item| format!("- {}", item.split_whitespace().collect::<Vec<_>>().join(" "))).collect();
-    if !items.is_empty() {
-        let _ = write!(text, "\n## {title}\n\n{}\n", items.join("\n"));
+    let mut lines: Vec<String> = Vec::new();
+    for item in items {
+        let line = format!("- {}", item.split_whitespace().collect::<Vec<_>>().join(" "));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    if !lines.is_empty() {
+        let _ = write!(text, "\n## {title}\n\n{}\n", lines.join("\n"));
     }
 }
 
