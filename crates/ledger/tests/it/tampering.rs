@@ -39,7 +39,7 @@ fn tamper(book: &Book, sql: &str) {
     let mut statement = raw.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").unwrap();
     let triggers: Vec<(String, String)> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
-    assert_eq!(triggers.len(), 6);
+    assert_eq!(triggers.len(), 8);
     for (name, _) in &triggers {
         raw.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
     }
