@@ -16,10 +16,15 @@ pub struct RawResult {
 }
 
 impl RawResult {
-    /// All that was said, wherever.
+    /// The text that holds the result: the file, else an answer that has one in it.
     pub fn words(&self) -> String {
         let file = self.file.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-        if file.trim().is_empty() { self.answer.clone() } else { file.into_owned() }
+        let answers = self.answer.contains("```") || self.answer.trim_start().starts_with('{');
+        match file.trim().is_empty() {
+            false => file.into_owned(),
+            true if answers => self.answer.clone(),
+            true => String::new(),
+        }
     }
 }
 

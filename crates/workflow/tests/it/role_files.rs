@@ -95,6 +95,7 @@ fn every_documented_key_is_read_and_no_other() {
         ("time", "7"),
         ("may-write", "[task-files]"),
         ("shell", "false"),
+        ("tree", "false"),
         ("network", "true"),
         ("modes", "{other: {about: Less., says: [good], may-write: [report]}}"),
     ]);
@@ -103,6 +104,7 @@ fn every_documented_key_is_read_and_no_other() {
     let front: String = values.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
     let all = spec(&added("all", &format!("---\n{front}---\n")), "all");
     assert_eq!((all.time, all.shell, all.network, all.guarded), (7, false, true, true));
+    assert!(!all.tree);
 }
 
 #[test]
