@@ -89,9 +89,27 @@ fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
 // SR-11
 #[test]
 fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
-    let place = after_round_one();
-    assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 0, "round 2 completes");
-    // Another run, stopped before its last round.
+    let place = place();
+    let never = one_gap().with(reviewer().says(objected("GAP-FLOW-001", "low", "A comma.")));
+    assert_eq!(begin(&place, &never, &["--interactive"]).code, 5);
+    assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 5);
+    assert_eq!(board(&place).rows().len(), 2);
+    let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "all of it"]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    for round in ["round_001_rolled_back_1", "round_002_rolled_back_1"] {
+        assert!(paper(&place, &format!("{round}/engineer.md")).contains("Three tries."), "{round}");
+    }
+    assert!(has_paper(&place, "round_001/summary.md") && !has_paper(&place, "round_002"));
+    let told = json(&place, &["rounds", "--json"]);
+    assert_eq!(told["rollbacks"].as_array().map(Vec::len), Some(1), "one rollback for both: {told}");
+    assert_eq!((told["rounds"].as_array().map(Vec::len), &told["round"]), (Some(1), &json!(2)));
+    let issues: Vec<String> = board(&place).issues().map(|issue| issue.id.to_string()).collect();
+    assert_eq!(issues, ["ISSUE-R1-002"], "an id that was given is never given again");
+}
+
+// SR-11
+#[test]
+fn a_narrowed_round_is_given_fewer_gaps() {
     let place = after_round_one();
     let narrowed = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "narrowed"]);
     assert_eq!(narrowed.code, 5, "{narrowed:?}");
