@@ -42,7 +42,15 @@ impl Story {
     /// What was asked of a human, and what the demonstration did in their place.
     pub fn answer(&self, gate: &GateRow, did: &str, note: &str) {
         let note = if note.is_empty() { String::new() } else { format!(" (“{note}”)") };
-        self.say(&format!("\n? {:<24} {}\n  ! the demonstration {did}{note}\n", gate.phase, gate.question));
+        self.say(&format!("\n? {:<24} {}", gate.phase, gate.question));
+        for option in &gate.withheld {
+            let why = option
+                .exhausted
+                .as_ref()
+                .map_or_else(String::new, |budget| format!(", since {budget} is used up"));
+            self.say(&format!("    not offered: {}{why}", option.name));
+        }
+        self.say(&format!("  ! the demonstration {did}{note}\n"));
     }
 
     fn tell(&mut self, news: &News<'_>, ruling: &Ruling) {

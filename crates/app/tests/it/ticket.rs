@@ -625,14 +625,13 @@ fn the_demonstration_shows_a_revision_and_the_cap() {
     fs::remove_file(&folder).expect("only its name is wanted");
     let mut command = place.command(&["demo", "ticket", "--into", &folder]);
     command.env_remove("REMAND_STATE_DIR");
-    let began = std::time::Instant::now();
     let shown = super::place::shown(command);
     assert_eq!(shown.code, 0, "{shown:?}");
-    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
     for part in [
         "circle",
         "answers for you: approve",
         "Whoever comes first pays the odd cent.",
+        "not offered: approve, since revision is used up",
         "answers for you: close",
         "Approved — Ready to Merge",
         "Keep two decimals of every rate.",
