@@ -74,6 +74,7 @@ fn a_diagnosis_of_test_design_has_the_tests_redesigned_and_made_green_afresh() {
     assert_eq!(run.last(), "diagnosis: test-design → remand test, cycles 2 → 1");
     run.until("green");
     let expected = [
+        "discard code",
         "dispatch test for test with 1 finding",
         "do verify-red",
         "do entry-check",

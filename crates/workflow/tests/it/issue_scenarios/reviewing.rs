@@ -85,7 +85,7 @@ fn test_findings_share_the_two_cycles_of_the_diagnosis() {
     );
     run.says("diagnosis", "test-design");
     assert_eq!(run.last(), "diagnosis: test-design → remand test, cycles 1 → 0");
-    assert_eq!(run.commands(), "dispatch test for test with 1 finding");
+    assert_eq!(run.commands(), "discard code\ndispatch test for test with 1 finding");
 }
 
 // OT-17

@@ -113,7 +113,7 @@ fn a_rejected_entry_of_the_manifest_routes_like_any_other_finding() {
     run.finds("final-review", "needs-work", vec![rejected]);
     assert_eq!(run.last(), "final-review: test-finding → remand diagnosis, final-review.round 2 → 1");
     run.says("diagnosis", "test-design");
-    assert_eq!(run.commands(), "dispatch test for test with 1 finding");
+    assert_eq!(run.commands(), "discard code\ndispatch test for test with 1 finding");
 }
 
 // OT-14, OT-18
