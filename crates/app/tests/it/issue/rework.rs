@@ -45,6 +45,7 @@ fn a_reworked_plan_withdraws_what_was_filed_and_files_anew_with_other_ids() {
         commits(&place).last().map(String::as_str),
         Some("chore(todo): ABC-1 is In Progress, ABC-5 ABC-6 filed")
     );
+    assert_eq!(commits(&place)[0], "feat: scaffold ABC-1: More sums");
     let names = place.git(&["ls-tree", "--name-only", &place.latest().branch, "TODO/"]);
     assert_eq!(names, "TODO/ABC-1.md\nTODO/ABC-2.md\nTODO/ABC-5.md\nTODO/ABC-6.md\nTODO/README.md\n");
     assert!(!on_branch(&place, "TODO/ABC-1.md").contains("ABC-3"));
