@@ -112,6 +112,14 @@ impl SubjectError {
     }
 }
 
+/// Puts a text in the place of a file's, so that one of the two is there whenever somebody looks.
+pub fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut aside = file.as_os_str().to_os_string();
+    aside.push(".new");
+    std::fs::write(&aside, text)?;
+    std::fs::rename(&aside, file)
+}
+
 /// The path from the root of the repository, for one that is given from where the user stands.
 fn inside(repository: &Repository, path: &Path) -> Result<PathBuf, SubjectError> {
     let outside = || SubjectError::Outside { path: path.display().to_string() };

@@ -155,9 +155,10 @@ impl Ticket {
             if text.trim_start().starts_with("```") || text.trim_start().starts_with("~~~") {
                 fenced = !fenced;
             }
-            let indent = text.len() - text.trim_start_matches(' ').len();
+            let indent = text.len() - text.trim_start_matches([' ', '\t']).len();
             let nested = fields.last().is_some_and(|field| {
-                indent > field.indent && field.lines.end == line.start && !text.trim().is_empty()
+                let between = &self.text()[field.lines.end..line.start];
+                indent > field.indent && between.trim().is_empty() && !text.trim().is_empty()
             });
             if nested && let Some(field) = fields.last_mut() {
                 field.lines.end = line.end;
@@ -179,9 +180,13 @@ impl Ticket {
         let last = self.fields(own.clone()).pop();
         match last {
             Some(last) => {
-                let end = self.page.end_of_writing(last.lines);
+                let end = self.page.end_of_writing(last.lines.clone());
                 let line = format!("{}{line}", " ".repeat(last.indent));
-                if self.text()[..end].ends_with('\n') {
+                let is_listed = without_bullet(&self.text()[last.lines.clone()]).is_some();
+                if !is_listed {
+                    // Behind a table or a paragraph a list begins with a blank line.
+                    self.insert_block(0..end, line.trim_start());
+                } else if self.text()[..end].ends_with('\n') {
                     self.page.splice(end..end, &format!("{line}\n"));
                 } else {
                     self.page.splice(end..end, &format!("\n{line}"));
@@ -201,9 +206,16 @@ impl Field {
     }
 }
 
-/// Key and value of a line such as `- **Key**: value` or `* Key: value`.
+/// Key and value of a line such as `- **Key**: value`, `* Key: value`, `**Key**: value` or `| Key | value |`.
 fn keyed(line: &str) -> Option<(String, Range<usize>)> {
-    let rest = without_bullet(line)?;
+    if let Some(row) = line.trim().strip_prefix('|').and_then(|row| row.strip_suffix('|')) {
+        let (key, value) = row.split_once('|').filter(|(_, value)| !value.contains('|'))?;
+        let until = line.trim_end().len() - 1 - (value.len() - value.trim_end().len());
+        let key = key.trim().trim_matches(['*', '_']).trim();
+        return Some((key.to_string(), until - value.trim().len()..until));
+    }
+    let bold = || Some(line.trim_start()).filter(|line| line.starts_with("**") || line.starts_with("__"));
+    let rest = without_bullet(line).or_else(bold)?;
     let colon = rest.find(':')?;
     let key = rest[..colon].trim().trim_matches(['*', '_']).trim();
     let plain = |letter: char| letter.is_alphanumeric() || " -/&_()".contains(letter);

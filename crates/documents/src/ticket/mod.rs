@@ -54,7 +54,9 @@ impl Ticket {
     fn section(&self, titles: &[&str]) -> Option<Section> {
         let begins = |section: &Section| {
             let title = section.heading.title.to_lowercase();
-            titles.iter().any(|wanted| title.starts_with(&wanted.to_lowercase()))
+            let behind = |wanted: &&str| title.strip_prefix(&wanted.to_lowercase()).map(str::to_string);
+            let is_whole = |rest: String| !rest.starts_with(char::is_alphanumeric);
+            titles.iter().filter_map(behind).any(is_whole)
         };
         self.page.section(titles).or_else(|| self.page.sections().find(begins))
     }

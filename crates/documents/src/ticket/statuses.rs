@@ -76,11 +76,26 @@ impl Ticket {
         let line = format!("{bullet}[ ] {}", status.name());
         match earlier {
             Some(earlier) => {
-                let end = earlier.label.end;
+                let end = self.end_of_item(earlier.label.end);
                 self.page.splice(end..end, &format!("\n{line}"));
             }
             None => self.page.splice(start..start, &format!("{line}\n")),
         }
+    }
+
+    /// The end of a list item: behind the lines below it that are indented.
+    fn end_of_item(&self, mut end: usize) -> usize {
+        let text = self.text();
+        while let Some(rest) = text.get(end..).map(|rest| rest.trim_start_matches('\r')) {
+            let Some(next) = rest.strip_prefix('\n') else { break };
+            let line = next.split(['\r', '\n']).next().unwrap_or_default();
+            let is_box = line.trim_start().get(1..).is_some_and(|rest| rest.trim_start().starts_with('['));
+            if !line.starts_with([' ', '\t']) || line.trim().is_empty() || is_box {
+                break;
+            }
+            end = text.len() - next.len() + line.len();
+        }
+        end
     }
 
     /// A ticket without any status gets all of them, below its title.

@@ -191,6 +191,38 @@ fn numbers_and_approaches_are_read_in_the_ways_that_people_write_them() {
     assert_eq!(fixture("09").field("requires prototype"), Some("Yes"));
 }
 
+// DR-11 DR-20
+#[test]
+fn counts_without_bullets_in_tables_and_lists_behind_blank_lines_are_read() {
+    let count = |line: &str| Ticket::read(format!("# T\n\n## Metadata\n\n{line}\n")).revisions();
+    assert_eq!(count("**Design Revision Count**: 2"), Ok(2));
+    assert_eq!(count("| Field | Value |\n| --- | --- |\n| Design Revision Count | 1 |"), Ok(1));
+    let list = "- **Previous Design Approaches**:\n\n\t- A cache on disk\n\t- Polling\n";
+    let ticket = Ticket::read(format!("# T\n\n## Metadata\n\n{list}"));
+    assert_eq!(ticket.approaches().len(), 2);
+    let mut table =
+        Ticket::read("# T\n\n## Metadata\n\n| Owner | Ada |\n| --- | --- |\n\n## Log\n".to_string());
+    table.set_revisions(1);
+    assert_eq!(table.revisions(), Ok(1));
+    assert!(table.text().contains("| --- | --- |\n\n- **"), "{}", table.text());
+}
+
+// DR-01
+#[test]
+fn a_section_that_only_begins_alike_and_notes_below_a_status_are_left_alone() {
+    let mut ticket =
+        Ticket::read("# T\n\n## Status\n\n- [x] Draft\n\n## Logic\n\nIt must add.\n".to_string());
+    ticket.log("Design Phase", "- done");
+    let text = ticket.text();
+    assert!(text.find("### Design Phase") > text.find("It must add."), "{text}");
+    assert!(text.contains("## Logic\n\nIt must add.\n"), "{text}");
+    let noted = "# T\n\n## Status\n\n- [x] Ready for Implementation\n  since Monday,\n  says Ada\n- [ ] Merged / Complete\n";
+    let mut ticket = Ticket::read(noted.to_string());
+    ticket.set_status(Status::ImplementationBlocked);
+    let below = "- [x] Ready for Implementation\n  since Monday,\n  says Ada\n- [x] Implementation Blocked";
+    assert!(ticket.text().contains(below), "{}", ticket.text());
+}
+
 #[test]
 fn a_count_that_is_no_number_is_told_with_its_line() {
     let unread = Ticket::read("# T\n\n## Metadata\n\n- **Design Revision Count**: two\n").revisions();

@@ -118,11 +118,10 @@ impl Tracker {
         if let Some(says) = issue.value("id").filter(|says| *says != id.to_string()) {
             faults.push(Fault::OtherId { issue: id.clone(), says: says.to_string() });
         }
-        for key in ["parent", "depends-on"] {
-            let items = issue.items(key).into_iter().filter(|item| item.parse::<IssueId>().is_err());
-            let none = items.filter(|item| !matches!(*item, "none" | "null" | "~" | "-"));
-            faults
-                .extend(none.map(|item| Fault::NoReference { issue: id.clone(), written: item.to_string() }));
+        for which in [Reference::Parent, Reference::DependsOn] {
+            let unread = issue.unread_references(which).into_iter();
+            let fault = |item: &str| Fault::NoReference { issue: id.clone(), written: item.to_string() };
+            faults.extend(unread.map(fault));
         }
         if let Some(parent) = issue.parent().filter(|parent| self.issue(parent).is_none()) {
             faults.push(Fault::UnknownParent { issue: id.clone(), parent });

@@ -32,7 +32,7 @@ impl Front {
             let start = at;
             at += line.len();
             let is_below =
-                line.starts_with([' ', '\t', '-']) || line.trim().is_empty() || line.starts_with('#');
+                line.starts_with([' ', '\t', '-', ']']) || line.trim().is_empty() || line.starts_with('#');
             match (is_below, line.split_once(':'), fields.last_mut()) {
                 (false, Some((key, rest)), _) => {
                     let value = trimmed(text, start + key.len() + 1, rest);
@@ -59,14 +59,22 @@ impl Front {
         let Some(field) = self.field(key) else {
             return Vec::new();
         };
-        let value = text[field.value.clone()].trim_start_matches('[').trim_end_matches(']');
+        let value = match &text[field.value.clone()] {
+            open if open.starts_with('[') && !open.contains(']') => {
+                // A list in brackets that goes over several lines.
+                let rest = &text[field.value.start..field.below.end];
+                &rest[..rest.find(']').unwrap_or(rest.len())]
+            }
+            whole => whole.trim_end_matches(']'),
+        };
+        let value = value.trim_start_matches('[');
         let below = text[field.below.clone()].lines().filter_map(|line| line.trim().strip_prefix('-'));
         let below = below.map(|item| item.split(" #").next().unwrap_or(item));
         value
-            .split(',')
+            .split([',', '\n'])
             .chain(below)
             .map(|item| unquoted(item.trim()))
-            .filter(|item| !item.is_empty())
+            .filter(|item| !item.is_empty() && !item.starts_with('#'))
             .collect()
     }
 
@@ -111,10 +119,11 @@ fn between_fences(text: &str) -> Option<Range<usize>> {
 
 /// The place of a value behind its colon: without blanks around it and a comment behind it.
 fn trimmed(text: &str, start: usize, rest: &str) -> Range<usize> {
-    let is_quoted = rest.trim_start().starts_with(['"', '\'']);
-    let end = if is_quoted { rest.len() } else { rest.find(" #").unwrap_or(rest.len()) };
-    let value = rest[..end].trim();
     let lead = rest.len() - rest.trim_start().len();
+    let quote = rest[lead..].chars().next().filter(|first| matches!(first, '"' | '\''));
+    let closing = quote.and_then(|quote| rest[lead + 1..].find(quote)).map(|at| lead + at + 2);
+    let end = closing.or_else(|| rest.find(" #")).unwrap_or(rest.len());
+    let value = rest[..end].trim();
     let start = if value.is_empty() { start } else { start + lead };
     debug_assert!(text.is_char_boundary(start));
     start..start + value.len()
@@ -159,6 +168,16 @@ mod tests {
         assert_eq!(front.items(text, "labels"), ["bug", "x"]);
         assert_eq!(front.value(text, "parent"), Some(""));
         assert_eq!(front.value(text, "none"), None);
+    }
+
+    // OT-01
+    #[test]
+    fn lists_over_several_lines_and_comments_behind_quotes_are_read_too() {
+        let text = "---\ndepends-on: [A-1,\n  A-2, # later\n  A-3\n]\nstatus: \"Todo\" # note\n---\n";
+        let front = Front::read(text);
+        assert_eq!(front.items(text, "depends-on"), ["A-1", "A-2", "A-3"]);
+        assert_eq!(front.value(text, "status"), Some("Todo"));
+        assert_eq!(set(text, "status", "Done"), text.replace("Todo", "Done"));
     }
 
     #[test]

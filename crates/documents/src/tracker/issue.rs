@@ -93,6 +93,12 @@ impl Issue {
         self.items(which.key()).into_iter().filter_map(|id| id.parse().ok()).collect()
     }
 
+    /// What stands among them and is no id.
+    pub fn unread_references(&self, which: Reference) -> Vec<&str> {
+        let unread = self.items(which.key()).into_iter().filter(|item| item.parse::<IssueId>().is_err());
+        unread.filter(|item| !matches!(*item, "none" | "null" | "~" | "-")).collect()
+    }
+
     pub fn parent(&self) -> Option<IssueId> {
         self.references(Reference::Parent).into_iter().next()
     }

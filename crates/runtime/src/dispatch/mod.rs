@@ -38,6 +38,7 @@ use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
 use round::Round;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use told::Refused;
 
@@ -133,7 +134,7 @@ fn prepare<'b>(
     let in_round = Round::of(job, dispatch, role, reader)?;
     let mut expected = expected::expectation(job, dispatch, role, case.as_ref(), reader)?;
     expected.known.gaps = in_round.as_ref().and_then(Round::gaps);
-    let files = task_of(job, dispatch).map(|task| task_files(job, &task));
+    let files = files_of(job, dispatch, reader)?;
     let permit = Permit::new(&role.may_write, files.as_deref());
     let permit = match &case {
         Some(case) => permit.keeping(&case.shelf),
@@ -238,26 +239,20 @@ fn reach(job: &Job) -> Reach {
     }
 }
 
-/// The task that a dispatch works on: its own in a sub-flow, and on the main line the first of the tasks that it reads.
-fn task_of(job: &Job, dispatch: &Dispatch) -> Option<String> {
-    if dispatch.task.is_some() {
-        return dispatch.task.clone();
+/// The files of the task that a dispatch works on: its own in a sub-flow, and on the main line the first of the tasks
+/// that it reads, as they are written there.
+fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Vec<String>>, Trouble> {
+    if let Some(task) = &dispatch.task {
+        let item = job.state.lists.iter().flatten().find(|item| item.id == *task);
+        return Ok(Some(item.map(|item| item.files.clone()).unwrap_or_default()));
     }
-    let is_tasks = |(id, _): &(ArtifactId, Digest)| job.program.artifacts[id.index()] == TASKS;
-    let at = job.program.lists.iter().position(|list| list == TASKS)?;
-    let first = job.state.lists.get(at)?.first()?;
-    dispatch.reads.iter().any(is_tasks).then(|| first.id.clone())
-}
-
-/// The files that a task names.
-fn task_files(job: &Job, task: &str) -> Vec<String> {
-    job.state
-        .lists
-        .iter()
-        .flatten()
-        .find(|item| item.id == task)
-        .map(|item| item.files.clone())
-        .unwrap_or_default()
+    let is_tasks = |(id, _): &&(ArtifactId, Digest)| job.program.artifacts[id.index()] == TASKS;
+    let Some((_, digest)) = dispatch.reads.iter().find(is_tasks) else { return Ok(None) };
+    let Some(row) = reader.artifact_with(&job.site.run, TASKS, *digest)? else { return Ok(None) };
+    let tasks = document(&content(reader, row.blob)?).unwrap_or_default();
+    let files = tasks.pointer("/payload/tasks/0/files").and_then(Value::as_array);
+    let path = |file: &Value| file.get("path").and_then(Value::as_str).map(str::to_string);
+    Ok(files.map(|files| files.iter().filter_map(path).collect()))
 }
 
 /// Starts the agent in its sandbox and waits for its end.

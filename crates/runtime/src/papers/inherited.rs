@@ -3,7 +3,7 @@
 use super::trigger::revision_budget;
 use remand_documents::{Ticket, Unreadable};
 use remand_kernel::change::Approach;
-use remand_kernel::event::Start;
+use remand_kernel::event::{Event, Start};
 use remand_kernel::{Program, State};
 use remand_ledger::query::RunRow;
 use remand_ledger::{LedgerError, Reader, ReplayError, ReplayFrom, RunId, replay};
@@ -65,7 +65,7 @@ impl Inherited {
                 let replayed = replay(reader, &row.run, ReplayFrom::Snapshot).map_err(Box::new)?;
                 let count = spent(&replayed.program, &replayed.state);
                 if count > known.0 {
-                    known = (count, replayed.state.approaches);
+                    known = (count, with_added(known.1, replayed.state.approaches, began_with(reader, row)?));
                 }
             }
         }
@@ -81,6 +81,21 @@ impl Inherited {
     pub fn into_start(self, start: Start) -> Start {
         Start { spent: self.spent, approaches: self.approaches, flags: self.flags, ..start }
     }
+}
+
+/// The approaches that an earlier run ended with, and those that a human has put into the ticket since it began.
+fn with_added(listed: Vec<Approach>, ended_with: Vec<Approach>, began_with: Vec<Approach>) -> Vec<Approach> {
+    let is_new = |approach: &Approach| !ended_with.contains(approach) && !began_with.contains(approach);
+    let added: Vec<Approach> = listed.into_iter().filter(is_new).collect();
+    ended_with.into_iter().chain(added).collect()
+}
+
+fn began_with(reader: &Reader, row: &RunRow) -> Result<Vec<Approach>, Unfit> {
+    let first = reader.journal(&row.run, 0)?.into_iter().next().map(|row| row.event);
+    Ok(match first {
+        Some(Event::Started(start)) => start.approaches,
+        _ => Vec::new(),
+    })
 }
 
 /// What a run and those before it spent on revisions.

@@ -56,20 +56,16 @@ pub fn of_checkout(root: &Path) -> io::Result<(Tracker, Vec<String>)> {
     Ok((Tracker::read(texts), unread))
 }
 
-/// Writes what changed into a checkout, each file as a whole or not at all.
+/// Writes what changed into a checkout, each file as a whole or not at all. Files go last: what was in one of them may
+/// be in another now.
 pub fn write_back(root: &Path, changed: &BTreeMap<String, Option<String>>) -> io::Result<()> {
     let folder = root.join(FOLDER);
     fs::create_dir_all(&folder)?;
-    for (name, text) in changed {
-        let file = folder.join(name);
-        match text {
-            Some(text) => {
-                let aside = folder.join(format!(".{name}.new"));
-                fs::write(&aside, text)?;
-                fs::rename(&aside, &file)?;
-            }
-            None => fs::remove_file(&file)?,
-        }
+    for (name, text) in changed.iter().filter_map(|(name, text)| Some((name, text.as_ref()?))) {
+        crate::subject::replace(&folder.join(name), text)?;
+    }
+    for (name, _) in changed.iter().filter(|(_, text)| text.is_none()) {
+        fs::remove_file(folder.join(name))?;
     }
     Ok(())
 }

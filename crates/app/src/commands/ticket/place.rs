@@ -6,6 +6,7 @@ use crate::workplace::{Workplace, of_ledger};
 use remand_documents::Ticket;
 use remand_ledger::Reader;
 use remand_ledger::query::RunRow;
+use remand_runtime::subject;
 use std::path::{Path, PathBuf};
 
 /// A ticket of the checkout, with the runs on it.
@@ -44,7 +45,7 @@ impl Found {
 
     /// Writes the ticket back to the checkout.
     pub fn write(&self) -> Result<(), Failure> {
-        std::fs::write(&self.path, self.ticket.text()).map_err(|error| {
+        subject::replace(&self.path, self.ticket.text()).map_err(|error| {
             let what = format!("{} cannot be written", self.path.display());
             Failure::user(what, "make it writable").caused_by(error.to_string())
         })

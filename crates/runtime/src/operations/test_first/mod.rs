@@ -17,9 +17,10 @@ use crate::git::TreeId;
 use crate::workshop::{Job, Trouble};
 use remand_kernel::finding::{Finding, FindingKind, Place, Severity};
 
-/// The name under which the tree with nothing but stubs is remembered: those of another plan do not count.
+/// The name under which the tree with nothing but stubs is remembered: those of another plan do not count, and a task
+/// that is edited has the stubs of its plan.
 fn stubs_of(job: &Job) -> String {
-    let of = ["tasks", "plan"].iter().find_map(|name| job.program.artifact_named(name));
+    let of = ["plan", "tasks"].iter().find_map(|name| job.program.artifact_named(name));
     format!("stubs-{:016x}", of.map(|id| job.state.digest(id)).unwrap_or_default().0)
 }
 

@@ -17,7 +17,7 @@ use remand_kernel::criteria::{
 };
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::{Finding, FindingKind};
-use remand_kernel::state::FiledStatus;
+use remand_kernel::state::{Filed, FiledStatus};
 use remand_ledger::Reader;
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{CheckFilter, DispatchRow};
@@ -127,8 +127,15 @@ fn settle(
         rows: passing.flat_map(|row| [row.name.clone(), row.seq.to_string()]).collect(),
         files: files.clone(),
     };
-    criteria::settle(&criteria, &judgements(job, reader)?, &handovers, &known)
-        .map_err(|error| Trouble::denied(error.to_string()))
+    let mut settled = criteria::settle(&criteria, &judgements(job, reader)?, &handovers, &known)
+        .map_err(|error| Trouble::denied(error.to_string()))?;
+    let open = tracker.children(id).filter(|child| child.status() != Some(Status::Done));
+    let open: Vec<String> = open.map(|child| child.id().to_string()).collect();
+    if criteria.is_empty() && !open.is_empty() {
+        settled.status = IssueStatus::InProgress;
+        settled.refused.push(format!("{id} has no criteria, so it waits for {}", open.join(", ")));
+    }
+    Ok(settled)
 }
 
 /// What the last review that spoke of criteria says about them.
@@ -178,7 +185,7 @@ fn leftovers(
         older_bugs(job, files).map(|finding| Leftover::of_finding(finding, "bug")).collect();
     left.extend(failing_before(job, reader)?);
     let known = job.state.known.iter().filter_map(|at| job.state.findings.get(*at as usize));
-    let blockers = known.filter(|filed| filed.status == FiledStatus::Open);
+    let blockers = known.filter(|filed| filed.status == FiledStatus::Open && !left_before(job, files, filed));
     left.extend(blockers.map(|filed| Leftover::of_finding(&filed.finding, "followup")));
     left.extend(future_seams(job, reader)?);
     left.extend(settlement.follow_ups.iter().map(|criterion| Leftover {
@@ -188,6 +195,14 @@ fn leftovers(
         criterion: criterion.text.clone(),
         covers: vec![criterion.id.clone()],
     }));
+    // A reviewer may report the same thing in every round, and a check may have failed before earlier runs too.
+    let tracker = account.tracker();
+    let mut titles: BTreeSet<String> = tracker
+        .issues()
+        .filter(|issue| issue.status() != Some(Status::Done))
+        .map(|issue| issue.title().to_lowercase())
+        .collect();
+    left.retain(|left| titles.insert(left.title.to_lowercase()));
     let holder = format!("{}/{}", job.site.run, job.id);
     let asked = Numbers { prefix: account.issue.prefix(), holder: &holder, count: left.len() };
     let ids = numbers(job.site.repository(), &job.site.settings().home.ledger(), &account.base, asked)?;
@@ -196,15 +211,16 @@ fn leftovers(
 
 /// Findings about code that the run did not touch: they were there before.
 fn older_bugs<'j>(job: &'j Job, files: &'j BTreeSet<String>) -> impl Iterator<Item = &'j Finding> {
+    job.state.findings.iter().filter(|filed| left_before(job, files, filed)).map(|filed| &filed.finding)
+}
+
+fn left_before(job: &Job, files: &BTreeSet<String>, filed: &Filed) -> bool {
     let code = job.program.artifact_named("code");
-    let found = job.state.findings.iter().filter(move |filed| {
-        let reads_code = code.is_some_and(|code| job.program.phase(filed.phase).reads.contains(&code));
-        let is_left = matches!(filed.status, FiledStatus::FollowUp | FiledStatus::Open);
-        let is_of_code = matches!(filed.finding.kind, Some(FindingKind::Production) | None);
-        let file = &filed.finding.place.file;
-        reads_code && is_left && is_of_code && !file.is_empty() && !files.contains(file)
-    });
-    found.map(|filed| &filed.finding)
+    let reads_code = code.is_some_and(|code| job.program.phase(filed.phase).reads.contains(&code));
+    let is_left = matches!(filed.status, FiledStatus::FollowUp | FiledStatus::Open);
+    let is_of_code = matches!(filed.finding.kind, Some(FindingKind::Production) | None);
+    let file = &filed.finding.place.file;
+    reads_code && is_left && is_of_code && !file.is_empty() && !files.contains(file)
 }
 
 /// Checks that failed before anything was changed.

@@ -4,7 +4,7 @@ use super::super::Done;
 use super::account::{Account, issue_of};
 use crate::git::Hygiene;
 use crate::workshop::{Job, Trouble};
-use remand_documents::tracker::{FOLDER, Issue, Status, Tracker};
+use remand_documents::tracker::{FOLDER, Issue, Reference, Status, Tracker};
 use remand_ledger::fact::NoteKind;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
@@ -81,6 +81,11 @@ fn of_issue(job: &Job, issue: &Issue, tracker: &Tracker) -> Result<Vec<String>, 
         None => reasons.push(format!(
             "{id} has no status that is known; write `status: Todo` into the front matter of {FOLDER}/{id}.md"
         )),
+    }
+    for written in issue.unread_references(Reference::DependsOn) {
+        reasons.push(format!(
+            "{id} depends on `{written}`, which is no id of an issue; correct `depends-on` in {FOLDER}/{id}.md"
+        ));
     }
     for on in issue.depends_on() {
         match tracker.issue(&on).map(|other| other.status()) {
