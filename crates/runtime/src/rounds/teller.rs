@@ -194,7 +194,10 @@ impl Teller<'_> {
     fn commanded(&mut self, command: &Command, event: &Event) -> Result<(), Trouble> {
         match command {
             Command::Restore { round, versions } => self.restored(*round, versions, event),
-            Command::Operate { id, .. } if self.pinned.program.phase(id.phase).checkpoint => {
+            // The kernel sets one on entering the phase; what is tried again is entered once.
+            Command::Operate { id, .. }
+                if id.attempt == 1 && self.pinned.program.phase(id.phase).checkpoint =>
+            {
                 let round = self.history.board.as_ref().map_or(1, Board::round);
                 self.history.checkpoints.push(round);
                 Ok(())

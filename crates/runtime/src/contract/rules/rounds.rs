@@ -3,7 +3,8 @@
 use super::super::expectation::{Expectation, NO_GAPS};
 use super::super::gaps::{engineer_output, new_gaps, reviewer_output};
 use super::super::problem::{Problem, one_of};
-use super::super::schema::gaps::{GapInventory, GapProposals, GapReview};
+use super::super::schema::gaps::{GapInventory, GapProposals, GapReview, ProposalJudgement, ReportedIssue};
+use super::super::schema::words::GapSeverity;
 use super::super::shortfall::ASSIGNED_GAP;
 use super::unique;
 
@@ -65,6 +66,18 @@ pub(super) fn review(it: &GapReview, verdict: &str, expected: &Expectation) -> V
     }
     let gaps = it.reviews.iter().enumerate();
     problems.extend(unique(gaps.map(|(at, one)| (format!("payload.reviews[{at}].gap"), one.gap.0.as_str()))));
+    for (at, one) in it.reviews.iter().enumerate() {
+        let is_grave =
+            |issue: &ReportedIssue| matches!(issue.severity, GapSeverity::Critical | GapSeverity::High);
+        if one.issues.iter().any(is_grave) && one.judgement != ProposalJudgement::NeedsRevision {
+            let path = format!("payload.reviews[{at}].judgement");
+            problems.push(Problem::new(
+                path,
+                "`needs-revision`",
+                "an approval beside a high or critical issue",
+            ));
+        }
+    }
     problems.extend(addressed(it.reviews.iter().map(|one| one.gap.0.as_str()), "reviews", expected));
     problems
 }

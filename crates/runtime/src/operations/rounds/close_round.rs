@@ -12,9 +12,6 @@ use remand_kernel::gaps::{
 };
 use remand_ledger::fact::NoteKind;
 
-/// The flag that says whether the user may accept the document as it is.
-const ACCEPTABLE: &str = "acceptable";
-
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let Sight { reader, mut history } = Sight::of(job)?;
     let board = &history.board()?.clone();
@@ -33,7 +30,6 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let (closed, text) = place(board, input, &document)?;
     let mut done = Done::saying(word(closed.end));
     tell(&closed, &turns.left_out, &mut done);
-    set_acceptable(job, &closed.board, &mut done);
     write_board(job, &closed.board, &mut done)?;
     if text != document {
         write(job, &job.program.subject, "md", &text, &mut done);
@@ -116,16 +112,6 @@ fn noticed(notice: &Notice) -> String {
             format!("the engineer disagreed with {issue}, which is decided; the decision stands")
         }
         Notice::RoundsSpent { max } => format!("the last of {max} rounds is over"),
-    }
-}
-
-/// Whether no critical and no blocking gap is open (SR-09).
-fn set_acceptable(job: &Job, board: &Board, done: &mut Done) {
-    let phase = job.program.phase(job.id.phase);
-    let sets = phase.sets.iter().any(|flag| job.program.flags[flag.index()] == ACCEPTABLE);
-    if sets {
-        let holds = matches!(board.acceptable(), Acceptable::Yes { .. });
-        done.report.flags.push((ACCEPTABLE.to_string(), holds));
     }
 }
 

@@ -28,7 +28,7 @@ use super::Done;
 use crate::rounds::{History, documents};
 use crate::workshop::{Job, Trouble};
 use remand_kernel::change::Digest;
-use remand_kernel::gaps::Board;
+use remand_kernel::gaps::{Acceptable, Board};
 use remand_ledger::fact::Artifact;
 use remand_ledger::{BlobId, Reader};
 
@@ -52,8 +52,16 @@ fn said_at_gate(job: &Job, reader: &Reader) -> Result<Option<remand_ledger::quer
     Ok(answered.last())
 }
 
-/// The board as the operation leaves it.
+/// The flag that says of a board that no critical and no blocking gap is open (SR-09).
+const ACCEPTABLE: &str = "acceptable";
+
+/// The board as the operation leaves it. Whether it is acceptable is the engine's word, wherever a workflow asks for it.
 fn write_board(job: &Job, board: &Board, done: &mut Done) -> Result<(), Trouble> {
+    let sets = &job.program.phase(job.id.phase).sets;
+    if sets.iter().any(|flag| job.program.flags[flag.index()] == ACCEPTABLE) {
+        let holds = matches!(board.acceptable(), Acceptable::Yes { .. });
+        done.report.flags.push((ACCEPTABLE.to_string(), holds));
+    }
     let text = serde_json::to_string_pretty(board)
         .map_err(|error| Trouble::denied(format!("the board cannot be written: {error}")))?;
     write(job, "gaps", "json", &text, done);

@@ -15,15 +15,15 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let by = gate.as_ref().and_then(|gate| gate.by.clone()).unwrap_or_else(|| "a human".to_string());
     let at = gate.and_then(|gate| gate.answered_at).map(clock::iso).unwrap_or_default();
     let mut done = Done::saying("undecided");
-    let lines: Vec<&str> = note.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    if lines.is_empty() {
+    let statements = statements(&note);
+    if statements.is_empty() {
         done.note(
             NoteKind::Concern,
             format!("the answer came without a note and decides nothing: {}", questions::HOW),
         );
     }
-    for line in lines {
-        let decided = Said::read(line, &board).and_then(|said| {
+    for statement in statements {
+        let decided = Said::read(&statement, &board).and_then(|said| {
             let told = said.told();
             said.take(&mut board, Grounds { reason: said.reason.clone(), by: by.clone(), at: at.clone() })?;
             Ok(told)
@@ -33,7 +33,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
                 done.report.says = "recorded".to_string();
                 done.note(NoteKind::Decision, format!("{told}, decided by {by}"));
             }
-            Err(why) => done.note(NoteKind::Concern, format!("`{line}` decides nothing: {why}")),
+            Err(why) => done.note(NoteKind::Concern, format!("`{statement}` decides nothing: {why}")),
         }
     }
     write_board(job, &board, &mut done)?;
@@ -41,7 +41,25 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// One line of an answer.
+/// What an answer says, one statement for each thing that it names: a line without an id goes on with the last one.
+fn statements(note: &str) -> Vec<String> {
+    let mut statements: Vec<String> = Vec::new();
+    for line in note.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match statements.last_mut().filter(|_| about(line).is_none()) {
+            Some(last) => last.push_str(&format!(" {line}")),
+            None => statements.push(line.to_string()),
+        }
+    }
+    statements
+}
+
+/// What a line names, and what it says of it.
+fn about(line: &str) -> Option<(&str, &str)> {
+    let (about, rest) = line.split_once(':')?;
+    is_id(about.trim()).then(|| (about.trim(), rest.trim()))
+}
+
+/// One statement of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Said {
     about: String,
@@ -52,9 +70,8 @@ struct Said {
 impl Said {
     /// `ABOUT: CHOICE because REASON`; without `ABOUT:` where only one question is open.
     fn read(line: &str, board: &Board) -> Result<Said, String> {
-        let named = line.split_once(':').filter(|(about, _)| is_id(about.trim()));
-        let (about, rest) = match named {
-            Some((about, rest)) => (about.trim().to_string(), rest.trim()),
+        let (about, rest) = match about(line) {
+            Some((about, rest)) => (about.to_string(), rest),
             None => (only_question(board)?, line),
         };
         let (choice, reason) = match rest.split_once(" because ") {
@@ -77,12 +94,15 @@ impl Said {
             "defer" => Some(Move::Defer),
             _ => None,
         };
-        if let (Some(wanted), Ok(gap)) = (aside, self.about.parse::<GapId>()) {
+        if let Some(wanted) = aside {
+            let no_gap = |_| format!("`{}` is no gap; only a gap can be waived or deferred", self.about);
+            let gap = self.about.parse::<GapId>().map_err(no_gap)?;
             return board
                 .move_gap(&gap, wanted, Actor::User, &self.told())
                 .map_err(|error| error.to_string());
         }
-        let choice = match self.choice.parse::<usize>() {
+        let number = self.choice.trim_matches(['(', ')', '.', ',', ';', ':', '#']);
+        let choice = match number.parse::<usize>() {
             Ok(number) => Choice::Stated(number.checked_sub(1).ok_or("positions are counted from 1")?),
             Err(_) => Choice::Written(self.choice.clone()),
         };

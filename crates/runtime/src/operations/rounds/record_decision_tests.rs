@@ -65,7 +65,9 @@ fn decide(board: &mut Board, line: &str) -> Result<(), String> {
 // SR-10
 #[test]
 fn a_position_is_chosen_by_its_number_and_binds() {
-    for line in ["ISSUE-R1-001: 3 because it suits both", "3 because it suits both"] {
+    for line in
+        ["ISSUE-R1-001: 3 because it suits both", "3 because it suits both", "(3), because it suits both"]
+    {
         let mut board = disputed();
         decide(&mut board, line).unwrap();
         let decision = &board.decisions()[0];
@@ -83,6 +85,13 @@ fn a_position_may_be_written() {
     let mut board = disputed();
     decide(&mut board, "ISSUE-R1-001: Four times, then fail").unwrap();
     assert_eq!(board.decisions()[0].choice, "Four times, then fail");
+}
+
+// SR-10
+#[test]
+fn a_line_that_names_nothing_goes_on_with_the_one_before() {
+    let note = "ISSUE-R1-001: use a queue\nand drop on overflow\n\nGAP-FLOW-001: defer";
+    assert_eq!(statements(note), ["ISSUE-R1-001: use a queue and drop on overflow", "GAP-FLOW-001: defer"]);
 }
 
 // SR-02
@@ -108,6 +117,7 @@ fn an_answer_that_decides_nothing_says_why_and_changes_nothing() {
         ("0", "from 1"),
         ("ISSUE-R7-001: 1", "nothing waits"),
         ("GAP-FLOW-009: waive", "not on the board"),
+        ("ISSUE-R1-001: waive", "only a gap"),
     ] {
         let mut board = before.clone();
         let why = decide(&mut board, line).unwrap_err();
