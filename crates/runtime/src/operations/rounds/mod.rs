@@ -48,8 +48,7 @@ impl Sight {
 
 /// What a human said at the gate that led here.
 fn said_at_gate(job: &Job, reader: &Reader) -> Result<Option<remand_ledger::query::GateRow>, Trouble> {
-    let answered = reader.gates(&job.site.run)?.into_iter().filter(|gate| gate.option.is_some());
-    Ok(answered.last())
+    Ok(reader.gates(&job.site.run)?.into_iter().rfind(|gate| gate.option.is_some()))
 }
 
 /// The flag that says of a board that no critical and no blocking gap is open (SR-09).
