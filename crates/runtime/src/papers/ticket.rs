@@ -60,7 +60,8 @@ pub fn page(
         );
     }
     for (revision, (report, changed)) in history.revisions.iter().zip(reports.iter().zip(changed)) {
-        let title = failure::of_cap(revision);
+        let is_possible = revision.number <= revision.cap;
+        let title = if is_possible { failure::of_cap(revision) } else { "(none left)".to_string() };
         ticket.log_revision(&title, &entry(revision, report.as_ref(), changed, shelf));
     }
     for answer in history.answers.iter().filter(|answer| is_feedback(answer, history)) {
