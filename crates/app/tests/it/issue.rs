@@ -10,7 +10,7 @@ use crate::issue_script::{
     ISSUE, README, STUB, artifact, commits, finding, made, on_branch, one_task, place, place_with, reviewed,
     run, said, split, subtraction, task, three_tasks,
 };
-use crate::place::Place;
+use crate::place::{Place, shown};
 use crate::rehearsed::{SUB, role};
 use serde_json::json;
 use std::fs;
@@ -172,7 +172,9 @@ fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
 fn the_demonstration_shows_a_plan_sent_back_and_a_split() {
     let place = Place::new();
     let into = place.project().with_file_name("shown");
-    let shown = place.remand(&["demo", "issue", "--into", into.to_str().expect("text")]);
+    let mut command = place.command(&["demo", "issue", "--into", into.to_str().expect("text")]);
+    command.env_remove("REMAND_STATE_DIR");
+    let shown = shown(command);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     for part in [
         "↩ sent back to plan (plan-review.round 2 → 1)",
