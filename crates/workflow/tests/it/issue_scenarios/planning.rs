@@ -32,6 +32,8 @@ fn an_issue_is_started_before_it_is_planned() {
     run.says("sanity", "clean");
     assert_eq!(run.commands(), "do start-issue");
     run.says("start", "started");
+    assert_eq!(run.commands(), "do baseline");
+    run.says("baseline", "recorded");
     assert_eq!(run.commands(), "dispatch plan for plan");
 }
 
