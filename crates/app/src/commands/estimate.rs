@@ -63,7 +63,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             let fit = fit(&points(&past, effort));
             let foretold = match fit {
                 Fit::Good(line) => Some(line.predict(number(subject.size), confidence)),
-                Fit::TooFew { .. } | Fit::Alike { .. } | Fit::TooLoose { .. } => None,
+                Fit::TooFew { .. } | Fit::Alike { .. } | Fit::TooLoose { .. } | Fit::Falling { .. } => None,
             };
             (effort, fit, foretold)
         })
@@ -178,7 +178,7 @@ fn to_text(subject: &Subject, args: &Args, estimates: &[(&Effort, Fit, Option<Pr
 fn quality_of(fit: &Fit) -> String {
     match fit {
         Fit::TooLoose { r2, .. } => format!("{r2:.2}"),
-        Fit::TooFew { .. } | Fit::Alike { .. } | Fit::Good(_) => "-".to_string(),
+        Fit::TooFew { .. } | Fit::Alike { .. } | Fit::Falling { .. } | Fit::Good(_) => "-".to_string(),
     }
 }
 
@@ -197,6 +197,9 @@ fn lacking(fit: &Fit, workflow: &str) -> String {
         }
         Fit::TooLoose { points, .. } => {
             format!("not enough to go by: size explains less than half of what {} took", runs(*points))
+        }
+        Fit::Falling { points } => {
+            format!("not enough to go by: among {} larger plans took less", runs(*points))
         }
         Fit::Good(_) => String::new(),
     }

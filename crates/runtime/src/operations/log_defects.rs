@@ -18,7 +18,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let log = json!({
         "defects": reader.defects(&row.run)?,
         "phases": RunFigures::of(&reader, &row)?.phases,
-        "earlier_runs": reports(&earlier(&reader, &row)?),
+        "this_and_earlier_runs": reports(&up_to(&reader, &row)?),
     });
     let mut done = Done::saying("logged");
     let blob = job.site.blob(&to_yaml(&log));
@@ -38,12 +38,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// The figures of the runs of this workflow that were over before this one, the oldest first.
-fn earlier(reader: &Reader, row: &RunRow) -> Result<Vec<RunFigures>, LedgerError> {
+/// The figures of the runs of this workflow that were over before this one, the oldest first, and of this one: what is
+/// unusual is unusual about the newest.
+fn up_to(reader: &Reader, row: &RunRow) -> Result<Vec<RunFigures>, LedgerError> {
     let over = |other: &RunRow| {
         other.workflow == row.workflow && other.created_at < row.created_at && other.stage.is_over()
     };
     let mut runs: Vec<RunRow> = reader.runs()?.into_iter().filter(over).take(EARLIER).collect();
     runs.reverse();
+    runs.push(row.clone());
     runs.iter().map(|row| RunFigures::of(reader, row)).collect()
 }

@@ -1,7 +1,7 @@
 //! What one run tells: how often its phases were entered and sent back to, which defects each injected and removed.
 
 use crate::pinned::Pinned;
-use remand_ledger::query::{ArtifactRow, DefectRow, RunRow};
+use remand_ledger::query::{ArtifactRow, DefectRow, Resolution, RunRow};
 use remand_ledger::{LedgerError, Reader, RunId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ pub struct PhaseFigures {
     pub injected: u64,
     /// Defects that were there already when the work came to it.
     pub entering: u64,
-    /// Defects that it found.
+    /// Defects that it found and that were corrected.
     pub removed: u64,
     /// What the correction of the defects that it injected took.
     pub correction: Cost,
@@ -106,8 +106,9 @@ impl RunFigures {
     }
 }
 
-/// A defect was in the work from the phase that injected it to the one that found it. One that names several phases
-/// was injected by the earliest; one whose origin nobody knows, by the phase that found it.
+/// A defect was in the work from the phase that injected it to the one that had it removed, or to the end if nobody
+/// corrected it. One that names several phases was injected by the earliest; one whose origin nobody knows, by the
+/// phase that found it.
 fn account(phases: &mut [PhaseFigures], defect: &DefectRow) {
     let at = |name: &String| phases.iter().position(|figures| figures.phase == *name);
     let Some(found) = at(&defect.detected) else {
@@ -116,10 +117,12 @@ fn account(phases: &mut [PhaseFigures], defect: &DefectRow) {
     let from = defect.injected.iter().filter_map(at).min().unwrap_or(found).min(found);
     phases[from].injected += 1;
     phases[from].correction.add(Cost::of(defect));
-    for figures in &mut phases[from + 1..=found] {
+    let is_removed = matches!(defect.resolution, Resolution::Corrected | Resolution::PassedOn);
+    let last = if is_removed { found } else { phases.len() - 1 };
+    for figures in &mut phases[from + 1..=last] {
         figures.entering += 1;
     }
-    phases[found].removed += 1;
+    phases[found].removed += u64::from(is_removed);
 }
 
 /// The phases of the workflow that the run was pinned to, in its order; none if it cannot be read any more.
@@ -192,6 +195,39 @@ pub(super) fn ratio(part: u64, whole: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use remand_kernel::finding::{Category, Place, Severity};
+
+    fn defect(injected: &str, detected: &str, resolution: Resolution) -> DefectRow {
+        DefectRow {
+            position: 0,
+            id: "F-1".to_string(),
+            severity: Severity::Major,
+            category: Category::Correctness,
+            place: Place::default(),
+            claim: "It is wrong".to_string(),
+            injected: vec![injected.to_string()],
+            assumed: false,
+            detected: detected.to_string(),
+            attempts: Vec::new(),
+            tokens: 10,
+            money: 0,
+            time: 0,
+            resolution,
+            reattributions: Vec::new(),
+        }
+    }
+
+    // PF-10
+    #[test]
+    fn a_defect_enters_every_phase_up_to_the_one_that_had_it_removed_or_all_of_them() {
+        let named = |phase: &str| PhaseFigures { phase: phase.to_string(), ..PhaseFigures::default() };
+        let mut phases = ["planning", "code", "code-review", "test"].map(named);
+        account(&mut phases, &defect("planning", "code-review", Resolution::Corrected));
+        account(&mut phases, &defect("code", "code-review", Resolution::KnownIssue));
+        let told = phases.each_ref().map(|figures| (figures.injected, figures.entering, figures.removed));
+        assert_eq!(told, [(1, 0, 0), (1, 1, 0), (0, 2, 1), (0, 1, 0)]);
+        assert_eq!(phases[0].correction.tokens, 10);
+    }
 
     #[test]
     fn only_lines_of_hunks_count() {

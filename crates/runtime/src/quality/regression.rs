@@ -31,6 +31,10 @@ pub enum Fit {
         points: usize,
         r2: f64,
     },
+    /// Larger plans took less.
+    Falling {
+        points: usize,
+    },
     Good(Line),
 }
 
@@ -65,6 +69,10 @@ pub fn fit(points: &[Point]) -> Fit {
     let Some(line) = Line::through(points) else {
         return Fit::Alike { points: points.len() };
     };
+    // A larger plan does not take less: such a line is an accident, however well it fits.
+    if line.slope < 0.0 && line.r2 >= LOOSEST {
+        return Fit::Falling { points: line.points };
+    }
     match line.r2 >= LOOSEST {
         true => Fit::Good(line),
         false => Fit::TooLoose { points: line.points, r2: line.r2 },

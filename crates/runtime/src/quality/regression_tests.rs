@@ -63,6 +63,8 @@ fn too_few_points_and_a_loose_fit_are_nothing_to_go_by() {
     assert!(matches!(fit(&scattered), Fit::TooLoose { points: 4, r2 } if r2 < 0.5), "{:?}", fit(&scattered));
     let level = [1.0, 2.0, 3.0].map(|size| Point { size, effort: 7.0 });
     assert!(matches!(fit(&level), Fit::TooLoose { .. }), "{:?}", fit(&level));
+    let falling = [(1.0, 9.0), (2.0, 6.0), (3.0, 3.5)].map(|(size, effort)| Point { size, effort });
+    assert_eq!(fit(&falling), Fit::Falling { points: 3 });
 }
 
 proptest! {

@@ -50,7 +50,9 @@ fn report(workflow: &str, runs: &[&RunFigures]) -> Report {
     let changed_lines = runs.iter().map(|run| run.changed_lines).sum();
     let phases: Vec<PhaseReport> = names(runs).iter().map(|name| phase(name, runs, changed_lines)).collect();
     let defects = phases.iter().map(|phase| phase.figures.injected).sum();
-    let alerts = phases.iter().filter_map(|phase| alert(&phase.figures.phase, &phase.rates)).collect();
+    let newest = |name: &str| runs.last().and_then(|run| run.phase(name)).and_then(PhaseFigures::rate);
+    let at_work = phases.iter().filter(|phase| newest(&phase.figures.phase).is_some());
+    let alerts = at_work.filter_map(|phase| alert(&phase.figures.phase, &phase.rates)).collect();
     let density = per_thousand(defects, changed_lines);
     Report {
         workflow: workflow.to_string(),

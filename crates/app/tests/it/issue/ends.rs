@@ -38,7 +38,7 @@ fn a_task_that_is_too_much_ends_the_run_with_a_comment_and_the_status_todo() {
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
     let text = on_branch(&place, "TODO/ABC-1.md");
     let run = place.latest().run;
-    assert!(text.starts_with(&ISSUE), "{text}");
+    assert!(text.starts_with(ISSUE), "{text}");
     for part in [
         format!("run {run}\n"),
         "The run failed at diagnosis: split-needed.".to_string(),
