@@ -5,11 +5,14 @@ use super::prompt::Input;
 use super::round::Round;
 use crate::contract::{Limits, RawResult, find, pointers, to_yaml};
 use crate::workshop::{Job, LaneTree, TREES, Trouble};
+use remand_kernel::Program;
 use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
 use remand_kernel::finding::Finding;
+use remand_kernel::ids::SignalId;
+use remand_kernel::program::{Action, Work};
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::{ArtifactRow, CheckFilter};
+use remand_ledger::query::{ArtifactRow, CheckFilter, GateRow};
 use remand_ledger::{BlobId, Reader};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -243,11 +246,13 @@ impl Desk<'_> {
         self.put(about, &format!("{name}.yaml"), &text)
     }
 
-    /// What people said with their answers at the gates of this run (EP-12).
+    /// What people said with their answers at the gates of this run (EP-12). What the engine has put into an artifact is
+    /// read there, as it is now: a rollback may have taken it back.
     fn said_by_humans(&mut self, reader: &Reader) -> Result<(), Trouble> {
         let text: String = reader
             .gates(&self.job.site.run)?
             .iter()
+            .filter(|gate| !is_taken_up(&self.job.program, gate))
             .filter_map(|gate| {
                 let note = gate.note.as_deref().map(str::trim).filter(|note| !note.is_empty())?;
                 Some(format!("- {} at {}: {note}\n", gate.option.as_deref().unwrap_or("said"), gate.phase))
@@ -296,6 +301,18 @@ pub fn task_files(tasks: &Value) -> Vec<(String, String)> {
     let entries = tasks.pointer("/payload/tasks").and_then(Value::as_array);
     let numbered = entries.into_iter().flatten().enumerate();
     numbered.map(|(at, entry)| (format!("task-{}.yaml", at + 1), to_yaml(entry))).collect()
+}
+
+/// Whether an answer led to an operation that wrote it into an artifact.
+fn is_taken_up(program: &Program, gate: &GateRow) -> bool {
+    let phase = program.phases.iter().find(|phase| phase.name == gate.phase);
+    let answered = |signal: &SignalId| gate.option.as_deref() == Some(program.signal(*signal));
+    let route = phase.and_then(|phase| phase.routes.iter().find(|(signal, _)| answered(signal)));
+    let target = route.and_then(|(_, route)| match route.action {
+        Action::To(target) | Action::Remand(target) => Some(program.phase(target)),
+        _ => None,
+    });
+    target.is_some_and(|target| matches!(target.work, Work::Operation { .. }) && !target.writes.is_empty())
 }
 
 /// Roles that judge a task against the whole need whole documents; the one that carries it out does not.

@@ -1,6 +1,6 @@
 //! The rounds of a run, made from its journal: the board as it is, what each round left, and what was rolled back.
 
-use super::papers::Papers;
+use super::sheet::Sheet;
 use super::task::Task;
 use super::teller::Teller;
 use crate::pinned::Pinned;
@@ -28,11 +28,11 @@ pub struct History {
     pub board: Option<Board>,
     pub rounds: Rounds,
     /// The round under way.
-    pub current: Papers,
+    pub current: Sheet,
     /// The rounds that were closed, on the present line.
-    pub closed: BTreeMap<u32, Papers>,
+    pub closed: BTreeMap<u32, Sheet>,
     /// The rounds that were rolled back, with the number of the rollback.
-    pub rolled_back: Vec<(u32, Papers)>,
+    pub rolled_back: Vec<(u32, Sheet)>,
     /// The document as it is.
     pub text: Option<Text>,
     pub begun_at: Millis,
@@ -63,7 +63,7 @@ impl History {
         History {
             board: None,
             rounds: Rounds::default(),
-            current: Papers::of(1),
+            current: Sheet::of(1),
             closed: BTreeMap::new(),
             rolled_back: Vec::new(),
             text: None,
@@ -101,14 +101,14 @@ impl History {
     /// The round under way is over, and this is the board of the next one.
     pub fn close(&mut self, board: Board, end: &str, remarks: Vec<String>, at: Millis) {
         let round = board.rows().last().map_or(self.current.round, |row| row.round);
-        let mut papers = std::mem::replace(&mut self.current, Papers::of(board.round()));
-        papers.round = round;
-        papers.end = end.to_string();
-        papers.remarks = remarks;
-        papers.text = self.text;
-        papers.closed_at = Some(at);
-        papers.board = Some(board.clone());
-        self.closed.insert(round, papers);
+        let mut sheet = std::mem::replace(&mut self.current, Sheet::of(board.round()));
+        sheet.round = round;
+        sheet.end = end.to_string();
+        sheet.remarks = remarks;
+        sheet.text = self.text;
+        sheet.closed_at = Some(at);
+        sheet.board = Some(board.clone());
+        self.closed.insert(round, sheet);
         self.board = Some(board);
     }
 
@@ -148,8 +148,8 @@ impl History {
             | Event::ApproachRemoved { .. }
             | Event::Reattributed { .. } => (RetryMode::SamePrompt, String::new(), String::new()),
         };
-        let papers = self.closed.range(round..).map(|(_, papers)| papers).chain([&self.current]);
-        let errors = papers.flat_map(|papers| papers.mishaps.iter().map(|mishap| mishap.what.clone()));
+        let sheet = self.closed.range(round..).map(|(_, sheet)| sheet).chain([&self.current]);
+        let errors = sheet.flat_map(|sheet| sheet.mishaps.iter().map(|mishap| mishap.what.clone()));
         let adjustments = Some(context.trim().to_string()).filter(|context| !context.is_empty());
         RollbackRequest {
             round,
@@ -160,12 +160,12 @@ impl History {
         }
     }
 
-    /// Puts the papers of a round and all later ones to those that were rolled back.
+    /// Puts the sheet of a round and all later ones to those that were rolled back.
     pub(super) fn set_aside(&mut self, round: u32, number: u32) {
         let closed = self.closed.split_off(&round);
         let current = std::mem::take(&mut self.current);
-        let open = Some(current).filter(|papers| !papers.is_blank() && papers.round >= round);
-        self.rolled_back.extend(closed.into_values().chain(open).map(|papers| (number, papers)));
+        let open = Some(current).filter(|sheet| !sheet.is_blank() && sheet.round >= round);
+        self.rolled_back.extend(closed.into_values().chain(open).map(|sheet| (number, sheet)));
     }
 }
 

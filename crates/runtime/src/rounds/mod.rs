@@ -6,8 +6,8 @@
 mod given;
 mod history;
 mod outputs;
-mod papers;
 mod place;
+mod sheet;
 mod task;
 mod teller;
 
@@ -16,6 +16,6 @@ pub mod documents;
 pub use given::{GAPS_FILE, Given, GivenError};
 pub use history::{History, Text};
 pub use outputs::Turns;
-pub use papers::{Mishap, Papers};
 pub use place::{Misplaced, put};
+pub use sheet::{Mishap, Sheet};
 pub use task::{Batch, Open, Task, retry_of};

@@ -3,7 +3,7 @@
 //! A result obeys its contract, but may name gaps and issues that are not its business. Such parts are left out and
 //! told, and the rest counts: half a round is better than none.
 
-use super::papers::Papers;
+use super::sheet::Sheet;
 use crate::contract::{engineer_output, reviewer_output};
 use crate::workshop::Trouble;
 use remand_kernel::gaps::{
@@ -20,10 +20,10 @@ pub struct Turns {
 }
 
 impl Turns {
-    pub fn of(board: &Board, papers: &Papers) -> Result<Turns, Trouble> {
+    pub fn of(board: &Board, sheet: &Sheet) -> Result<Turns, Trouble> {
         let mut left_out = Vec::new();
         let mut engineer = EngineerOutput::default();
-        for (batch, result) in &papers.proposals {
+        for (batch, result) in &sheet.proposals {
             let output = engineer_output(result).map_err(|problems| broken(batch, &problems))?;
             engineer.proposals.extend(output.proposals);
             engineer.answers.extend(output.answers);
@@ -32,7 +32,7 @@ impl Turns {
         let proposed = keep_proposals(board, &mut engineer, &mut left_out);
         keep_answers(board, &mut engineer, &mut left_out);
         keep_splits(board, &mut engineer.new_gaps, &mut left_out);
-        let reviewer = match (&papers.review, &papers.unreviewed) {
+        let reviewer = match (&sheet.review, &sheet.unreviewed) {
             (Some(review), _) => {
                 let mut output = reviewer_output(review).map_err(|problems| broken("review", &problems))?;
                 keep_verdicts(board, &proposed, &mut output, &mut left_out);

@@ -1,6 +1,6 @@
 //! Accepted text goes into the document, section by section; every other byte stays (SR-17).
 
-use remand_documents::{Markdown, Section};
+use remand_documents::{Heading, Markdown, Section};
 use remand_kernel::gaps::Placement;
 use std::ops::Range;
 use thiserror::Error;
@@ -22,22 +22,44 @@ pub enum Misplaced {
         "the text for section `{section}` begins a section of level {level}, as high as the section itself"
     )]
     TooHigh { section: String, level: u8 },
+    #[error(
+        "the text for section `{section}` would swallow what follows it: close its fences, and put headings last"
+    )]
+    Swallows { section: String },
 }
 
 /// Puts a text into its section: in the place of the passage that it replaces, behind what the section says itself,
 /// or as a new section at the end.
 pub fn put(document: &str, placement: &Placement) -> Result<String, Misplaced> {
     let mut markdown = Markdown::read(document);
+    let swallows = || Misplaced::Swallows { section: placement.section.clone() };
     let section = find(&markdown, &placement.section)?;
-    let text = own_text(placement, section.as_ref())?;
-    match (section, placement.replaces.trim()) {
-        (Some(section), "") => append(&mut markdown, &section, &text),
-        (Some(section), passage) => {
-            let range = passage_in(markdown.text(), section.body.clone(), passage, &placement.section)?;
-            markdown.splice(range, text.trim_end_matches('\n'));
+    let Some(section) = section else {
+        if !placement.replaces.trim().is_empty() {
+            return Err(Misplaced::NoSection { section: placement.section.clone() });
         }
-        (None, "") => add_section(&mut markdown, &placement.section, &text),
-        (None, _) => return Err(Misplaced::NoSection { section: placement.section.clone() }),
+        return add_section(markdown, placement);
+    };
+    let text = own_text(placement, section.heading.level)?;
+    let own = Markdown::read(text.clone()).headings().len();
+    let (before, replaced) = (markdown.headings().len(), placement.replaces.trim());
+    let mut lost = 0;
+    if replaced.is_empty() {
+        append(&mut markdown, &section, &text);
+    } else {
+        let range = passage_in(markdown.text(), section.body.clone(), replaced, &placement.section)?;
+        let inside = |heading: &&Heading| range.contains(&heading.lines.start);
+        lost = markdown.headings().iter().filter(inside).count();
+        let next =
+            markdown.headings().iter().map(|heading| heading.lines.start).find(|start| *start >= range.end);
+        // What stands behind a new heading would belong to it.
+        if own > 0 && !markdown.text()[range.end..next.unwrap_or(document.len())].trim().is_empty() {
+            return Err(swallows());
+        }
+        markdown.splice(range, text.trim_end_matches('\n'));
+    }
+    if markdown.headings().len() != before - lost + own {
+        return Err(swallows());
     }
     Ok(markdown.into_text())
 }
@@ -70,7 +92,7 @@ fn key(title: &str) -> String {
 }
 
 /// The text without a heading of its own that only says the section again.
-fn own_text(placement: &Placement, section: Option<&Section>) -> Result<String, Misplaced> {
+fn own_text(placement: &Placement, level: u8) -> Result<String, Misplaced> {
     let text = format!("{}\n", placement.text.trim_matches(['\n', '\r']));
     let read = Markdown::read(text.clone());
     let first = read.headings().first();
@@ -80,8 +102,11 @@ fn own_text(placement: &Placement, section: Option<&Section>) -> Result<String, 
     });
     let rest = again.map_or(0, |heading| heading.lines.end);
     let text = text[rest..].trim_start_matches(['\n', '\r']).to_string();
-    let level = section.map_or(2, |section| section.heading.level);
     let read = Markdown::read(text.clone());
+    // A heading behind the text is one, unless a fence is still open.
+    if Markdown::read(format!("{text}\n\n# x\n")).headings().len() != read.headings().len() + 1 {
+        return Err(Misplaced::Swallows { section: placement.section.clone() });
+    }
     match read.headings().iter().find(|heading| heading.level <= level) {
         Some(heading) => Err(Misplaced::TooHigh { section: placement.section.clone(), level: heading.level }),
         None => Ok(text),
@@ -99,16 +124,50 @@ fn append(markdown: &mut Markdown, section: &Section, text: &str) {
     markdown.splice(at..at, &format!("{before}{text}{after}"));
 }
 
-fn add_section(markdown: &mut Markdown, name: &str, text: &str) {
-    let whole = 0..markdown.text().len();
-    let at = markdown.end_of_writing(whole);
+/// Adds a section at the end of the one that its path names, as far as that is there; else at the end of the document.
+fn add_section(mut markdown: Markdown, placement: &Placement) -> Result<String, Misplaced> {
+    let names: Vec<&str> = placement.section.split(" > ").collect();
+    let mut above = None;
+    for known in (1..names.len()).rev() {
+        above = find(&markdown, &names[..known].join(" > "))?.map(|section| (known, section));
+        if above.is_some() {
+            break;
+        }
+    }
+    let (known, within, level) = match above {
+        Some((known, section)) => (known, section.body, section.heading.level + 1),
+        // Without a section of this path, only the last name says something about the text.
+        None => (names.len() - 1, 0..markdown.text().len(), main_level(&markdown)),
+    };
+    let mut headings = String::new();
+    let mut level_of = level;
+    for name in &names[known..] {
+        let marks = "#".repeat(usize::from(level_of.min(6)));
+        headings.push_str(&format!("{marks} {}\n\n", name.trim_start_matches(['#', ' '])));
+        level_of += 1;
+    }
+    let text = own_text(placement, level_of - 1)?;
+    let added = names.len() - known + Markdown::read(text.clone()).headings().len();
+    let (expected, end) = (markdown.headings().len() + added, within.end);
+    let at = markdown.end_of_writing(within);
     let before = match &markdown.text()[..at] {
         "" => "",
         text if text.ends_with('\n') => "\n",
         _ => "\n\n",
     };
-    let name = name.rsplit(" > ").next().unwrap_or_default().trim_start_matches(['#', ' ']);
-    markdown.splice(at..at, &format!("{before}## {name}\n\n{text}"));
+    let after = if at == end && at < markdown.text().len() { "\n" } else { "" };
+    markdown.splice(at..at, &format!("{before}{headings}{text}{after}"));
+    if markdown.headings().len() == expected {
+        Ok(markdown.into_text())
+    } else {
+        Err(Misplaced::Swallows { section: placement.section.clone() })
+    }
+}
+
+/// The level of the main sections: the second, unless several headings of the first stand beside each other.
+fn main_level(markdown: &Markdown) -> u8 {
+    let firsts = markdown.headings().iter().filter(|heading| heading.level == 1).count();
+    if firsts > 1 { 1 } else { 2 }
 }
 
 /// The one place of a passage, whatever blanks and line ends part its words.

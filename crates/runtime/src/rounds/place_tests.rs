@@ -49,6 +49,24 @@ fn a_section_that_is_not_there_is_added_at_the_end() {
 
 // SR-17
 #[test]
+fn a_section_that_is_not_there_is_added_where_its_path_leads() {
+    let wanted = SPEC.replace("None yet.\n", "None yet.\n\n### Limits\n\nThree tries.\n");
+    assert_eq!(placed("Login > Limits", "", "Three tries."), wanted);
+    let flat = "# One\n\nA.\n\n# Two\n\nB.\n";
+    assert_eq!(put(flat, &placement("Three", "", "C.")).unwrap(), format!("{flat}\n# Three\n\nC.\n"));
+}
+
+// SR-17
+#[test]
+fn a_text_that_would_swallow_what_follows_it_is_refused() {
+    let swallows = |replaces: &str, text: &str| put(SPEC, &placement("Login", replaces, text)).is_err();
+    assert!(swallows("", "As in:\n\n```\nlogin"));
+    assert!(swallows("A user logs in", "A user logs in\n\n### Lockout\n\nNever"));
+    assert!(!swallows("A user logs in\nwith a name.", "A name.\n\n### Lockout\n\nNever.\n"));
+}
+
+// SR-17
+#[test]
 fn a_heading_that_only_names_the_section_again_is_left_out() {
     assert_eq!(placed("Logout", "", "## Logout\n\nAll devices."), placed("Logout", "", "All devices."));
 }

@@ -1,7 +1,7 @@
 //! Hears the journal, event by event, and makes the history of the rounds from it.
 
 use super::history::{History, Text};
-use super::papers::{Mishap, Papers};
+use super::sheet::{Mishap, Sheet};
 use crate::contract::schema::gaps::{GapInventory, GapProposals};
 use crate::contract::{SchemaId, new_gaps};
 use crate::pinned::Pinned;
@@ -130,7 +130,7 @@ impl Teller<'_> {
             }
             "keep-best" => {
                 self.kept_best()?;
-                self.history.current = Papers::of(board.round());
+                self.history.current = Sheet::of(board.round());
                 self.history.board = Some(board);
             }
             _ => history.board = Some(board),
@@ -149,11 +149,11 @@ impl Teller<'_> {
         }
         let Some(number) = best else { return Ok(()) };
         let adopted = history.rounds.rollbacks().last().map_or(0, |rollback| rollback.number);
-        let wanted = |(of, papers): &(u32, Papers)| *of == number && papers.round == round;
-        let best = history.rolled_back.iter().find(|it| wanted(it)).map(|(_, papers)| papers.clone());
+        let wanted = |(of, sheet): &(u32, Sheet)| *of == number && sheet.round == round;
+        let best = history.rolled_back.iter().find(|it| wanted(it)).map(|(_, sheet)| sheet.clone());
         let gone = history.closed.split_off(&round);
-        history.rolled_back.extend(gone.into_values().map(|papers| (adopted, papers)));
-        history.closed.extend(best.map(|papers| (round, papers)));
+        history.rolled_back.extend(gone.into_values().map(|sheet| (adopted, sheet)));
+        history.closed.extend(best.map(|sheet| (round, sheet)));
         Ok(())
     }
 
@@ -227,7 +227,7 @@ impl Teller<'_> {
         if let Ok(board) = history.rounds.follow(&before, request) {
             let number = history.rounds.rollbacks().last().map_or(0, |rollback| rollback.number);
             history.set_aside(round, number);
-            history.current = Papers::of(board.round());
+            history.current = Sheet::of(board.round());
             history.board = Some(board);
         }
         let restored = versions.iter().find(|(id, _)| program.artifacts[id.index()] == program.subject);

@@ -35,8 +35,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     done.note(NoteKind::Decision, told);
     let kept = archived.and_then(|number| {
         let mut rolled_back = history.rolled_back.iter();
-        let (_, papers) = rolled_back.find(|(of, papers)| *of == number && papers.round == round)?;
-        papers.text
+        let (_, sheet) = rolled_back.find(|(of, sheet)| *of == number && sheet.round == round)?;
+        sheet.text
     });
     if let Some(text) = kept {
         keep(job, &job.program.subject, "md", text.blob, text.digest, &mut done);

@@ -1,21 +1,21 @@
 //! `round_<nnn>/engineer.md`: what the engineers proposed.
 
-use super::super::papers::Papers;
+use super::super::sheet::Sheet;
 use super::{bullets, table};
 use crate::contract::markdown::{block, cell, code, fenced, inline};
 use crate::contract::schema::gaps::{GapProposal, GapProposals, IssueStance, ReportedGap};
 use crate::contract::schema::words::Confidence;
 use remand_kernel::gaps::{Board, GapSeverity};
 
-pub fn page(papers: &Papers, board: &Board) -> String {
-    let mut page = format!("# Round {}: engineer\n", papers.round);
-    if papers.proposals.is_empty() {
+pub fn page(sheet: &Sheet, board: &Board) -> String {
+    let mut page = format!("# Round {}: engineer\n", sheet.round);
+    if sheet.proposals.is_empty() {
         page.push_str("\nNo engineer brought a result; `summary.md` says why.\n");
     }
-    for (batch, result) in &papers.proposals {
-        let said = papers.said.get(batch).map(|said| inline(said)).filter(|said| !said.is_empty());
+    for (batch, result) in &sheet.proposals {
+        let said = sheet.said.get(batch).map(|said| inline(said)).filter(|said| !said.is_empty());
         let gaps: Vec<String> =
-            papers.batches.get(batch).into_iter().flatten().map(ToString::to_string).collect();
+            sheet.batches.get(batch).into_iter().flatten().map(ToString::to_string).collect();
         let given = if gaps.is_empty() { "no gap".to_string() } else { gaps.join(", ") };
         page.push_str(&format!("\n**{}**, given {given}.", inline(batch)));
         page.push_str(&said.map_or_else(|| "\n".to_string(), |said| format!(" {said}\n")));

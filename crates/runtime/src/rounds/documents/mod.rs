@@ -14,9 +14,10 @@ pub use status::{decisions, status};
 pub use summary::{Standing, known_limits, summary};
 
 use super::history::History;
-use super::papers::Papers;
+use super::sheet::Sheet;
 use crate::workshop::{Site, Trouble};
 use remand_kernel::gaps::archive_name;
+use remand_ledger::fact::NoteKind;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -25,19 +26,19 @@ use std::path::Path;
 pub const AS: &str = ", as ";
 
 /// The review of a round that was closed.
-pub fn reviewer_page(papers: &Papers) -> String {
-    papers.board.as_ref().map_or_else(String::new, |board| reviewer::page(papers, board))
+pub fn reviewer_page(sheet: &Sheet) -> String {
+    sheet.board.as_ref().map_or_else(String::new, |board| reviewer::page(sheet, board))
 }
 
 /// Writes all documents of the rounds so far, and what they are about as it is.
 pub fn lay_out(history: &History, document: &str, site: &Site) -> Result<(), Trouble> {
     let Some(board) = &history.board else { return Ok(()) };
     let mut files: BTreeMap<String, String> = BTreeMap::new();
-    for (round, papers) in &history.closed {
-        add(&mut files, &format!("round_{round:03}"), papers);
+    for (round, sheet) in &history.closed {
+        add(&mut files, &format!("round_{round:03}"), sheet);
     }
-    for (number, papers) in &history.rolled_back {
-        add(&mut files, &archive_name(papers.round, *number), papers);
+    for (number, sheet) in &history.rolled_back {
+        add(&mut files, &archive_name(sheet.round, *number), sheet);
     }
     files.insert("status.md".to_string(), status(history, board));
     files.insert("decisions.md".to_string(), decisions(board));
@@ -61,7 +62,9 @@ pub fn finish(site: &Site) -> Result<(), Trouble> {
     let row = reader.run(&site.run.0)?;
     let notes = reader.notes(&site.run)?;
     let standing = Standing::of(&row, &history);
-    let path = notes.iter().rev().find_map(|note| note.text.split_once(AS));
+    let decided = notes.iter().rev().filter(|note| note.kind == NoteKind::Decision);
+    let mut committed = decided.filter(|note| note.text.starts_with("committed "));
+    let path = committed.find_map(|note| note.text.split_once(AS));
     write_summary(site, &summary(&history, standing, path.map_or("", |(_, path)| path)))
 }
 
@@ -69,17 +72,17 @@ pub fn write_summary(site: &Site, text: &str) -> Result<(), Trouble> {
     write(&site.folder().join("summary.md"), &site.redact(text))
 }
 
-fn add(files: &mut BTreeMap<String, String>, folder: &str, papers: &Papers) {
-    let Some(board) = &papers.board else {
-        files.insert(format!("{folder}/summary.md"), round::unfinished(papers));
+fn add(files: &mut BTreeMap<String, String>, folder: &str, sheet: &Sheet) {
+    let Some(board) = &sheet.board else {
+        files.insert(format!("{folder}/summary.md"), round::unfinished(sheet));
         return;
     };
-    files.insert(format!("{folder}/engineer.md"), engineer::page(papers, board));
-    files.insert(format!("{folder}/reviewer.md"), reviewer::page(papers, board));
-    files.insert(format!("{folder}/summary.md"), round::page(papers, board));
+    files.insert(format!("{folder}/engineer.md"), engineer::page(sheet, board));
+    files.insert(format!("{folder}/reviewer.md"), reviewer::page(sheet, board));
+    files.insert(format!("{folder}/summary.md"), round::page(sheet, board));
 }
 
-/// A folder of a round that is on the present line no more has moved: its papers are in the folder of the rollback.
+/// A folder of a round that is on the present line no more has moved: its sheet are in the folder of the rollback.
 fn forget_others(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Trouble> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {

@@ -1,16 +1,16 @@
 //! `round_<nnn>/reviewer.md`: what the reviewer thought of the proposals, and what was checked (SR-05).
 
-use super::super::papers::Papers;
+use super::super::sheet::Sheet;
 use super::engineer::new_gaps;
 use super::{bullets, table};
 use crate::contract::markdown::{block, cell, inline};
 use crate::contract::schema::gaps::ProposalJudgement;
 use remand_kernel::gaps::Board;
 
-pub fn page(papers: &Papers, board: &Board) -> String {
-    let mut page = format!("# Round {}: reviewer\n", papers.round);
-    let Some(review) = &papers.review else {
-        let why = match &papers.unreviewed {
+pub fn page(sheet: &Sheet, board: &Board) -> String {
+    let mut page = format!("# Round {}: reviewer\n", sheet.round);
+    let Some(review) = &sheet.review else {
+        let why = match &sheet.unreviewed {
             Some(why) => {
                 format!("The reviewer brought no result: {}. The proposals are unreviewed.", inline(why))
             }
@@ -20,7 +20,7 @@ pub fn page(papers: &Papers, board: &Board) -> String {
     };
     let issues: Vec<Vec<String>> = board
         .issues()
-        .filter(|issue| issue.id.round == papers.round)
+        .filter(|issue| issue.id.round == sheet.round)
         .map(|issue| {
             let severity = issue.severity.to_string();
             vec![issue.id.to_string(), issue.gap.to_string(), severity, cell(&issue.concern)]

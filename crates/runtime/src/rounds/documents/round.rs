@@ -1,15 +1,15 @@
 //! `round_<nnn>/summary.md`: what became of the round.
 
-use super::super::papers::{Mishap, Papers};
+use super::super::sheet::{Mishap, Sheet};
 use super::bullets;
 use crate::clock;
 use crate::contract::markdown::inline;
 use remand_kernel::gaps::{Board, table};
 
-pub fn page(papers: &Papers, board: &Board) -> String {
-    let round = papers.round;
-    let mut page = format!("# Round {round}: summary\n\n**End:** {}", inline(&papers.end));
-    if let (Some(begun), Some(closed)) = (papers.begun_at, papers.closed_at) {
+pub fn page(sheet: &Sheet, board: &Board) -> String {
+    let round = sheet.round;
+    let mut page = format!("# Round {round}: summary\n\n**End:** {}", inline(&sheet.end));
+    if let (Some(begun), Some(closed)) = (sheet.begun_at, sheet.closed_at) {
         page.push_str(&format!(" · **From:** {} · **To:** {}", clock::iso(begun), clock::iso(closed)));
     }
     page.push_str("\n\n");
@@ -24,18 +24,18 @@ pub fn page(papers: &Papers, board: &Board) -> String {
             }
         }
     }
-    page.push_str(&format!("\n## Remarks\n\n{}", bullets(papers.remarks.iter().map(|it| inline(it)))));
+    page.push_str(&format!("\n## Remarks\n\n{}", bullets(sheet.remarks.iter().map(|it| inline(it)))));
     page.push_str(&moves(board, round));
-    page.push_str(&mishaps(&papers.mishaps));
+    page.push_str(&mishaps(&sheet.mishaps));
     page
 }
 
 /// A round that was rolled back before it was closed.
-pub fn unfinished(papers: &Papers) -> String {
+pub fn unfinished(sheet: &Sheet) -> String {
     format!(
         "# Round {}: summary\n\nIt was rolled back before it was closed.\n{}",
-        papers.round,
-        mishaps(&papers.mishaps)
+        sheet.round,
+        mishaps(&sheet.mishaps)
     )
 }
 

@@ -30,9 +30,9 @@ pub fn status(history: &History, board: &Board) -> String {
     for rollback in history.rounds.rollbacks() {
         page.push_str(&rolled_back(rollback));
     }
-    let rounds = history.rolled_back.iter().map(|(_, papers)| papers);
+    let rounds = history.rolled_back.iter().map(|(_, sheet)| sheet);
     let all = rounds.chain(history.closed.values()).chain([&history.current]);
-    let mut happened: Vec<_> = all.flat_map(|papers| papers.mishaps.iter().cloned()).collect();
+    let mut happened: Vec<_> = all.flat_map(|sheet| sheet.mishaps.iter().cloned()).collect();
     happened.sort_by_key(|mishap| mishap.at);
     page.push_str(&mishaps(&happened));
     page

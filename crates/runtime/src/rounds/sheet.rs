@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Everything that happened in one round.
 #[derive(Clone, Debug, Default)]
-pub struct Papers {
+pub struct Sheet {
     pub round: u32,
     /// The gaps of each batch, once they were assigned.
     pub batches: BTreeMap<String, Vec<GapId>>,
@@ -42,9 +42,9 @@ pub struct Mishap {
     pub tried_again: bool,
 }
 
-impl Papers {
-    pub fn of(round: u32) -> Papers {
-        Papers { round, ..Papers::default() }
+impl Sheet {
+    pub fn of(round: u32) -> Sheet {
+        Sheet { round, ..Sheet::default() }
     }
 
     /// Tells whether anything happened in the round.
