@@ -190,7 +190,7 @@ fn json_is_pure_and_has_its_keys() {
         (&["audit"], &["sound", "head", "compared", "parts", "problems"]),
         (&["clean", "--dry-run"], &["removed", "bytes", "runs"]),
         (&["doctor"], &["health", "lines"]),
-        (&["rollback", "latest", "--yes"], &["run", "branch", "done", "commit", "by", "command"]),
+        (&["rollback", "latest", "--yes"], &["run", "branch", "done", "first", "commit", "by", "command"]),
         (&["man"], &["page"]),
         (&["completions", "zsh"], &["shell", "script"]),
     ];
