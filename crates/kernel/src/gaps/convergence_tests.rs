@@ -21,13 +21,13 @@ fn the_table_shows_every_round_and_skips_what_did_not_count() {
     let four = play(&three.board, proposes(&["GAP-A-004"]), reviews(&[], &["GAP-A-004"]));
     let five = play(&four.board, finds(&[Low, Low, Low]), ReviewerOutput::default());
     assert_snapshot!(table(five.board.rows()), @"
-    | Round | Start | Resolved | New | Set aside | End | Net | Weighted | State |
-    |------:|------:|---------:|----:|----------:|----:|----:|---------:|-------|
-    | 1 | 4 | 1 | 0 | 0 | 3 | +1 | +4 | converging |
-    | 2 | 3 | 1 | 1 | 0 | 3 | 0 | 0 | stalled (1) |
-    | 3 | 3 | 0 | 0 | 0 | 3 | 0 | 0 | failed, not counted |
-    | 4 | 3 | 0 | 0 | 0 | 3 | 0 | 0 | stalled (2), warning |
-    | 5 | 3 | 0 | 3 | 0 | 6 | -3 | -3 | diverging |
+    | Round | Start | Resolved | New | Set aside | End | Net | Weighted | State                |
+    | ----: | ----: | -------: | --: | --------: | --: | --: | -------: | -------------------- |
+    |     1 |     4 |        1 |   0 |         0 |   3 |  +1 |       +4 | converging           |
+    |     2 |     3 |        1 |   1 |         0 |   3 |   0 |        0 | stalled (1)          |
+    |     3 |     3 |        0 |   0 |         0 |   3 |   0 |        0 | failed, not counted  |
+    |     4 |     3 |        0 |   0 |         0 |   3 |   0 |        0 | stalled (2), warning |
+    |     5 |     3 |        0 |   3 |         0 |   6 |  -3 |       -3 | diverging            |
     ");
     assert_snapshot!(four.explanation, @"round 4 stalls (2 in a row): weighted net 0 is not above 0; resolved none, new none");
     assert_snapshot!(five.explanation, @"round 5 diverges: net -3 is below -2; resolved none, new GAP-N-002, GAP-N-003, GAP-N-004");

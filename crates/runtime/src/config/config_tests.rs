@@ -105,6 +105,10 @@ fn a_later_layer_wins_key_by_key_and_each_value_tells_where_it_comes_from() {
         "limits.money = 12.5 (repository/remand.toml:4:3)",
         "limits.time = \"1h30m\" (flag --set)",
         "mode = \"interactive\" (home/.config/remand/config.toml:1:1)",
+        "rounds.diverge-beyond = 2 (built in)",
+        "rounds.gaps = 7 (built in)",
+        "rounds.least = 100 (built in)",
+        "rounds.warn-after = 2 (built in)",
         "sandbox.disk = 20000000000 (built in)",
         "sandbox.environment = [] (built in)",
         "sandbox.file-size = 4000000000 (built in)",
@@ -134,7 +138,7 @@ fn unknown_keys_are_refused_with_their_place_and_the_nearest_key() {
     );
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
-        "1:2: `commit` is no key; use one of: workflow, mode, agent, at-once, limits, sandbox, state, secrets, checks, roles, \
+        "1:2: `commit` is no key; use one of: workflow, mode, agent, at-once, limits, sandbox, rounds, state, secrets, checks, roles, \
          agents"
     );
     assert_eq!(

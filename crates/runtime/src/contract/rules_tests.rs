@@ -447,8 +447,7 @@ fn an_inventory_agrees_with_its_verdict_and_silence_is_none() {
 fn an_approach_is_asked_for_where_the_contract_asks() {
     let mut expected = Expectation::new(SchemaId::Document, "architect", "design", &["done"]);
     expected.approach = ApproachRule::Stated;
-    let mut document = example(SchemaId::Document);
-    document["step"] = json!("design");
+    let mut document = parse(&expected.example()).expect("a valid example");
     ok(&document, &expected);
     document["payload"].as_object_mut().unwrap().remove("approach");
     assert!(problems(&document, &expected)[0].starts_with("payload.approach: expected what the design does"));
