@@ -2,23 +2,18 @@
 
 use super::place::Place;
 use super::report::{Figure, Goal, Unit};
-use super::sample::{Sample, ratio};
+use super::sample::ratio;
 use super::scale::Scale;
-use super::steps::{commit, size_of};
 use super::system::processor_time;
 use super::track::{StepTimes, Track};
 use super::workload::Workload;
 use crate::exit::Failure;
 use crate::workplace::of_ledger;
 use remand_ledger::Reader;
-use remand_ledger::measure::{BareCommits, bytes_of};
+use remand_ledger::measure::bytes_of;
 use std::path::PathBuf;
-use std::time::Duration;
 
 const STEPS: u32 = 100_000;
-
-/// Raw commits after each run: a machine that others use may be slower at last than it was at first.
-const RAW: u32 = 5;
 
 /// Milliseconds: a fifth of what a graph engine uses that syncs every step.
 const PROCESSOR: f64 = 0.34;
@@ -29,30 +24,22 @@ pub fn measure(place: &Place, scale: Scale, workload: &Workload) -> Result<(Vec<
     let mut track = Track::open(workload, &folder)?;
     let reader = Reader::open(&track.path()).map_err(|error| of_ledger(&error))?;
     let bytes = || bytes_of(&reader).map_err(|error| of_ledger(&error));
-    let bare = BareCommits::open(&folder.join("bare.db")).map_err(|error| of_ledger(&error))?;
-    let warm = track.one(&mut StepTimes::new())?;
-    let body = vec![b'x'; size_of(&track, &warm)?];
+    track.one(&mut StepTimes::new())?;
     let wanted = scale.of(STEPS) as usize;
-    let (mut steps, mut raw) = (StepTimes::new(), Sample::default());
+    let mut steps = StepTimes::new();
     let (mut marks, mut runs) = (vec![(0, bytes()?)], 0);
-    let mut used = Duration::ZERO;
+    let began = processor_time()?;
     while steps.times.len() < wanted {
-        let began = processor_time()?;
         track.one(&mut steps)?;
-        used += processor_time()?.saturating_sub(began);
         runs += 1;
-        for _ in 0..RAW {
-            raw.take(commit(&bare, &body)?);
-        }
         if steps.times.len() * 10 >= marks.len() * wanted {
             marks.push((steps.times.len(), bytes()?));
         }
     }
-    let ends = |sample: &Sample| {
-        let deciles = sample.deciles();
-        (deciles.first().copied().unwrap_or_default(), deciles.last().copied().unwrap_or_default())
-    };
-    let ((first, last), (raw_first, raw_last)) = (ends(&steps.times), ends(&raw));
+    let used = processor_time()?.saturating_sub(began);
+    let deciles = steps.times.deciles();
+    let (first, last) =
+        (deciles.first().copied().unwrap_or_default(), deciles.last().copied().unwrap_or_default());
     let count = steps.times.len();
     let growth = |at: usize| {
         let ((before, less), (after, more)) = (marks.get(at)?, marks.get(at + 1)?);
@@ -62,13 +49,10 @@ pub fn measure(place: &Place, scale: Scale, workload: &Workload) -> Result<(Vec<
         (growth(0).unwrap_or_default(), growth(marks.len().saturating_sub(2)).unwrap_or_default());
     let time = Figure {
         what: format!("last decile of {count} steps against the first"),
-        value: ratio(last, raw_last) / ratio(first, raw_first),
+        value: ratio(last, first),
         unit: Unit::Times,
         goal: Goal::AtMost(1.1),
-        note: format!(
-            "{runs} runs on one ledger, each as a multiple of a raw commit then; median step {first:.0?} at first, \
-             {last:.0?} at last, raw commit {raw_first:.0?} and {raw_last:.0?}"
-        ),
+        note: format!("{runs} runs on one ledger; median step {first:.0?} at first, {last:.0?} at last"),
     };
     let space = Figure {
         what: "file growth per step, last decile against the first".to_string(),

@@ -118,15 +118,14 @@ impl Watch for Turns<'_> {
     }
 }
 
-/// The time of one raw commit.
-pub fn commit(bare: &BareCommits, body: &[u8]) -> Result<Duration, Failure> {
+fn commit(bare: &BareCommits, body: &[u8]) -> Result<Duration, Failure> {
     let begun = Instant::now();
     bare.commit(body).map_err(|error| of_ledger(&error))?;
     Ok(begun.elapsed())
 }
 
 /// How many bytes a step of this run puts into the journal on average, its blobs among them.
-pub fn size_of(track: &Track<'_>, run: &RunId) -> Result<usize, Failure> {
+fn size_of(track: &Track<'_>, run: &RunId) -> Result<usize, Failure> {
     let reader = Reader::open(&track.path()).map_err(|error| of_ledger(&error))?;
     let (mut bytes, mut count) = (0, 0);
     let mut blobs = Vec::new();
