@@ -141,12 +141,13 @@ fn inside(repository: &Repository, path: &Path) -> Result<PathBuf, SubjectError>
     Ok(inside)
 }
 
-/// The name of the file with the first heading, unless that begins with the name already.
+/// The name of the file with the first heading, unless that holds the name already, or the number before its words.
 fn titled(name: &str, text: &str) -> String {
     let read = Markdown::read(text);
+    let number = name.split(['_', ' ']).next().unwrap_or(name).to_lowercase();
     match read.headings().first().map(|heading| heading.title.as_str()) {
         None | Some("") => name.to_string(),
-        Some(title) if title.to_lowercase().contains(&name.to_lowercase()) => title.to_string(),
+        Some(title) if title.to_lowercase().contains(&number) => title.to_string(),
         Some(title) => format!("{name}: {title}"),
     }
 }
@@ -159,6 +160,7 @@ mod tests {
     fn a_subject_is_called_by_its_file_and_its_first_heading() {
         assert_eq!(titled("ABC-12", "---\nstatus: Todo\n---\n\n# Round totals\n"), "ABC-12: Round totals");
         assert_eq!(titled("0075", "# Ticket 0075: Flicker\n"), "Ticket 0075: Flicker");
+        assert_eq!(titled("0007_split_the_bill", "# 0007: Split the bill\n"), "0007: Split the bill");
         assert_eq!(titled("notes", "no heading"), "notes");
     }
 
