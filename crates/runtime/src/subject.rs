@@ -2,11 +2,9 @@
 
 use crate::git::{CommitId, GitError, Repository};
 use remand_documents::Markdown;
+use remand_documents::tracker::FOLDER;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
-
-/// Where issues are kept, one file each.
-pub const TRACKER: &str = "TODO";
 
 /// What kind of thing a workflow takes. Its name is the name of the subject in workflow files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +93,7 @@ impl Subject {
 
     /// The file of an issue, by its id.
     pub fn issue_file(id: &str) -> PathBuf {
-        Path::new(TRACKER).join(format!("{}.md", id.strip_suffix(".md").unwrap_or(id)))
+        Path::new(FOLDER).join(format!("{}.md", id.strip_suffix(".md").unwrap_or(id)))
     }
 }
 

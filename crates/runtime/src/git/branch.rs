@@ -35,17 +35,7 @@ impl RunTrees {
         message: &CommitMessage,
         command: &str,
     ) -> Result<CommitId, GitError> {
-        let _main = self.main_guard();
-        if let Some(made) = self.made_by(command)? {
-            return Ok(made);
-        }
-        let Ground { before, parent } = self.ground()?;
-        let text = self.text(message, command);
-        let commit = as_user(&self.repository, tree.tree(), &parent, &text)?;
-        let commit = self.signed(commit, &parent)?;
-        self.note(command, &commit)?;
-        self.repository.move_reference(&self.branch_reference(), before.as_ref(), &commit)?;
-        Ok(commit)
+        self.put(tree, message, command, |ground| ground)
     }
 
     /// Lets the run's branch hold one commit alone, on the base, whatever the run has put there before.
@@ -55,14 +45,25 @@ impl RunTrees {
         message: &CommitMessage,
         command: &str,
     ) -> Result<CommitId, GitError> {
+        self.put(tree, message, command, |ground| Ground { parent: self.base().clone(), ..ground })
+    }
+
+    /// Commits a tree on the ground that is chosen, once for each command.
+    fn put(
+        &self,
+        tree: &TreeId,
+        message: &CommitMessage,
+        command: &str,
+        chosen: impl FnOnce(Ground) -> Ground,
+    ) -> Result<CommitId, GitError> {
         let _main = self.main_guard();
         if let Some(made) = self.made_by(command)? {
             return Ok(made);
         }
-        let Ground { before, .. } = self.ground()?;
+        let Ground { before, parent } = chosen(self.ground()?);
         let text = self.text(message, command);
-        let commit = as_user(&self.repository, tree.tree(), self.base(), &text)?;
-        let commit = self.signed(commit, self.base())?;
+        let commit = as_user(&self.repository, tree.tree(), &parent, &text)?;
+        let commit = self.signed(commit, &parent)?;
         self.note(command, &commit)?;
         self.repository.move_reference(&self.branch_reference(), before.as_ref(), &commit)?;
         Ok(commit)
