@@ -1,5 +1,6 @@
 //! What a run begins with: the workflow, roles and checks it is pinned to, its limits, and its first facts.
 
+use crate::agents::Agents;
 use crate::commands::Context;
 use crate::commands::runs::reader_if_any;
 use crate::driving;
@@ -17,14 +18,13 @@ use remand_runtime::git::CommitId;
 use remand_runtime::host::Beginning;
 use remand_runtime::operations;
 use remand_runtime::papers::{Inherited, Unfit};
-use remand_runtime::pinned::{Cache, MayWrite, Pinned, PinnedAgent, PinnedFile, PinnedRole};
-use remand_runtime::rehearsal::Script;
+use remand_runtime::pinned::{Cache, Choice, MayWrite, Pinned, PinnedRole};
 use remand_runtime::subject::{Kind, Subject};
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The longest request that is taken.
@@ -111,7 +111,8 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
     let (program, workflow) = load::pinned(context, &config.workflow, &roles)?;
     refuse_unheard(config, &roles)?;
     refuse_undoable(&program)?;
-    let agent = agent(&config.agent)?;
+    let mut agents = Agents::new(config)?;
+    let roles = pinned_roles(&program, &roles, config, &mut agents)?;
     let head = workplace.repository.head().map_err(|error| of_git(&error))?;
     let subject = subject(workplace, &head.commit, about)?;
     refuse_unfit(&program, subject.kind)?;
@@ -122,12 +123,12 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
     let pinned = Pinned {
         version: env!("CARGO_PKG_VERSION").to_string(),
         workflow,
-        roles: pinned_roles(&program, &roles, config)?,
+        roles,
         program: program.clone(),
         checks: specs(workplace)?,
         cache: if config.cache { Cache::On } else { Cache::Off },
         rounds: config.rounds,
-        agent,
+        agents: agents.chosen(),
     };
     let pinned = blob(serde_json::to_vec(&pinned).map_err(|error| {
         Failure::user("the run cannot be pinned", "this is a defect of remand").caused_by(error.to_string())
@@ -185,72 +186,56 @@ fn refuse_undoable(program: &Program) -> Result<(), Failure> {
     ))
 }
 
-/// Settings that this version reads and cannot follow are said to be so, rather than passed over.
+/// A setting about a role that there is not would be passed over in silence.
 fn refuse_unheard(config: &config::Config, roles: &Roles) -> Result<(), Failure> {
-    if let Some(name) = config.roles.keys().find(|name| roles.get(name).is_none()) {
-        let hint = match remand_workflow::diagnostic::nearest(name, roles.titles()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "name a role of roles/ or .remand/roles".to_string(),
-        };
-        return Err(Failure::user(format!("`[roles.{name}]` is about no role"), hint));
-    }
-    let chosen = config.roles.iter().find(|(_, role)| role.agent.is_some() || role.model.is_some());
-    let what = match (config.agents.keys().next(), chosen) {
-        (Some(name), _) => format!("`[agents.{name}]` has no effect yet"),
-        (None, Some((name, _))) => format!("an agent or model for the role `{name}` has no effect yet"),
-        (None, None) => return Ok(()),
+    let role = |name: &str| name.split_once(':').map_or(name, |(role, _)| role).to_string();
+    let Some(name) = config.roles.keys().find(|name| roles.get(&role(name)).is_none()) else { return Ok(()) };
+    let hint = match remand_workflow::diagnostic::nearest(&role(name), roles.titles()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "name a role of roles/ or .remand/roles".to_string(),
     };
-    Err(Failure::user(what, "take it out of the configuration: this version drives scripted agents only"))
+    Err(Failure::user(format!("`[roles.{name}]` is about no role"), hint))
 }
 
-/// Who is dispatched; there is nobody by default.
-fn agent(name: &str) -> Result<PinnedAgent, Failure> {
-    let Some(path) = name.strip_prefix("rehearsal:") else {
-        let what =
-            if name.is_empty() { "no agent is chosen".to_string() } else { format!("`{name}` is no agent") };
-        let hint = "this version drives scripted agents: `--agent rehearsal:FILE` (docs/guide/rehearsals.md); \
-                    `remand demo` shows a whole run";
-        return Err(Failure::user(what, hint));
-    };
-    let bytes = load::read(Path::new(path))?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let wrong = |error: remand_runtime::rehearsal::ScriptError| {
-        Failure::user(error.to_string(), "docs/guide/rehearsals.md describes the format")
-    };
-    Script::parse(&text, path).map_err(wrong)?;
-    Ok(PinnedAgent::Rehearsal(PinnedFile::new(path, text)))
-}
-
-/// The roles that the program uses, with their prompts.
+/// The roles that the program uses, with their prompts and those who do them.
 fn pinned_roles(
     program: &Program,
     roles: &Roles,
     config: &config::Config,
+    agents: &mut Agents<'_>,
 ) -> Result<BTreeMap<String, PinnedRole>, Failure> {
-    program
-        .contracts
-        .iter()
-        .map(|contract| {
-            let title = contract.title();
-            let missing = || Failure::user(format!("there is no role `{title}`"), "add it to .remand/roles");
-            let spec = roles.get(&title).ok_or_else(missing)?;
-            let text = roles.texts().find(|(name, _)| *name == contract.role).map_or("", |(_, text)| text);
-            let own =
-                config.roles.get(&contract.role).and_then(|role| role.time).map(|time| time.as_secs().max(1));
-            let role = PinnedRole {
-                hash: BlobId::of(text.as_bytes()),
-                prompt: roles.prompt(&title).ok_or_else(missing)?,
-                result: spec.result.clone(),
-                seconds: own.unwrap_or(u64::from(spec.time) * 60),
-                may_write: spec.may_write.iter().filter_map(|place| permission(*place)).collect(),
-                network: spec.network,
-                shell: spec.shell,
-                delta: spec.delta,
-                tree: spec.tree,
-            };
-            Ok((title, role))
-        })
-        .collect()
+    let mut pinned = BTreeMap::new();
+    for contract in &program.contracts {
+        let title = contract.title();
+        let missing = || Failure::user(format!("there is no role `{title}`"), "add it to .remand/roles");
+        let spec = roles.get(&title).ok_or_else(missing)?;
+        let text = roles.texts().find(|(name, _)| *name == contract.role).map_or("", |(_, text)| text);
+        let usual = Choice { seconds: u64::from(spec.time) * 60, ..agents.usual()? };
+        let named = [config.roles.get(&contract.role), config.roles.get(&title)];
+        let by = named.into_iter().flatten().try_fold(usual, |by, choice| agents.choose(by, choice))?;
+        let mut by_item = BTreeMap::new();
+        for name in [&contract.role, &title] {
+            let own = config.roles.iter().filter_map(|(key, choice)| Some((key.split_once(':')?, choice)));
+            for ((_, item), choice) in own.filter(|((role, _), _)| role == name) {
+                let under = by_item.get(item).unwrap_or(&by).clone();
+                by_item.insert(item.to_string(), agents.choose(under, choice)?);
+            }
+        }
+        let role = PinnedRole {
+            hash: BlobId::of(text.as_bytes()),
+            prompt: roles.prompt(&title).ok_or_else(missing)?,
+            result: spec.result.clone(),
+            by,
+            by_item,
+            may_write: spec.may_write.iter().filter_map(|place| permission(*place)).collect(),
+            network: spec.network,
+            shell: spec.shell,
+            delta: spec.delta,
+            tree: spec.tree,
+        };
+        pinned.insert(title, role);
+    }
+    Ok(pinned)
 }
 
 fn permission(place: Writable) -> Option<MayWrite> {

@@ -1,5 +1,6 @@
 //! The binary `remand`: reads the command line, runs one subcommand, prints what it returns.
 
+mod agents;
 mod beginning;
 mod bench;
 mod cli;

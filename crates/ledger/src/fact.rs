@@ -149,6 +149,48 @@ pub struct Telemetry {
     pub after: Option<String>,
     /// Of its process; less than zero by the signal that ended it, none where the engine ended it.
     pub exit_code: Option<i32>,
+    /// None where the agent does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+}
+
+/// Tokens by kind, each counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tokens {
+    pub input: u64,
+    pub output: u64,
+    /// Read from the service's cache.
+    pub cached: u64,
+    /// Written to the service's cache.
+    pub stored: u64,
+}
+
+impl Tokens {
+    pub fn all(self) -> u64 {
+        [self.input, self.output, self.cached, self.stored].into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// What came to an earlier count.
+    #[must_use]
+    pub fn since(self, before: Tokens) -> Tokens {
+        Tokens {
+            input: self.input.saturating_sub(before.input),
+            output: self.output.saturating_sub(before.output),
+            cached: self.cached.saturating_sub(before.cached),
+            stored: self.stored.saturating_sub(before.stored),
+        }
+    }
+
+    #[must_use]
+    pub fn and(self, more: Tokens) -> Tokens {
+        Tokens {
+            input: self.input.saturating_add(more.input),
+            output: self.output.saturating_add(more.output),
+            cached: self.cached.saturating_add(more.cached),
+            stored: self.stored.saturating_add(more.stored),
+        }
+    }
 }
 
 /// Something that is to be read later: a degradation, a violation, a concern, a lesson.

@@ -1,6 +1,7 @@
 //! What a run is pinned to: changing a file never changes a run under way (CORE-18).
 
 use crate::checks::CheckSpec;
+use crate::driver::Row;
 use remand_kernel::Program;
 use remand_kernel::gaps::Rules;
 use remand_ledger::BlobId;
@@ -21,7 +22,8 @@ pub struct Pinned {
     pub cache: Cache,
     #[serde(default)]
     pub rounds: RoundRules,
-    pub agent: PinnedAgent,
+    /// Those that its roles are done by, by the name that roles have for them.
+    pub agents: BTreeMap<String, PinnedAgent>,
 }
 
 /// Whether results of checks that hold already are taken over.
@@ -71,8 +73,10 @@ pub struct PinnedRole {
     pub prompt: String,
     /// The schema of its result.
     pub result: String,
-    /// Time for one dispatch.
-    pub seconds: u64,
+    pub by: Choice,
+    /// Who does it for some items, such as the focus of a review.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_item: BTreeMap<String, Choice>,
     pub may_write: Vec<MayWrite>,
     pub network: bool,
     /// Whether it may start programs.
@@ -86,8 +90,27 @@ pub struct PinnedRole {
     pub tree: bool,
 }
 
+impl PinnedRole {
+    /// Who does it for an item, or for none.
+    pub fn choice(&self, item: Option<&str>) -> &Choice {
+        item.and_then(|item| self.by_item.get(item)).unwrap_or(&self.by)
+    }
+}
+
 fn yes() -> bool {
     true
+}
+
+/// Who does a role, and with what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// One of the run's agents.
+    pub agent: String,
+    /// As the agent names it; its own choice when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Time for one dispatch.
+    pub seconds: u64,
 }
 
 /// A place that a role may write besides its report.
@@ -105,17 +128,11 @@ pub enum MayWrite {
 }
 
 /// Who is dispatched.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PinnedAgent {
     /// Scripted agents, by the text of their script.
     Rehearsal(PinnedFile),
-}
-
-impl PinnedAgent {
-    pub fn name(&self) -> &'static str {
-        match self {
-            PinnedAgent::Rehearsal(_) => "rehearsal",
-        }
-    }
+    /// A program, by its row.
+    Cli(Box<Row>),
 }

@@ -28,9 +28,12 @@ pub struct Args {
     /// Which workflow, a shipped one or a file [default: feature for a request, else the one named like its subject]
     #[arg(long, short, value_name = "NAME|FILE")]
     pub workflow: Option<String>,
-    /// Who does the work: `rehearsal:FILE` for scripted agents
+    /// Who does the work: an agent that `remand agents` lists, or `rehearsal:FILE` for scripted ones
     #[arg(long, short, value_name = "AGENT")]
     pub agent: Option<String>,
+    /// The model, as the agent names it
+    #[arg(long, short, value_name = "MODEL")]
+    pub model: Option<String>,
     /// Ask at gates
     #[arg(long, conflicts_with = "autonomous")]
     pub interactive: bool,
@@ -83,6 +86,7 @@ impl Args {
         let flags = [
             ("--workflow", "workflow", &workflow),
             ("--agent", "agent", &self.agent),
+            ("--model", "model", &self.model),
             ("--interactive", "mode", &mode),
             ("--budget-money", "limits.money", &self.budget_money),
             ("--budget-tokens", "limits.tokens", &self.budget_tokens),

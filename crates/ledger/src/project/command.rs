@@ -20,14 +20,16 @@ const ISSUED: &str =
 const DISPATCH_ENDED: &str = "UPDATE commands SET started_at = coalesce(?4, started_at), completed_at = ?5,
     status = ?6, tokens = ?7, money = ?8, time = ?9, model = ?10, driver = ?11, session = ?12, says = ?13,
     failure = ?14, detail = ?15, summary = ?16, prompt = ?17, output = ?18, exit_code = ?19, ended_by = ?20,
-    result = ?21, before = ?22, after = ?23
+    result = ?21, before = ?22, after = ?23, tokens_in = ?24, tokens_out = ?25, tokens_cached = ?26,
+    tokens_stored = ?27
     WHERE run = ?1 AND seq = ?2 AND n = ?3";
 
 /// What came in after the run went on without it: the cost counts, the result does not.
 const DISPATCH_LATE: &str =
     "UPDATE commands SET started_at = coalesce(?3, started_at), tokens = ?4, money = ?5,
     time = ?6, model = ?7, driver = ?8, session = ?9, prompt = ?10, output = ?11, exit_code = ?12,
-    result = ?13, before = ?14, after = ?15
+    result = ?13, before = ?14, after = ?15, tokens_in = ?16, tokens_out = ?17, tokens_cached = ?18,
+    tokens_stored = ?19
     WHERE run = ?1 AND command = ?2 AND kind = 'dispatch' AND tokens IS NULL";
 
 const OPERATION_ENDED: &str = "UPDATE commands SET started_at = coalesce(?4, started_at), completed_at = ?5,
@@ -150,6 +152,7 @@ impl Projection<'_> {
         let program = self.entry.program;
         let ending = Ending::of(program, outcome);
         let telemetry = self.entry.facts.telemetry.as_ref();
+        let tokens = telemetry.and_then(|telemetry| telemetry.tokens);
         let happy = contract.says.first().map(|signal| program.signal(*signal));
         let derived = match ending.failure {
             Some(_) => "ERROR",
@@ -186,6 +189,10 @@ impl Projection<'_> {
             telemetry.and_then(|telemetry| telemetry.result),
             telemetry.and_then(|telemetry| telemetry.before.as_deref()),
             telemetry.and_then(|telemetry| telemetry.after.as_deref()),
+            tokens.map(|tokens| whole(tokens.input)),
+            tokens.map(|tokens| whole(tokens.output)),
+            tokens.map(|tokens| whole(tokens.cached)),
+            tokens.map(|tokens| whole(tokens.stored)),
         ])?;
         Ok(())
     }
@@ -196,6 +203,7 @@ impl Projection<'_> {
         telemetry: Option<&Telemetry>,
         usage: &Usage,
     ) -> Result<(), Fault> {
+        let tokens = telemetry.and_then(|telemetry| telemetry.tokens);
         self.conn.prepare_cached(DISPATCH_LATE)?.execute(params![
             self.entry.run,
             id.to_string(),
@@ -212,6 +220,10 @@ impl Projection<'_> {
             telemetry.and_then(|telemetry| telemetry.result),
             telemetry.and_then(|telemetry| telemetry.before.as_deref()),
             telemetry.and_then(|telemetry| telemetry.after.as_deref()),
+            tokens.map(|tokens| whole(tokens.input)),
+            tokens.map(|tokens| whole(tokens.output)),
+            tokens.map(|tokens| whole(tokens.cached)),
+            tokens.map(|tokens| whole(tokens.stored)),
         ])?;
         Ok(())
     }

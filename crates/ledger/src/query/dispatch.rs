@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::column::{Named, Whole, Word, words};
 use crate::error::{Fault, LedgerError};
-use crate::fact::{BlobId, Millis, RunId};
+use crate::fact::{BlobId, Millis, RunId, Tokens};
 use remand_kernel::Event;
 use remand_kernel::signal::Failure;
 use rusqlite::{OptionalExtension, Row, params};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, visit, attempt, started_at, completed_at,
     status, retries, tokens, money, time, model, driver, session, says, failure, detail, summary, prompt, output,
-    exit_code, result, before, after";
+    exit_code, result, before, after, tokens_in, tokens_out, tokens_cached, tokens_stored";
 
 const ENDS: &str = "SELECT id, run, seq, body FROM events WHERE kind = 'ended' ORDER BY id DESC";
 const ENDED: &str =
@@ -83,6 +83,8 @@ pub struct DispatchRow {
     /// The work tree before and after, as git knows it.
     pub before: Option<String>,
     pub after: Option<String>,
+    /// The tokens by kind; none where the agent did not say.
+    pub spent: Option<Tokens>,
 }
 
 impl Reader {
@@ -129,6 +131,13 @@ impl Reader {
     }
 }
 
+fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Tokens>> {
+    let count = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
+    let (input, output, cached, stored) = (count(30)?, count(31)?, count(32)?, count(33)?);
+    let zero = |kind: Option<u64>| kind.unwrap_or(0);
+    Ok(input.map(|input| Tokens { input, output: zero(output), cached: zero(cached), stored: zero(stored) }))
+}
+
 fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
     let count = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
     Ok(DispatchRow {
@@ -162,5 +171,6 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
         result: row.get(27)?,
         before: row.get(28)?,
         after: row.get(29)?,
+        spent: spent(row)?,
     })
 }

@@ -3,7 +3,7 @@
 use crate::support::{Book, Life, SHIPPED, happy, interactive, program, stormy, walk};
 use remand_kernel::event::{Event, Limits, Outcome, Report, Start, Usage};
 use remand_kernel::signal::Failure;
-use remand_ledger::fact::Telemetry;
+use remand_ledger::fact::{Telemetry, Tokens};
 use remand_ledger::query::{DispatchStatus, RunStage};
 use remand_ledger::{Blob, Facts, LedgerError, Millis};
 
@@ -139,6 +139,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
 
     let (prompt, output) = (Blob::of(b"the prompt".to_vec()), Blob::of(b"the output".to_vec()));
     let result = Blob::of(b"the result".to_vec());
+    let spent = Tokens { input: 500, output: 100, cached: 250, stored: 50 };
     let telemetry = Telemetry {
         started_at: Millis(life.at + 10),
         ended_at: Millis(life.at + 900),
@@ -153,6 +154,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
         result: Some(result.id),
         before: Some("tree-1".to_string()),
         after: Some("tree-2".to_string()),
+        tokens: Some(spent),
     };
     let command = life.open[0].id().expect("an id").to_string();
     let event = life.says("done");
@@ -164,6 +166,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
     assert_eq!((row.started_at.0, row.completed_at.map(|at| at.0)), (began + 10, Some(began + 900)));
     assert_eq!((row.status, row.retries, row.attempt), (DispatchStatus::Done, 0, 1));
     assert_eq!((row.tokens, row.money, row.time), (Some(900), Some(1200), Some(5000)));
+    assert_eq!((row.spent, spent.all()), (Some(spent), 900));
     assert_eq!((row.model.as_deref(), row.driver.as_deref()), (Some("model-a"), Some("rehearsal")));
     assert_eq!((row.session.as_deref(), row.exit_code), (Some("s-1"), Some(0)));
     assert_eq!((row.prompt, row.output, row.result), (Some(prompt.id), Some(output.id), Some(result.id)));
@@ -175,7 +178,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
     life.feed(&mut book.ledger, event, Facts::default()).unwrap();
     let row = reader.dispatch(&life.run, &failed).unwrap().expect("there");
     assert_eq!((row.status, row.failure.as_deref()), (DispatchStatus::Error, Some("timeout")));
-    assert_eq!(row.money, None, "unknown cost is unknown");
+    assert_eq!((row.money, row.spent), (None, None), "unknown cost is unknown");
     let rows = reader.dispatches(&life.run).unwrap();
     let again = rows.last().expect("dispatched again");
     assert_eq!((again.retries, again.attempt, again.status), (1, 2, DispatchStatus::Running));

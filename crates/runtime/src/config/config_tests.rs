@@ -138,7 +138,7 @@ fn unknown_keys_are_refused_with_their_place_and_the_nearest_key() {
     );
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
-        "1:2: `commit` is no key; use one of: workflow, mode, agent, at-once, limits, sandbox, rounds, state, secrets, checks, roles, \
+        "1:2: `commit` is no key; use one of: workflow, mode, agent, model, at-once, limits, sandbox, rounds, state, secrets, checks, roles, \
          agents"
     );
     assert_eq!(
@@ -279,8 +279,10 @@ fn tables_with_names_are_read_whole() {
     assert_eq!((unit.tier.map(u8::from), unit.time), (Some(1), Some(Duration::from_secs(60))));
     assert_eq!(config.roles["reviewer"].model.as_deref(), Some("large"));
     let agent = &config.agents["mine"];
-    assert_eq!(agent.command, Some(vec!["/bin/agent".to_string()]));
-    assert_eq!(agent.rest.to_string(), "args = [\"-x\"]\ndepth = 3\n\n[more]\na = 1\n");
+    assert_eq!(
+        agent.to_string(),
+        "args = [\"-x\"]\ncommand = [\"/bin/agent\"]\ndepth = 3\n\n[more]\na = 1\n"
+    );
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub struct Config {
     pub mode: Mode,
     /// The driver for roles that name none; empty lets the engine choose.
     pub agent: String,
+    /// The model for roles that name none.
+    pub model: Option<String>,
     pub at_once: u32,
     pub limits: Limits,
     pub sandbox: Sandbox,
@@ -32,7 +34,8 @@ pub struct Config {
     pub cache: bool,
     pub checks: BTreeMap<String, CheckChoice>,
     pub roles: BTreeMap<String, RoleChoice>,
-    pub agents: BTreeMap<String, Agent>,
+    /// The tables of `[agents]`, for the rows that they change or add.
+    pub agents: BTreeMap<String, toml::Table>,
     state: Option<String>,
     settings: BTreeMap<KeyPath, Setting>,
 }
@@ -122,14 +125,6 @@ pub struct RoleChoice {
     pub time: Option<Duration>,
 }
 
-/// How an agent program is started.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Agent {
-    pub command: Option<Vec<String>>,
-    /// What the driver reads by itself.
-    pub rest: toml::Table,
-}
-
 /// One value in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effective {
@@ -211,6 +206,7 @@ impl Config {
             workflow: table.text("workflow").unwrap_or_default(),
             mode: if interactive { Mode::Interactive } else { Mode::Autonomous },
             agent: table.text("agent").unwrap_or_default(),
+            model: table.text("model"),
             at_once: table.count("at-once").map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX)),
             limits: Limits {
                 money: table.money("limits.money"),

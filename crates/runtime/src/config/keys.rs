@@ -66,8 +66,14 @@ pub const SECTIONS: &[(&str, &str)] = &[
         "checks.*.plant",
         "A failure that `remand doctor --checks` plants, for a command that it does not know.",
     ),
-    ("roles.*", "Who does a role, and with what."),
-    ("agents.*", "How an agent program is started. Other keys of the table belong to its driver."),
+    (
+        "roles.*",
+        "Who does a role, and with what. A focus of a review is named behind a colon, as in `[roles.\"reviewer:security\"]`.",
+    ),
+    (
+        "agents.*",
+        "How an agent program is driven: changes to a known one of this name, or a new one (docs/guide/agents.md).",
+    ),
 ];
 
 /// All keys, in the order of the file.
@@ -90,8 +96,15 @@ pub const KEYS: &[Key] = &[
         path: "agent",
         shape: Shape::Text,
         default: "\"\"",
-        example: "\"rehearsal:script.yaml\"",
-        meaning: "Who does the work: `rehearsal:FILE` for scripted agents.",
+        example: "\"claude\"",
+        meaning: "Who does the work: an agent that `remand agents` lists, or `rehearsal:FILE` for scripted ones; the one that is installed when absent.",
+    },
+    Key {
+        path: "model",
+        shape: Shape::Text,
+        default: "",
+        example: "\"claude-sonnet-4-5\"",
+        meaning: "The model for roles that name none, as the agent names it; the agent's own choice when absent.",
     },
     Key {
         path: "at-once",
@@ -358,8 +371,8 @@ pub const KEYS: &[Key] = &[
         path: "roles.*.agent",
         shape: Shape::Text,
         default: "",
-        example: "\"rehearsal\"",
-        meaning: "The driver for this role.",
+        example: "\"codex\"",
+        meaning: "Who does this role.",
     },
     Key {
         path: "roles.*.model",
@@ -387,7 +400,7 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Free,
         default: "",
         example: "",
-        meaning: "Anything else is kept for the driver.",
+        meaning: "Any other key of a row.",
     },
 ];
 

@@ -19,7 +19,7 @@ mod table;
 mod config_tests;
 
 pub(crate) use amount::duration_text;
-pub use effective::{Agent, CheckChoice, Config, Effective, Limits, Mode, RoleChoice, Sandbox, Secrets};
+pub use effective::{CheckChoice, Config, Effective, Limits, Mode, RoleChoice, Sandbox, Secrets};
 pub use problem::{At, ConfigError, Origin, Problem};
 pub use sources::{Flag, Sources};
 pub use value::CommandLine;

@@ -1,6 +1,6 @@
 //! Merged settings by key, in the type that each key has.
 
-use super::effective::{Agent, CheckChoice, RoleChoice};
+use super::effective::{CheckChoice, RoleChoice};
 use super::layer::{Path, Setting};
 use super::value::{CommandLine, Value};
 use crate::checks::Plant;
@@ -105,16 +105,17 @@ impl Table<'_> {
         }
     }
 
-    pub fn agent(&self, name: &str) -> Agent {
+    pub fn agent(&self, name: &str) -> toml::Table {
         let own =
             self.settings.iter().filter(|(path, _)| path.len() > 2 && path[0] == "agents" && path[1] == name);
-        let rest = own.filter_map(|(path, setting)| {
-            if let Value::Free(value) = &setting.value {
-                Some((path[2].clone(), value.clone()))
-            } else {
-                None
+        own.filter_map(|(path, setting)| match &setting.value {
+            Value::Free(value) => Some((path[2].clone(), value.clone())),
+            Value::Words(words) => {
+                let words = words.iter().cloned().map(toml::Value::String).collect();
+                Some((path[2].clone(), toml::Value::Array(words)))
             }
-        });
-        Agent { command: self.words(&format!("agents.{name}.command")), rest: rest.collect() }
+            _ => None,
+        })
+        .collect()
     }
 }

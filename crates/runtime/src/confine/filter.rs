@@ -120,7 +120,7 @@ fn sockets(policy: &Policy) -> Option<Vec<SeccompRule>> {
     if !policy.sockets {
         rules.push(rule(&[equals(0, libc::AF_UNIX)])?);
     }
-    if !policy.network {
+    if !policy.network && policy.ports.is_empty() {
         for family in [libc::AF_INET, libc::AF_INET6] {
             rules.push(rule(&[equals(0, family), differs(2, 0), differs(2, libc::IPPROTO_TCP)])?);
             let kinds = (0..16).filter(|kind| *kind != libc::SOCK_STREAM);

@@ -11,8 +11,9 @@ mod linux {
     use crate::confine::beside;
     use crate::confine::policy::{ConfineError, Enforcement, Level, Policy, TCP};
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, RestrictSelf,
-        Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
+        ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd,
+        RestrictSelf, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+        make_bitflags,
     };
     use std::io;
     use std::path::{Path, PathBuf};
@@ -53,6 +54,9 @@ mod linux {
             ruleset = ruleset.scope(Scope::AbstractUnixSocket).map_err(kernel)?;
         }
         let mut created = ruleset.create().map_err(kernel)?;
+        for port in policy.ports.iter().filter(|_| !policy.network) {
+            created = created.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)).map_err(kernel)?;
+        }
         for path in &policy.read_write {
             created = allow(created, path, handled & !started)?;
         }

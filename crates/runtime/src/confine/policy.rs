@@ -21,6 +21,8 @@ pub struct Policy {
     pub programs: Option<Vec<PathBuf>>,
     /// Whether it may use the network.
     pub network: bool,
+    /// TCP ports that it may connect to without the network, to reach a service. Finding the service's address takes UDP.
+    pub ports: Vec<u16>,
     /// Whether it may use Unix sockets, by which other programs of the user can be reached.
     pub sockets: bool,
     /// Whether it may use named shared memory and semaphores, which all programs of the user have in common.
@@ -88,7 +90,7 @@ impl Enforcement {
             }
             return;
         }
-        if !policy.network {
+        if !policy.network && policy.ports.is_empty() {
             self.gaps.push("UDP and other traffic that is not TCP".to_string());
         }
         if !policy.sockets {

@@ -1,6 +1,8 @@
 //! Which files the kernel has to execute for one program to start: itself, its interpreters, their loader.
 
+use std::ffi::OsStr;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What loads programs that are linked dynamically.
@@ -18,16 +20,38 @@ pub const FOLDERS: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/l
 /// An interpreter may itself be a script; this deep, and no deeper, as the kernel has it.
 const DEPTH: usize = 5;
 
-/// The files that starting these programs takes, by their real paths.
-pub fn needed(programs: &[PathBuf]) -> Vec<PathBuf> {
+/// Finds a program by name in the folders of a `PATH`, or by its path.
+pub fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
+    let found = |file: &Path| {
+        file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|file| found(file));
+    }
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| found(file))
+}
+
+/// The folders that a program's own files are in, which it may need though they are in a home: what npm installed with
+/// it, or the folder of its real file.
+pub fn installation(program: &Path) -> Option<PathBuf> {
+    let real = program.canonicalize().ok()?;
+    let modules = real.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
+    modules.or(real.parent()).map(Path::to_path_buf)
+}
+
+/// The files that starting these programs takes, by their real paths; folders stand for all in them.
+pub fn needed(programs: &[PathBuf], path: &OsStr) -> Vec<PathBuf> {
     let mut needed: Vec<PathBuf> =
         LOADERS.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
     for program in programs {
-        let mut next = Some(program.clone());
+        let mut next = vec![program.clone()];
         for _ in 0..DEPTH {
-            let Some(path) = next.and_then(|path| path.canonicalize().ok()) else { break };
-            next = interpreter(&path);
-            needed.push(path);
+            let real: Vec<PathBuf> = next.iter().filter_map(|file| file.canonicalize().ok()).collect();
+            next = real.iter().flat_map(|file| interpreters(file, path)).collect();
+            needed.extend(real);
         }
     }
     needed.sort();
@@ -35,13 +59,22 @@ pub fn needed(programs: &[PathBuf]) -> Vec<PathBuf> {
     needed
 }
 
-/// The program that the first line of a script names.
-fn interpreter(script: &Path) -> Option<PathBuf> {
+/// The program that the first line of a script names, and the one that it looks for in turn.
+fn interpreters(script: &Path, path: &OsStr) -> Vec<PathBuf> {
     let mut head = Vec::new();
-    std::fs::File::open(script).ok()?.take(256).read_to_end(&mut head).ok()?;
-    let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-    let word = String::from_utf8_lossy(line).split_whitespace().next()?.to_string();
-    Some(PathBuf::from(word))
+    let read = std::fs::File::open(script).and_then(|file| file.take(256).read_to_end(&mut head));
+    let Some(line) = read.ok().and_then(|_| head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next())
+    else {
+        return Vec::new();
+    };
+    let line = String::from_utf8_lossy(line).into_owned();
+    let mut words = line.split_whitespace();
+    let first = words.next().map(PathBuf::from);
+    let sought = match &first {
+        Some(first) if first.ends_with("env") => words.find(|word| !word.starts_with('-')),
+        Some(_) | None => None,
+    };
+    first.into_iter().chain(sought.and_then(|name| find(name, path))).collect()
 }
 
 #[cfg(test)]
@@ -54,8 +87,11 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp");
         let script = temp.path().canonicalize().expect("real").join("agent");
         std::fs::write(&script, "#!/bin/sh -e\necho\n").expect("file");
-        let needed = needed(std::slice::from_ref(&script));
-        assert!(needed.contains(&script));
-        assert!(needed.contains(&Path::new("/bin/sh").canonicalize().expect("a shell")));
+        let needed_by = |script: &PathBuf| needed(std::slice::from_ref(script), OsStr::new("/usr/bin:/bin"));
+        let shell = Path::new("/bin/sh").canonicalize().expect("a shell");
+        assert!(needed_by(&script).contains(&script));
+        assert!(needed_by(&script).contains(&shell));
+        std::fs::write(&script, "#!/usr/bin/env sh\necho\n").expect("file");
+        assert!(needed_by(&script).contains(&shell));
     }
 }

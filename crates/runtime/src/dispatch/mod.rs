@@ -18,12 +18,12 @@ mod warm_start;
 use crate::clock;
 use crate::confine::Level;
 use crate::contract::{self, Expectation, SchemaId};
-use crate::driver::{Heard, Place};
+use crate::driver::{self, Driver, Ear, Heard, May, Place, Session};
 use crate::git::{Aftermath, Census, Changed, Keep, Oddity, Reach, TreeId};
 use crate::host::{Ending, Issue};
 use crate::papers::Case;
-use crate::pinned::PinnedRole;
-use crate::process::{self, Ended, Exit};
+use crate::pinned::{Choice, PinnedRole};
+use crate::process::{self, Ended, Exit, Stream, Watch};
 use crate::rehearsal::{DispatchInfo, NO_ENTRY};
 use crate::workshop::{Job, LaneTree, Trouble};
 use folder::Folder;
@@ -39,7 +39,9 @@ use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
 use round::Round;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use told::Refused;
 
 pub use guard::is_test;
@@ -64,6 +66,10 @@ struct Brief<'b> {
     before: Census,
     folder: Folder,
     prompt: String,
+    choice: &'b Choice,
+    driver: &'b dyn Driver,
+    /// The session of the attempt before, which is taken up again.
+    session: Option<Session>,
     started: Millis,
 }
 
@@ -72,7 +78,8 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
     let reader = job.site.reader()?;
     let refused = told::before(job, &reader)?;
     if refused.as_ref().is_some_and(|refused| refused.failure == Failure::Environment.name()) {
-        job.back_off(dispatch.failures)?;
+        let asked = refused.as_ref().and_then(|refused| driver::retry_after(&refused.detail));
+        job.back_off(dispatch.failures, asked)?;
     }
     let brief = prepare(job, dispatch, &reader, refused)?;
     let mut facts = Facts::default();
@@ -80,11 +87,11 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
         let text = format!("{} was interrupted and is dispatched again", brief.title);
         facts.notes.push(note(NoteKind::Interrupted, text));
     }
-    let ended = {
+    let (ended, ear) = {
         let _place = job.site.settings().places.take(&job.cancel).ok_or_else(Trouble::cancelled)?;
         run(&brief)?
     };
-    let heard = job.site.driver.hear(&brief.place(), &ended);
+    let heard = brief.driver.hear(&brief.place(), &ended, &ear);
     let mut seen = brief.inspect(&ended)?;
     facts.notes.append(&mut seen.notes);
     let mut blobs = std::mem::take(&mut seen.blobs);
@@ -130,6 +137,8 @@ fn prepare<'b>(
         .roles
         .get(&title)
         .ok_or_else(|| Trouble::denied(format!("the run is pinned to no role `{title}`")))?;
+    let choice = role.choice(dispatch.item.as_deref());
+    let driver = job.site.driver(&choice.agent)?;
     let case = Case::of(&job.site)?;
     let in_round = Round::of(job, dispatch, role, reader)?;
     let mut expected = expected::expectation(job, dispatch, role, case.as_ref(), reader)?;
@@ -200,6 +209,9 @@ fn prepare<'b>(
         before,
         folder,
         prompt,
+        choice,
+        driver,
+        session: None,
         started: clock::now(),
     })
 }
@@ -256,12 +268,21 @@ fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Ve
 }
 
 /// Starts the agent in its sandbox and waits for its end.
-fn run(brief: &Brief<'_>) -> Result<Ended, Trouble> {
+fn run(brief: &Brief<'_>) -> Result<(Ended, Ear), Trouble> {
     let process = surroundings::process(brief)?;
-    match process::run(&process, &brief.job.cancel) {
-        Ok(ended) => Ok(ended),
-        Err(error) => Err(Trouble::environment(error.to_string())),
-    }
+    let ear = Arc::new(Mutex::new(Ear::new(&brief.driver.rules())));
+    let listening = Arc::clone(&ear);
+    let watch: Watch = Arc::new(move |stream, line: &[u8]| {
+        let mut ear = listening.lock().unwrap_or_else(PoisonError::into_inner);
+        match stream {
+            Stream::Stdout => ear.line(line),
+            Stream::Stderr => ear.next(),
+        }
+    });
+    let ended = process::run_watched(&process, &brief.job.cancel, watch)
+        .map_err(|error| Trouble::environment(error.to_string()))?;
+    let ear = ear.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((ended, ear))
 }
 
 /// Why the process's end is no result, if it is none.
@@ -273,12 +294,17 @@ fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, seen: &Seen) -> Opti
         return Some(Trouble::new(Failure::Crashed, surroundings::exceeded(exceeded)));
     }
     let told = heard.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
+    // Some try again and again until their time is over.
+    let kept_waiting = told.clone().filter(|told| told.failure == Failure::Environment);
     let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", tail(ended)));
     match ended.exit {
         Exit::TimedOut => {
-            Some(Trouble::new(Failure::Timeout, format!("no end within {} seconds", brief.role.seconds)))
+            let late = format!("no end within {} seconds", brief.choice.seconds);
+            Some(kept_waiting.unwrap_or_else(|| Trouble::new(Failure::Timeout, late)))
         }
-        Exit::Silent => Some(Trouble::new(Failure::Timeout, "it said nothing for too long")),
+        Exit::Silent => Some(kept_waiting.unwrap_or_else(|| {
+            Trouble::new(Failure::Timeout, "it said nothing for too long, and no tool of its was at work")
+        })),
         Exit::Signal(signal) => Some(crashed(format!("ended by signal {signal}"))),
         Exit::Cancelled => Some(Trouble::cancelled()),
         Exit::Code(0) => told,
@@ -346,6 +372,7 @@ impl Brief<'_> {
     }
 
     fn place(&self) -> Place {
+        let settings = self.job.site.settings();
         Place {
             tree: desk(self.role, &self.lane, &self.folder),
             folder: self.folder.root().to_path_buf(),
@@ -353,6 +380,18 @@ impl Brief<'_> {
             result: self.folder.result(),
             prompt: self.prompt.clone(),
             about: self.folder.about(),
+            home: self.folder.home(),
+            user_home: PathBuf::from(&settings.user_home),
+            path: settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default(),
+            remand: settings.program.clone(),
+            may: May {
+                write: !self.permit.is_read_only(),
+                shell: self.role.shell,
+                network: self.role.network,
+            },
+            is_confined: settings.enforcement.files == Level::Full,
+            model: self.choice.model.clone(),
+            session: self.session.clone(),
         }
     }
 
@@ -434,7 +473,7 @@ impl Brief<'_> {
         facts.telemetry = Some(Telemetry {
             started_at: self.started,
             ended_at: clock::now(),
-            driver: self.job.site.driver.name().to_string(),
+            driver: self.driver.name().to_string(),
             model: heard.model.clone(),
             session: heard.session.clone(),
             status: "DONE".to_string(),
@@ -449,6 +488,7 @@ impl Brief<'_> {
                 Exit::Signal(signal) => Some(-signal),
                 Exit::TimedOut | Exit::Silent | Exit::Cancelled => None,
             },
+            tokens: heard.tokens,
         });
         blobs.extend([prompt, output]);
     }

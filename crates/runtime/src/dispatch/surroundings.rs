@@ -19,7 +19,7 @@ const REFUSED: usize = 4096;
 /// The agent as a process, ready to be started.
 pub fn process(brief: &Brief<'_>) -> Result<Process, Trouble> {
     let place = brief.place();
-    let mut launch = brief.job.site.driver.launch(&place);
+    let mut launch = brief.driver.launch(&place);
     let settings = brief.job.site.settings();
     let mut process = Process::new(std::mem::take(&mut launch.argv), place.tree, brief.job.marker());
     process.environment = settings.environment.clone();
@@ -39,9 +39,17 @@ pub fn process(brief: &Brief<'_>) -> Result<Process, Trouble> {
         }
         std::fs::copy(from, to)?;
     }
+    for (path, text) in &launch.files {
+        let path = home.join(path);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(path, text)?;
+    }
     let sandbox = &settings.sandbox;
     process.limits = Limits {
-        time: Duration::from_secs(brief.role.seconds),
+        time: Duration::from_secs(brief.choice.seconds),
+        silence: launch.silence,
         memory_of_all: sandbox.memory,
         processes: sandbox.processes,
         disk: sandbox.disk,
@@ -83,7 +91,9 @@ fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
     private.shown.extend(Some(tree).filter(|_| brief.role.tree));
     let programs = (!brief.role.shell).then(|| {
         let first = process.argv.first().map(PathBuf::from);
-        let needed = programs::needed(&first.into_iter().chain(launch.programs).collect::<Vec<_>>());
+        let path = process.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+        let all: Vec<PathBuf> = first.into_iter().chain(launch.programs).collect();
+        let needed = programs::needed(&all, &path);
         private.hidden.extend(programs::FOLDERS.iter().map(PathBuf::from));
         private.shown.extend(needed.iter().cloned());
         needed
@@ -94,6 +104,7 @@ fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
         shown: private.shown,
         programs,
         network: brief.role.network,
+        ports: launch.ports,
         sockets: settings.sandbox.unix_sockets,
         shared_memory: settings.sandbox.shared_memory,
         memory: settings.sandbox.memory.map(|bytes| bytes.saturating_mul(2)),

@@ -1,18 +1,32 @@
 //! Drivers: how a dispatch reaches an agent. A driver knows its agent, and nothing of workflows.
 
+mod cli;
+mod ear;
+mod fill;
+mod known;
+mod pick;
 mod rehearsal;
+mod row;
+mod signs;
 
 use crate::process::Ended;
 use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
+use remand_ledger::fact::Tokens;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+pub use cli::Cli;
+pub use ear::Ear;
+pub use known::{Known, Named};
 pub use rehearsal::Rehearsal;
+pub use row::{Hear, Kind, PromptBy, Row, RowError, Speech};
+pub use signs::retry_after;
 
-/// Where a dispatch takes place.
+/// Where a dispatch takes place, and with what.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The agent's working directory.
@@ -21,11 +35,42 @@ pub struct Place {
     pub folder: PathBuf,
     /// The one folder besides the permitted files that the agent may write.
     pub out: PathBuf,
+    /// The agent's own home, inside `out`.
+    pub home: PathBuf,
     /// Where the result is expected.
     pub result: PathBuf,
     pub prompt: String,
     /// Describes the dispatch to scripted agents.
     pub about: PathBuf,
+    /// The user's home.
+    pub user_home: PathBuf,
+    /// Where programs are looked for.
+    pub path: OsString,
+    /// This program.
+    pub remand: PathBuf,
+    pub may: May,
+    /// Whether the sandbox keeps the process from all that it may not touch.
+    pub is_confined: bool,
+    /// The model that the role asks for, as the agent names it.
+    pub model: Option<String>,
+    /// A session of the same agent that is taken up again.
+    pub session: Option<Session>,
+}
+
+/// What the role may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct May {
+    pub write: bool,
+    pub shell: bool,
+    pub network: bool,
+}
+
+/// A session that is taken up again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    pub id: String,
+    /// What it has used so far.
+    pub used: Tokens,
 }
 
 /// How to start an agent.
@@ -39,8 +84,14 @@ pub struct Launch {
     pub reads: Vec<PathBuf>,
     /// Files of the user's that it finds in its home under these relative names, to change as it likes.
     pub copies: Vec<(PathBuf, PathBuf)>,
-    /// Programs that it has to start even in a role without a shell.
+    /// Files that are written into its home under these relative names.
+    pub files: Vec<(PathBuf, String)>,
+    /// Programs, or folders of them, that it has to start even in a role without a shell.
     pub programs: Vec<PathBuf>,
+    /// TCP ports at which it reaches its service.
+    pub ports: Vec<u16>,
+    /// The longest time without a sign of life.
+    pub silence: Option<Duration>,
 }
 
 /// What an agent's process said, as its driver understands it.
@@ -49,6 +100,8 @@ pub struct Heard {
     /// The final answer.
     pub answer: String,
     pub usage: Usage,
+    /// The tokens by kind; none where the agent does not say.
+    pub tokens: Option<Tokens>,
     pub model: Option<String>,
     pub session: Option<String>,
     /// Permissions that the agent was denied, as it tells them (CORE-15).
@@ -59,11 +112,35 @@ pub struct Heard {
 
 /// One way to reach an agent.
 pub trait Driver: Send + Sync {
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
+
+    /// Where things are in what the agent prints while it works.
+    fn rules(&self) -> Hear {
+        Hear::default()
+    }
 
     fn launch(&self, place: &Place) -> Launch;
 
-    fn hear(&self, place: &Place, ended: &Ended) -> Heard;
+    fn hear(&self, place: &Place, ended: &Ended, ear: &Ear) -> Heard;
+
+    /// Tells whether a session of this agent can be taken up again.
+    fn resumes(&self) -> bool {
+        false
+    }
+}
+
+/// How programs say that the system refused something. A hard link out of the sandbox counts as one between devices.
+const REFUSED: [&str; 5] = [
+    "permission denied",
+    "operation not permitted",
+    "read-only file system",
+    "invalid cross-device link",
+    "eacces",
+];
+
+fn is_refusal(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    REFUSED.iter().any(|words| text.contains(words))
 }
 
 /// What an agent left in a file: none if it is no plain file, and never more than so many bytes and one.

@@ -1,6 +1,6 @@
 //! The rehearsal driver: scripted agents, as real child processes of this same program.
 
-use super::{Driver, Heard, Launch, Place, left_by_agent};
+use super::{Driver, Ear, Heard, Launch, Place, is_refusal, left_by_agent};
 use crate::process::Ended;
 use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
@@ -9,10 +9,6 @@ use std::path::PathBuf;
 
 /// The most that a script can have to say of its usage.
 const USAGE: usize = 4096;
-
-/// How programs say that the system refused something. A hard link out of the sandbox counts as one between devices.
-const REFUSED: [&str; 4] =
-    ["permission denied", "operation not permitted", "read-only file system", "invalid cross-device link"];
 
 /// Plays a script.
 #[derive(Clone, Debug)]
@@ -32,7 +28,7 @@ struct Said {
 }
 
 impl Driver for Rehearsal {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "rehearsal"
     }
 
@@ -49,7 +45,7 @@ impl Driver for Rehearsal {
         }
     }
 
-    fn hear(&self, place: &Place, ended: &Ended) -> Heard {
+    fn hear(&self, place: &Place, ended: &Ended, _: &Ear) -> Heard {
         let said: Said = left_by_agent(&place.out.join("usage.json"), USAGE)
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
@@ -67,11 +63,11 @@ impl Driver for Rehearsal {
 
 /// What the sandbox denied, as those that were denied say it. Reaching for it costs the dispatch (CORE-05).
 fn denied(errors: &str) -> Vec<String> {
-    let lines = errors.lines().filter(|line| {
-        let line = line.to_ascii_lowercase();
-        REFUSED.iter().any(|words| line.contains(words))
-    });
-    lines.map(|line| crate::contract::clean(line.trim_start_matches("rehearsal: ")).into_owned()).collect()
+    errors
+        .lines()
+        .filter(|line| is_refusal(line))
+        .map(|line| crate::contract::clean(line.trim_start_matches("rehearsal: ")).into_owned())
+        .collect()
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ struct Done {
 pub fn carry_out(job: &Job, name: &str, task: Option<&str>) -> Result<Ending, Trouble> {
     // Only failures of the environment are tried again, and these go away with time or not at all.
     if let Some(failures) = job.id.attempt.checked_sub(1).filter(|failures| *failures > 0) {
-        job.back_off(failures)?;
+        job.back_off(failures, None)?;
     }
     let started = Instant::now();
     let Some((_, operation)) = OPERATIONS.iter().find(|(known, _)| *known == name) else {

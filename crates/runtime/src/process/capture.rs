@@ -4,7 +4,7 @@ use super::ended::Captured;
 use super::run::News;
 use std::collections::VecDeque;
 use std::io::Read;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -16,22 +16,42 @@ pub enum Stream {
     Stderr,
 }
 
-/// Sees each line without its end as it comes, called from a thread per stream.
-pub type Watch = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
+/// Sees each line without its end as it comes, called from a thread per stream, and says what may follow.
+pub type Watch = Arc<dyn Fn(Stream, &[u8]) -> Next + Send + Sync>;
+
+/// What may follow a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// More output, within the silence that the job is allowed.
+    Output,
+    /// Silence for as long as it takes: something is at work that says nothing.
+    Silence,
+}
 
 /// A line longer than this is handed to the watch in pieces.
-const LONGEST_LINE: usize = 64 * 1024;
+const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
 /// The moment of the last output of a job, of either stream.
 #[derive(Debug)]
 pub(super) struct Pulse {
     start: Instant,
     millis: AtomicU64,
+    /// Whether silence is what the job said would follow.
+    is_quiet: AtomicBool,
 }
 
 impl Pulse {
     pub fn new(start: Instant) -> Pulse {
-        Pulse { start, millis: AtomicU64::new(0) }
+        Pulse { start, millis: AtomicU64::new(0), is_quiet: AtomicBool::new(false) }
+    }
+
+    /// Tells whether silence means nothing at the moment.
+    pub fn is_quiet(&self) -> bool {
+        self.is_quiet.load(Ordering::Relaxed)
+    }
+
+    fn expect(&self, next: Next) {
+        self.is_quiet.store(next == Next::Silence, Ordering::Relaxed);
     }
 
     pub fn last(&self) -> Instant {
@@ -107,11 +127,11 @@ impl Reader {
             self.pulse.beat();
             self.capture.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
             if let Some(watch) = &self.watch {
-                lines.push(bytes, |line| watch(self.stream, line));
+                lines.push(bytes, |line| self.pulse.expect(watch(self.stream, line)));
             }
         }
         if let Some(watch) = &self.watch {
-            lines.finish(|line| watch(self.stream, line));
+            lines.finish(|line| self.pulse.expect(watch(self.stream, line)));
         }
     }
 }

@@ -12,7 +12,7 @@ mod running;
 mod stray;
 
 pub use cancel::Cancel;
-pub use capture::{Stream, Watch};
+pub use capture::{Next, Stream, Watch};
 pub use ended::{Captured, Ended, Exceeded, Exit};
 pub use job::{Confined, Job, Limits};
 pub use lookup::{Looked, SpawnError};

@@ -191,6 +191,7 @@ fn lines_are_shown_while_the_process_runs() {
     let seen = Mutex::new(seen);
     let watch: Watch = Arc::new(move |stream, line: &[u8]| {
         seen.lock().unwrap().send((stream, String::from_utf8_lossy(line).into_owned())).unwrap();
+        Next::Output
     });
     let mut job = job;
     job.argv[2] =
@@ -204,6 +205,17 @@ fn lines_are_shown_while_the_process_runs() {
     rest.sort();
     let rest: Vec<&str> = rest.iter().map(|(_, line)| line.as_str()).collect();
     assert_eq!(rest, ["three", "two", "four"]);
+}
+
+// CORE-15
+#[test]
+fn silence_that_was_announced_means_nothing() {
+    let folder = temp();
+    let mut job = shell(folder.path(), "echo tool; sleep 1; echo done; sleep 100");
+    job.limits.silence = Some(Duration::from_millis(300));
+    let watch: Watch = Arc::new(|_, line: &[u8]| if line == b"tool" { Next::Silence } else { Next::Output });
+    let ended = run_watched(&job, &Cancel::new(), watch).expect("starts");
+    assert_eq!((ended.exit, ended.stdout.text().as_ref()), (Exit::Silent, "tool\ndone\n"));
 }
 
 // CORE-17
@@ -411,7 +423,7 @@ fn a_job_without_program_or_marker_is_refused() {
 #[test]
 fn a_watch_that_panics_does_not_keep_the_job_from_ending() {
     let folder = temp();
-    let watch: Watch = Arc::new(|_, _| std::panic::resume_unwind(Box::new("watch")));
+    let watch: Watch = Arc::new(|_, _| -> Next { std::panic::resume_unwind(Box::new("watch")) });
     let done = run_watched(&shell(folder.path(), "echo x"), &Cancel::new(), watch).expect("starts");
     assert_eq!((done.exit, done.stdout.text().as_ref()), (Exit::Code(0), "x\n"));
 }

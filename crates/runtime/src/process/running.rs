@@ -97,8 +97,9 @@ impl Running {
     pub fn wait(&mut self, limits: &Limits) -> Cause {
         let deadline = self.begun.checked_add(limits.time);
         loop {
-            let silent = limits.silence.and_then(|silence| self.pulse.last().checked_add(silence));
             let now = Instant::now();
+            let last = if self.pulse.is_quiet() { now } else { self.pulse.last() };
+            let silent = limits.silence.and_then(|silence| last.checked_add(silence));
             if deadline.is_some_and(|deadline| now >= deadline) {
                 return Cause::TimedOut;
             }

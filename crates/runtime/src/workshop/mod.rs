@@ -27,6 +27,9 @@ pub use tree::{LaneContent, LaneTree, TREES};
 /// The longest that a command waits after failures of the environment.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// The longest that a service's own wish to wait is followed.
+const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
+
 /// The effects of the embedded host.
 #[derive(Debug)]
 pub struct Workshop {
@@ -53,10 +56,12 @@ impl Job {
         &self.program.phase(self.id.phase).name
     }
 
-    /// Waits after failures of the environment, longer each time; a cancel ends it.
-    pub fn back_off(&self, failures: u16) -> Result<(), Trouble> {
+    /// Waits after failures of the environment, longer each time and no less than a service asked for, within reason; a
+    /// cancel ends it.
+    pub fn back_off(&self, failures: u16, asked: Option<Duration>) -> Result<(), Trouble> {
         let seconds = 1_u64 << failures.min(6).saturating_sub(1);
         let wait = Duration::from_secs(seconds).min(LONGEST_WAIT);
+        let wait = wait.max(asked.unwrap_or_default().min(LONGEST_ASKED));
         if self.cancel.wait(wait) { Err(Trouble::cancelled()) } else { Ok(()) }
     }
 

@@ -6,7 +6,7 @@ use super::places::Places;
 use crate::checks::Tools;
 use crate::config::Sandbox;
 use crate::confine::Enforcement;
-use crate::driver::{Driver, Rehearsal};
+use crate::driver::{Cli, Driver, Rehearsal, Row};
 use crate::git::{CommitId, Repository, RunTrees};
 use crate::home::Home;
 use crate::host::{Ending, Reply};
@@ -52,7 +52,7 @@ pub struct Site {
     pub opened: Opened,
     pub pinned: Pinned,
     pub trees: RunTrees,
-    pub driver: Box<dyn Driver>,
+    drivers: BTreeMap<String, Box<dyn Driver>>,
     settings: Arc<Settings>,
     /// Held by whoever works on the run's main tree.
     main: Mutex<()>,
@@ -85,14 +85,10 @@ impl Site {
         let folder = settings.home.trees_of(run);
         crate::home::private_folder(&folder)?;
         let trees = RunTrees::begin(&settings.repository, &run.0, &folder, &base)?;
-        let PinnedAgent::Rehearsal(script) = &pinned.agent;
-        let path = settings.home.run(run).join("rehearsal.yaml");
-        crate::home::private_folder(&settings.home.run(run))?;
-        std::fs::write(&path, &script.text)?;
-        let driver = Box::new(Rehearsal { program: settings.program.clone(), script: path });
+        let drivers = drivers(settings, run, &pinned)?;
         let parts = Mutex::new(Parts::of(&reader.artifacts(run)?));
         let (run, settings) = (run.clone(), Arc::clone(settings));
-        Ok(Site { run, opened, pinned, trees, driver, settings, main: Mutex::new(()), parts })
+        Ok(Site { run, opened, pinned, trees, drivers, settings, main: Mutex::new(()), parts })
     }
 
     /// Hands an ending over. Parts of an artifact are put together in the order in which they are handed over.
@@ -121,6 +117,12 @@ impl Site {
         let bytes = self.repository().read(&self.trees.base_tree()?, Path::new(file))?;
         let lost = || Trouble::denied(format!("{file} is not in the commit that the run began with"));
         Ok(self.redact(&String::from_utf8_lossy(&bytes.ok_or_else(lost)?)))
+    }
+
+    /// The driver of one of the run's agents.
+    pub fn driver(&self, agent: &str) -> Result<&dyn Driver, Trouble> {
+        let unknown = || Trouble::denied(format!("the run is pinned to no agent `{agent}`"));
+        self.drivers.get(agent).map(Box::as_ref).ok_or_else(unknown)
     }
 
     pub fn settings(&self) -> &Settings {
@@ -159,6 +161,28 @@ impl Site {
     pub fn hold_main(&self) -> MutexGuard<'_, ()> {
         self.main.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn drivers(
+    settings: &Settings,
+    run: &RunId,
+    pinned: &Pinned,
+) -> Result<BTreeMap<String, Box<dyn Driver>>, Trouble> {
+    let folder = settings.home.run(run);
+    crate::home::private_folder(&folder)?;
+    let mut drivers: BTreeMap<String, Box<dyn Driver>> = BTreeMap::new();
+    for (at, (name, agent)) in pinned.agents.iter().enumerate() {
+        let driver: Box<dyn Driver> = match agent {
+            PinnedAgent::Rehearsal(script) => {
+                let path = folder.join(format!("rehearsal-{at}.yaml"));
+                std::fs::write(&path, &script.text)?;
+                Box::new(Rehearsal { program: settings.program.clone(), script: path })
+            }
+            PinnedAgent::Cli(row) => Box::new(Cli { name: name.clone(), row: Row::clone(row) }),
+        };
+        drivers.insert(name.clone(), driver);
+    }
+    Ok(drivers)
 }
 
 /// The value with secrets taken out of its texts; none when it is no such value any more without them.

@@ -1,6 +1,7 @@
 //! What the repository gives: its state, its settings, its checks, and who would do the work.
 
 use super::checkup::Checkup;
+use crate::agents::Agents;
 use crate::driving;
 use crate::table::amount;
 use crate::workplace::{environment, of_config, of_git};
@@ -163,11 +164,9 @@ fn is_program(path: &Path) -> bool {
 
 /// Who can be dispatched.
 pub fn agents(checkup: &mut Checkup, config: &Config) {
-    let hint =
-        "`--agent rehearsal:FILE` plays a script (docs/guide/rehearsals.md); `remand demo` shows a whole run";
-    match config.agent.split_once(':').map_or(config.agent.as_str(), |(name, _)| name) {
-        "" => checkup.warn("agents", "rehearsal, which is built in; none is chosen", hint),
-        "rehearsal" => checkup.ok("agents", format!("{}, which is built in", config.agent)),
-        other => checkup.fail("agents", format!("`{other}` is no agent that this version drives"), hint),
+    match Agents::new(config).and_then(|mut agents| agents.usual()) {
+        Ok(choice) => checkup.ok("agents", choice.agent),
+        Err(failure) if config.agent.is_empty() => checkup.warn("agents", failure.what, failure.hint),
+        Err(failure) => checkup.fail("agents", failure.what, failure.hint),
     }
 }

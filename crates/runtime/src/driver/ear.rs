@@ -1,0 +1,250 @@
+//! Listens to what an agent prints, line by line, and keeps what its row asks for: output may be long, and only its ends
+//! are kept elsewhere.
+
+use super::is_refusal;
+use super::pick::Pick;
+use super::row::Hear;
+use crate::process::Next;
+use serde_json::Value;
+
+/// Texts of a kind that are kept, and bytes of each.
+const TEXTS: usize = 50;
+const TEXT: usize = 4096;
+
+/// The most that is kept of an answer.
+const ANSWER: usize = 4 * 1024 * 1024;
+
+/// What was heard so far.
+#[derive(Clone, Debug, Default)]
+pub struct Ear {
+    rules: Hear,
+    session: Slots,
+    model: Slots,
+    answer: Slots,
+    input: Slots,
+    output: Slots,
+    cached: Slots,
+    stored: Slots,
+    cost: Slots,
+    pub ended: bool,
+    pub errors: Vec<String>,
+    /// By its own rules.
+    pub denied: Vec<String>,
+    /// By the system.
+    pub failed: Vec<String>,
+    pub failed_writes: Vec<String>,
+    /// Tools under way.
+    tools: u32,
+}
+
+impl Ear {
+    pub fn new(rules: &Hear) -> Ear {
+        Ear { rules: rules.clone(), ..Ear::default() }
+    }
+
+    /// Takes one line of the standard output in and says what may follow.
+    pub fn line(&mut self, line: &[u8]) -> Next {
+        if let Ok(value @ Value::Object(_)) = serde_json::from_slice(line) {
+            self.value(&value);
+        }
+        self.next()
+    }
+
+    pub fn next(&self) -> Next {
+        if self.tools > 0 { Next::Silence } else { Next::Output }
+    }
+
+    fn value(&mut self, line: &Value) {
+        let rules = &self.rules;
+        for (slots, picks) in [
+            (&mut self.session, &rules.session),
+            (&mut self.model, &rules.model),
+            (&mut self.answer, &rules.answer),
+            (&mut self.input, &rules.input),
+            (&mut self.output, &rules.output),
+            (&mut self.cached, &rules.cached),
+            (&mut self.stored, &rules.stored),
+            (&mut self.cost, &rules.cost),
+        ] {
+            slots.take(picks, line);
+        }
+        for (texts, picks) in [(&mut self.errors, &rules.errors), (&mut self.denied, &rules.denied)] {
+            keep(texts, picks, line, |_| true);
+        }
+        for (texts, picks) in
+            [(&mut self.failed, &rules.failed), (&mut self.failed_writes, &rules.failed_writes)]
+        {
+            keep(texts, picks, line, is_refusal);
+        }
+        let fits = |picks: &[Pick]| picks.iter().any(|pick| !pick.values(line).is_empty());
+        self.ended |= fits(&rules.end);
+        if fits(&rules.tool_began) {
+            self.tools += 1;
+        }
+        if fits(&rules.tool_ended) {
+            self.tools = self.tools.saturating_sub(1);
+        }
+    }
+
+    pub fn session(&self) -> Option<String> {
+        self.session.text()
+    }
+
+    pub fn model(&self) -> Option<String> {
+        self.model.text()
+    }
+
+    pub fn answer(&self) -> Option<String> {
+        self.answer.text()
+    }
+
+    pub fn input(&self) -> Option<u64> {
+        self.input.count()
+    }
+
+    pub fn output(&self) -> Option<u64> {
+        self.output.count()
+    }
+
+    pub fn cached(&self) -> Option<u64> {
+        self.cached.count()
+    }
+
+    pub fn stored(&self) -> Option<u64> {
+        self.stored.count()
+    }
+
+    /// In micro-units of the currency.
+    pub fn cost(&self) -> Option<u64> {
+        let micros = (self.cost.number()? * 1e6).round();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        (micros.is_finite() && micros >= 0.0).then_some(micros as u64)
+    }
+}
+
+fn keep(texts: &mut Vec<String>, picks: &[Pick], line: &Value, counts: impl Fn(&str) -> bool) {
+    for value in picks.iter().flat_map(|pick| pick.values(line)) {
+        let text: String = as_text(value).chars().take(TEXT).collect();
+        if !text.is_empty() && counts(&text) && texts.len() < TEXTS && !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+}
+
+/// What each of several picks found; the first that found anything counts.
+#[derive(Clone, Debug, Default)]
+struct Slots(Vec<Slot>);
+
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    found: bool,
+    text: String,
+    number: Option<f64>,
+}
+
+impl Slots {
+    fn take(&mut self, picks: &[Pick], line: &Value) {
+        self.0.resize_with(picks.len(), Slot::default);
+        for (slot, pick) in self.0.iter_mut().zip(picks) {
+            for value in pick.values(line).into_iter().filter(|value| !value.is_null()) {
+                slot.take(pick.all, value);
+            }
+        }
+    }
+
+    fn found(&self) -> Option<&Slot> {
+        self.0.iter().find(|slot| slot.found)
+    }
+
+    fn text(&self) -> Option<String> {
+        self.found().map(|slot| slot.text.clone())
+    }
+
+    fn number(&self) -> Option<f64> {
+        self.found().and_then(|slot| slot.number)
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn count(&self) -> Option<u64> {
+        self.number().filter(|number| *number >= 0.0).map(|number| number as u64)
+    }
+}
+
+impl Slot {
+    fn take(&mut self, all: bool, value: &Value) {
+        self.found = true;
+        if !all {
+            self.text.clear();
+            self.number = None;
+        }
+        let text = as_text(value);
+        if self.text.len() + text.len() <= ANSWER {
+            self.text.push_str(&text);
+        }
+        if let Some(number) = value.as_f64() {
+            self.number = Some(self.number.unwrap_or(0.0) + number);
+        }
+    }
+}
+
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn ear(rules: &str, lines: &[Value]) -> Ear {
+        let mut ear = Ear::new(&toml::from_str(rules).expect("rules"));
+        for line in lines {
+            ear.line(line.to_string().as_bytes());
+        }
+        ear
+    }
+
+    #[test]
+    fn what_a_row_asks_for_is_kept() {
+        let rules = "
+            session = [{at = 'sid'}]
+            answer = [{in = {type = 'result'}, at = 'result'}, {in = {type = 'text'}, at = 'part.text', all = true}]
+            input = [{in = {type = 'step'}, at = 'tokens.input', all = true}]
+            output = [{in = {type = 'turn'}, at = 'tokens.output'}]
+            cost = [{at = 'cost', all = true}]
+            end = [{in = {type = 'step', reason = 'stop'}}]
+            denied = [{at = 'denied.*.tool'}]
+        ";
+        let lines = [
+            json!({"type": "text", "part": {"text": "one "}, "sid": "s"}),
+            json!({"type": "step", "tokens": {"input": 10}, "cost": 0.5}),
+            json!({"type": "turn", "tokens": {"output": 3}}),
+            json!({"type": "text", "part": {"text": "two"}}),
+            json!({"type": "turn", "tokens": {"output": 4}, "denied": [{"tool": "W"}, {"tool": "B"}]}),
+            json!({"type": "step", "reason": "stop", "tokens": {"input": 5}, "cost": 0.25}),
+        ];
+        let heard = ear(rules, &lines);
+        assert_eq!((heard.session().as_deref(), heard.answer().as_deref()), (Some("s"), Some("one two")));
+        assert_eq!((heard.input(), heard.output(), heard.cached()), (Some(15), Some(4), None));
+        assert_eq!((heard.cost(), heard.ended), (Some(750_000), true));
+        assert_eq!(heard.denied, ["W", "B"]);
+        assert!(!ear(rules, &lines[..5]).ended);
+        assert_eq!(ear(rules, &[]).cost(), None);
+    }
+
+    // CORE-15
+    #[test]
+    fn while_a_tool_runs_silence_is_expected() {
+        let rules = "tool_began = [{in = {type = 'began'}}]\ntool_ended = [{in = {type = 'ended'}}]";
+        let rules = rules.replace('_', "-");
+        let mut heard = Ear::new(&toml::from_str(&rules).expect("rules"));
+        assert_eq!(heard.line(b"{\"type\":\"began\"}"), Next::Silence);
+        assert_eq!(heard.line(b"noise"), Next::Silence);
+        assert_eq!(heard.line(b"{\"type\":\"ended\"}"), Next::Output);
+    }
+}

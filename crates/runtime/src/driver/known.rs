@@ -1,0 +1,147 @@
+//! The agents that can be named: those that are known, and those of the configuration.
+
+use super::row::{Row, RowError};
+use std::collections::BTreeMap;
+
+/// The rows of `agents/`.
+const ROWS: &[(&str, &str)] = &[
+    ("claude", include_str!("../../../../agents/claude.toml")),
+    ("codex", include_str!("../../../../agents/codex.toml")),
+    ("opencode", include_str!("../../../../agents/opencode.toml")),
+    ("gemini", include_str!("../../../../agents/gemini.toml")),
+    ("qwen", include_str!("../../../../agents/qwen.toml")),
+];
+
+/// By which an own row takes over what it does not say itself.
+const LIKE: &str = "like";
+
+/// All rows, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    rows: BTreeMap<String, toml::Table>,
+}
+
+/// A row with its name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub name: String,
+    pub row: Row,
+}
+
+impl Known {
+    /// The known rows, changed and completed by `[agents]` of the configuration, key by key.
+    pub fn with(own: &BTreeMap<String, toml::Table>) -> Result<Known, RowError> {
+        let mut known = Known::default();
+        for (name, text) in ROWS {
+            let table = toml::from_str(text).map_err(|error: toml::de::Error| RowError::Malformed {
+                name: (*name).to_string(),
+                why: error.message().to_string(),
+            })?;
+            known.rows.insert((*name).to_string(), table);
+        }
+        let built_in = known.rows.clone();
+        for (name, table) in own {
+            let mut table = table.clone();
+            let base = match table.remove(LIKE) {
+                Some(toml::Value::String(base)) => Some(base),
+                Some(_) => {
+                    let why = format!("`{LIKE}` takes the name of an agent");
+                    return Err(RowError::Malformed { name: name.clone(), why });
+                }
+                None => None,
+            };
+            let mut row = match &base {
+                Some(base) => built_in.get(base).cloned().ok_or_else(|| known.unknown(base))?,
+                None => built_in.get(name).cloned().unwrap_or_default(),
+            };
+            merge(&mut row, table);
+            known.rows.insert(name.clone(), row);
+        }
+        Ok(known)
+    }
+
+    /// One row by its name.
+    pub fn get(&self, name: &str) -> Result<Named, RowError> {
+        let table = self.rows.get(name).ok_or_else(|| self.unknown(name))?;
+        Ok(Named { name: name.to_string(), row: Row::read(name, table.clone())? })
+    }
+
+    /// All rows, in the order of their names.
+    pub fn all(&self) -> Result<Vec<Named>, RowError> {
+        self.rows.keys().map(|name| self.get(name)).collect()
+    }
+
+    fn unknown(&self, name: &str) -> RowError {
+        let known: Vec<&str> = self.rows.keys().map(String::as_str).collect();
+        RowError::Unknown { name: name.to_string(), known: known.join(", ") }
+    }
+}
+
+/// Puts one table over another: tables go into each other, all else is replaced.
+fn merge(under: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => merge(under, over),
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    fn own(text: &str) -> BTreeMap<String, toml::Table> {
+        toml::from_str(text).expect("tables")
+    }
+
+    #[test]
+    fn every_known_row_can_be_read() {
+        let known = Known::with(&BTreeMap::new()).expect("rows");
+        let rows = known.all().expect("every row");
+        assert_eq!(rows.len(), ROWS.len());
+        for Named { name, row } in rows {
+            assert!(!row.install.is_empty() && !row.sign_in.is_empty() && !row.spends.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_row_is_changed_key_by_key_or_made_like_another() {
+        let text = "
+            [claude]
+            model = 'small'
+            environment = {EXTRA = ['1']}
+            [second]
+            like = 'claude'
+            command = ['/opt/claude']
+            [own]
+            title = 'Own'
+            command = ['own']
+            arguments = ['--go']
+            speaks = 'text'
+        ";
+        let known = Known::with(&own(text)).expect("rows");
+        let claude = known.get("claude").expect("claude").row;
+        assert_eq!(claude.model.as_deref(), Some("small"));
+        assert!(claude.environment.contains_key("EXTRA") && claude.environment.len() > 1);
+        let second = known.get("second").expect("second").row;
+        assert_eq!((second.command, second.title), (vec!["/opt/claude".to_string()], claude.title));
+        assert_eq!(known.get("own").expect("own").row.title, "Own");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let said = |text: &str, name: &str| {
+            let known = Known::with(&own(text)).and_then(|known| known.get(name));
+            known.expect_err("refused").to_string()
+        };
+        assert!(said("[claude]\nmodle = 'x'", "claude").contains("modle"));
+        assert!(said("[x]\nlike = 'cluade'", "x").contains("claude"));
+        assert!(said("", "nobody").contains("codex"));
+        let wrong = said("[x]\ntitle='X'\ncommand=['x']\narguments=['${hoem}']", "x");
+        assert!(wrong.contains("[agents.x]") && wrong.contains("arguments"), "{wrong}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Finds values in the JSON lines that an agent prints.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A value in some of the lines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pick {
+    /// What a line must have: by path a value, one of several, or `true` for anything that is not empty.
+    #[serde(rename = "in")]
+    pub lines: BTreeMap<String, Value>,
+    /// The path of the value, its parts separated by points; `*` stands for every member. The whole line when absent.
+    pub at: Option<String>,
+    /// Whether all such values count, and not the last one alone: numbers are added up, texts put together.
+    pub all: bool,
+}
+
+impl Pick {
+    /// All its values in a line.
+    pub fn values<'v>(&self, line: &'v Value) -> Vec<&'v Value> {
+        match &self.at {
+            _ if !self.fits(line) => Vec::new(),
+            Some(path) => at(line, path),
+            None => vec![line],
+        }
+    }
+
+    fn fits(&self, line: &Value) -> bool {
+        self.lines.iter().all(|(path, wanted)| {
+            let found = at(line, path);
+            match wanted {
+                Value::Bool(true) => found.iter().any(|value| is_something(value)),
+                Value::Array(any) => found.iter().any(|value| any.contains(value)),
+                wanted => found.contains(&wanted),
+            }
+        })
+    }
+}
+
+fn is_something(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(members) => !members.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Bool(true) | Value::Number(_) => true,
+    }
+}
+
+fn at<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
+    path.split('.')
+        .fold(vec![value], |found, part| found.into_iter().flat_map(|value| step(value, part)).collect())
+}
+
+fn step<'v>(value: &'v Value, part: &str) -> Vec<&'v Value> {
+    match value {
+        Value::Array(members) if part == "*" => members.iter().collect(),
+        Value::Object(members) if part == "*" => members.values().collect(),
+        Value::Object(members) => members.get(part).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_are_found_by_line_and_path() {
+        let line = json!({"type": "text", "part": {"text": "one"}, "uses": [{"name": "a"}, {"name": "b"}], "no": []});
+        let found = |pick: &str| {
+            let pick: Pick = toml::from_str(pick).expect("a pick");
+            pick.values(&line).into_iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(found("in = {type = 'text'}\nat = 'part.text'"), ["\"one\""]);
+        assert_eq!(found("in = {type = ['step', 'text']}\nat = 'uses.*.name'"), ["\"a\"", "\"b\""]);
+        assert_eq!(found("in = {uses = true}\nat = 'type'"), ["\"text\""]);
+        for none in ["in = {type = 'end'}", "in = {no = true}", "in = {'part.x' = true}", "at = 'part.x'"] {
+            assert_eq!(found(none), Vec::<String>::new(), "{none}");
+        }
+    }
+}
