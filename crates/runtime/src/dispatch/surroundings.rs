@@ -118,9 +118,7 @@ fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
 pub fn notes(brief: &Brief<'_>, ended: &Ended) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(refused) = left_by_agent(&brief.folder.refused(), REFUSED) {
-        let text = String::from_utf8_lossy(&refused).into_owned();
-        let tried: Vec<&str> = text.lines().take(5).collect();
-        let text = format!("{} tried to run {}; it was refused", brief.title, tried.join("; "));
+        let text = format!("{} tried to run {}; it was refused", brief.title, tried(&refused));
         notes.push(note(NoteKind::Warning, brief.job.site.redact(&crate::contract::clean(&text))));
     }
     if let Some(limit) = &ended.exceeded {
@@ -128,6 +126,23 @@ pub fn notes(brief: &Brief<'_>, ended: &Ended) -> Vec<Note> {
     }
     notes.extend(unenforced(brief).map(|text| note(NoteKind::Degradation, text)));
     notes
+}
+
+/// The commands that were refused, each once. Agents look at the repository by themselves, with long lists of settings.
+fn tried(refused: &[u8]) -> String {
+    let mut commands: Vec<String> = Vec::new();
+    for line in String::from_utf8_lossy(refused).lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let settings = words.iter().rposition(|word| *word == "-c").map_or(0, |at| at + 1);
+        let rest = words.iter().skip(1.max(settings + 1)).take(4).copied();
+        let command: Vec<&str> = words.first().copied().into_iter().chain(rest).collect();
+        let command: String = command.join(" ").chars().take(80).collect();
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands.truncate(5);
+    commands.join("; ")
 }
 
 /// What was enforced less on this process than the machine is known for, which every run says once.

@@ -154,6 +154,7 @@ impl Cli {
             (Name::Session, session.cloned().unwrap_or_default()),
             (Name::Prompt, place.prompt.clone()),
             (Name::Home, path(&place.home)),
+            (Name::Folder, path(&place.folder)),
             (Name::Out, path(&place.out)),
             (Name::Tree, path(&place.tree)),
             (Name::Result, path(&place.result)),

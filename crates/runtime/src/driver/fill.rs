@@ -52,7 +52,9 @@ pub enum Name {
     Prompt,
     /// The agent's own home.
     Home,
-    /// The folder that it may always write.
+    /// The folder of the dispatch, with its inputs.
+    Folder,
+    /// The folder in it that it may always write.
     Out,
     /// The folder that it works in.
     Tree,
@@ -65,11 +67,12 @@ pub enum Name {
 }
 
 impl Name {
-    const ALL: [(&'static str, Name); 9] = [
+    const ALL: [(&'static str, Name); 10] = [
         ("model", Name::Model),
         ("session", Name::Session),
         ("prompt", Name::Prompt),
         ("home", Name::Home),
+        ("folder", Name::Folder),
         ("out", Name::Out),
         ("tree", Name::Tree),
         ("result", Name::Result),
