@@ -147,7 +147,8 @@ pub struct Telemetry {
     pub before: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Of its process; less than zero by the signal that ended it, none where the engine ended it.
+    /// Of its process; less than zero by the signal that ended it, none where the engine ended it before it had said
+    /// its last.
     pub exit_code: Option<i32>,
     /// None where the agent does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]

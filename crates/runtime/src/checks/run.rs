@@ -167,7 +167,7 @@ impl Checked<'_> {
             }
             match all.exit {
                 Exit::Code(_) | Exit::Signal(_) => {}
-                Exit::TimedOut | Exit::Silent | Exit::Cancelled => break,
+                Exit::TimedOut | Exit::Silent | Exit::Lingered | Exit::Cancelled => break,
             }
         }
         Ok(all)
@@ -216,7 +216,7 @@ impl Checked<'_> {
                 None => (End::Failed, Some(code), String::new()),
             },
             Exit::Signal(signal) => (End::Failed, None, format!("ended by signal {signal}")),
-            Exit::TimedOut | Exit::Silent => {
+            Exit::TimedOut | Exit::Silent | Exit::Lingered => {
                 let time = duration_text(self.spec.time);
                 (End::TimedOut, None, format!("ended from outside, since it took longer than {time}"))
             }

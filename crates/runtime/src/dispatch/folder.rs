@@ -6,6 +6,12 @@ use crate::workshop::{Job, Trouble};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+/// Where the folders of a run's dispatches are.
+pub const DISPATCHES: &str = "dispatches";
+
+/// The session of an attempt, for the next one.
+pub const SESSION: &str = "session.json";
+
 /// Laid out anew for every dispatch; a dispatch that is issued again finds nothing of the one before.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -14,7 +20,7 @@ pub struct Folder {
 
 impl Folder {
     pub fn make(job: &Job) -> Result<Folder, Trouble> {
-        let root = job.site.folder().join("dispatches").join(job.id.to_string());
+        let root = Folder::root_of(job, &job.id.to_string());
         remove(&root)?;
         let folder = Folder { root };
         for path in [folder.root.clone(), folder.inputs(), folder.out(), folder.home(), folder.shims()] {
@@ -22,6 +28,15 @@ impl Folder {
         }
         folder.refuse_git()?;
         Ok(folder)
+    }
+
+    fn root_of(job: &Job, command: &str) -> PathBuf {
+        job.site.folder().join(DISPATCHES).join(command)
+    }
+
+    /// Tells where the session of an attempt is, until the next one begins.
+    pub fn session_of(job: &Job, command: &str) -> PathBuf {
+        Folder::root_of(job, command).join(SESSION)
     }
 
     pub fn root(&self) -> &Path {
@@ -64,9 +79,17 @@ impl Folder {
         Ok(())
     }
 
-    /// Takes away what the agent itself wrote, and what served it alone: what counts of it is in the ledger, secrets taken out (EP-30).
+    /// Takes away what the agent itself wrote but for its home, and what served it alone: what counts of it is in the
+    /// ledger, secrets taken out (EP-30).
     pub fn clear(&self) -> Result<(), GitError> {
-        [self.out(), self.shims(), self.enforced()].iter().try_for_each(|path| remove(path))
+        for entry in std::fs::read_dir(self.out()).into_iter().flatten().flatten() {
+            if entry.path() != self.home() {
+                remove(&entry.path())?;
+            }
+        }
+        // It goes when it is empty, that is, when no session in it is kept.
+        let _ = std::fs::remove_dir(self.out());
+        [self.shims(), self.enforced()].iter().try_for_each(|path| remove(path))
     }
 
     pub fn result(&self) -> PathBuf {

@@ -10,6 +10,7 @@ mod inputs;
 mod prompt;
 mod report;
 mod round;
+mod session;
 mod surroundings;
 mod ticket;
 mod told;
@@ -46,6 +47,7 @@ use told::Refused;
 
 pub use guard::is_test;
 pub use inputs::{content, document, parsed, task_files as tasks_as_files};
+pub use session::forget_sessions;
 pub use surroundings::AGENT;
 
 /// The artifact that holds tasks, and the list that it brings.
@@ -68,6 +70,8 @@ struct Brief<'b> {
     prompt: String,
     choice: &'b Choice,
     driver: &'b dyn Driver,
+    /// The agent's home.
+    home: PathBuf,
     /// The session of the attempt before, which is taken up again.
     session: Option<Session>,
     started: Millis,
@@ -101,6 +105,7 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
         Some(trouble) => Err(trouble),
         None => report::read(&brief, &heard, &seen.after, &mut facts, &mut blobs),
     };
+    session::keep_or_forget(&brief, result.as_ref().err().map(|trouble| trouble.failure))?;
     brief.folder.clear()?;
     brief.lane.work.tidy(&brief.before, &seen.oddities)?;
     let outcome = match result {
@@ -156,6 +161,10 @@ fn prepare<'b>(
     };
     let before = begin(job, &permit, &lane)?;
     let folder = Folder::make(job)?;
+    let resumed = session::take_up(job, driver, &lane, reader)?;
+    if let Some(resumed) = &resumed {
+        lane.work.restore(&resumed.left)?;
+    }
     let round = told::round(job, dispatch, reader)?;
     let mut inputs = inputs::lay_out(job, dispatch, in_round.as_ref(), &lane, reader, &folder.inputs())?;
     if let Some(case) = &case {
@@ -163,7 +172,7 @@ fn prepare<'b>(
     }
     let phase = job.phase();
     let refused = refused.map(|refused| again::words(&refused, job.id.attempt, &expected, &folder.result()));
-    let prompt = Prompt {
+    let whole = Prompt {
         role: &role.prompt,
         workflow: &job.program.name,
         phase,
@@ -179,8 +188,11 @@ fn prepare<'b>(
         outline: &contract::outline_for(&expected),
         example: &expected.example(),
         refused: refused.as_deref(),
-    }
-    .text();
+    };
+    let prompt = match (&resumed, &refused) {
+        (Some(_), Some(refused)) => session::prompt(refused, &folder.result()),
+        (Some(_), None) | (None, _) => whole.text(),
+    };
     let prompt = job.site.redact(&prompt);
     std::fs::write(folder.prompt(), &prompt)?;
     let info = DispatchInfo {
@@ -207,11 +219,12 @@ fn prepare<'b>(
         permit,
         lane,
         before,
-        folder,
         prompt,
         choice,
         driver,
-        session: None,
+        home: resumed.as_ref().map_or_else(|| folder.home(), |resumed| resumed.home.clone()),
+        session: resumed.map(|resumed| resumed.session),
+        folder,
         started: clock::now(),
     })
 }
@@ -307,7 +320,7 @@ fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, seen: &Seen) -> Opti
         })),
         Exit::Signal(signal) => Some(crashed(format!("ended by signal {signal}"))),
         Exit::Cancelled => Some(Trouble::cancelled()),
-        Exit::Code(0) => told,
+        Exit::Code(0) | Exit::Lingered => told,
         Exit::Code(NO_ENTRY) => {
             Some(Trouble::new(Failure::Denied, contract::clean(ended.stderr.text().trim()).into_owned()))
         }
@@ -380,7 +393,7 @@ impl Brief<'_> {
             result: self.folder.result(),
             prompt: self.prompt.clone(),
             about: self.folder.about(),
-            home: self.folder.home(),
+            home: self.home.clone(),
             user_home: PathBuf::from(&settings.user_home),
             path: settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default(),
             remand: settings.program.clone(),
@@ -485,6 +498,7 @@ impl Brief<'_> {
             after: Some(after.to_string()),
             exit_code: match ended.exit {
                 Exit::Code(code) => Some(code),
+                Exit::Lingered => Some(0),
                 Exit::Signal(signal) => Some(-signal),
                 Exit::TimedOut | Exit::Silent | Exit::Cancelled => None,
             },

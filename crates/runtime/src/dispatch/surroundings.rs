@@ -3,11 +3,12 @@
 use super::{Brief, note};
 use crate::confine::{Enforcement, Policy, Privacy, programs};
 use crate::driver::{Launch, left_by_agent};
+use crate::git::remove;
 use crate::process::{Confined, Ended, Exceeded, Job as Process, Limits};
 use crate::workshop::Trouble;
 use remand_ledger::fact::{Note, NoteKind};
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// The variable by which this program knows that an agent started it.
@@ -26,25 +27,17 @@ pub fn process(brief: &Brief<'_>) -> Result<Process, Trouble> {
     process.environment.extend(settings.agent_environment.clone());
     process.environment.insert("PATH".into(), path(brief));
     process.environment.insert(AGENT.into(), brief.title.clone().into());
-    let home = brief.folder.home();
+    let home = brief.home.clone();
     let own = [("HOME", home.clone()), ("TMPDIR", home.clone())];
     process.environment.extend(own.map(|(name, path)| (name.into(), path.into_os_string())));
     let asked = std::mem::take(&mut launch.environment);
     process.environment.extend(asked.into_iter().map(|(name, value)| (name.into(), value)));
     process.stdin = std::mem::take(&mut launch.stdin);
     for (from, to) in &launch.copies {
-        let to = home.join(to);
-        if let Some(folder) = to.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        std::fs::copy(from, to)?;
+        put(&home, to, &std::fs::read(from)?)?;
     }
     for (path, text) in &launch.files {
-        let path = home.join(path);
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        std::fs::write(path, text)?;
+        put(&home, path, text.as_bytes())?;
     }
     let sandbox = &settings.sandbox;
     process.limits = Limits {
@@ -58,6 +51,27 @@ pub fn process(brief: &Brief<'_>) -> Result<Process, Trouble> {
     let policy = policy(brief, &process, launch);
     process.confine = Some(Confined { exe: settings.program.clone(), policy });
     Ok(process)
+}
+
+/// Puts a file into a home that an agent may have written: whatever is in its way goes, and no link is followed.
+fn put(home: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    let mut at = home.to_path_buf();
+    let parts: Vec<Component<'_>> = path.components().collect();
+    for (number, part) in parts.iter().enumerate() {
+        let Component::Normal(name) = part else {
+            return Err(Trouble::denied(format!("`{}` leads out of the agent's home", path.display())));
+        };
+        at.push(name);
+        let is_folder = at.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if number + 1 == parts.len() {
+            remove(&at)?;
+            std::fs::write(&at, bytes)?;
+        } else if !is_folder {
+            remove(&at)?;
+            std::fs::create_dir(&at)?;
+        }
+    }
+    Ok(())
 }
 
 /// The folders of programs, with those that say no in front.
@@ -74,7 +88,7 @@ fn path(brief: &Brief<'_>) -> OsString {
 fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
     let settings = brief.job.site.settings();
     let tree = brief.lane.work.path().to_path_buf();
-    let mut read_write = vec![brief.folder.out(), Path::new("/dev/null").to_path_buf()];
+    let mut read_write = vec![brief.folder.out(), brief.home.clone(), Path::new("/dev/null").to_path_buf()];
     if !brief.permit.is_read_only() {
         read_write.push(tree.clone());
     }

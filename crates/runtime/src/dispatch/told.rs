@@ -13,12 +13,14 @@ pub struct Refused {
     pub detail: String,
 }
 
+/// The attempt before this one, if there was one.
+pub fn earlier(job: &Job) -> Option<CommandId> {
+    (job.id.attempt > 1).then(|| CommandId { attempt: job.id.attempt - 1, ..job.id })
+}
+
 /// Why the attempt before this one brought no result, if there was one.
 pub fn before(job: &Job, reader: &Reader) -> Result<Option<Refused>, Trouble> {
-    if job.id.attempt <= 1 {
-        return Ok(None);
-    }
-    let earlier = CommandId { attempt: job.id.attempt - 1, ..job.id };
+    let Some(earlier) = earlier(job) else { return Ok(None) };
     let row = reader.dispatch(&job.site.run, &earlier.to_string())?;
     Ok(row.and_then(|row| Some(Refused { failure: row.failure?, detail: row.detail.unwrap_or_default() })))
 }

@@ -6,7 +6,7 @@ use super::signs::{self, Signs};
 use super::{Driver, Ear, Heard, Launch, Place, is_refusal};
 use crate::confine::programs;
 use crate::contract;
-use crate::process::Ended;
+use crate::process::{Ended, Exit};
 use regex::Regex;
 use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
@@ -96,7 +96,8 @@ impl Driver for Cli {
             Speech::Text => (ended.stdout.text().into_owned(), true),
             Speech::Lines | Speech::Acp => (ear.answer().unwrap_or_default(), ear.ended),
         };
-        let is_positive = ended.exit.succeeded() && has_ended && !signs::is_error(row, &answer);
+        let is_over = ended.exit.succeeded() || ended.exit == Exit::Lingered;
+        let is_positive = is_over && has_ended && !signs::is_error(row, &answer);
         let trespass: Vec<String> = self.trespasses(ear).map(|text| one_line(text)).collect();
         let failure = if !trespass.is_empty() {
             Some((Failure::Violation, trespass.join("; ")))
@@ -111,7 +112,7 @@ impl Driver for Cli {
         denied.extend(trespass.iter().cloned());
         Heard {
             denied: denied.into_iter().collect(),
-            usage: Usage { money: ear.cost(), tokens: tokens.map_or(0, Tokens::all), time: 0 },
+            usage: Usage { money: self.cost(place, ear), tokens: tokens.map_or(0, Tokens::all), time: 0 },
             tokens,
             model: ear.model().or_else(|| place.model.clone()).or_else(|| row.model.clone()),
             session: ear.session(),
@@ -189,6 +190,11 @@ impl Cli {
         })
     }
 
+    fn cost(&self, place: &Place, ear: &Ear) -> Option<u64> {
+        let before = place.session.as_ref().filter(|_| self.row.hear.cumulative_cost);
+        Some(ear.cost()?.saturating_sub(before.map_or(0, |session| session.used.money)))
+    }
+
     /// What this dispatch used; of a session that was taken up again, what came to it.
     fn tokens(&self, place: &Place, ear: &Ear) -> Option<Tokens> {
         let (input, output) = (ear.input(), ear.output());
@@ -204,7 +210,7 @@ impl Cli {
             stored: ear.stored().unwrap_or(0),
         };
         match &place.session {
-            Some(session) if self.row.hear.cumulative => Some(counted.since(session.used)),
+            Some(session) if self.row.hear.cumulative => Some(counted.since(session.used.tokens)),
             Some(_) | None => Some(counted),
         }
     }

@@ -51,7 +51,11 @@ impl Ear {
     }
 
     pub fn next(&self) -> Next {
-        if self.tools > 0 { Next::Silence } else { Next::Output }
+        match self.tools {
+            _ if self.ended => Next::End,
+            0 => Next::Output,
+            _ => Next::Silence,
+        }
     }
 
     fn value(&mut self, line: &Value) {

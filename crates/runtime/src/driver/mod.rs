@@ -69,8 +69,15 @@ pub struct May {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     pub id: String,
-    /// What it has used so far.
-    pub used: Tokens,
+    pub used: Used,
+}
+
+/// What a session has used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    pub tokens: Tokens,
+    /// Micro-units of the currency.
+    pub money: u64,
 }
 
 /// How to start an agent.

@@ -124,10 +124,12 @@ pub struct Hear {
     pub stored: Vec<Pick>,
     /// Whether `input` counts the cached ones too.
     pub input_has_cached: bool,
-    /// Whether counts go on through a session that is taken up again.
+    /// Whether the counts of tokens go on through a session that is taken up again.
     pub cumulative: bool,
     /// In units of the currency.
     pub cost: Vec<Pick>,
+    /// Whether the cost goes on through a session that is taken up again.
+    pub cumulative_cost: bool,
     /// Tells that a tool began or ended: as long as one runs, silence means nothing.
     pub tool_began: Vec<Pick>,
     pub tool_ended: Vec<Pick>,

@@ -23,7 +23,7 @@ const COMMON: &[(Kind, &str)] = &[
     ),
     (
         Kind::Overload,
-        r"\b5(00|02|03|04|20|29)\b|overloaded|internal server error|service unavailable|bad gateway|server_error|api_error",
+        r"\b5(00|02|03|04|20|29)\b|overloaded|high demand|internal server error|service unavailable|bad gateway|server_error|api_error",
     ),
     (
         Kind::Network,
@@ -133,7 +133,10 @@ impl Ailment {
             Kind::Refused => format!("the service of {title} refuses the request"),
         };
         let words: String = contract::clean(&self.words).chars().take(300).collect();
-        format!("{what} ({words})")
+        match retry_after(&self.words) {
+            Some(wait) => format!("{what} ({words}); retry after {} s", wait.as_secs().max(1)),
+            None => format!("{what} ({words})"),
+        }
     }
 }
 
@@ -142,7 +145,7 @@ pub fn retry_after(words: &str) -> Option<Duration> {
     let pattern =
         r"(?i)(?:retry.{0,3}after|retry in|try again in)[^0-9]{0,12}([0-9]+)(?:\.[0-9]+)?\s*(ms|m\b|min)?";
     let regex = regex::Regex::new(pattern).ok()?;
-    let found = regex.captures(words)?;
+    let found = regex.captures_iter(words).last()?;
     let count: u64 = found.get(1)?.as_str().parse().ok()?;
     Some(match found.get(2).map(|unit| unit.as_str()) {
         Some("ms") => Duration::from_millis(count),
@@ -164,6 +167,7 @@ mod tests {
             ("exceeded retry limit, last status: 429 Too Many Requests", Kind::RateLimit),
             ("unexpected status 503 Service Unavailable", Kind::Overload),
             ("API Error: 529 overloaded_error", Kind::Overload),
+            ("We’re currently experiencing high demand", Kind::Overload),
             ("connect ECONNREFUSED 127.0.0.1:9", Kind::Network),
             ("TypeError: fetch failed", Kind::Network),
             ("Your input exceeds the context window of this model", Kind::ContextTooLong),

@@ -191,7 +191,7 @@ fn ended(call: Call, runner: Runner<'_>, writes: [&Path; 2]) -> Result<(i32, Vec
     match ended.exit {
         Exit::Code(code) => Ok((code, said)),
         Exit::Signal(signal) => Ok((128 + signal, said)),
-        Exit::TimedOut | Exit::Silent => {
+        Exit::TimedOut | Exit::Silent | Exit::Lingered => {
             Err(GitError::Overdue { command: "git commit".to_string(), limit: HOOKS_MAY_TAKE })
         }
         Exit::Cancelled => Err(GitError::Cancelled),

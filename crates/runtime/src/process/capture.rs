@@ -26,6 +26,8 @@ pub enum Next {
     Output,
     /// Silence for as long as it takes: something is at work that says nothing.
     Silence,
+    /// Nothing but the end.
+    End,
 }
 
 /// A line longer than this is handed to the watch in pieces.
@@ -38,11 +40,18 @@ pub(super) struct Pulse {
     millis: AtomicU64,
     /// Whether silence is what the job said would follow.
     is_quiet: AtomicBool,
+    /// Whether the end is.
+    is_ending: AtomicBool,
 }
 
 impl Pulse {
     pub fn new(start: Instant) -> Pulse {
-        Pulse { start, millis: AtomicU64::new(0), is_quiet: AtomicBool::new(false) }
+        Pulse {
+            start,
+            millis: AtomicU64::new(0),
+            is_quiet: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+        }
     }
 
     /// Tells whether silence means nothing at the moment.
@@ -50,8 +59,14 @@ impl Pulse {
         self.is_quiet.load(Ordering::Relaxed)
     }
 
+    /// Tells whether the job has said its last.
+    pub fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
+    }
+
     fn expect(&self, next: Next) {
         self.is_quiet.store(next == Next::Silence, Ordering::Relaxed);
+        self.is_ending.store(next == Next::End, Ordering::Relaxed);
     }
 
     pub fn last(&self) -> Instant {

@@ -49,6 +49,8 @@ pub enum Exit {
     TimedOut,
     /// It wrote nothing for longer than its silence limit and was killed.
     Silent,
+    /// It said its last, did not end for a while after, and was killed.
+    Lingered,
     Cancelled,
 }
 
@@ -66,6 +68,7 @@ impl std::fmt::Display for Exit {
             Exit::Signal(signal) => write!(f, "signal {signal}"),
             Exit::TimedOut => write!(f, "killed at its time limit"),
             Exit::Silent => write!(f, "killed after a silence"),
+            Exit::Lingered => write!(f, "killed after its last word"),
             Exit::Cancelled => write!(f, "cancelled"),
         }
     }

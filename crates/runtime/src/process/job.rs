@@ -65,6 +65,8 @@ pub struct Limits {
     pub time: Duration,
     /// The longest time without a byte of output.
     pub silence: Option<Duration>,
+    /// The time that it may take to end once it said its last.
+    pub linger: Duration,
     /// The time between the request to end and the kill.
     pub grace: Duration,
     /// Bytes kept of each stream; beyond them its middle is left out.
@@ -84,6 +86,7 @@ impl Default for Limits {
         Limits {
             time: Duration::from_secs(600),
             silence: None,
+            linger: Duration::from_secs(10),
             grace: Duration::from_secs(2),
             output: 1024 * 1024,
             memory: None,

@@ -218,6 +218,17 @@ fn silence_that_was_announced_means_nothing() {
     assert_eq!((ended.exit, ended.stdout.text().as_ref()), (Exit::Silent, "tool\ndone\n"));
 }
 
+// CORE-15
+#[test]
+fn who_has_said_the_last_word_and_stays_is_ended() {
+    let folder = temp();
+    let mut job = shell(folder.path(), "echo last; sleep 100");
+    job.limits.linger = Duration::from_millis(200);
+    let watch: Watch = Arc::new(|_, _: &[u8]| Next::End);
+    let ended = run_watched(&job, &Cancel::new(), watch).expect("starts");
+    assert_eq!((ended.exit, ended.stdout.text().as_ref()), (Exit::Lingered, "last\n"));
+}
+
 // CORE-17
 #[test]
 fn cancel_from_another_thread_kills_the_whole_tree() {

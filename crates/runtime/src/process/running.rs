@@ -25,6 +25,7 @@ pub(super) enum Cause {
     Exited,
     TimedOut,
     Silent,
+    Lingered,
     Cancelled,
     Exceeded(Exceeded),
 }
@@ -106,8 +107,12 @@ impl Running {
             if silent.is_some_and(|silent| now >= silent) {
                 return Cause::Silent;
             }
+            let lingers = self.pulse.is_ending().then(|| self.pulse.last() + limits.linger);
+            if lingers.is_some_and(|lingers| now >= lingers) {
+                return Cause::Lingered;
+            }
             let tick = meter::is_asked(limits).then(|| now + meter::TICK);
-            let next = [deadline, silent, tick].into_iter().flatten().min();
+            let next = [deadline, silent, lingers, tick].into_iter().flatten().min();
             match self.receive(next) {
                 Some(News::Cancelled) => return Cause::Cancelled,
                 Some(News::Exceeded(exceeded)) => return Cause::Exceeded(exceeded),
@@ -130,7 +135,7 @@ impl Running {
             Cause::Exited => None,
             // Every moment costs more of what is short.
             Cause::Exceeded(exceeded) => Some(exceeded),
-            Cause::TimedOut | Cause::Silent | Cause::Cancelled => {
+            Cause::TimedOut | Cause::Silent | Cause::Lingered | Cause::Cancelled => {
                 self.ask_to_end(limits.grace);
                 None
             }
@@ -143,6 +148,7 @@ impl Running {
             Cause::Exceeded(_) => Exit::Signal(Signal::KILL.as_raw()),
             Cause::TimedOut => Exit::TimedOut,
             Cause::Silent => Exit::Silent,
+            Cause::Lingered => Exit::Lingered,
             Cause::Cancelled => Exit::Cancelled,
         };
         if exit == Exit::Signal(Signal::XFSZ.as_raw()) {

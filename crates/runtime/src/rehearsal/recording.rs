@@ -142,7 +142,7 @@ fn entry(recorded: &Recorded) -> Result<Entry, RecordingError> {
         actions.push(result_action(result));
     }
     actions.extend(match recorded.exit {
-        Exit::Code(0) => None,
+        Exit::Code(0) | Exit::Lingered => None,
         Exit::Code(code) => Some(Action::Exit(u8::try_from(code).unwrap_or(u8::MAX))),
         Exit::Signal(signal) => Some(Action::Crash(Blow::of(signal))),
         Exit::TimedOut | Exit::Silent | Exit::Cancelled => Some(Action::Hang(Always)),

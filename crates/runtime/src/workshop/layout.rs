@@ -18,6 +18,7 @@ pub fn is_laid_out(folder: &Path) -> bool {
 pub fn finish(site: &Site) {
     let _ = site.reader().and_then(|reader| crate::bundle::write(&reader, &site.run, &site.folder()));
     let _ = fs::remove_dir_all(site.folder().join("scratch"));
+    crate::dispatch::forget_sessions(&site.folder());
     let _ = crate::rounds::documents::finish(site);
     let _ = artifacts(site);
 }
