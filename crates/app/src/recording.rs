@@ -9,7 +9,7 @@ use remand_ledger::fact::Telemetry;
 use remand_ledger::{Reader, RunId};
 use remand_runtime::git::{Form, Repository, TreeId};
 use remand_runtime::process::Exit;
-use remand_runtime::rehearsal::{Change, DispatchInfo, Money, Recorded, Recording, Usage};
+use remand_runtime::rehearsal::{Change, DispatchInfo, Money, Recorded, Recording, Tokens, Usage};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
                     .map_err(|error| of_ledger(&error))?,
                 answer: Some(out).filter(|out| !out.is_empty() && telemetry.result.is_none()),
                 last_words: Some(err).filter(|err| !err.is_empty() && exit != Exit::Code(0)),
-                usage: Usage { tokens: Some(usage.tokens), money: usage.money.map(Money) },
+                usage: Usage { tokens: Some(Tokens::Sum(usage.tokens)), money: usage.money.map(Money) },
                 model: telemetry.model.clone(),
                 exit,
             };

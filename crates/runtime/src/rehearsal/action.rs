@@ -47,13 +47,17 @@ pub enum Action {
     Connect(String),
     /// Reads a file or lists a folder.
     Read(String),
+    /// The service of the model answers with an error.
+    Service(Outage),
+    /// Ends the turn without a word.
+    Silent(Always),
 }
 
 impl Action {
     /// Tells whether nothing can happen after it.
     pub fn is_last(&self) -> bool {
         match self {
-            Action::Hang(_) | Action::Exit(_) | Action::Crash(_) => true,
+            Action::Hang(_) | Action::Exit(_) | Action::Crash(_) | Action::Silent(_) => true,
             Action::Write(_)
             | Action::Append(_)
             | Action::Patch(_)
@@ -71,7 +75,8 @@ impl Action {
             | Action::Sleep(_)
             | Action::Spawn(_)
             | Action::Connect(_)
-            | Action::Read(_) => false,
+            | Action::Read(_)
+            | Action::Service(_) => false,
         }
     }
 }
@@ -126,6 +131,30 @@ impl<'de> Deserialize<'de> for Mode {
                 Err(D::Error::custom(format!("`{text}` is no mode; write octal digits such as \"755\"")))
             }
         }
+    }
+}
+
+/// An error of the model's service, by its HTTP status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Outage {
+    #[serde(deserialize_with = "error_status")]
+    pub status: u16,
+    /// How many seconds the service asks to wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u32>,
+    /// How many requests meet it; all of them when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+}
+
+fn error_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.parse() {
+        Ok(status @ 400..=599) => Ok(status),
+        _ => Err(D::Error::custom(format!(
+            "`{text}` is no error of a service; write a number from 400 to 599"
+        ))),
     }
 }
 

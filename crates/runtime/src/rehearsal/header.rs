@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 const SUMMARY: usize = 200;
 
 /// Adds what the result leaves out; what it says stays, and so does anything that is not a mapping.
-pub(super) fn completed(result: &Value, info: &DispatchInfo) -> Value {
+pub fn completed(result: &Value, info: &DispatchInfo) -> Value {
     let Value::Object(given) = result else { return result.clone() };
     let mut document = given.clone();
     let mut add = |key: &str, value: Value| {

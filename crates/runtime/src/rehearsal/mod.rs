@@ -14,15 +14,16 @@ mod recording;
 mod script;
 mod usage;
 
-pub use action::{Action, Always, Base64, Link, Mode, ModeChange, Pause, Replacement};
+pub use action::{Action, Always, Base64, Link, Mode, ModeChange, Outage, Pause, Replacement};
 pub use content::{Content, FileContent};
 pub use dispatch::{DISPATCH, DispatchInfo, InfoError};
 pub use fault::ScriptError;
-pub use perform::{Ending, FAILED, NO_ENTRY, perform};
+pub use header::completed;
+pub use perform::{Ending, FAILED, NO_ENTRY, OUTAGE, missing, perform};
 pub use play::play;
 pub use recording::{Change, Recorded, Recording, RecordingError};
 pub use script::{Entry, OnFailure, Script};
-pub use usage::{Money, Usage};
+pub use usage::{Kinds, Money, Tokens, Usage};
 
 #[cfg(test)]
 mod play_tests;

@@ -1,10 +1,11 @@
 //! Does what the script says for one dispatch.
 
-use super::action::{Action, Link, ModeChange, Replacement};
+use super::action::{Action, Link, ModeChange, Outage, Replacement};
 use super::content::FileContent;
 use super::dispatch::DispatchInfo;
 use super::header::completed;
 use super::script::{Entry, OnFailure, Script};
+use super::usage::Tokens;
 use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
@@ -20,6 +21,9 @@ pub const NO_ENTRY: i32 = 64;
 
 /// The exit code of a dispatch that stopped at an action that could not be done.
 pub const FAILED: i32 = 65;
+
+/// The exit code of a dispatch whose model could not be reached.
+pub const OUTAGE: i32 = 1;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -49,7 +53,7 @@ pub fn perform(script: &Script, info: &DispatchInfo, out: &mut dyn Write, err: &
 }
 
 /// Shows the entry that a script lacks for a dispatch.
-fn missing(info: &DispatchInfo) -> String {
+pub fn missing(info: &DispatchInfo) -> String {
     let mut keys = vec![("role", &info.role), ("phase", &info.phase)];
     keys.extend(info.task.as_ref().map(|task| ("task", task)));
     keys.extend(info.item.as_ref().map(|item| ("item", item)));
@@ -80,6 +84,15 @@ impl Player<'_> {
                 Action::Hang(_) => return Ok(Ending::Hang),
                 Action::Crash(blow) => return Ok(Ending::Crash(blow.0)),
                 Action::Exit(code) => return Ok(Ending::Exit(i32::from(*code))),
+                Action::Silent(_) => return Ok(Ending::Exit(0)),
+                Action::Service(outage) => {
+                    let told = line(self.err, &words(outage));
+                    self.judge("service", told)?;
+                    // A client that waits and asks again gets through; a process has nobody to ask.
+                    if outage.times.is_none() {
+                        return Ok(Ending::Exit(OUTAGE));
+                    }
+                }
                 other => {
                     let done = self.act(other);
                     self.judge(&name(other), done)?;
@@ -102,7 +115,8 @@ impl Player<'_> {
     fn note_usage(&self) -> io::Result<()> {
         let usage = self.entry.usage.unwrap_or_default();
         let mut noted = serde_json::Map::new();
-        noted.extend(usage.tokens.map(|tokens| ("tokens".to_owned(), json!(tokens))));
+        noted.extend(usage.tokens.map(|tokens| ("tokens".to_owned(), json!(tokens.total()))));
+        noted.extend(usage.tokens.and_then(Tokens::kinds).map(|kinds| ("kinds".to_owned(), json!(kinds))));
         noted.extend(usage.money.map(|money| ("money".to_owned(), json!(money.0))));
         noted.extend(self.entry.model.as_ref().map(|model| ("model".to_owned(), json!(model))));
         match noted.is_empty() {
@@ -139,7 +153,9 @@ impl Player<'_> {
             Action::Spawn(command) => self.spawn(command),
             Action::Connect(address) => connect(address),
             Action::Read(path) => read(&self.place(path)),
-            Action::Hang(_) | Action::Crash(_) | Action::Exit(_) => Ok(()),
+            Action::Hang(_) | Action::Crash(_) | Action::Exit(_) | Action::Silent(_) | Action::Service(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -185,6 +201,13 @@ fn name(action: &Action) -> String {
     match value.get("path").unwrap_or(value).as_str().and_then(|text| text.lines().next()) {
         Some(what) => format!("{key} {what}"),
         None => key.clone(),
+    }
+}
+
+fn words(outage: &Outage) -> String {
+    match outage.retry_after {
+        Some(seconds) => format!("service: {}, retry after {seconds} s", outage.status),
+        None => format!("service: {}", outage.status),
     }
 }
 

@@ -196,6 +196,9 @@ fn usage_and_model_are_noted_and_what_is_unknown_is_left_out() {
     stage.play("  usage: {tokens: 1200, money: 0.012}\n  model: m-1\n  do: []\n");
     let noted = fs::read_to_string(stage.folder.path().join("usage.json")).unwrap();
     assert_eq!(noted, "{\"model\":\"m-1\",\"money\":12000,\"tokens\":1200}");
+    stage.play("  usage: {tokens: {input: 9, output: 2, cached: 1}}\n  do: []\n");
+    let noted = fs::read_to_string(stage.folder.path().join("usage.json")).unwrap();
+    assert_eq!(noted, "{\"kinds\":{\"cached\":1,\"input\":9,\"output\":2},\"tokens\":12}");
     stage.play("  usage: {tokens: 7}\n  do: [crash: true]\n");
     assert_eq!(fs::read_to_string(stage.folder.path().join("usage.json")).unwrap(), "{\"tokens\":7}");
 }
@@ -212,6 +215,19 @@ fn exit_crash_and_hang_end_as_they_say() {
     assert!(done.stdout.text().ends_with("waiting\n"));
     let left: Vec<_> = fs::read_dir(stage.tree("")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn an_outage_ends_the_process_unless_it_passes() {
+    let stage = Stage::new();
+    let done = stage.play("  do:\n  - service: {status: 429, retry-after: 7}\n  - print: never\n");
+    assert_eq!(done.exit, Exit::Code(OUTAGE));
+    assert!(done.stderr.text().contains("service: 429, retry after 7 s\n"), "{}", done.stderr.text());
+    assert!(!done.stdout.text().contains("never"));
+    let done =
+        stage.play("  do:\n  - service: {status: 500, times: 2}\n  - print: through\n  - silent: true\n");
+    assert_eq!(done.exit, Exit::Code(0));
+    assert!(done.stdout.text().contains("through"));
 }
 
 // CORE-17

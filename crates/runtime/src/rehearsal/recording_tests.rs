@@ -137,7 +137,7 @@ fn a_recording_played_again_gives_the_same_tree_result_answer_and_exit() {
         result: Some(fs::read(&info.result).unwrap()),
         answer: Some(String::from_utf8(out.clone()).unwrap()),
         last_words: None,
-        usage: Usage { tokens: Some(12), money: Some(Money(1_500_000)) },
+        usage: Usage { tokens: Some(Tokens::Sum(12)), money: Some(Money(1_500_000)) },
         model: Some("model: 1".to_owned()),
         exit: Exit::Code(3),
     };

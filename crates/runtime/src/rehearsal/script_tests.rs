@@ -94,6 +94,8 @@ fn what_is_missing_or_malformed_is_refused_with_its_place() {
         (entry("chmod: {path: a, mode: rwx}"), "`rwx` is no mode"),
         (entry("hang: false"), "only `true` makes sense here"),
         (entry("exit: 300"), "`300` is no exit code"),
+        (entry("service: {status: 200}"), "`200` is no error of a service"),
+        (entry("silent: true\n      - print: x"), "nothing happens after action 1"),
         (entry("exit: 1\n      - print: x"), "nothing happens after action 1"),
         ("rehearsal: 1\nrehearsal: 1\n".to_owned(), "rehearsal"),
         ("rehearsal: [\n".to_owned(), ""),
@@ -136,7 +138,25 @@ fn modes_times_and_amounts_are_read_as_people_write_them() {
         })
         .collect();
     assert_eq!(times, [90_000, 200]);
-    assert_eq!(entry.usage, Some(Usage { tokens: Some(1200), money: Some(Money(12_000)) }));
+    assert_eq!(entry.usage, Some(Usage { tokens: Some(Tokens::Sum(1200)), money: Some(Money(12_000)) }));
+}
+
+#[test]
+fn tokens_are_a_sum_or_told_by_kind() {
+    let tokens = |text: &str| {
+        let script = format!("rehearsal: 1\ndispatches:\n- role: m\n  usage: {{tokens: {text}}}\n");
+        Script::parse(&script, "r.yaml").map(|script| script.dispatches[0].usage.unwrap().tokens.unwrap())
+    };
+    assert_eq!(tokens("12").unwrap(), Tokens::Sum(12));
+    let kinds = tokens("{input: 10, output: 2}").unwrap();
+    assert_eq!(kinds, Tokens::Kinds(Kinds { input: 10, output: 2, cached: 0 }));
+    assert_eq!(kinds.total(), 12);
+    for (text, expected) in
+        [("-1", "`-1` is no number"), ("{in: 1}", "there is no key `in`"), ("many", "a number of tokens")]
+    {
+        let error = tokens(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What a scripted dispatch claims to have used.
 
-use serde::de::Error;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Tokens and money; what is left out is unknown, not zero.
@@ -8,9 +9,73 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(default, deny_unknown_fields)]
 pub struct Usage {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
+    pub tokens: Option<Tokens>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
+}
+
+/// A number of tokens, as one sum or by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Tokens {
+    Sum(u64),
+    Kinds(Kinds),
+}
+
+/// Tokens by kind; together they are the sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Kinds {
+    /// Read by the model, and not from a cache.
+    pub input: u64,
+    pub output: u64,
+    /// Read from a cache.
+    pub cached: u64,
+}
+
+impl Tokens {
+    pub fn total(self) -> u64 {
+        match self {
+            Tokens::Sum(sum) => sum,
+            Tokens::Kinds(kinds) => kinds.input.saturating_add(kinds.output).saturating_add(kinds.cached),
+        }
+    }
+
+    /// The kinds, where they are told apart.
+    pub fn kinds(self) -> Option<Kinds> {
+        match self {
+            Tokens::Sum(_) => None,
+            Tokens::Kinds(kinds) => Some(kinds),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tokens {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Tokens, D::Error> {
+        deserializer.deserialize_any(Read)
+    }
+}
+
+struct Read;
+
+impl<'de> Visitor<'de> for Read {
+    type Value = Tokens;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a number of tokens, or a table of `input`, `output` and `cached`")
+    }
+
+    fn visit_u64<E: Error>(self, sum: u64) -> Result<Tokens, E> {
+        Ok(Tokens::Sum(sum))
+    }
+
+    fn visit_i64<E: Error>(self, sum: i64) -> Result<Tokens, E> {
+        u64::try_from(sum).map(Tokens::Sum).map_err(|_| E::custom(format!("`{sum}` is no number of tokens")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Tokens, A::Error> {
+        Kinds::deserialize(MapAccessDeserializer::new(map)).map(Tokens::Kinds)
+    }
 }
 
 /// An amount in micro-units of the currency; scripts write it as a decimal number such as `0.012`.
