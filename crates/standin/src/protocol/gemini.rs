@@ -1,0 +1,80 @@
+//! Gemini's contents, as the Gemini CLI speaks them.
+
+use super::{Event, items, string, text};
+use crate::answer::Answer;
+use crate::conversation::{Conversation, Kind, Passage, Tool};
+use remand_runtime::rehearsal::Outage;
+use serde_json::{Value, json};
+
+/// Reads a request; the model is in its path.
+pub fn read(path: &str, body: &Value) -> Conversation {
+    let model = path.rsplit('/').next().and_then(|last| last.split(':').next()).unwrap_or_default();
+    let mut conversation = Conversation {
+        model: model.to_owned(),
+        system: text(body.pointer("/systemInstruction/parts")),
+        tools: items(body, "tools")
+            .flat_map(|group| items(group, "functionDeclarations").map(tool))
+            .collect(),
+        form: form(body),
+        ..Conversation::default()
+    };
+    for content in items(body, "contents") {
+        let is_model = content.get("role").and_then(Value::as_str) == Some("model");
+        conversation.passages.extend(items(content, "parts").filter_map(|part| match part {
+            part if part.get("functionCall").is_some() => Some(Passage::Call),
+            part if part.get("functionResponse").is_some() => Some(Passage::Outcome),
+            part if is_model => part.get("text").map(|_| Passage::Text),
+            part => part.get("text")?.as_str().map(|text| Passage::Prompt(text.to_owned())),
+        }));
+    }
+    conversation
+}
+
+fn tool(declared: &Value) -> Tool {
+    let schema = declared.get("parametersJsonSchema").or_else(|| declared.get("parameters"));
+    let schema = schema.cloned().unwrap_or_default();
+    Tool { name: string(declared, "name"), namespace: None, kind: Kind::Function, schema }
+}
+
+fn form(body: &Value) -> Option<Value> {
+    let config = body.get("generationConfig")?;
+    let schema = config.get("responseJsonSchema").or_else(|| config.get("responseSchema")).cloned();
+    let is_json = string(config, "responseMimeType") == "application/json";
+    schema.or_else(|| is_json.then(|| json!({"type": "object"})))
+}
+
+pub fn whole(answer: &Answer) -> Value {
+    let text = (!answer.text.is_empty()).then(|| json!({"text": answer.text}));
+    let call = answer.call.as_ref().map(|call| {
+        json!({"functionCall": {"id": answer.call_id(), "name": call.tool.name, "args": call.arguments}})
+    });
+    let parts: Vec<Value> = text.into_iter().chain(call).collect();
+    json!({
+        "candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
+        "usageMetadata": {
+            "promptTokenCount": answer.read(), "candidatesTokenCount": answer.usage.output,
+            "cachedContentTokenCount": answer.usage.cached, "totalTokenCount": answer.read() + answer.usage.output,
+        },
+        "modelVersion": answer.model, "responseId": answer.id("response"),
+    })
+}
+
+pub fn stream(answer: &Answer) -> Vec<Event> {
+    vec![(None, whole(answer))]
+}
+
+pub fn error(outage: &Outage, message: &str) -> Value {
+    let status = match outage.status {
+        400 => "INVALID_ARGUMENT",
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        503 => "UNAVAILABLE",
+        _ => "INTERNAL",
+    };
+    let details: Vec<Value> = (outage.retry_after.iter())
+        .map(|seconds| json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{seconds}s")}))
+        .collect();
+    json!({"error": {"code": outage.status, "message": message, "status": status, "details": details}})
+}

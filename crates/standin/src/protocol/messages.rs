@@ -1,0 +1,113 @@
+//! Anthropic's messages, as Claude Code speaks them.
+
+use super::{Event, items, string, text};
+use crate::answer::Answer;
+use crate::conversation::{Conversation, Kind, Passage, Tool};
+use serde_json::{Value, json};
+
+pub fn read(body: &Value) -> Conversation {
+    let mut conversation = Conversation {
+        model: string(body, "model"),
+        system: text(body.get("system")),
+        tools: items(body, "tools").filter_map(tool).collect(),
+        form: ["/output_format/schema", "/output_config/format/schema"]
+            .iter()
+            .find_map(|place| body.pointer(place).cloned()),
+        ..Conversation::default()
+    };
+    for message in items(body, "messages") {
+        let is_user = message.get("role").and_then(Value::as_str) == Some("user");
+        let said = |text: &Value| match (is_user, text.as_str()) {
+            (true, Some(text)) => Passage::Prompt(text.to_owned()),
+            (true, None) | (false, _) => Passage::Text,
+        };
+        if let Some(content @ Value::String(_)) = message.get("content") {
+            conversation.passages.push(said(content));
+        }
+        conversation.passages.extend(items(message, "content").filter_map(|block| {
+            match block.get("type").and_then(Value::as_str) {
+                Some("text") => block.get("text").map(said),
+                Some("tool_use") => Some(Passage::Call),
+                Some("tool_result") => Some(Passage::Outcome),
+                Some(_) | None => None,
+            }
+        }));
+    }
+    conversation
+}
+
+fn tool(declared: &Value) -> Option<Tool> {
+    let schema = declared.get("input_schema")?.clone();
+    Some(Tool { name: string(declared, "name"), namespace: None, kind: Kind::Function, schema })
+}
+
+pub fn whole(answer: &Answer) -> Value {
+    json!({
+        "id": answer.id("msg"), "type": "message", "role": "assistant", "model": answer.model,
+        "content": blocks(answer), "stop_reason": reason(answer), "stop_sequence": null, "usage": usage(answer),
+    })
+}
+
+pub fn stream(answer: &Answer) -> Vec<Event> {
+    let mut begun = whole(answer);
+    (begun["content"], begun["stop_reason"]) = (json!([]), Value::Null);
+    begun["usage"]["output_tokens"] = json!(0);
+    let mut events = vec![("message_start", json!({"message": begun}))];
+    for (index, block) in blocks(answer).into_iter().enumerate() {
+        let mut empty = block.clone();
+        let delta = match block["type"].as_str() {
+            Some("tool_use") => {
+                empty["input"] = json!({});
+                json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
+            }
+            Some(_) | None => {
+                empty["text"] = json!("");
+                json!({"type": "text_delta", "text": block["text"]})
+            }
+        };
+        events.push(("content_block_start", json!({"index": index, "content_block": empty})));
+        events.push(("content_block_delta", json!({"index": index, "delta": delta})));
+        events.push(("content_block_stop", json!({"index": index})));
+    }
+    let end = json!({"stop_reason": reason(answer), "stop_sequence": null});
+    events.push(("message_delta", json!({"delta": end, "usage": {"output_tokens": answer.usage.output}})));
+    events.push(("message_stop", json!({})));
+    let named = events.into_iter().map(|(name, mut data)| {
+        data["type"] = json!(name);
+        (Some(name), data)
+    });
+    named.collect()
+}
+
+fn blocks(answer: &Answer) -> Vec<Value> {
+    let text = (!answer.text.is_empty()).then(|| json!({"type": "text", "text": answer.text}));
+    let call = answer.call.as_ref().map(|call| {
+        let id = format!("toolu_{}", answer.call_id());
+        json!({"type": "tool_use", "id": id, "name": call.tool.name, "input": call.arguments})
+    });
+    text.into_iter().chain(call).collect()
+}
+
+fn reason(answer: &Answer) -> &'static str {
+    if answer.call.is_some() { "tool_use" } else { "end_turn" }
+}
+
+fn usage(answer: &Answer) -> Value {
+    json!({
+        "input_tokens": answer.usage.input, "output_tokens": answer.usage.output,
+        "cache_read_input_tokens": answer.usage.cached, "cache_creation_input_tokens": 0,
+    })
+}
+
+pub fn error(status: u16, message: &str) -> Value {
+    let kind = match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        429 => "rate_limit_error",
+        400..=499 => "invalid_request_error",
+        529 => "overloaded_error",
+        _ => "api_error",
+    };
+    json!({"type": "error", "error": {"type": kind, "message": message}})
+}

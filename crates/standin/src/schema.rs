@@ -1,0 +1,112 @@
+//! Fills JSON schemas: the arguments of tools, and forms that programs ask for.
+
+use serde_json::{Map, Value, json};
+
+/// The plainest value that a schema allows, as far as its types tell.
+pub fn plain(schema: &Value) -> Value {
+    if let Some(value) = schema.get("const").or_else(|| schema.pointer("/enum/0")) {
+        return value.clone();
+    }
+    if let Some(one) = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.get(0)) {
+        return plain(one);
+    }
+    match kind(schema).as_str() {
+        "boolean" => json!(false),
+        "integer" | "number" => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
+        "array" => json!([]),
+        "object" => {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            let required = required(schema);
+            let fields =
+                properties.into_iter().flatten().filter(|(name, _)| required.contains(&name.as_str()));
+            Value::Object(fields.map(|(name, schema)| (name.clone(), plain(schema))).collect())
+        }
+        _ => json!("as rehearsed"),
+    }
+}
+
+/// The arguments of a tool: those that are known by the names of its properties, and plain ones where more are required.
+pub fn arguments(schema: &Value, known: &[(&[&str], Value)]) -> Value {
+    let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let required = required(schema);
+    let mut filled = Map::new();
+    for (name, schema) in &properties {
+        let spelt = spelt(name);
+        let value = known.iter().find(|(names, _)| names.contains(&spelt.as_str())).map(|(_, value)| value);
+        match value {
+            Some(value) => filled.insert(name.clone(), shaped(value, schema)),
+            None if required.contains(&name.as_str()) => filled.insert(name.clone(), plain(schema)),
+            None => None,
+        };
+    }
+    Value::Object(filled)
+}
+
+/// A name without the ways in which programs write it: `file_path` and `filePath` are one.
+fn spelt(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// A command where a list of words is wanted, a text where an object cannot be given.
+fn shaped(value: &Value, schema: &Value) -> Value {
+    match (value, kind(schema).as_str()) {
+        (Value::String(command), "array") => json!(["bash", "-c", command]),
+        (Value::Object(_), "string") => json!(value.to_string()),
+        _ => value.clone(),
+    }
+}
+
+fn required(schema: &Value) -> Vec<&str> {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// The first type that a schema names, in lower case: Gemini writes them in capitals.
+fn kind(schema: &Value) -> String {
+    let kind = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str),
+        kind => kind.and_then(Value::as_str),
+    };
+    kind.unwrap_or(if schema.get("properties").is_some() { "object" } else { "string" }).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_properties_are_given_and_required_ones_are_made_up() {
+        let schema = json!({
+            "type": "object", "required": ["filePath", "description", "is_background"],
+            "properties": {
+                "filePath": {"type": "string"}, "content": {"type": "string"}, "description": {"type": "string"},
+                "is_background": {"type": "BOOLEAN"}, "timeout": {"type": "number"},
+            },
+        });
+        let known: [(&[&str], Value); 2] = [(&["filepath", "path"], json!("/a")), (&["content"], json!("b"))];
+        let expected =
+            json!({"filePath": "/a", "content": "b", "description": "as rehearsed", "is_background": false});
+        assert_eq!(arguments(&schema, &known), expected);
+    }
+
+    #[test]
+    fn a_command_is_a_text_or_a_list() {
+        let schema = json!({"properties": {"command": {"type": "array", "items": {"type": "string"}}}});
+        let known: [(&[&str], Value); 1] = [(&["command"], json!("ls"))];
+        assert_eq!(arguments(&schema, &known), json!({"command": ["bash", "-c", "ls"]}));
+    }
+
+    #[test]
+    fn a_form_is_filled_with_what_it_requires() {
+        let form = json!({
+            "type": "OBJECT", "required": ["title", "score", "kind", "parts"],
+            "properties": {
+                "title": {"type": "STRING"}, "score": {"type": "integer", "minimum": 10}, "kind": {"enum": ["a", "b"]},
+                "parts": {"type": "object", "required": ["x"], "properties": {"x": {"type": "array"}, "y": {}}},
+                "more": {"type": "string"},
+            },
+        });
+        let expected = json!({"title": "as rehearsed", "score": 10, "kind": "a", "parts": {"x": []}});
+        assert_eq!(plain(&form), expected);
+    }
+}

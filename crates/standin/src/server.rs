@@ -1,0 +1,270 @@
+//! The service on the loopback interface.
+
+use crate::admission::{Refused, admit};
+use crate::errand::Errand;
+use crate::protocol::{Delivery, Event, Protocol, Question};
+use crate::record::Request;
+use crate::stage::{Move, Stage};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request as Incoming, State};
+use axum::http::{Method, Response, header};
+use remand_runtime::rehearsal::{Outage, Script};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// A model that plays a script until it is dropped.
+#[derive(Debug)]
+pub struct Standin {
+    port: u16,
+    shared: Shared,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where it listens, and where it tells what it was asked.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Any free port when this is 0.
+    pub port: u16,
+    /// A file that gets a line of JSON for each answered request.
+    pub log: Option<PathBuf>,
+}
+
+/// Why a stand-in does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error("the stand-in cannot listen on port {port} of the loopback interface")]
+    Port { port: u16, source: io::Error },
+    #[error("the log {} cannot be written", path.display())]
+    Log { path: PathBuf, source: io::Error },
+    #[error("the stand-in's thread cannot be started")]
+    Thread { source: io::Error },
+}
+
+impl Standin {
+    /// Plays a script on a free port.
+    pub fn start(script: Script) -> Result<Standin, StartError> {
+        Standin::start_with(script, Options::default())
+    }
+
+    pub fn start_with(script: Script, options: Options) -> Result<Standin, StartError> {
+        admit(&script)?;
+        let taken = |source| StartError::Port { port: options.port, source };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).map_err(taken)?;
+        listener.set_nonblocking(true).map_err(taken)?;
+        let port = listener.local_addr().map_err(taken)?.port();
+        let log =
+            options.log.map(|path| File::create(&path).map_err(|source| StartError::Log { path, source }));
+        let state = Inner { stage: Stage::new(script), requests: Vec::new(), log: log.transpose()? };
+        let shared = Shared(Arc::new(Mutex::new(state)));
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|source| StartError::Thread { source })?;
+        let router = Router::new().fallback(serve).with_state(shared.clone());
+        let thread = std::thread::Builder::new()
+            .name("standin".to_owned())
+            // Whoever still waits for an answer is let go when the runtime is dropped.
+            .spawn(move || runtime.block_on(listen(listener, router, stopped)))
+            .map_err(|source| StartError::Thread { source })?;
+        Ok(Standin { port, shared, stop: Some(stop), thread: Some(thread) })
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The address without a path; OpenAI's protocols are below `/v1`.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// All requests so far, in the order in which they came.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.lock().requests.clone()
+    }
+
+    /// Waits until the service ends, which it does only on an error.
+    pub fn wait(mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Standin {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Shared(Arc<Mutex<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    stage: Stage,
+    requests: Vec<Request>,
+    log: Option<File>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, request: Request) -> usize {
+        let mut inner = self.lock();
+        inner.requests.push(request);
+        inner.requests.len() - 1
+    }
+
+    fn answered(&self, number: usize, status: u16, what: &str) {
+        let mut inner = self.lock();
+        let Inner { requests, log, .. } = &mut *inner;
+        let Some(request) = requests.get_mut(number) else { return };
+        (request.status, request.answered) = (Some(status), what.to_owned());
+        if let (Some(log), Ok(line)) = (log, serde_json::to_string(request)) {
+            // A log that is full is no reason to leave the program without an answer.
+            let _ = writeln!(log, "{line}");
+        }
+    }
+}
+
+async fn listen(listener: TcpListener, router: Router, stopped: oneshot::Receiver<()>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let serving = std::pin::pin!(axum::serve(listener, router).into_future());
+    let stopped = std::pin::pin!(stopped);
+    tokio::select! {
+        _ = serving => {}
+        _ = stopped => {}
+    }
+}
+
+async fn serve(State(shared): State<Shared>, incoming: Incoming) -> Response<Body> {
+    let (parts, body) = incoming.into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let path = parts.uri.path().to_owned();
+    let question = (parts.method == Method::POST).then(|| Question::of(&path, &body)).flatten();
+    let number = shared.note(Request {
+        protocol: question.map(Question::protocol),
+        method: parts.method.to_string(),
+        path: path.clone(),
+        model: String::new(),
+        dispatch: None,
+        status: None,
+        answered: String::new(),
+        usage: None,
+        body: body.clone(),
+    });
+    match (question, &parts.method) {
+        (Some(Question::Turn(protocol, delivery)), _) => {
+            turn(&shared, number, protocol, delivery, &path, &body).await
+        }
+        (Some(Question::Count(protocol)), _) => {
+            shared.answered(number, 200, "a count of tokens");
+            in_json(200, &protocol.count(bytes.len() as u64 / 4))
+        }
+        (None, &Method::HEAD) => {
+            shared.answered(number, 200, "");
+            in_json(200, &Value::Null)
+        }
+        (None, &Method::GET) if path.ends_with("/models") => {
+            shared.answered(number, 200, "the models");
+            in_json(200, &models())
+        }
+        (None, _) => {
+            shared.answered(number, 404, "nothing is here");
+            in_json(404, &json!({"error": {"message": format!("the stand-in has nothing at {path}")}}))
+        }
+    }
+}
+
+async fn turn(
+    shared: &Shared,
+    number: usize,
+    protocol: Protocol,
+    delivery: Delivery,
+    path: &str,
+    body: &Value,
+) -> Response<Body> {
+    let conversation = protocol.read(path, body);
+    let errand = Errand::of(&conversation);
+    let next = {
+        let mut inner = shared.lock();
+        let next = inner.stage.next(&conversation, errand.as_ref());
+        let request = &mut inner.requests[number];
+        request.model.clone_from(&conversation.model);
+        request.dispatch = errand.map(|errand| errand.title());
+        if let Move::Answer { answer, .. } = &next {
+            request.usage = Some(answer.usage);
+        }
+        next
+    };
+    match next {
+        Move::Hang => std::future::pending().await,
+        Move::Fail { outage, message } => {
+            shared.answered(number, outage.status, &message);
+            failed(protocol, &outage, &message)
+        }
+        Move::Answer { after, answer } => {
+            tokio::time::sleep(after).await;
+            shared.answered(number, 200, &answer.summary());
+            match delivery {
+                Delivery::Whole => in_json(200, &protocol.whole(&answer)),
+                Delivery::Stream => streamed(&protocol.stream(&answer), protocol.end_of_stream()),
+            }
+        }
+    }
+}
+
+fn failed(protocol: Protocol, outage: &Outage, message: &str) -> Response<Body> {
+    let mut response = in_json(outage.status, &protocol.error(outage, message));
+    if let Some(seconds) = outage.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+fn streamed(events: &[Event], end: &str) -> Response<Body> {
+    let lines = events.iter().map(|(name, data)| match name {
+        Some(name) => format!("event: {name}\ndata: {data}\n\n"),
+        None => format!("data: {data}\n\n"),
+    });
+    response(200, "text/event-stream", lines.collect::<String>() + end)
+}
+
+fn in_json(status: u16, body: &Value) -> Response<Body> {
+    response(status, "application/json", body.to_string())
+}
+
+fn response(status: u16, kind: &'static str, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = axum::http::StatusCode::from_u16(status).unwrap_or_default();
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
+    response
+}
+
+/// One list in the forms of all vendors.
+fn models() -> Value {
+    let id = "stand-in";
+    json!({
+        "object": "list", "has_more": false,
+        "data": [{"id": id, "object": "model", "type": "model", "display_name": id, "created_at": "2025-01-01T00:00:00Z"}],
+        "models": [],
+    })
+}

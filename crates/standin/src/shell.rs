@@ -1,0 +1,69 @@
+//! Actions as shell commands that carry any bytes safely.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use std::path::Path;
+
+/// Writes a file and makes the folders above it.
+pub fn write(path: &Path, bytes: &[u8]) -> String {
+    let folder =
+        path.parent().map(|folder| format!("mkdir -p {} && ", quoted_path(folder))).unwrap_or_default();
+    format!("{folder}{} > {}", printed(bytes), quoted_path(path))
+}
+
+/// Adds to the end of a file.
+pub fn append(path: &Path, bytes: &[u8]) -> String {
+    format!("{} >> {}", printed(bytes), quoted_path(path))
+}
+
+/// Replaces a text in a file that stays as it is when the text is not there.
+///
+/// The command carries what the file will hold: no tool of every system replaces across lines.
+pub fn replace(path: &Path, find: &str, replace: &str) -> String {
+    let held = std::fs::read_to_string(path).unwrap_or_default();
+    write(path, held.replacen(find, replace, 1).as_bytes())
+}
+
+pub fn delete(path: &Path) -> String {
+    format!("rm -r -- {}", quoted_path(path))
+}
+
+pub fn mkdir(path: &Path) -> String {
+    format!("mkdir -p -- {}", quoted_path(path))
+}
+
+pub fn symlink(path: &Path, target: &str) -> String {
+    format!("ln -sfn -- {} {}", quoted(target), quoted_path(path))
+}
+
+pub fn chmod(path: &Path, mode: u32) -> String {
+    format!("chmod {mode:o} {}", quoted_path(path))
+}
+
+/// Starts a command that outlives the shell.
+pub fn spawn(command: &str) -> String {
+    format!("setsid sh -c {} </dev/null >/dev/null 2>&1 &", quoted(command))
+}
+
+/// Opens a TCP connection to `host:port`.
+pub fn connect(address: &str) -> String {
+    let (host, port) = address.rsplit_once(':').unwrap_or((address, "80"));
+    format!("bash -c {}", quoted(&format!("exec 3<>/dev/tcp/{host}/{port}")))
+}
+
+pub fn read(path: &Path) -> String {
+    let path = quoted_path(path);
+    format!("if [ -d {path} ]; then ls -A -- {path}; else cat -- {path}; fi")
+}
+
+fn printed(bytes: &[u8]) -> String {
+    format!("printf %s {} | base64 -d", quoted(&BASE64_STANDARD.encode(bytes)))
+}
+
+fn quoted_path(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
