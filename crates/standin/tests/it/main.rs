@@ -6,5 +6,6 @@ mod faults;
 mod gemini;
 mod messages;
 mod place;
+mod programs;
 mod responses;
 mod wire;
