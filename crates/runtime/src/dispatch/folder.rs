@@ -89,7 +89,7 @@ impl Folder {
         }
         // It goes when it is empty, that is, when no session in it is kept.
         let _ = std::fs::remove_dir(self.out());
-        [self.shims(), self.enforced()].iter().try_for_each(|path| remove(path))
+        [self.shims(), self.enforced(), self.unseen()].iter().try_for_each(|path| remove(path))
     }
 
     pub fn result(&self) -> PathBuf {
@@ -103,6 +103,11 @@ impl Folder {
     /// Describes the dispatch to scripted agents.
     pub fn about(&self) -> PathBuf {
         self.root.join("dispatch.json")
+    }
+
+    /// What is out of the tree while the agent works.
+    pub fn unseen(&self) -> PathBuf {
+        self.root.join("unseen")
     }
 
     /// Where the sandbox says what it enforces, out of the agent's reach.

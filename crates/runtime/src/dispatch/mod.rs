@@ -14,6 +14,7 @@ mod session;
 mod surroundings;
 mod ticket;
 mod told;
+mod unseen;
 mod warm_start;
 
 use crate::clock;
@@ -44,6 +45,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use told::Refused;
+use unseen::Unseen;
 
 pub use guard::is_test;
 pub use inputs::{content, document, parsed, task_files as tasks_as_files};
@@ -93,7 +95,10 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
     }
     let (ended, ear) = {
         let _place = job.site.settings().places.take(&job.cancel).ok_or_else(Trouble::cancelled)?;
-        run(&brief)?
+        let unseen = Unseen::take_away(&brief)?;
+        let ran = run(&brief);
+        facts.notes.extend(unseen.put_back(&brief.title)?);
+        ran?
     };
     let heard = brief.driver.hear(&brief.place(), &ended, &ear);
     let mut seen = brief.inspect(&ended)?;

@@ -121,6 +121,10 @@ impl Driver for Cli {
         }
     }
 
+    fn unseen(&self) -> Vec<String> {
+        self.row.unseen.clone()
+    }
+
     fn resumes(&self) -> bool {
         self.row.arguments.iter().any(mentions_session)
     }

@@ -130,6 +130,11 @@ pub trait Driver: Send + Sync {
 
     fn hear(&self, place: &Place, ended: &Ended, ear: &Ear) -> Heard;
 
+    /// Names at the root of a tree that hold settings of the agent's own program.
+    fn unseen(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Tells whether a session of this agent can be taken up again.
     fn resumes(&self) -> bool {
         false

@@ -51,6 +51,9 @@ pub struct Row {
     /// TCP ports that it connects to besides 443 and those of addresses in its variables.
     #[serde(default)]
     pub ports: Vec<u16>,
+    /// Names at the root of a repository that hold settings of this program: they are out of the tree while it works.
+    #[serde(default)]
+    pub unseen: Vec<String>,
     /// The model when a role names none.
     #[serde(default)]
     pub model: Option<String>,
