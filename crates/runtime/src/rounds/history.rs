@@ -1,5 +1,6 @@
 //! The rounds of a run, made from its journal: the board as it is, what each round left, and what was rolled back.
 
+use super::awaited::Awaited;
 use super::sheet::Sheet;
 use super::task::Task;
 use super::teller::Teller;
@@ -44,7 +45,7 @@ pub struct History {
 
 impl History {
     pub fn read(reader: &Reader, run: &RunId, pinned: &Pinned) -> Result<History, Trouble> {
-        let mut teller = Teller { reader, pinned, history: History::blank() };
+        let mut teller = Teller { reader, pinned, history: History::blank(), awaited: Awaited::default() };
         for row in reader.journal(run, 0)? {
             teller.hear(&row)?;
         }

@@ -3,6 +3,7 @@
 //! Nothing here is kept anywhere but in the ledger: [`History`] is made from the journal each time it is needed, and
 //! what people read is rendered from it. What a round does to the gaps is reckoned by `remand_kernel::gaps`.
 
+mod awaited;
 mod given;
 mod history;
 mod outputs;

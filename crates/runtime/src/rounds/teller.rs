@@ -1,5 +1,6 @@
 //! Hears the journal, event by event, and makes the history of the rounds from it.
 
+use super::awaited::Awaited;
 use super::history::{History, Text};
 use super::sheet::{Mishap, Sheet};
 use crate::contract::schema::gaps::{GapInventory, GapProposals};
@@ -27,6 +28,7 @@ pub(super) struct Teller<'t> {
     pub(super) reader: &'t Reader,
     pub(super) pinned: &'t Pinned,
     pub(super) history: History,
+    pub(super) awaited: Awaited,
 }
 
 impl Teller<'_> {
@@ -36,8 +38,11 @@ impl Teller<'_> {
         }
         self.history.last_at = row.at;
         match &row.event {
-            Event::Ended { id, outcome, .. } => self.ended(id.phase, id.seat, outcome, row)?,
-            Event::Started(_)
+            Event::Ended { id, outcome, .. } if self.awaited.take(*id) => {
+                self.ended(id.phase, id.seat, outcome, row)?;
+            }
+            Event::Ended { .. }
+            | Event::Started(_)
             | Event::Answered { .. }
             | Event::Cancelled { .. }
             | Event::Paused { .. }
@@ -50,6 +55,7 @@ impl Teller<'_> {
             self.ruled(ruling, row.at);
         }
         for command in &row.commands {
+            self.awaited.hear(command);
             self.commanded(command, &row.event)?;
         }
         Ok(())
