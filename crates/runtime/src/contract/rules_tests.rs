@@ -419,6 +419,22 @@ fn proposals_and_reviews_become_what_the_board_takes() {
     );
 }
 
+// SR-03, SR-05
+#[test]
+fn a_review_names_a_proposal_whatever_it_found() {
+    let mut expected =
+        Expectation::new(SchemaId::GapReview, "spec-reviewer", "reviewer", &["reviewed", "no-issues"]);
+    expected.known.gaps = Some(vec!["GAP-FLOW-001".to_string()]);
+    let mut document = example(SchemaId::GapReview);
+    document["payload"]["verdict"] = json!("no-issues");
+    document["payload"]["reviews"] = json!([]);
+    document["payload"]["new_gaps"] = json!([]);
+    let told = problems(&document, &expected);
+    assert_eq!(told, ["payload.reviews: expected a gap that was assigned: `GAP-FLOW-001`, found none"]);
+    expected.known.gaps = Some(Vec::new());
+    ok(&document, &expected);
+}
+
 // SR-14
 #[test]
 fn an_inventory_agrees_with_its_verdict_and_silence_is_none() {

@@ -100,7 +100,14 @@ fn keep_verdicts(
         }
         kept
     });
-    output.issues.retain(|issue| waits(&issue.gap));
+    output.issues.retain(|issue| {
+        let kept = waits(&issue.gap);
+        if !kept {
+            let what = format!("the issue \"{}\" about {}", issue.concern, issue.gap);
+            left_out.push(format!("{what} is left out: nothing was proposed for it"));
+        }
+        kept
+    });
 }
 
 /// A gap that was split off an unknown one stands for itself.
@@ -115,4 +122,45 @@ fn keep_splits(board: &Board, gaps: &mut [NewGap], left_out: &mut Vec<String>) {
 fn broken(what: &str, problems: &[crate::contract::Problem]) -> Trouble {
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     Trouble::denied(format!("the result of {what} in the ledger breaks its contract: {}", told.join("; ")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use remand_kernel::gaps::{GapSeverity, Rules};
+    use serde_json::json;
+
+    fn board() -> Board {
+        let gap = NewGap {
+            category: "FLOW".to_string(),
+            severity: GapSeverity::High,
+            claim: "unsaid".to_string(),
+            sections: vec!["Login".to_string()],
+            split_from: None,
+            waits_for: None,
+        };
+        Board::open(vec![gap], Rules::default()).unwrap()
+    }
+
+    // SR-05
+    #[test]
+    fn what_a_review_says_about_nothing_is_left_out_and_told() {
+        let review = json!({
+            "verdict": "reviewed", "summary": "s", "checks": ["all"],
+            "reviews": [{
+                "gap": "GAP-FLOW-001", "judgement": "needs-revision", "note": "no",
+                "issues": [{"severity": "high", "concern": "Five at least."}],
+            }],
+        });
+        let sheet = Sheet { review: Some(serde_json::from_value(review).unwrap()), ..Sheet::of(1) };
+        let turns = Turns::of(&board(), &sheet).unwrap();
+        let ReviewerTurn::Delivered(output) = &turns.reviewer else { panic!("{turns:?}") };
+        assert!(output.verdicts.is_empty() && output.issues.is_empty());
+        let wanted = [
+            "the review of GAP-FLOW-001 is left out: nothing was proposed for it",
+            "the issue \"Five at least.\" about GAP-FLOW-001 is left out: nothing was proposed for it",
+        ];
+        assert_eq!(turns.left_out, wanted);
+    }
 }

@@ -41,7 +41,10 @@ pub(super) fn proposals(it: &GapProposals, verdict: &str, expected: &Expectation
         }
         _ => {}
     }
-    problems.extend(addressed(it.proposals.iter().map(|one| one.gap.0.as_str()), "proposals", expected));
+    // Whoever answers issues or finds gaps instead has proposed nothing, and says so.
+    if !it.proposals.is_empty() {
+        problems.extend(addressed(it.proposals.iter().map(|one| one.gap.0.as_str()), "proposals", expected));
+    }
     problems
 }
 
@@ -82,17 +85,18 @@ pub(super) fn review(it: &GapReview, verdict: &str, expected: &Expectation) -> V
     problems
 }
 
-/// At least one of the gaps named is one that was assigned.
+/// At least one of the gaps named is one that was assigned, if any was.
 fn addressed<'a>(
     named: impl Iterator<Item = &'a str>,
     list: &str,
     expected: &Expectation,
 ) -> Option<Problem> {
-    let known = expected.known.gaps.as_ref()?;
+    let known = expected.known.gaps.as_ref().filter(|known| !known.is_empty())?;
     let named: Vec<&str> = named.collect();
-    let none = !named.is_empty() && !named.iter().any(|gap| known.iter().any(|id| id == gap));
+    let none = !named.iter().any(|gap| known.iter().any(|id| id == gap));
     none.then(|| {
         let expected = format!("{ASSIGNED_GAP}: {}", one_of(known.iter().map(String::as_str)));
-        Problem::new(format!("payload.{list}"), expected, named.join(", "))
+        let found = if named.is_empty() { "none".to_string() } else { named.join(", ") };
+        Problem::new(format!("payload.{list}"), expected, found)
     })
 }
