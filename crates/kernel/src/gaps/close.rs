@@ -147,7 +147,7 @@ fn close_delivered(
     input: &RoundInput,
 ) -> Result<ClosedRound, CloseError> {
     board.failed_in_a_row = 0;
-    let pending = board.pending_issues();
+    let pending = board.pending_issues(&input.asked);
     let mut notices = board.take_answers(&output.answers, &pending)?;
     board.take_proposals(output)?;
     board.take_review(&input.reviewer, &mut notices)?;

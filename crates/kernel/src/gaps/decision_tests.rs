@@ -87,6 +87,19 @@ fn one_silence_must_be_answered_and_a_second_is_a_conflict() {
 
 // SR-10
 #[test]
+fn who_was_not_asked_about_a_gap_is_not_silent_on_it() {
+    let mut board = disputed(High).board;
+    for _ in 0..3 {
+        let mut input = round(&board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
+        input.asked = vec![id("GAP-A-002")];
+        let closed = close_round(&board, &input).unwrap();
+        assert!(closed.must_answer.is_empty() && closed.conflicts.is_empty());
+        board = closed.board;
+    }
+}
+
+// SR-10
+#[test]
 fn silence_on_a_lower_issue_is_nothing() {
     let mut board = disputed(Low).board;
     for _ in 0..3 {

@@ -139,10 +139,11 @@ impl Board {
             .collect()
     }
 
-    /// The issues that wait for an answer: unanswered, and their gap is still in dispute.
-    pub(super) fn pending_issues(&self) -> Vec<IssueId> {
+    /// The issues about these gaps that wait for an answer: unanswered, and their gap is still in dispute.
+    pub(super) fn pending_issues(&self, asked: &[GapId]) -> Vec<IssueId> {
         self.issues
             .values()
+            .filter(|issue| asked.contains(&issue.gap))
             .filter(|issue| issue.is_unanswered() && self.is_contested(&issue.gap))
             .map(|issue| issue.id)
             .collect()

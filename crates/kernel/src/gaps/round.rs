@@ -15,6 +15,9 @@ pub struct RoundInput {
     /// The round these outputs belong to; a late or doubled one is refused.
     pub round: u32,
     pub engineer: EngineerTurn,
+    /// The gaps that the engineers who delivered were given. Who was not asked about a gap was not silent on it.
+    #[serde(default)]
+    pub asked: Vec<GapId>,
     pub reviewer: ReviewerTurn,
     pub autonomy: Autonomy,
     /// Accepted texts that the host could not put into the document.

@@ -71,6 +71,7 @@ pub fn round(board: &Board, engineer: EngineerOutput, reviewer: ReviewerOutput) 
     RoundInput {
         round: board.round(),
         engineer: EngineerTurn::Delivered(engineer),
+        asked: board.gaps().map(|gap| gap.id.clone()).collect(),
         reviewer: ReviewerTurn::Delivered(reviewer),
         autonomy: Autonomy::Interactive,
         unplaced: vec![],
@@ -85,6 +86,7 @@ pub fn failed_round(board: &Board) -> RoundInput {
     RoundInput {
         round: board.round(),
         engineer: EngineerTurn::Failed { why: "no file".into() },
+        asked: vec![],
         reviewer: ReviewerTurn::Skipped,
         autonomy: Autonomy::Interactive,
         unplaced: vec![],

@@ -6,7 +6,7 @@ use crate::pinned::PinnedRole;
 use crate::rounds::{History, Task, documents};
 use crate::workshop::{Job, Trouble};
 use remand_kernel::command::Dispatch;
-use remand_kernel::gaps::{Board, Gap, GapId, GapStatus, RetryMode, RollbackRequest};
+use remand_kernel::gaps::{Board, Gap, GapId, GapStatus, IssueId, RetryMode, RollbackRequest};
 use remand_ledger::Reader;
 use std::fmt::Write;
 
@@ -114,7 +114,12 @@ impl Round {
         for gap in self.given().iter().filter_map(|id| board.gap(id)) {
             self.gap(gap, board, &mut text);
         }
-        let must: Vec<String> = board.must_answer().iter().map(ToString::to_string).collect();
+        let mine = |id: &IssueId| {
+            let mut issues = board.issues().filter(|issue| issue.id == *id);
+            issues.any(|issue| self.given().contains(&issue.gap))
+        };
+        let must: Vec<String> =
+            board.must_answer().iter().filter(|id| mine(id)).map(ToString::to_string).collect();
         if !must.is_empty() {
             let _ = write!(
                 text,

@@ -119,6 +119,7 @@ impl History {
         let input = RoundInput {
             round: board.round(),
             engineer: EngineerTurn::Failed { why },
+            asked: Vec::new(),
             reviewer: ReviewerTurn::Skipped,
             autonomy: Autonomy::Interactive,
             unplaced: Vec::new(),

@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub struct Turns {
     pub engineer: EngineerTurn,
+    /// The gaps that the engineers who delivered were given.
+    pub asked: Vec<GapId>,
     pub reviewer: ReviewerTurn,
     pub left_out: Vec<String>,
 }
@@ -42,7 +44,9 @@ impl Turns {
             (None, Some(why)) => ReviewerTurn::Failed { why: why.clone() },
             (None, None) => ReviewerTurn::Skipped,
         };
-        Ok(Turns { engineer: EngineerTurn::Delivered(engineer), reviewer, left_out })
+        let delivered = sheet.batches.iter().filter(|(batch, _)| sheet.proposals.contains_key(*batch));
+        let asked = delivered.flat_map(|(_, gaps)| gaps).cloned().collect();
+        Ok(Turns { engineer: EngineerTurn::Delivered(engineer), asked, reviewer, left_out })
     }
 }
 
@@ -141,6 +145,18 @@ mod tests {
             waits_for: None,
         };
         Board::open(vec![gap], Rules::default()).unwrap()
+    }
+
+    // SR-10
+    #[test]
+    fn only_who_delivered_was_asked() {
+        let nothing = json!({"verdict": "nothing", "summary": "s", "proposals": []});
+        let id = |text: &str| text.parse::<GapId>().unwrap();
+        let mut sheet = Sheet::of(1);
+        sheet.batches.insert("batch-1".to_string(), vec![id("GAP-FLOW-001")]);
+        sheet.batches.insert("batch-2".to_string(), vec![id("GAP-FLOW-002")]);
+        sheet.proposals.insert("batch-1".to_string(), serde_json::from_value(nothing).unwrap());
+        assert_eq!(Turns::of(&board(), &sheet).unwrap().asked, [id("GAP-FLOW-001")]);
     }
 
     // SR-05

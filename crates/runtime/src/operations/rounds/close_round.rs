@@ -20,6 +20,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let input = RoundInput {
         round: board.round(),
         engineer: turns.engineer,
+        asked: turns.asked,
         reviewer: turns.reviewer,
         autonomy: match job.state.mode {
             Mode::Autonomous => Autonomy::Autonomous,

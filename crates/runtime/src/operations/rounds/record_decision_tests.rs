@@ -50,6 +50,7 @@ fn round(round: u32, engineer: EngineerOutput, reviewer: ReviewerTurn) -> RoundI
     RoundInput {
         round,
         engineer: EngineerTurn::Delivered(engineer),
+        asked: vec!["GAP-FLOW-001".parse().unwrap()],
         reviewer,
         autonomy: Autonomy::Interactive,
         unplaced: Vec::new(),
