@@ -302,7 +302,7 @@ impl Board {
             self.move_gap(&unplaced.gap, Move::Revise, Actor::Engine, &why)
                 .map_err(|_| CloseError::NotPlaceable { gap: unplaced.gap.clone() })?;
         }
-        let (placements, overlaps) = placements(self);
+        let (placements, overlaps) = placements(self, &input.places);
         for overlap in &overlaps {
             self.move_gap(&overlap.second, Move::Revise, Actor::Engine, &overlap.to_string())?;
         }

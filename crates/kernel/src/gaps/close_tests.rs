@@ -107,6 +107,21 @@ fn of_two_overlapping_texts_the_worse_gap_is_merged_and_the_other_revised() {
 
 // SR-13
 #[test]
+fn two_texts_for_one_place_overlap_whatever_it_is_called() {
+    let start = board(&[("A", Low), ("A", High)]);
+    let called = ["Retries", "Errors > Again"];
+    let proposals = vec![proposal("GAP-A-001", called[0], "none"), proposal("GAP-A-002", called[1], "three")];
+    let engineer = EngineerOutput { proposals, ..EngineerOutput::default() };
+    let mut input = round(&start, engineer, reviews(&["GAP-A-001", "GAP-A-002"], &[]));
+    assert!(close_round(&start, &input).unwrap().overlaps.is_empty());
+    for name in called {
+        input.places.learn(name, vec!["errors".into(), "again".into()]);
+    }
+    assert_eq!(close_round(&start, &input).unwrap().overlaps.len(), 1);
+}
+
+// SR-13
+#[test]
 fn one_text_for_two_gaps_is_placed_once_and_resolves_both() {
     let start = board(&[("A", Low), ("A", High)]);
     let proposals =

@@ -15,6 +15,7 @@ mod issue;
 mod lifecycle;
 mod overlap;
 mod round;
+mod section;
 
 #[cfg(test)]
 mod sample;
@@ -37,3 +38,4 @@ pub use round::{
     Autonomy, EngineerOutput, EngineerTurn, Judgement, ReviewerOutput, ReviewerTurn, RoundInput, Unplaced,
     Verdict,
 };
+pub use section::{Places, WITHIN, section_name, section_path};

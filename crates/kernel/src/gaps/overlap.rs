@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::board::Board;
 use super::gap::{GapId, GapSeverity, GapStatus};
+use super::section::Places;
 
 /// A solution for one gap, with the text for a named section of the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,27 +54,27 @@ pub struct Placement {
 /// Finds every overlapping pair, in the order of the proposals.
 ///
 /// Two proposals with the same text for the same section are no overlap: either alone does for both.
-pub fn overlaps(proposals: &[Proposal]) -> Vec<Overlap> {
+pub fn overlaps(proposals: &[Proposal], places: &Places) -> Vec<Overlap> {
     let mut found = Vec::new();
     for (at, first) in proposals.iter().enumerate() {
         for second in proposals.iter().skip(at + 1) {
-            found.extend(overlap(first, second));
+            found.extend(overlap(first, second, places));
         }
     }
     found
 }
 
 /// The placements of the accepted proposals, worst gap first, and the overlaps that hold others back.
-pub(super) fn placements(board: &Board) -> (Vec<Placement>, Vec<Overlap>) {
+pub(super) fn placements(board: &Board, places: &Places) -> (Vec<Placement>, Vec<Overlap>) {
     let mut placed: Vec<Placement> = Vec::new();
     let mut merged: Vec<Proposal> = Vec::new();
     let mut held = Vec::new();
     for proposal in accepted(board) {
-        if let Some(overlap) = merged.iter().find_map(|earlier| overlap(earlier, &proposal)) {
+        if let Some(overlap) = merged.iter().find_map(|earlier| overlap(earlier, &proposal, places)) {
             held.push(overlap);
             continue;
         }
-        match placed.iter_mut().find(|placement| is_same(placement, &proposal)) {
+        match placed.iter_mut().find(|placement| places.is_same(&placement.section, &proposal.section)) {
             Some(placement) => placement.gaps.push(proposal.gap.clone()),
             None => placed.push(Placement {
                 section: proposal.section.clone(),
@@ -85,11 +86,6 @@ pub(super) fn placements(board: &Board) -> (Vec<Placement>, Vec<Overlap>) {
         merged.push(proposal);
     }
     (placed, held)
-}
-
-/// A section's name as it is compared: without marks, case and doubled blanks.
-pub(super) fn section_key(name: &str) -> String {
-    squeeze(name.trim_start_matches(['#', ' ', '\t'])).to_lowercase()
 }
 
 impl fmt::Display for Overlap {
@@ -112,8 +108,8 @@ fn accepted(board: &Board) -> Vec<Proposal> {
     found.into_iter().map(|(_, proposal)| proposal).collect()
 }
 
-fn overlap(first: &Proposal, second: &Proposal) -> Option<Overlap> {
-    let same_section = section_key(&first.section) == section_key(&second.section);
+fn overlap(first: &Proposal, second: &Proposal, places: &Places) -> Option<Overlap> {
+    let same_section = places.is_same(&first.section, &second.section);
     let same_text = squeeze(&first.text) == squeeze(&second.text)
         && squeeze(&first.replaces) == squeeze(&second.replaces);
     let (kind, place) = if same_section && same_text {
@@ -133,10 +129,6 @@ fn share_passage(first: &str, second: &str) -> bool {
     !first.is_empty() && !second.is_empty() && (first.contains(&second) || second.contains(&first))
 }
 
-fn is_same(placement: &Placement, proposal: &Proposal) -> bool {
-    section_key(&placement.section) == section_key(&proposal.section)
-}
-
 fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -144,9 +136,14 @@ fn squeeze(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::sample::{id, proposal};
+    use super::overlaps as overlaps_in;
     use super::*;
     use proptest::prelude::*;
     use std::string::ToString;
+
+    fn overlaps(proposals: &[Proposal]) -> Vec<Overlap> {
+        overlaps_in(proposals, &Places::default())
+    }
 
     fn replacing(gap: &str, section: &str, replaces: &str) -> Proposal {
         Proposal { replaces: replaces.into(), ..proposal(gap, section, gap) }

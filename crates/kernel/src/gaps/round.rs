@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::gap::{GapId, NewGap};
 use super::issue::{Answer, NewIssue};
 use super::overlap::Proposal;
+use super::section::Places;
 
 /// All that closing a round needs to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct RoundInput {
     /// Accepted texts that the host could not put into the document.
     #[serde(default)]
     pub unplaced: Vec<Unplaced>,
+    /// What the document makes of the sections that proposals name.
+    #[serde(default)]
+    pub places: Places,
 }
 
 /// Whether a user is there to decide.

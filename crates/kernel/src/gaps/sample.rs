@@ -75,6 +75,7 @@ pub fn round(board: &Board, engineer: EngineerOutput, reviewer: ReviewerOutput) 
         reviewer: ReviewerTurn::Delivered(reviewer),
         autonomy: Autonomy::Interactive,
         unplaced: vec![],
+        places: Places::default(),
     }
 }
 
@@ -90,6 +91,7 @@ pub fn failed_round(board: &Board) -> RoundInput {
         reviewer: ReviewerTurn::Skipped,
         autonomy: Autonomy::Interactive,
         unplaced: vec![],
+        places: Places::default(),
     }
 }
 

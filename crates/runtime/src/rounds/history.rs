@@ -8,7 +8,8 @@ use crate::pinned::Pinned;
 use crate::workshop::Trouble;
 use remand_kernel::change::Digest;
 use remand_kernel::gaps::{
-    Autonomy, Board, EngineerTurn, RetryMode, ReviewerTurn, RollbackRequest, RoundInput, Rounds, close_round,
+    Autonomy, Board, EngineerTurn, Places, RetryMode, ReviewerTurn, RollbackRequest, RoundInput, Rounds,
+    close_round,
 };
 use remand_kernel::program::{Items, Work};
 use remand_kernel::{Event, Program};
@@ -123,6 +124,7 @@ impl History {
             reviewer: ReviewerTurn::Skipped,
             autonomy: Autonomy::Interactive,
             unplaced: Vec::new(),
+            places: Places::default(),
         };
         let Ok(closed) = close_round(board, &input) else { return };
         let batches = self.current.batches.clone();

@@ -17,6 +17,6 @@ pub mod documents;
 pub use given::{GAPS_FILE, Given, GivenError};
 pub use history::{History, Text};
 pub use outputs::Turns;
-pub use place::{Misplaced, put};
+pub use place::{Misplaced, places, put};
 pub use sheet::{Mishap, Sheet};
 pub use task::{Batch, Open, Task, retry_of};

@@ -7,7 +7,7 @@ use super::sheet::Sheet;
 use crate::contract::{engineer_output, reviewer_output};
 use crate::workshop::Trouble;
 use remand_kernel::gaps::{
-    Board, EngineerOutput, EngineerTurn, GapId, GapStatus, NewGap, ReviewerOutput, ReviewerTurn,
+    Board, EngineerOutput, EngineerTurn, GapId, GapStatus, NewGap, Proposal, ReviewerOutput, ReviewerTurn,
 };
 use std::collections::BTreeSet;
 
@@ -47,6 +47,17 @@ impl Turns {
         let delivered = sheet.batches.iter().filter(|(batch, _)| sheet.proposals.contains_key(*batch));
         let asked = delivered.flat_map(|(_, gaps)| gaps).cloned().collect();
         Ok(Turns { engineer: EngineerTurn::Delivered(engineer), asked, reviewer, left_out })
+    }
+}
+
+impl Turns {
+    /// What the engineers propose.
+    pub fn proposals(&self) -> impl Iterator<Item = &Proposal> {
+        let output = match &self.engineer {
+            EngineerTurn::Delivered(output) => Some(output),
+            EngineerTurn::Failed { .. } => None,
+        };
+        output.into_iter().flat_map(|output| &output.proposals)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Accepted text goes into the document, section by section; every other byte stays (SR-17).
 
 use remand_documents::{Heading, Markdown, Section};
-use remand_kernel::gaps::Placement;
+use remand_kernel::gaps::{Placement, Places, WITHIN, section_name, section_path};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -64,31 +64,43 @@ pub fn put(document: &str, placement: &Placement) -> Result<String, Misplaced> {
     Ok(markdown.into_text())
 }
 
+/// What the document makes of names of sections, as far as it knows them.
+pub fn places<'n>(document: &str, names: impl Iterator<Item = &'n str>) -> Places {
+    let markdown = Markdown::read(document);
+    let mut places = Places::default();
+    for name in names {
+        if let [(path, _)] = called(&markdown, name).as_slice() {
+            places.learn(name, path.clone());
+        }
+    }
+    places
+}
+
 /// The section of this name, or of this path of names.
 fn find(markdown: &Markdown, name: &str) -> Result<Option<Section>, Misplaced> {
-    let wanted: Vec<String> = name.split(" > ").map(key).collect();
+    let mut found = called(markdown, name);
+    match found.len() {
+        0 => Ok(None),
+        1 => Ok(found.pop().map(|(_, section)| section)),
+        count => Err(Misplaced::ManySections { section: name.to_string(), count }),
+    }
+}
+
+/// Every section that a name can mean, with the path to it.
+fn called(markdown: &Markdown, name: &str) -> Vec<(Vec<String>, Section)> {
+    let wanted = section_path(name);
     let mut path: Vec<(u8, String)> = Vec::new();
     let mut found = Vec::new();
     for section in markdown.sections() {
         let level = section.heading.level;
         path.retain(|(above, _)| *above < level);
-        path.push((level, key(&section.heading.title)));
-        let titles: Vec<&String> = path.iter().map(|(_, title)| title).collect();
-        if titles.len() >= wanted.len() && titles[titles.len() - wanted.len()..].iter().copied().eq(&wanted) {
-            found.push(section);
+        path.push((level, section_name(&section.heading.title)));
+        let titles: Vec<String> = path.iter().map(|(_, title)| title.clone()).collect();
+        if titles.ends_with(&wanted) {
+            found.push((titles, section));
         }
     }
-    match found.len() {
-        0 => Ok(None),
-        1 => Ok(found.pop()),
-        count => Err(Misplaced::ManySections { section: name.to_string(), count }),
-    }
-}
-
-/// As the gap board compares sections: without marks, case and doubled blanks.
-fn key(title: &str) -> String {
-    let plain = title.trim_start_matches(['#', ' ', '\t']).replace(['`', '*', '_'], "");
-    plain.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    found
 }
 
 /// The text without a heading of its own that only says the section again.
@@ -97,8 +109,8 @@ fn own_text(placement: &Placement, level: u8) -> Result<String, Misplaced> {
     let read = Markdown::read(text.clone());
     let first = read.headings().first();
     let again = first.filter(|heading| {
-        let last = placement.section.rsplit(" > ").next().unwrap_or_default();
-        heading.lines.start == 0 && key(&heading.title) == key(last)
+        let last = placement.section.rsplit(WITHIN).next().unwrap_or_default();
+        heading.lines.start == 0 && section_name(&heading.title) == section_name(last)
     });
     let rest = again.map_or(0, |heading| heading.lines.end);
     let text = text[rest..].trim_start_matches(['\n', '\r']).to_string();
@@ -126,10 +138,10 @@ fn append(markdown: &mut Markdown, section: &Section, text: &str) {
 
 /// Adds a section at the end of the one that its path names, as far as that is there; else at the end of the document.
 fn add_section(mut markdown: Markdown, placement: &Placement) -> Result<String, Misplaced> {
-    let names: Vec<&str> = placement.section.split(" > ").collect();
+    let names: Vec<&str> = placement.section.split(WITHIN).collect();
     let mut above = None;
     for known in (1..names.len()).rev() {
-        above = find(&markdown, &names[..known].join(" > "))?.map(|section| (known, section));
+        above = find(&markdown, &names[..known].join(WITHIN))?.map(|section| (known, section));
         if above.is_some() {
             break;
         }

@@ -100,6 +100,15 @@ fn line_ends_stay_those_of_the_document() {
     assert!(!after.replace("\r\n", "").contains('\n'));
 }
 
+// SR-13
+#[test]
+fn the_document_says_which_names_mean_one_section() {
+    let known = |names: &[&str]| serde_json::to_value(places(SPEC, names.iter().copied())).unwrap();
+    let path = serde_json::json!(["sessions", "login", "errors"]);
+    let told = known(&["## Errors", "Login > `errors`", "Nowhere"]);
+    assert_eq!(told, serde_json::json!({"## Errors": path, "Login > `errors`": path}));
+}
+
 proptest! {
     // SR-17
     #[test]

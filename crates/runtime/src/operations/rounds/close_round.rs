@@ -4,7 +4,7 @@
 use super::super::Done;
 use super::{Sight, questions, write, write_board};
 use crate::clock;
-use crate::rounds::{Turns, documents, put};
+use crate::rounds::{Turns, documents, places, put};
 use crate::workshop::{Job, Trouble};
 use remand_kernel::event::Mode;
 use remand_kernel::gaps::{
@@ -17,6 +17,9 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let board = &history.board()?.clone();
     let document = history.document(&reader)?;
     let turns = Turns::of(board, &history.current)?;
+    let new = turns.proposals().map(|proposal| proposal.section.as_str());
+    let old = board.gaps().filter_map(|gap| gap.proposal.as_ref()).map(|proposal| proposal.section.as_str());
+    let places = places(&document, new.chain(old));
     let input = RoundInput {
         round: board.round(),
         engineer: turns.engineer,
@@ -27,6 +30,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
             Mode::Interactive => Autonomy::Interactive,
         },
         unplaced: Vec::new(),
+        places,
     };
     let (closed, text) = place(board, input, &document)?;
     let mut done = Done::saying(word(closed.end));

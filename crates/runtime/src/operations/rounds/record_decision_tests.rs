@@ -3,7 +3,7 @@
 use super::*;
 use remand_kernel::gaps::{
     Answer, Autonomy, EngineerOutput, EngineerTurn, GapSeverity, GapStatus, Judgement, NewGap, NewIssue,
-    Proposal, ReviewerOutput, ReviewerTurn, RoundInput, Rules, Stance, Verdict, close_round,
+    Places, Proposal, ReviewerOutput, ReviewerTurn, RoundInput, Rules, Stance, Verdict, close_round,
 };
 
 /// A board with one conflict, about `ISSUE-R1-001`.
@@ -54,6 +54,7 @@ fn round(round: u32, engineer: EngineerOutput, reviewer: ReviewerTurn) -> RoundI
         reviewer,
         autonomy: Autonomy::Interactive,
         unplaced: Vec::new(),
+        places: Places::default(),
     }
 }
 
