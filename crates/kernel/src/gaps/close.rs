@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::board::{AddError, Board};
 use super::convergence::{Counting, RoundRow, RoundState};
-use super::gap::GapId;
+use super::gap::{GapId, GapStatus};
 use super::issue::{Answer, IssueId, Stance, Standing};
 use super::lifecycle::{Actor, Move, MoveError};
 use super::overlap::{Overlap, Placement, placements};
@@ -176,7 +176,7 @@ fn end_of(board: &Board, input: &RoundInput, row: &RoundRow) -> RoundEnd {
         RoundEnd::Conflict
     } else if board.all_blocked() {
         RoundEnd::Waiting
-    } else if input.is_empty() {
+    } else if input.is_empty() && !board.was_blocked_now() {
         RoundEnd::Empty
     } else {
         match row.state {
@@ -324,6 +324,12 @@ impl Board {
                 *silences = silences.saturating_add(1);
             }
         }
+    }
+
+    /// Tells whether the engine found in this round that a gap has to wait: the others are next.
+    fn was_blocked_now(&self) -> bool {
+        let mut moves = self.transitions.iter().filter(|moved| moved.round == self.round);
+        moves.any(|moved| moved.to == GapStatus::Blocked && moved.actor == Actor::Engine)
     }
 
     fn finish(&mut self, row: RoundRow) {

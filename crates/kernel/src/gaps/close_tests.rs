@@ -1,5 +1,5 @@
+use super::super::gap::BlockedOn;
 use super::super::gap::GapSeverity::{High, Low};
-use super::super::gap::{BlockedOn, GapStatus};
 use super::super::sample::{board, failed_round, id, new_gap, play, proposal, proposes, reviews, round};
 use super::super::{Rules, Unplaced};
 use super::*;
@@ -79,6 +79,18 @@ fn both_empty_is_complete_waiting_or_empty_by_the_gaps() {
     assert_eq!(nothing(&start), RoundEnd::Waiting);
     start.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "").unwrap();
     assert_eq!(nothing(&start), RoundEnd::Complete);
+}
+
+// SR-06
+#[test]
+fn a_round_that_only_found_a_gap_to_wait_goes_on_with_the_others() {
+    let mut start = board(&[("A", High), ("A", Low)]);
+    let on = BlockedOn::External("the vendor".into());
+    start.move_gap(&id("GAP-A-001"), Move::Block(on), Actor::Engine, "").unwrap();
+    let one = play(&start, EngineerOutput::default(), ReviewerOutput::default());
+    assert_eq!(one.end, RoundEnd::Stalled);
+    let two = play(&one.board, EngineerOutput::default(), ReviewerOutput::default());
+    assert_eq!(two.end, RoundEnd::Empty);
 }
 
 // SR-06

@@ -105,7 +105,7 @@ impl Round {
 
     fn assignment(&self, board: &Board) -> String {
         let mut text = format!("# Round {}, {}\n", board.round(), self.item);
-        if let Some(gap) = &self.task.by_name {
+        if let Some(gap) = self.history.current.by_name().get(self.item.as_str()) {
             let _ = write!(
                 text,
                 "\nNobody proposed anything so far. Address {gap} now: a proposal of low confidence is better than none.\n"

@@ -95,7 +95,7 @@ impl History {
 
     /// What the present round is told of the one that it does again.
     pub fn task(&self, program: &Program) -> Result<Task, Trouble> {
-        Ok(Task::of(self.board()?, &self.rounds, &self.current, most_batches(program)))
+        Ok(Task::of(self.board()?, &self.rounds, most_batches(program)))
     }
 }
 

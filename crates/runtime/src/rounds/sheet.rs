@@ -52,8 +52,36 @@ impl Sheet {
         self.batches.is_empty() && self.mishaps.is_empty() && self.proposals.is_empty()
     }
 
-    /// Tells whether the engineers had their turn and had nothing.
-    pub fn is_without_proposal(&self) -> bool {
-        !self.proposals.is_empty() && self.proposals.values().all(|result| result.proposals.is_empty())
+    /// The gaps that are given by name, by batch: the first of each, once the engineers had their turn and had nothing.
+    pub fn by_name(&self) -> BTreeMap<&str, &GapId> {
+        if self.proposals.values().any(|result| !result.proposals.is_empty()) {
+            return BTreeMap::new();
+        }
+        let delivered = self.batches.iter().filter(|(batch, _)| self.proposals.contains_key(*batch));
+        delivered.filter_map(|(batch, gaps)| Some((batch.as_str(), gaps.first()?))).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    // SR-06
+    #[test]
+    fn each_batch_is_given_a_gap_of_its_own_by_name() {
+        let gaps = |ids: &[&str]| ids.iter().map(|id| id.parse::<GapId>().unwrap()).collect::<Vec<_>>();
+        let said = |payload| serde_json::from_value::<GapProposals>(payload).unwrap();
+        let nothing = || said(json!({"verdict": "nothing", "summary": "s", "proposals": []}));
+        let mut sheet = Sheet::of(1);
+        sheet.batches.insert("batch-1".to_string(), gaps(&["GAP-A-001", "GAP-A-002"]));
+        sheet.batches.insert("batch-2".to_string(), gaps(&["GAP-B-001"]));
+        assert!(sheet.by_name().is_empty(), "before anybody had a turn");
+        for batch in ["batch-1", "batch-2"] {
+            sheet.proposals.insert(batch.to_string(), nothing());
+        }
+        let named: Vec<String> = sheet.by_name().values().map(ToString::to_string).collect();
+        assert_eq!(named, ["GAP-A-001", "GAP-B-001"]);
     }
 }

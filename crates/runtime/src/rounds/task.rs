@@ -1,6 +1,5 @@
 //! What a round has to do: its gaps in batches, and what it is told of a round that it does again.
 
-use super::sheet::Sheet;
 use remand_kernel::gaps::{
     Assignment, Board, GapId, RetryMode, RollbackCause, RollbackRequest, Rounds, Wait, Work, assign,
 };
@@ -14,8 +13,6 @@ pub struct Task {
     pub batches: Vec<Batch>,
     /// What a human said when the round was rolled back.
     pub retry: Option<RollbackRequest>,
-    /// The engineers had nothing to propose; one gap is given by name now.
-    pub by_name: Option<GapId>,
 }
 
 /// Whether there is something to do.
@@ -35,7 +32,7 @@ pub struct Batch {
 
 impl Task {
     /// The work of the board's round, in at most so many batches.
-    pub fn of(board: &Board, rounds: &Rounds, sheet: &Sheet, most: usize) -> Task {
+    pub fn of(board: &Board, rounds: &Rounds, most: usize) -> Task {
         let retry = retry_of(board, rounds).cloned();
         let (open, work) = match assign(board) {
             Assignment::Work(work) => (Open::Work, work),
@@ -47,8 +44,7 @@ impl Task {
             Some(_) | None => work.propose.clone(),
         };
         let batches = batches(&work, &propose, most);
-        let by_name = propose.first().filter(|_| sheet.is_without_proposal()).cloned();
-        Task { open, review_first: work.review_first, batches, retry, by_name }
+        Task { open, review_first: work.review_first, batches, retry }
     }
 
     /// The gaps of one batch.
@@ -125,7 +121,7 @@ mod tests {
     // SR-13
     #[test]
     fn more_independent_parts_than_engineers_are_put_together() {
-        let task = Task::of(&board(&["A", "B", "C", "D"]), &Rounds::default(), &Sheet::of(1), 3);
+        let task = Task::of(&board(&["A", "B", "C", "D"]), &Rounds::default(), 3);
         let sizes: Vec<usize> = task.batches.iter().map(|batch| batch.gaps.len()).collect();
         assert_eq!(sizes, [2, 1, 1]);
         assert_eq!(ids(task.batch("batch-1")), ["GAP-FLOW-001", "GAP-FLOW-004"]);
@@ -142,7 +138,7 @@ mod tests {
             let mut rounds = Rounds::default();
             rounds.start(&board);
             let again = rounds.restore(&board, request(RetryMode::Narrowed, reason)).unwrap();
-            let task = Task::of(&again, &rounds, &Sheet::of(1), 3);
+            let task = Task::of(&again, &rounds, 3);
             let given: Vec<String> = task.batches.iter().flat_map(|batch| ids(&batch.gaps)).collect();
             assert_eq!(given, wanted, "{reason}");
         }

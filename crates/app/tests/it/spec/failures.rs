@@ -134,6 +134,35 @@ fn who_has_nothing_to_propose_is_given_one_gap_by_name_and_then_the_gap_waits_fo
 
 // SR-06
 #[test]
+fn only_the_gap_that_was_given_by_name_waits_and_the_others_have_their_turn() {
+    let place = place();
+    let nothing = || json!({"verdict": "nothing", "proposals": []});
+    let script = Script::of([
+        inventory(&[gap("FLOW", "high", "Login"), gap("DATA", "low", "Login"), gap("TIME", "low", "Expiry")]),
+        engineer("batch-1").says(nothing()),
+        engineer("batch-2").says(nothing()),
+        engineer("batch-1").round(3).says(proposed(&[proposal("GAP-DATA-001", "Login", "Three tries.")])),
+        reviewer().says(approved(&["GAP-DATA-001"])),
+        last_look(),
+    ]);
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    let assignments = given(&place, "engineer", "assignment.md");
+    let named: Vec<bool> = ["FLOW", "TIME"]
+        .iter()
+        .map(|gap| assignments[2].contains(&format!("Address GAP-{gap}-001 now")))
+        .collect();
+    assert_eq!(named, [true, false], "{}", assignments[2]);
+    assert!(assignments[3].contains("Address GAP-TIME-001 now"), "{}", assignments[3]);
+    let board = board(&place);
+    let status = |id: &str| board.gap(&id.parse().expect("an id")).expect("a gap").status;
+    assert_eq!(status("GAP-FLOW-001"), GapStatus::Blocked);
+    assert_eq!(status("GAP-TIME-001"), GapStatus::Blocked);
+    assert_eq!(status("GAP-DATA-001"), GapStatus::Resolved);
+}
+
+// SR-06
+#[test]
 fn what_a_user_says_lifts_the_block_and_binds() {
     let place = place();
     let script =
