@@ -74,7 +74,10 @@ pub enum RetryMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Attempt {
+    /// Where it began.
     pub round: u32,
+    /// The round that counts: a later one if the engineers failed before it.
+    pub until: u32,
     /// The rollback that archived it; none for the present line.
     pub rollback: Option<u32>,
     pub weighted_net: i64,
@@ -124,7 +127,7 @@ impl Rounds {
         Ok(restored)
     }
 
-    /// The best try at a round, archived ones included: the highest weighted net, the latest on a tie. Tries
+    /// The best of the tries that began at a round, archived ones included: the highest weighted net, the latest on a tie. Tries
     /// that began from other earlier rounds than the present ones are left out.
     pub fn best(&self, board: &Board, round: u32) -> Option<Attempt> {
         self.attempts(board, round).into_iter().max_by_key(|attempt| attempt.weighted_net)
@@ -141,12 +144,14 @@ impl Rounds {
     /// Goes on with the best try at a round; the caller knows that it cannot be tried again.
     pub fn adopt_best(&mut self, board: &Board, round: u32) -> Result<Board, RollbackError> {
         let best = self.best(board, round).ok_or(RollbackError::NoAttempt { round })?;
-        let Some(archived) = self.archived(best).cloned() else {
+        let archived = self.archived(best);
+        if archived.is_empty() {
             return Ok(board.clone());
-        };
+        }
         self.archive(board, round, RollbackCause::BestAdopted);
-        self.starts.insert(round, archived.start);
-        Ok(Board { issued: board.issued.clone(), ..archived.end })
+        let end = archived.last().map_or_else(|| board.clone(), |last| last.end.clone());
+        self.starts.extend(archived.into_iter().map(|archived| (archived.round, archived.start)));
+        Ok(Board { issued: board.issued.clone(), ..end })
     }
 
     /// Every rollback so far, oldest first; the newest requested one holds what the retry is told.
@@ -193,17 +198,19 @@ impl Rounds {
     }
 
     fn attempts(&self, board: &Board, round: u32) -> Vec<Attempt> {
-        let archived = self.rollbacks_of(round).flat_map(|rollback| {
-            let ends = rollback.rounds.iter().filter(|archived| archived.round == round);
-            ends.map(|archived| (Some(rollback.number), &archived.end))
+        let archived = self.rollbacks_of(round).filter_map(|rollback| {
+            let counted = rollback.rounds.iter().find_map(|archived| {
+                counted_row(&archived.end, round).filter(|row| row.round == archived.round)
+            });
+            Some((Some(rollback.number), counted?))
         });
-        archived
-            .chain([(None, board)])
-            .filter_map(|(rollback, end)| {
-                let row = counted_row(end, round)?;
-                Some(Attempt { round, rollback, weighted_net: row.weighted_net })
-            })
-            .collect()
+        let attempt = |(rollback, row): (Option<u32>, &RoundRow)| Attempt {
+            round,
+            until: row.round,
+            rollback,
+            weighted_net: row.weighted_net,
+        };
+        archived.chain(counted_row(board, round).map(|row| (None, row))).map(attempt).collect()
     }
 
     /// The rollbacks to a round since its past last changed: an older try stands on rounds that are gone.
@@ -213,9 +220,11 @@ impl Rounds {
         self.rollbacks.iter().skip(first).filter(move |rollback| rollback.to == round)
     }
 
-    fn archived(&self, attempt: Attempt) -> Option<&ArchivedRound> {
-        let rollback = self.rollbacks.iter().find(|rollback| Some(rollback.number) == attempt.rollback)?;
-        rollback.rounds.iter().find(|archived| archived.round == attempt.round)
+    /// The rounds of an attempt that was archived, in order; none for the present line.
+    fn archived(&self, attempt: Attempt) -> Vec<ArchivedRound> {
+        let of_it = self.rollbacks.iter().filter(|rollback| Some(rollback.number) == attempt.rollback);
+        let rounds = of_it.flat_map(|rollback| &rollback.rounds);
+        rounds.filter(|archived| (attempt.round..=attempt.until).contains(&archived.round)).cloned().collect()
     }
 }
 
@@ -241,8 +250,9 @@ impl Board {
     }
 }
 
-fn counted_row(board: &Board, round: u32) -> Option<&RoundRow> {
-    board.rows.iter().find(|row| row.round == round && row.state.counts())
+/// The first round from this one on that counts.
+fn counted_row(board: &Board, from: u32) -> Option<&RoundRow> {
+    board.rows.iter().find(|row| row.round >= from && row.state.counts())
 }
 
 fn at_least(count: usize, limit: u32) -> bool {

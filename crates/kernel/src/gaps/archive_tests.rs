@@ -123,7 +123,7 @@ fn the_best_attempt_has_the_highest_weighted_net_and_is_the_latest_on_a_tie() {
             Err(other) => panic!("{other}"),
         };
     }
-    assert_eq!(rounds.best(&board, 1), Some(Attempt { round: 1, rollback: None, weighted_net: 4 }));
+    assert_eq!(rounds.best(&board, 1), Some(Attempt { round: 1, until: 1, rollback: None, weighted_net: 4 }));
     assert_eq!(rounds.proceed_with_best(&board, 1).unwrap(), board);
 }
 
@@ -139,7 +139,10 @@ fn without_rollbacks_left_the_run_goes_on_with_the_best_attempt() {
         assert_eq!(rounds.restore(played, request(1)).unwrap(), start);
     }
     rounds.start(&start);
-    assert_eq!(rounds.best(&none, 1), Some(Attempt { round: 1, rollback: Some(2), weighted_net: 6 }));
+    assert_eq!(
+        rounds.best(&none, 1),
+        Some(Attempt { round: 1, until: 1, rollback: Some(2), weighted_net: 6 })
+    );
     none.add(new_gap("A", Low)).unwrap();
     let mut adopted = rounds.proceed_with_best(&none, 1).unwrap();
     assert!(adopted.gaps().eq(good.gaps()) && adopted.rows() == good.rows());
@@ -165,7 +168,7 @@ fn an_attempt_on_other_earlier_rounds_is_never_the_best() {
     let other = play_bits(&start, 0b0000_0010);
     rounds.start(&other);
     let poor = play_bits(&other, 0b0000_0001);
-    assert_eq!(rounds.best(&poor, 2), Some(Attempt { round: 2, rollback: None, weighted_net: 0 }));
+    assert_eq!(rounds.best(&poor, 2), Some(Attempt { round: 2, until: 2, rollback: None, weighted_net: 0 }));
 }
 
 // SR-11
@@ -187,6 +190,25 @@ fn a_round_that_has_not_begun_cannot_be_restored() {
     rounds.start(&start);
     assert_eq!(rounds.restore(&start, request(2)), Err(RollbackError::NotBegun { round: 2 }));
     assert!(rounds.rollbacks().is_empty());
+}
+
+// SR-11
+#[test]
+fn an_attempt_in_which_engineers_failed_at_first_is_one_like_any_other() {
+    let mut rounds = Rounds::default();
+    let start = four_gaps();
+    rounds.start(&start);
+    let failed = close_round(&start, &failed_round(&start)).unwrap().board;
+    rounds.start(&failed);
+    let good = play_bits(&failed, 0b0001_0001);
+    let again = rounds.restore(&good, request(1)).unwrap();
+    rounds.start(&again);
+    let poor = play_bits(&again, 0b0000_0001);
+    let best = rounds.best(&poor, 1).unwrap();
+    assert_eq!(best, Attempt { round: 1, until: 2, rollback: Some(1), weighted_net: 4 });
+    let adopted = rounds.adopt_best(&poor, 1).unwrap();
+    assert_eq!((adopted.round(), adopted.rows()), (3, good.rows()));
+    assert_eq!(rounds.begun().collect::<Vec<_>>(), [1, 2]);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::pinned::Pinned;
 use crate::workshop::Trouble;
 use remand_kernel::change::Digest;
 use remand_kernel::gaps::{
-    Autonomy, Board, EngineerTurn, Places, RetryMode, ReviewerTurn, RollbackRequest, RoundInput, Rounds,
-    close_round,
+    Attempt, Autonomy, Board, EngineerTurn, Places, RetryMode, ReviewerTurn, RollbackRequest, RoundInput,
+    Rounds, close_round,
 };
 use remand_kernel::program::{Items, Work};
 use remand_kernel::{Event, Program};
@@ -91,6 +91,19 @@ impl History {
     pub fn checkpoint_of(&self, round: u32) -> Option<u16> {
         let at = self.checkpoints.iter().rposition(|begun| *begun <= round)?;
         u16::try_from(at + 1).ok()
+    }
+
+    /// The round at which the last checkpoint was set: the one that is tried again.
+    pub fn last_begun(&self) -> u32 {
+        let round = self.board.as_ref().map_or(1, Board::round).saturating_sub(1);
+        self.checkpoints.last().copied().unwrap_or(round)
+    }
+
+    /// The sheets of an attempt that was set aside, in order.
+    pub fn sheets_of(&self, attempt: Attempt) -> Vec<&Sheet> {
+        let of_it = self.rolled_back.iter().filter(|(number, _)| Some(*number) == attempt.rollback);
+        let rounds = attempt.round..=attempt.until;
+        of_it.map(|(_, sheet)| sheet).filter(|sheet| rounds.contains(&sheet.round)).collect()
     }
 
     /// What the present round is told of the one that it does again.

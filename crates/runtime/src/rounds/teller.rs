@@ -144,22 +144,20 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// The best attempt at the last round took the place of the present one.
+    /// The best attempt since the last checkpoint took the place of the present one.
     fn kept_best(&mut self) -> Result<(), Trouble> {
         let history = &mut self.history;
         let before = history.board()?.clone();
-        let round = before.round().saturating_sub(1);
-        let best = history.rounds.best(&before, round).and_then(|attempt| attempt.rollback);
+        let round = history.last_begun();
+        let best = history.rounds.best(&before, round);
+        let Some(best) = best.filter(|best| best.rollback.is_some()) else { return Ok(()) };
         if history.rounds.adopt_best(&before, round).is_err() {
             return Ok(());
         }
-        let Some(number) = best else { return Ok(()) };
         let adopted = history.rounds.rollbacks().last().map_or(0, |rollback| rollback.number);
-        let wanted = |(of, sheet): &(u32, Sheet)| *of == number && sheet.round == round;
-        let best = history.rolled_back.iter().find(|it| wanted(it)).map(|(_, sheet)| sheet.clone());
-        let gone = history.closed.split_off(&round);
-        history.rolled_back.extend(gone.into_values().map(|sheet| (adopted, sheet)));
-        history.closed.extend(best.map(|sheet| (round, sheet)));
+        let sheets: Vec<Sheet> = history.sheets_of(best).into_iter().cloned().collect();
+        history.set_aside(round, adopted);
+        history.closed.extend(sheets.into_iter().map(|sheet| (sheet.round, sheet)));
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use remand_ledger::fact::NoteKind;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let mut history = Sight::of(job)?.history;
     let before = history.board()?.clone();
-    let round = before.round().saturating_sub(1);
+    let round = history.last_begun();
     let best = history.rounds.best(&before, round);
     let mut done = Done::saying("kept");
     let board = match history.rounds.adopt_best(&before, round) {
@@ -33,11 +33,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         (None, _) => format!("no rollback is left, and no attempt at round {round} counts"),
     };
     done.note(NoteKind::Decision, told);
-    let kept = archived.and_then(|number| {
-        let mut rolled_back = history.rolled_back.iter();
-        let (_, sheet) = rolled_back.find(|(of, sheet)| *of == number && sheet.round == round)?;
-        sheet.text
-    });
+    let kept = best.and_then(|attempt| history.sheets_of(attempt).last().and_then(|sheet| sheet.text));
     if let Some(text) = kept {
         keep(job, &job.program.subject, "md", text.blob, text.digest, &mut done);
     }
