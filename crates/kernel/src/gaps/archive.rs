@@ -118,8 +118,10 @@ impl Rounds {
     pub fn follow(&mut self, board: &Board, request: RollbackRequest) -> Result<Board, RollbackError> {
         let (round, mode) = (request.round, request.mode);
         let start = self.starts.get(&round).ok_or(RollbackError::NotBegun { round })?.clone();
+        let spent = self.spent_since(board, round);
         self.archive(board, round, RollbackCause::Requested(request));
-        let mut restored = Board { issued: board.issued.clone(), ..start };
+        let max_rounds = board.max_rounds.saturating_sub(spent);
+        let mut restored = Board { issued: board.issued.clone(), max_rounds, ..start };
         match mode {
             RetryMode::SamePrompt | RetryMode::Narrowed | RetryMode::ExtraContext => {}
             RetryMode::Skip => restored.skip_round(),
@@ -151,7 +153,7 @@ impl Rounds {
         self.archive(board, round, RollbackCause::BestAdopted);
         let end = archived.last().map_or_else(|| board.clone(), |last| last.end.clone());
         self.starts.extend(archived.into_iter().map(|archived| (archived.round, archived.start)));
-        Ok(Board { issued: board.issued.clone(), ..end })
+        Ok(Board { issued: board.issued.clone(), max_rounds: board.max_rounds, ..end })
     }
 
     /// Every rollback so far, oldest first; the newest requested one holds what the retry is told.
@@ -182,6 +184,14 @@ impl Rounds {
             return Err(RollbackError::RoundLimit { round, limit: per_round });
         }
         Ok(())
+    }
+
+    /// The rounds that were begun after this one and stay spent: a rollback gives none of them back, and has a limit of
+    /// its own for the one that it does again (CORE-11). Rounds that do not count cost none.
+    fn spent_since(&self, board: &Board, round: u32) -> u32 {
+        let uncounted = |round: u32| board.rows.iter().any(|row| row.round == round && !row.state.counts());
+        let begun = self.starts.range(round..).filter(|(round, _)| !uncounted(**round)).count();
+        u32::try_from(begun).unwrap_or(u32::MAX).saturating_sub(1)
     }
 
     fn archive(&mut self, board: &Board, round: u32, cause: RollbackCause) {

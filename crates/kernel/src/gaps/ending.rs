@@ -36,7 +36,7 @@ impl Board {
         Acceptable::Yes { high: self.ids_of(GapSeverity::High), lower }
     }
 
-    /// The highest number of rounds, fixed by the first inventory.
+    /// The highest number of rounds on the present line: fixed by the first inventory, less what rolled back ones spent.
     pub fn max_rounds(&self) -> u32 {
         self.max_rounds
     }

@@ -76,8 +76,12 @@ fn an_answer_that_decides_nothing_is_said_and_the_question_stays() {
     let shown = place.remand(&["answer", "latest", "decided", "--note", "9"]);
     assert_eq!(shown.code, 5, "{shown:?}");
     assert!(board(&place).decisions().is_empty());
-    let gates = place.remand(&["gates"]).out;
-    assert!(gates.contains("waits for a decision"), "{gates}");
+    let gates = place.remand(&["gates"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["waits for a decision", "(2) the engineer: Three are enough"] {
+        assert!(gates.contains(words), "{words} in {gates}");
+    }
+    let notes = place.reader().notes(&place.latest().run).expect("notes");
+    assert!(notes.iter().any(|note| note.text.starts_with("`9` decides nothing: ")), "{notes:?}");
 }
 
 // SR-10
