@@ -2,22 +2,25 @@
 //! proposals that it has to judge. Which of them depends on the contract alone.
 
 use crate::contract::SchemaId;
-use crate::pinned::PinnedRole;
-use crate::rounds::{History, Task, documents};
+use crate::pinned::{Pinned, PinnedRole};
+use crate::rounds::{History, Task, documents, schema_of};
 use crate::workshop::{Job, Trouble};
 use remand_kernel::command::Dispatch;
 use remand_kernel::gaps::{Board, Gap, GapId, GapStatus, IssueId, RetryMode, RollbackRequest};
+use remand_kernel::ids::PhaseId;
 use remand_ledger::Reader;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The artifacts that are shown in other words: the board and what was written about it.
-const COVERED: [&str; 4] = ["gaps", "proposals", "reviews", "decisions"];
+/// What the operations on the board write.
+const BOARD: [&str; 2] = ["gaps", "decisions"];
 
 /// A dispatch in a round.
 pub struct Round {
     schema: SchemaId,
     history: History,
     task: Task,
+    covered: BTreeSet<String>,
     item: String,
 }
 
@@ -39,12 +42,13 @@ impl Round {
             return Ok(None);
         }
         let task = history.task(&job.program)?;
-        Ok(Some(Round { schema, history, task, item: dispatch.item.clone().unwrap_or_default() }))
+        let covered = covered(&job.site.pinned);
+        Ok(Some(Round { schema, history, task, covered, item: dispatch.item.clone().unwrap_or_default() }))
     }
 
     /// Tells whether an artifact is shown by these documents.
     pub fn covers(&self, artifact: &str) -> bool {
-        COVERED.contains(&artifact)
+        self.covered.contains(artifact)
     }
 
     /// The gaps that a result must be about, at least one of them (SR-03).
@@ -210,4 +214,16 @@ impl Round {
         text.push_str(&documents::engineer_page(&self.history.current, board));
         text
     }
+}
+
+/// The artifacts that are shown in other words: the board, and what roles write about it.
+fn covered(pinned: &Pinned) -> BTreeSet<String> {
+    let program = &pinned.program;
+    let phases = (0..program.phases.len()).filter_map(|at| u16::try_from(at).ok()).map(PhaseId);
+    let about = |phase: &PhaseId| {
+        matches!(schema_of(pinned, *phase), Some(SchemaId::GapProposals | SchemaId::GapReview))
+    };
+    let written = phases.filter(about).flat_map(|phase| &program.phase(phase).writes);
+    let written = written.map(|artifact| program.artifacts[artifact.index()].clone());
+    written.chain(BOARD.map(str::to_string)).collect()
 }

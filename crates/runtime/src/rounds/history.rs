@@ -37,6 +37,10 @@ pub struct History {
     pub rolled_back: Vec<(u32, Sheet)>,
     /// The document as it is.
     pub text: Option<Text>,
+    /// The newest look at the whole found nothing, and the board has not changed since.
+    pub is_clean: bool,
+    /// The document was put on the branch as a draft.
+    pub is_draft: bool,
     pub begun_at: Millis,
     pub last_at: Millis,
     /// The rounds of the board at which the checkpoints of the run were set.
@@ -69,6 +73,8 @@ impl History {
             closed: BTreeMap::new(),
             rolled_back: Vec::new(),
             text: None,
+            is_clean: false,
+            is_draft: false,
             begun_at: Millis(0),
             last_at: Millis(0),
             checkpoints: Vec::new(),
@@ -180,7 +186,8 @@ impl History {
     /// Puts the sheet of a round and all later ones to those that were rolled back.
     pub(super) fn set_aside(&mut self, round: u32, number: u32) {
         let closed = self.closed.split_off(&round);
-        let current = std::mem::take(&mut self.current);
+        let mut current = std::mem::take(&mut self.current);
+        current.board = self.board.clone();
         let open = Some(current).filter(|sheet| !sheet.is_blank() && sheet.round >= round);
         self.rolled_back.extend(closed.into_values().chain(open).map(|sheet| (number, sheet)));
     }

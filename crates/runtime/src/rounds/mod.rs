@@ -20,3 +20,4 @@ pub use outputs::Turns;
 pub use place::{Misplaced, places, put};
 pub use sheet::{Mishap, Sheet};
 pub use task::{Batch, Open, Task, retry_of};
+pub use teller::schema_of;

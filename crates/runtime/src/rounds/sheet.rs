@@ -24,7 +24,7 @@ pub struct Sheet {
     pub remarks: Vec<String>,
     /// What the close of the round said; empty before.
     pub end: String,
-    /// The document and the board when the round was over.
+    /// The document and the board when the round was over, or was rolled back.
     pub text: Option<Text>,
     pub board: Option<Board>,
     pub begun_at: Option<Millis>,

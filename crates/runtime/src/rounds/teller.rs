@@ -86,15 +86,19 @@ impl Teller<'_> {
         match (&program.phase(phase).work, self.schema(phase)) {
             (Work::Operation { operation }, _) => {
                 let name = program.operation(*operation).name.clone();
+                self.history.is_draft |= name == "write-draft";
                 if let Some(artifact) = artifacts.iter().find(|artifact| artifact.name == GAPS) {
                     let board: Board = self.json(artifact)?;
                     self.operated(&name, &report.says, board, row)?;
                 }
             }
             (_, Some(SchemaId::GapInventory)) => {
-                if let Some(artifact) = artifacts.iter().find(|artifact| artifact.name == GAPS) {
+                if let Some(artifact) = artifacts.first() {
                     let found: GapInventory = self.payload(artifact)?;
-                    self.history.board = Some(opened(&found, self.pinned)?);
+                    self.history.is_clean = found.gaps.is_empty();
+                    if artifact.name == GAPS {
+                        self.history.board = Some(opened(&found, self.pinned)?);
+                    }
                 }
             }
             (_, Some(SchemaId::GapProposals)) => {
@@ -119,6 +123,11 @@ impl Teller<'_> {
     fn operated(&mut self, name: &str, says: &str, board: Board, row: &JournalRow) -> Result<(), Trouble> {
         let program = &self.pinned.program;
         let history = &mut self.history;
+        history.is_clean = match name {
+            "close-round" => board.is_complete(),
+            "write-spec" => history.is_clean,
+            _ => false,
+        };
         match name {
             "assign-gaps" => {
                 history.current.round = board.round();
@@ -228,6 +237,7 @@ impl Teller<'_> {
         let round = history.checkpoints.get(at).copied().unwrap_or_else(|| before.round());
         history.checkpoints.truncate(at);
         let request = history.request(round, event);
+        history.is_clean = false;
         if let Ok(board) = history.rounds.follow(&before, request) {
             let number = history.rounds.rollbacks().last().map_or(0, |rollback| rollback.number);
             history.set_aside(round, number);
@@ -267,7 +277,8 @@ fn opened(found: &GapInventory, pinned: &Pinned) -> Result<Board, Trouble> {
     Board::open(gaps, pinned.rounds.board).map_err(|error| Trouble::denied(error.to_string()))
 }
 
-fn schema_of(pinned: &Pinned, phase: PhaseId) -> Option<SchemaId> {
+/// What the role of a phase returns.
+pub fn schema_of(pinned: &Pinned, phase: PhaseId) -> Option<SchemaId> {
     let contract = pinned.program.phase(phase).contracts().first()?;
     let title = pinned.program.contract(*contract).title();
     pinned.roles.get(&title)?.result.parse().ok()

@@ -3,8 +3,10 @@
 use super::rehearsed::{
     approved, engineer, gap, inventory, last_look, objected, one_gap, proposal, proposed, reviewer,
 };
-use super::{Place, begin, board, committed, given, has_paper, json, paper, place};
+use super::{Place, SPEC, begin, board, committed, given, has_paper, json, paper, place};
 use crate::rehearsed::Script;
+use remand_kernel::gaps::GapStatus;
+use remand_ledger::{ReplayFrom, replay};
 use serde_json::json;
 
 /// Each round resolves one of three gaps.
@@ -39,6 +41,31 @@ fn after_round_one() -> Place {
     place
 }
 
+/// What is left of a budget.
+fn left(place: &Place, budget: &str) -> u16 {
+    let (reader, run) = (place.reader(), place.latest().run);
+    let replayed = replay(&reader, &run, ReplayFrom::Start).expect("a run");
+    let program = &replayed.program;
+    let id = program.budgets.iter().position(|it| it.name == budget).expect("a budget");
+    replayed.state.left[id]
+}
+
+// SR-11
+#[test]
+fn the_text_and_the_gaps_are_those_of_the_rounds_start() {
+    let place = after_round_one();
+    let accepted = board(&place);
+    assert_eq!(accepted.gaps().filter(|gap| gap.status == GapStatus::Resolved).count(), 1);
+    assert!(paper(&place, "spec.md").contains("Alpha."));
+    assert_eq!(place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "no"]).code, 5);
+    let specs = given(&place, "engineer", "spec.md");
+    assert_eq!(specs[3], SPEC, "the accepted text is gone");
+    let assigned: String = given(&place, "engineer", "assignment.md")[3..].concat();
+    assert!(assigned.contains("## GAP-A-001 (critical)"), "the gap is open again: {assigned}");
+    let gap = board(&place).gap(&"GAP-A-001".parse().expect("an id")).expect("a gap").clone();
+    assert_eq!((gap.status, gap.proposal), (GapStatus::Open, None));
+}
+
 // SR-11
 #[test]
 fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
@@ -50,7 +77,6 @@ fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
         "Three tries, please.",
     )])));
     assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
-    let before = board(&place);
     let shown = place.remand(&[
         "rounds",
         "rollback",
@@ -81,7 +107,6 @@ fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
     );
     let after = board(&place);
     assert_eq!(after.rows().len(), 1, "the counter went back");
-    assert_eq!(before.rows().len(), 1);
     let used = place.latest().used.dispatches;
     assert_eq!(used, 6, "what was spent stays spent: inventory, two rounds of two, the last look");
 }
@@ -103,8 +128,42 @@ fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
     let told = json(&place, &["rounds", "--json"]);
     assert_eq!(told["rollbacks"].as_array().map(Vec::len), Some(1), "one rollback for both: {told}");
     assert_eq!((told["rounds"].as_array().map(Vec::len), &told["round"]), (Some(1), &json!(2)));
+    let (max, left) = (told["max-rounds"].as_u64().expect("a number"), left(&place, "rounds"));
+    assert_eq!((max, u64::from(left) + 1), (9, 9), "the second round stays spent, and both say so (CORE-11)");
     let issues: Vec<String> = board(&place).issues().map(|issue| issue.id.to_string()).collect();
     assert_eq!(issues, ["ISSUE-R1-002"], "an id that was given is never given again");
+}
+
+// SR-15
+#[test]
+fn a_round_that_is_taken_back_before_its_end_keeps_what_was_delivered() {
+    let place = place();
+    assert_eq!(begin(&place, &one_gap(), &["--budget-dispatches", "2"]).code, 5, "before the review");
+    let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "too early"]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    let kept = |name: &str| paper(&place, &format!("round_001_rolled_back_1/{name}"));
+    assert!(kept("engineer.md").contains("Three tries."), "{}", kept("engineer.md"));
+    assert!(kept("reviewer.md").contains("rolled back before it was reviewed"), "{}", kept("reviewer.md"));
+    assert!(kept("summary.md").contains("rolled back before it was closed"), "{}", kept("summary.md"));
+}
+
+// SR-11
+#[test]
+fn a_round_without_engineers_may_be_done_again_from_its_start() {
+    let place = place();
+    let script = one_gap().with(engineer("batch-1").does(json!({"print": "nothing"})));
+    let script = script.with(engineer("batch-1").round(3).says(proposed(&[proposal(
+        "GAP-FLOW-001",
+        "Login",
+        "Three tries.",
+    )])));
+    assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
+    assert!(place.remand(&["gates"]).out.contains("Two rounds in a row failed."));
+    let shown = place.remand(&["answer", "latest", "redo", "--note", "Name a number."]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(has_paper(&place, "round_002_rolled_back_1/summary.md"));
+    assert!(given(&place, "engineer", "adjustments.md").pop().expect("one").contains("Name a number."));
+    assert_eq!(board(&place).rows().len(), 1);
 }
 
 // SR-11

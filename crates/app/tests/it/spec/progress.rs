@@ -1,6 +1,6 @@
 //! Rounds that make no progress, the user's choices, and the ways in which a refinement ends.
 
-use super::rehearsed::{engineer, gap, inventory, objected, one_gap, proposal, proposed, reviewer};
+use super::rehearsed::{approved, engineer, gap, inventory, objected, one_gap, proposal, proposed, reviewer};
 use super::{SPEC, begin, board, committed, json, paper, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{Actor, GapStatus, RoundState};
@@ -89,6 +89,26 @@ fn high_gaps_are_named_one_by_one_before_a_user_accepts() {
     let shown = place.remand(&["answer", "latest", "accept"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     assert_eq!(committed(&place, "specs/sessions_v1.0.md"), SPEC);
+}
+
+// SR-09
+#[test]
+fn accepting_without_a_clean_last_look_is_not_complete() {
+    let place = place();
+    let mut review = approved(&["GAP-FLOW-001"]);
+    review["verdict"] = json!("reviewed");
+    review["reviews"][0] = json!({
+        "gap": "GAP-FLOW-001", "judgement": "approved-with-note", "note": "A comma.",
+        "issues": [{"severity": "low", "concern": "A comma."}],
+    });
+    let script = one_gap().with(reviewer().says(review));
+    assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
+    let shown = place.remand(&["answer", "latest", "accept"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let summary = paper(&place, "summary.md");
+    assert!(summary.contains("**Status:** user-approved without a clean last look"), "{summary}");
+    let message = place.git(&["log", "-1", "--format=%s", &place.latest().branch]);
+    assert!(message.contains("without a clean last look"), "{message}");
 }
 
 // SR-09

@@ -51,16 +51,12 @@ fn said_at_gate(job: &Job, reader: &Reader) -> Result<Option<remand_ledger::quer
     Ok(reader.gates(&job.site.run)?.into_iter().rfind(|gate| gate.option.is_some()))
 }
 
-/// The flag that says of a board that no critical and no blocking gap is open (SR-09).
-const ACCEPTABLE: &str = "acceptable";
-
-/// The board as the operation leaves it. Whether it is acceptable is the engine's word, wherever a workflow asks for it.
+/// The board as the operation leaves it. Whether no critical and no blocking gap is open on it (SR-09) is the engine's
+/// word: it is the flag that a phase with this operation sets, whatever the workflow calls it.
 fn write_board(job: &Job, board: &Board, done: &mut Done) -> Result<(), Trouble> {
-    let sets = &job.program.phase(job.id.phase).sets;
-    if sets.iter().any(|flag| job.program.flags[flag.index()] == ACCEPTABLE) {
-        let holds = matches!(board.acceptable(), Acceptable::Yes { .. });
-        done.report.flags.push((ACCEPTABLE.to_string(), holds));
-    }
+    let sets = job.program.phase(job.id.phase).sets.iter();
+    let holds = matches!(board.acceptable(), Acceptable::Yes { .. });
+    done.report.flags.extend(sets.map(|flag| (job.program.flags[flag.index()].clone(), holds)));
     let text = serde_json::to_string_pretty(board)
         .map_err(|error| Trouble::denied(format!("the board cannot be written: {error}")))?;
     write(job, "gaps", "json", &text, done);

@@ -21,10 +21,9 @@ pub fn fair(job: &Job) -> Result<Done, Trouble> {
             .map_err(|error| Trouble::denied(error.to_string()))?,
     };
     board.close_resolved();
-    let standing =
-        if board.unsettled().next().is_none() { Standing::Complete } else { Standing::UserApproved };
     write_board(job, &board, &mut done)?;
     sight.history.board = Some(board);
+    let standing = Standing::finished(&sight.history);
     put_on_branch(job, &sight, &fair_name(job), standing, &mut done)?;
     Ok(done)
 }

@@ -73,13 +73,14 @@ pub fn write_summary(site: &Site, text: &str) -> Result<(), Trouble> {
 }
 
 fn add(files: &mut BTreeMap<String, String>, folder: &str, sheet: &Sheet) {
-    let Some(board) = &sheet.board else {
-        files.insert(format!("{folder}/summary.md"), round::unfinished(sheet));
-        return;
-    };
+    let Some(board) = &sheet.board else { return };
     files.insert(format!("{folder}/engineer.md"), engineer::page(sheet, board));
     files.insert(format!("{folder}/reviewer.md"), reviewer::page(sheet, board));
-    files.insert(format!("{folder}/summary.md"), round::page(sheet, board));
+    let summary = match sheet.closed_at {
+        Some(_) => round::page(sheet, board),
+        None => round::unfinished(sheet),
+    };
+    files.insert(format!("{folder}/summary.md"), summary);
 }
 
 /// A folder of a round that is on the present line no more has moved: its sheet are in the folder of the rollback.

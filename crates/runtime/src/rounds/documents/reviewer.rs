@@ -14,6 +14,9 @@ pub fn page(sheet: &Sheet, board: &Board) -> String {
             Some(why) => {
                 format!("The reviewer brought no result: {}. The proposals are unreviewed.", inline(why))
             }
+            None if sheet.closed_at.is_none() => {
+                "The round was rolled back before it was reviewed.".to_string()
+            }
             None => "There was nothing to review.".to_string(),
         };
         return format!("{page}\n{why}\n");

@@ -4,13 +4,15 @@ use super::super::history::History;
 use super::table;
 use crate::contract::markdown::{code, inline};
 use remand_kernel::gaps::{Board, Gap, GapStatus, table as convergence};
-use remand_ledger::query::RunRow;
+use remand_ledger::query::{RunRow, RunStage};
 
 /// How a refinement stands at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     Complete,
     UserApproved,
+    /// No gap is open, but nobody looked at the whole since, or what was found is not on the board.
+    NotLookedOver,
     OutOfRounds,
     Abandoned,
     /// Cancelled, or failed.
@@ -22,14 +24,22 @@ pub enum Standing {
 impl Standing {
     /// How a run stands, by its row in the ledger.
     pub fn of(row: &RunRow, history: &History) -> Standing {
+        match row.stage {
+            RunStage::Running | RunStage::Waiting | RunStage::Paused => Standing::UnderWay,
+            RunStage::Done => Standing::finished(history),
+            RunStage::Stopped if history.is_draft => Standing::OutOfRounds,
+            RunStage::Stopped => Standing::Abandoned,
+            RunStage::Failed | RunStage::Cancelled => Standing::BrokenOff,
+        }
+    }
+
+    /// How a document stands that is written in full.
+    pub fn finished(history: &History) -> Standing {
         let open = history.board.as_ref().is_some_and(|board| board.unsettled().next().is_some());
-        match row.ended.as_deref() {
-            None => Standing::UnderWay,
-            Some("done") if open => Standing::UserApproved,
-            Some("done") => Standing::Complete,
-            Some(ended) if ended.contains("max-rounds") => Standing::OutOfRounds,
-            Some(ended) if ended.contains("abandoned") => Standing::Abandoned,
-            Some(_) => Standing::BrokenOff,
+        match (open, history.is_clean) {
+            (true, _) => Standing::UserApproved,
+            (false, true) => Standing::Complete,
+            (false, false) => Standing::NotLookedOver,
         }
     }
 
@@ -37,6 +47,7 @@ impl Standing {
         match self {
             Standing::Complete => "complete",
             Standing::UserApproved => "user-approved with known gaps",
+            Standing::NotLookedOver => "user-approved without a clean last look",
             Standing::OutOfRounds => "draft, out of rounds",
             Standing::Abandoned => "abandoned",
             Standing::BrokenOff => "broken off",
