@@ -72,6 +72,7 @@ codes! {
     RoleValue = "R701", "A key of a role file takes one of its known values.";
     RolePermission = "R702", "What a role may write agrees with what it changes.";
     RoleSection = "R703", "A section for a mode belongs to a mode of the role.";
+    RoleForeign = "R704", "The role file of another tool gives an agent what its role needs.";
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -15,7 +15,11 @@ pub mod phrase;
 
 pub mod operations;
 pub mod permissions;
+
+mod front;
 mod prompt;
+
+pub mod foreign;
 pub mod roles;
 pub mod shipped;
 

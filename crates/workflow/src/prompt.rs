@@ -56,6 +56,11 @@ impl Prompt {
         format!("{}\n", self.common.trim())
     }
 
+    /// The section of a mode, heading and all.
+    pub(crate) fn mode_section(&self, mode: &str) -> Option<&str> {
+        self.sections.iter().find(|section| section.mode.it == mode).map(|section| section.text.trim())
+    }
+
     /// The prompt of a mode: what is common, then the mode's own section if it has one.
     pub(crate) fn for_mode(&self, mode: &str) -> String {
         match self.sections.iter().find(|section| section.mode.it == mode) {
@@ -63,4 +68,28 @@ impl Prompt {
             None => self.plain(),
         }
     }
+}
+
+/// The section below a heading of the second level, without the heading; `None` when there is none.
+pub(crate) fn section(text: &str, heading: &str) -> Option<String> {
+    let mut found: Option<String> = None;
+    let mut fenced = false;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        }
+        if !fenced && (line.starts_with("# ") || line.starts_with("## ")) {
+            if found.is_some() {
+                break;
+            }
+            if line.strip_prefix("## ").is_some_and(|name| name.trim() == heading) {
+                found = Some(String::new());
+            }
+            continue;
+        }
+        if let Some(found) = &mut found {
+            found.push_str(line);
+        }
+    }
+    found.map(|text| text.trim().to_string())
 }

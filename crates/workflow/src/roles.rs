@@ -1,11 +1,18 @@
 //! Roles: the contracts and prompts of role files, shipped and the user's own.
+//!
+//! `roles/adopt.rs` puts the role file of another tool in the place of a prompt, `roles/written.rs` writes role files.
+
+mod adopt;
+mod written;
 
 use crate::diagnostic::{Code, Diagnostic, suggest, tidy};
 use crate::fields::{Fields, head};
+use crate::front::front_matter;
 use crate::permissions::{self, Writable};
-use crate::prompt::Prompt;
+use crate::prompt::{self, Prompt};
 use crate::source::{At, Source, Span};
 use crate::yaml;
+use adopt::Adopted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The schemas of results by name, each with what it holds; the runtime has the types.
@@ -85,6 +92,8 @@ pub struct RoleSpec {
     /// It sees the work tree; otherwise documents only.
     pub tree: bool,
     pub network: bool,
+    /// The model for it, as its agent names it; the configuration comes before.
+    pub model: Option<String>,
 }
 
 impl RoleSpec {
@@ -99,6 +108,8 @@ impl RoleSpec {
 pub struct Roles {
     by_title: BTreeMap<String, RoleSpec>,
     by_name: BTreeMap<String, RoleFile>,
+    /// By title: what the file of another tool gives.
+    adopted: BTreeMap<String, Adopted>,
 }
 
 #[derive(Clone, Debug)]
@@ -133,13 +144,28 @@ impl Roles {
     /// What an agent in this role is told: the common part of the file, and the section of its mode.
     pub fn prompt(&self, title: &str) -> Option<String> {
         self.get(title)?;
+        if let Some(adopted) = self.adopted.get(title) {
+            return Some(adopted.prompt.clone());
+        }
         match title.split_once('/') {
             Some((name, mode)) => Some(self.by_name.get(name)?.prompt.for_mode(mode)),
             None => Some(self.by_name.get(title)?.prompt.plain()),
         }
     }
 
-    /// Name and full text of every role file, by name: what a run pins (CORE-18).
+    /// The full text of the file that a role comes from: what a run pins (CORE-18).
+    pub fn text(&self, title: &str) -> Option<&str> {
+        self.get(title)?;
+        let adopted = self.adopted.get(title).map(|adopted| adopted.text.as_str());
+        adopted.or_else(|| Some(&self.by_name.get(title.split('/').next()?)?.text))
+    }
+
+    /// A section of what an agent in this role is told, without its heading.
+    pub fn section(&self, title: &str, heading: &str) -> Option<String> {
+        prompt::section(&self.prompt(title)?, heading)
+    }
+
+    /// Name and full text of every role file of our own format, by name.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.by_name.iter().map(|(name, file)| (name.as_str(), file.text.as_str()))
     }
@@ -151,7 +177,9 @@ impl Roles {
         let Some((specs, prompt)) = read.filter(|_| problems.is_empty()) else {
             return Err(tidy(problems));
         };
-        self.by_title.retain(|title, _| title.split('/').next() != Some(name));
+        let is_other = |title: &String| title.split('/').next() != Some(name);
+        self.by_title.retain(|title, _| is_other(title));
+        self.adopted.retain(|title, _| is_other(title));
         for spec in specs {
             self.by_title.insert(spec.title.clone(), spec);
         }
@@ -237,6 +265,7 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
         shell: flag_or(&mut fields, "shell", plain.is_none_or(|plain| plain.shell)),
         tree: flag_or(&mut fields, "tree", plain.is_none_or(|plain| plain.tree)),
         network: flag_or(&mut fields, "network", plain.is_some_and(|plain| plain.network)),
+        model: fields.text("model").map(|model| model.it).or_else(|| plain?.model.clone()),
     };
     fields.finish();
     Some(spec)
@@ -286,16 +315,4 @@ fn check_sections(prompt: &Prompt, known: &[&str], problems: &mut Vec<Diagnostic
             problems.push(Diagnostic::error(Code::RoleSection, mode.span, message, "make it one section"));
         }
     }
-}
-
-/// The text between the first two `---` lines, and where the body begins.
-///
-/// The first line is blanked out, not cut off, so that places in the front matter are places in the file.
-fn front_matter(source: &Source) -> Option<(Source, usize)> {
-    const FENCE: &str = "---\n";
-    let rest = source.text.strip_prefix(FENCE)?;
-    let end = rest.find("\n---")?;
-    let closing = FENCE.len() + end + 1;
-    let body = source.text[closing..].find('\n').map_or(source.text.len(), |at| closing + at + 1);
-    Some((Source::new(source.name.clone(), format!("   \n{}\n", &rest[..end])), body))
 }

@@ -7,6 +7,7 @@ mod support;
 mod core_scenarios;
 mod exploration;
 mod feature_scenarios;
+mod foreign_roles;
 mod fuzz;
 mod issue_scenarios;
 mod mutations;

@@ -97,6 +97,7 @@ fn every_documented_key_is_read_and_no_other() {
         ("shell", "false"),
         ("tree", "false"),
         ("network", "true"),
+        ("model", "large"),
         ("modes", "{other: {about: Less., says: [good], may-write: [report]}}"),
     ]);
     let documented: BTreeSet<&str> = ROLE_KEYS.iter().map(|(key, _, _)| *key).collect();
@@ -105,6 +106,7 @@ fn every_documented_key_is_read_and_no_other() {
     let all = spec(&added("all", &format!("---\n{front}---\n")), "all");
     assert_eq!((all.time, all.shell, all.network, all.guarded), (7, false, true, true));
     assert!(!all.tree);
+    assert_eq!(all.model.as_deref(), Some("large"));
 }
 
 #[test]

@@ -1,0 +1,129 @@
+//! A role file of another tool in the place of a prompt of ours.
+
+use super::{RoleSpec, Roles};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::foreign::{self, Foreign, Grant, Unused};
+use crate::permissions::Writable;
+use crate::prompt;
+use crate::source::{Source, Span};
+use std::collections::BTreeSet;
+
+/// Where our role files explain verdicts and payload.
+const RETURN: &str = "What you return";
+/// Where exported ones do.
+const EXPORTED: &str = "Completion Contract";
+
+/// What the file of another tool gives for one title.
+#[derive(Clone, Debug)]
+pub(super) struct Adopted {
+    /// The whole file.
+    pub text: String,
+    pub prompt: String,
+}
+
+impl Roles {
+    /// Puts a foreign file in the place of a role with all its modes, or of one mode (`check/code`).
+    ///
+    /// Prompt and model come from the file. Contract and permissions stay those of the role that is here already, and of
+    /// the permissions only what the file gives too. Returns what of the file is not used.
+    pub fn adopt(
+        &mut self,
+        title: &str,
+        foreign: &Foreign,
+        source: &Source,
+    ) -> Result<Vec<Unused>, Vec<Diagnostic>> {
+        let below = format!("{title}/");
+        let titles: Vec<String> = self
+            .titles()
+            .filter(|known| *known == title || known.starts_with(&below))
+            .map(str::to_string)
+            .collect();
+        if titles.is_empty() {
+            let message = format!("there is no role `{title}` whose contract the file could have");
+            let remedy = crate::diagnostic::suggest(title, self.titles());
+            return Err(vec![Diagnostic::error(Code::RoleForeign, Span::default(), message, remedy)]);
+        }
+        let mut specs = Vec::new();
+        let mut problems = Vec::new();
+        for title in &titles {
+            let Some(spec) = self.get(title) else { continue };
+            match narrowed(spec, foreign) {
+                Ok(spec) => specs.push(spec),
+                Err(problem) => problems.push(*problem),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut unused = foreign.unused.clone();
+        unused.extend(self.get(title).map(|spec| wider(spec, foreign, source)).unwrap_or_default());
+        unused.sort_by_key(|unused| unused.line);
+        for mut spec in specs {
+            if spec.title == title {
+                spec.about = foreign.about.clone().filter(|about| !about.is_empty()).unwrap_or(spec.about);
+            }
+            let prompt = self.told(&spec.title, title, foreign);
+            self.adopted.insert(spec.title.clone(), Adopted { text: source.text.clone(), prompt });
+            self.by_title.insert(spec.title.clone(), spec);
+        }
+        Ok(unused)
+    }
+
+    /// The file's text, and of ours what explains the verdicts, unless the file does.
+    fn told(&self, title: &str, adopted: &str, foreign: &Foreign) -> String {
+        let mut text = foreign.body.trim_end().to_string();
+        let explains = [RETURN, EXPORTED].iter().any(|heading| prompt::section(&text, heading).is_some());
+        let (name, mode) = title.split_once('/').unwrap_or((title, ""));
+        let ours = self.by_name.get(name).map(|file| &file.prompt);
+        if !explains && let Some(ours) = ours.and_then(|ours| prompt::section(&ours.plain(), RETURN)) {
+            text.push_str(&format!("\n\n## {RETURN}\n\n{ours}"));
+        }
+        let is_meant = explains && title == adopted;
+        if let Some(section) = ours.and_then(|ours| ours.mode_section(mode)).filter(|_| !is_meant) {
+            text.push_str(&format!("\n\n{section}"));
+        }
+        text.push('\n');
+        text
+    }
+}
+
+/// The role with no more permissions than the file gives.
+fn narrowed(spec: &RoleSpec, foreign: &Foreign) -> Result<RoleSpec, Box<Diagnostic>> {
+    let mut spec = spec.clone();
+    if foreign.grants.edit.is_denied() {
+        if !spec.changes.is_empty() {
+            let message = format!(
+                "`{}` changes {}, and the file gives it no tool to write with",
+                spec.title,
+                spec.changes.join(" and ")
+            );
+            let remedy = "give it a tool that edits files, or use the file for a role that only reads";
+            return Err(Box::new(Diagnostic::error(Code::RoleForeign, Span::default(), message, remedy)));
+        }
+        spec.may_write = BTreeSet::from([Writable::Report]);
+    }
+    spec.shell &= !foreign.grants.shell.is_denied();
+    spec.network &= !foreign.grants.network.is_denied();
+    spec.model = foreign.model.clone().or(spec.model);
+    Ok(spec)
+}
+
+/// What the file gives and the role may not.
+fn wider(spec: &RoleSpec, foreign: &Foreign, source: &Source) -> Vec<Unused> {
+    let source = foreign::unix(source);
+    let grants = &foreign.grants;
+    let all = [
+        (&grants.edit, !spec.is_read_only(), "is read-only"),
+        (&grants.shell, spec.shell, "starts no programs"),
+        (&grants.network, spec.network, "has no network"),
+    ];
+    let given = |(grant, allowed, why): (&Grant, bool, &str)| match grant {
+        Grant::Given(word) if !allowed => Some(Unused {
+            what: word.it.clone(),
+            reason: format!("`{}` {why}, and a file of another tool only narrows", spec.title),
+            line: source.position(word.span.start).0,
+        }),
+        Grant::Given(_) | Grant::Unsaid | Grant::Denied => None,
+    };
+    all.into_iter().filter_map(given).collect()
+}

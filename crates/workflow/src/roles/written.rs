@@ -1,0 +1,77 @@
+//! A role as a file of our own format.
+
+use super::{RoleFile, RoleSpec, Roles};
+use crate::permissions::Writable;
+use std::fmt::Write;
+
+impl Roles {
+    /// The file of a role with all its modes, as it is in effect: reading it gives the same role again.
+    pub fn written(&self, name: &str) -> Option<String> {
+        let plain = self.get(name)?;
+        let mut text = format!("---\n{}", contract(plain, ""));
+        let below = format!("{name}/");
+        let modes: Vec<&RoleSpec> = self.all().filter(|spec| spec.title.starts_with(&below)).collect();
+        if !modes.is_empty() {
+            text.push_str("modes:\n");
+        }
+        for mode in &modes {
+            let _ = write!(text, "  {}:\n{}", &mode.title[below.len()..], contract(mode, "    "));
+        }
+        let _ = write!(text, "---\n\n{}", self.prompt(name)?);
+        let file = self.by_name.get(name);
+        for mode in modes {
+            let section =
+                |file: &RoleFile| file.prompt.mode_section(&mode.title[below.len()..]).map(str::to_string);
+            if let Some(section) = file.and_then(section) {
+                let _ = write!(text, "\n{section}\n");
+            }
+        }
+        Some(text)
+    }
+}
+
+/// One contract, every key that differs from its default.
+fn contract(spec: &RoleSpec, indent: &str) -> String {
+    let mut text = String::new();
+    let mut key = |name: &str, value: String| {
+        let _ = writeln!(text, "{indent}{name}: {value}");
+    };
+    let list = |names: &[String]| format!("[{}]", names.join(", "));
+    key("about", quoted(&spec.about));
+    key("says", list(&spec.says));
+    if let Some(mild) = &spec.mild {
+        key("mild", mild.clone());
+    }
+    let flags = [
+        ("findings", spec.findings),
+        ("by-kind", spec.by_kind),
+        ("states-approach", spec.states_approach),
+        ("guarded", spec.guarded),
+        ("delta", spec.delta),
+    ];
+    for (name, _) in flags.into_iter().filter(|(_, on)| *on) {
+        key(name, "true".to_string());
+    }
+    for (name, names) in [("changes", &spec.changes), ("lists", &spec.lists)] {
+        if !names.is_empty() {
+            key(name, list(names));
+        }
+    }
+    key("result", spec.result.clone());
+    key("time", spec.time.to_string());
+    let places: Vec<String> =
+        spec.may_write.iter().map(|place: &Writable| place.name().to_string()).collect();
+    key("may-write", list(&places));
+    for (name, on) in [("shell", spec.shell), ("tree", spec.tree), ("network", spec.network)] {
+        key(name, on.to_string());
+    }
+    if let Some(model) = &spec.model {
+        key("model", quoted(model));
+    }
+    text
+}
+
+/// A text that YAML reads as it is.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
