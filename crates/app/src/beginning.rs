@@ -209,8 +209,9 @@ fn pinned_roles(
         let title = contract.title();
         let missing = || Failure::user(format!("there is no role `{title}`"), "add it to .remand/roles");
         let spec = roles.get(&title).ok_or_else(missing)?;
-        let text = roles.texts().find(|(name, _)| *name == contract.role).map_or("", |(_, text)| text);
-        let usual = Choice { seconds: u64::from(spec.time) * 60, ..agents.usual()? };
+        let text = roles.text(&title).ok_or_else(missing)?;
+        let mut usual = Choice { seconds: u64::from(spec.time) * 60, ..agents.usual()? };
+        usual.model = spec.model.clone().or(usual.model);
         let named = [config.roles.get(&contract.role), config.roles.get(&title)];
         let by = named.into_iter().flatten().try_fold(usual, |by, choice| agents.choose(by, choice))?;
         let mut by_item = BTreeMap::new();

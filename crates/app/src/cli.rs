@@ -2,8 +2,8 @@
 
 use crate::commands::{
     answer, audit, bench, cancel, clean, completions, config, defects, demo, diff, doctor, estimate,
-    evidence, findings, gaps, gates, gauntlet, init, issues, log, man, rehearse, resume, rollback, rounds,
-    run, runs, show, stats, status, ticket,
+    evidence, export, findings, gaps, gates, gauntlet, import, init, issues, log, man, rehearse, resume,
+    rollback, rounds, run, runs, show, stats, status, ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -100,6 +100,20 @@ pub enum Command {
 
     /// Write, show and correct tickets, and the approaches that failed for them
     Ticket(ticket::Args),
+
+    /// Show what a role file of Claude Code, Copilot or opencode gives here, and what of it is not used
+    ///
+    /// The file gives the text that the agent is told, its model, and which tools it wants. Verdicts, result and the most
+    /// that may be done stay those of our role: the file narrows permissions and never widens them. Nothing is changed
+    /// unless `--write` says so: `[roles.NAME] file = "FILE"` in remand.toml uses the file as it is.
+    Import(import::Args),
+
+    /// Write a workflow and its roles as agent files of Claude Code, Copilot or opencode
+    ///
+    /// Agent definitions, an orchestrator, the references that they name, an entry prompt and a page with the picture of
+    /// the workflow are made from the same sources as everything else. There, all of it is advice to a model; here, the
+    /// engine holds agents to it.
+    Export(export::Args),
 
     /// Write a configuration file with every setting explained
     Init(init::Args),

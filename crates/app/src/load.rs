@@ -2,9 +2,12 @@
 
 use crate::commands::Context;
 use crate::exit::{Exit, Failure, tell};
-use crate::workplace::here;
+use crate::workplace::{environment, here, of_config};
+use remand_runtime::config::{Config, Sources};
 use remand_runtime::pinned::PinnedFile;
+use remand_workflow::compile::Compiled;
 use remand_workflow::diagnostic::Style;
+use remand_workflow::foreign::{self, Format};
 use remand_workflow::roles::Roles;
 use remand_workflow::source::{LARGEST, Source};
 use remand_workflow::{Checked, check, check_bytes, diagnostic, shipped, yaml};
@@ -12,7 +15,7 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// Where a repository keeps roles of its own.
-const OWN_ROLES: &str = ".remand/roles";
+pub const OWN_ROLES: &str = ".remand/roles";
 
 /// Where a repository keeps workflows of its own.
 const OWN_WORKFLOWS: &str = ".remand/workflows";
@@ -24,8 +27,58 @@ fn own(context: &Context<'_>, folder: &str) -> Option<PathBuf> {
     Some(root.join(folder)).filter(|own| own.is_dir())
 }
 
-/// The shipped roles, with the user's own on top.
+/// The shipped roles, with the user's own on top, and on these what the configuration names.
 pub fn roles(context: &Context<'_>) -> Result<Roles, Failure> {
+    let mut roles = own_roles(context)?;
+    let Some(root) = root(context) else {
+        return Ok(roles);
+    };
+    let config = Config::load(&Sources::of(&root, environment())).map_err(|error| of_config(&error))?;
+    for (title, choice) in &config.roles {
+        if let Some(file) = &choice.file {
+            take_over(&mut roles, title, &root, file)?;
+        }
+    }
+    Ok(roles)
+}
+
+/// Puts a file that the configuration names in the place of a role; what of it is not used is told.
+fn take_over(roles: &mut Roles, title: &str, root: &Path, file: &str) -> Result<(), Failure> {
+    let source = source(&root.join(file), file)?;
+    let tool = match foreign::format(&source) {
+        Some(Format::Of(tool)) => tool,
+        Some(Format::Ours) if !title.contains('/') => {
+            return roles.add(title, &source).map_err(|problems| refused(&source, &problems));
+        }
+        Some(Format::Ours) => {
+            let what = format!("{file} is a whole role, and `{title}` is one mode of it");
+            return Err(Failure::user(what, "name it for the role, or put it into .remand/roles"));
+        }
+        None => {
+            let hint = "name a file in .claude/agents, .github/agents or .opencode/agents, or see `remand import --help`";
+            return Err(Failure::user(format!("{file} does not say which tool it is for"), hint));
+        }
+    };
+    let adopted = foreign::read(tool, &source).and_then(|foreign| roles.adopt(title, &foreign, &source));
+    for unused in adopted.map_err(|problems| refused(&source, &problems))? {
+        tell(&format!("note: {file}:{}: {unused}", unused.line));
+    }
+    Ok(())
+}
+
+/// The root of the repository that one stands in.
+pub fn root(context: &Context<'_>) -> Option<PathBuf> {
+    here(context).ancestors().find(|above| above.join(".git").exists()).map(Path::to_path_buf)
+}
+
+/// The text of a file, under a name for messages.
+pub fn source(path: &Path, name: &str) -> Result<Source, Failure> {
+    yaml::decode(name, &read(path)?)
+        .map_err(|undecodable| refused(&undecodable.source, &[undecodable.problem]))
+}
+
+/// The shipped roles, with those of the repository or of the command line on top.
+pub fn own_roles(context: &Context<'_>) -> Result<Roles, Failure> {
     let mut roles = Roles::shipped();
     let Some(own) = context.roles.map(PathBuf::from).or_else(|| own(context, OWN_ROLES)) else {
         return Ok(roles);
@@ -45,9 +98,7 @@ pub fn roles(context: &Context<'_>) -> Result<Roles, Failure> {
     files.sort();
     for path in files {
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let bytes = read(&path)?;
-        let source = yaml::decode(&path.display().to_string(), &bytes)
-            .map_err(|undecodable| refused(&undecodable.source, &[undecodable.problem]))?;
+        let source = source(&path, &path.display().to_string())?;
         roles.add(&name, &source).map_err(|problems| refused(&source, &problems))?;
     }
     Ok(roles)
@@ -94,6 +145,11 @@ pub fn workflow(context: &Context<'_>, name: &str, roles: &Roles) -> Result<Chec
 
 /// A workflow that must be accepted for the command to make sense.
 pub fn accepted(context: &Context<'_>, name: &str, roles: &Roles) -> Result<remand_kernel::Program, Failure> {
+    Ok(proven(context, name, roles)?.program)
+}
+
+/// An accepted workflow with its file.
+pub fn proven(context: &Context<'_>, name: &str, roles: &Roles) -> Result<Compiled, Failure> {
     let checked = workflow(context, name, roles)?;
     if !checked.accepted() {
         print_diagnostics(&checked);
@@ -105,7 +161,7 @@ pub fn accepted(context: &Context<'_>, name: &str, roles: &Roles) -> Result<rema
         });
     }
     match checked.compiled {
-        Some(compiled) => Ok(compiled.program),
+        Some(compiled) => Ok(compiled),
         None => Err(Failure::user(format!("{name} is empty"), "name a workflow file")),
     }
 }

@@ -10,6 +10,7 @@ mod draw;
 mod driving;
 mod embedded;
 mod exit;
+mod export;
 mod gauntlet;
 mod load;
 mod progress;

@@ -13,10 +13,12 @@ pub mod diff;
 pub mod doctor;
 pub mod estimate;
 pub mod evidence;
+pub mod export;
 pub mod findings;
 pub mod gaps;
 pub mod gates;
 pub mod gauntlet;
+pub mod import;
 pub mod init;
 pub mod issues;
 pub mod log;
@@ -90,10 +92,12 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Doctor(args) => doctor::run(&context, args),
         Command::Estimate(args) => estimate::run(&context, args),
         Command::Evidence(args) => evidence::run(&context, args),
+        Command::Export(args) => export::run(&context, args),
         Command::Findings(args) => findings::run(&context, args),
         Command::Gaps(args) => gaps::run(&context, args),
         Command::Gates(args) => gates::run(&context, args),
         Command::Gauntlet(args) => gauntlet::run(&context, args),
+        Command::Import(args) => import::run(&context, args),
         Command::Init(args) => init::run(&context, args),
         Command::Issues(args) => issues::run(&context, args),
         Command::Log(args) => log::run(&context, args),

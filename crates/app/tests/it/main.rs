@@ -18,6 +18,7 @@ mod issue;
 mod knowledge;
 mod limits;
 mod monorepo;
+mod other_tools;
 mod own_workflow;
 mod parked;
 mod permissions;

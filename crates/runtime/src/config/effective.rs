@@ -123,6 +123,8 @@ pub struct RoleChoice {
     pub agent: Option<String>,
     pub model: Option<String>,
     pub time: Option<Duration>,
+    /// A role file of another tool, from the root of the repository.
+    pub file: Option<String>,
 }
 
 /// One value in effect.

@@ -389,6 +389,14 @@ pub const KEYS: &[Key] = &[
         meaning: "How long one dispatch of this role may take.",
     },
     Key {
+        path: "roles.*.file",
+        shape: Shape::Inside,
+        default: "",
+        example: "\".claude/agents/reviewer.md\"",
+        meaning: "A role file of Claude Code, Copilot or opencode that is used as it is: its text, its model, and of the \
+                  role's permissions those that it gives too.",
+    },
+    Key {
         path: "agents.*.command",
         shape: Shape::Argv,
         default: "",

@@ -102,6 +102,7 @@ impl Table<'_> {
             agent: self.text(&key("agent")),
             model: self.text(&key("model")),
             time: self.time(&key("time")),
+            file: self.text(&key("file")),
         }
     }
 

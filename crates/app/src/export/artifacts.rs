@@ -1,0 +1,63 @@
+//! What goes from phase to phase: each artifact with its form and who makes it.
+
+use super::Export;
+use remand_kernel::ids::ArtifactId;
+use remand_kernel::program::{Phase, Work};
+use std::collections::BTreeSet;
+
+/// One artifact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    pub name: String,
+    /// A schema, `text` or `tree`.
+    pub form: String,
+    pub is_schema: bool,
+    /// Who makes it.
+    pub by: String,
+}
+
+/// The artifacts that phases read, or may read, each once.
+pub fn read(export: &Export<'_>, phases: &[&Phase]) -> Vec<Artifact> {
+    listed(export, phases, |phase| phase.reads.iter().chain(&phase.may_read).copied().collect())
+}
+
+/// The artifacts that phases write.
+pub fn written(export: &Export<'_>, phases: &[&Phase]) -> Vec<Artifact> {
+    listed(export, phases, |phase| phase.writes.clone())
+}
+
+fn listed(export: &Export<'_>, phases: &[&Phase], of: impl Fn(&Phase) -> Vec<ArtifactId>) -> Vec<Artifact> {
+    let mut seen = BTreeSet::new();
+    let all = phases.iter().flat_map(|phase| of(phase));
+    all.filter(|id| seen.insert(*id)).map(|id| artifact(export, id)).collect()
+}
+
+fn artifact(export: &Export<'_>, id: ArtifactId) -> Artifact {
+    let program = export.program;
+    let name = program.artifacts.get(id.index()).cloned().unwrap_or_default();
+    let writers: Vec<&Phase> = program.phases.iter().filter(|phase| phase.writes.contains(&id)).collect();
+    let contracts = || writers.iter().flat_map(|phase| phase.contracts()).map(|id| program.contract(*id));
+    let (form, is_schema) = if contracts().any(|contract| contract.changes.contains(&id)) {
+        ("tree".to_string(), false)
+    } else {
+        let results = contracts().filter_map(|contract| export.roles.get(&contract.title()));
+        let results: BTreeSet<&str> = results.map(|spec| spec.result.as_str()).collect();
+        match results.is_empty() {
+            true => ("text".to_string(), false),
+            false => (results.into_iter().collect::<Vec<_>>().join(" | "), true),
+        }
+    };
+    let by: Vec<String> = writers.iter().map(|phase| maker(export, phase)).collect();
+    let by = if by.is_empty() { "the user".to_string() } else { by.join("; ") };
+    Artifact { name, form, is_schema, by }
+}
+
+/// The phase that makes an artifact, and whether you, agents or an operation do it there.
+fn maker(export: &Export<'_>, phase: &Phase) -> String {
+    match &phase.work {
+        Work::Operation { .. } => format!("operation of {}", phase.name),
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
+            format!("{}: {}", phase.name, crate::draw::phrase::who(export.program, phase))
+        }
+    }
+}

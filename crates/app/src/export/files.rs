@@ -1,0 +1,88 @@
+//! Files that are written all or not at all, and never over something else.
+
+use crate::exit::Failure;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// One file to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// From the folder that is written to.
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// Which files that are there already may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    Nothing,
+    Differing,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    New,
+    Replaced,
+    /// It was there with the same text.
+    Same,
+}
+
+impl Written {
+    pub fn name(self) -> &'static str {
+        match self {
+            Written::New => "new",
+            Written::Replaced => "replaced",
+            Written::Same => "same",
+        }
+    }
+}
+
+/// Writes files below a folder; nothing is written when one of them may not be.
+pub fn write(folder: &Path, files: &[File], replace: Replace) -> Result<Vec<Written>, Failure> {
+    let mut outcomes = Vec::new();
+    let mut differing = Vec::new();
+    for file in files {
+        let outcome = foresee(&folder.join(&file.path), &file.text)?;
+        if outcome == Written::Replaced && replace == Replace::Nothing {
+            differing.push(file.path.display().to_string());
+        }
+        outcomes.push(outcome);
+    }
+    if !differing.is_empty() {
+        let what = format!("files in {} are there already and differ", folder.display());
+        let failure = Failure::user(what, "name another folder, or replace them with `--force`");
+        return Err(differing.into_iter().fold(failure, Failure::caused_by));
+    }
+    for (file, outcome) in files.iter().zip(&outcomes) {
+        if *outcome == Written::Same {
+            continue;
+        }
+        let path = folder.join(&file.path);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(&path, &file.text)).map_err(|error| {
+            Failure::user(format!("{} cannot be written", path.display()), "name a folder that you may write")
+                .caused_by(error.to_string())
+        })?;
+    }
+    Ok(outcomes)
+}
+
+/// What writing a file would do; a link or a folder in its place is left alone.
+fn foresee(path: &Path, text: &str) -> Result<Written, Failure> {
+    let unfit = |cause: String| {
+        let what = format!("{} is in the way", path.display());
+        Failure::user(what, "move it away, or name another folder").caused_by(cause)
+    };
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_file() => match fs::read(path) {
+            Ok(bytes) if bytes == text.as_bytes() => Ok(Written::Same),
+            Ok(_) => Ok(Written::Replaced),
+            Err(error) => Err(unfit(error.to_string())),
+        },
+        Ok(_) => Err(unfit("it is not a plain file".to_string())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Written::New),
+        Err(error) => Err(unfit(error.to_string())),
+    }
+}

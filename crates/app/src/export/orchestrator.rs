@@ -1,0 +1,161 @@
+//! The agent that goes through the workflow where no engine does.
+
+use super::agent::quote;
+use super::files::File;
+use super::overview::MARK;
+use super::{Export, artifacts, cell, coded, target};
+use crate::draw::{matrix, phrase};
+use remand_kernel::ids::PhaseId;
+use remand_kernel::program::Work;
+use remand_workflow::operations::OPERATIONS;
+use std::fmt::Write;
+
+pub fn file(export: &Export<'_>) -> File {
+    let program = export.program;
+    let agents: Vec<String> = export.used().iter().map(|spec| target::name_of(&spec.title)).collect();
+    let front = target::orchestrator_front(export.tool, &program.about, &agents);
+    let mut text = format!("{front}\n{MARK}\n\n# {}\n\n", target::ORCHESTRATOR);
+    let subject = &program.subject;
+    quote(
+        &mut text,
+        &[
+            ("Type", "Agent definition".to_string()),
+            ("Pipeline Step", format!("all of `{}`", program.name)),
+            ("Inputs", format!("`{subject}`")),
+            ("Outputs", "`completion-contract`".to_string()),
+        ],
+    );
+    let place = |name: &str| target::reference(export.tool, name).display().to_string();
+    let mut part = |heading: &str, body: &str| {
+        let _ = write!(text, "\n## {heading}\n\n{}\n", body.trim());
+    };
+    part(
+        "Role & Purpose",
+        &format!(
+            "{} You dispatch the agents, read their results and follow the routes. You decide nothing that a route \
+             decides, and you do no agent's work.",
+            program.about
+        ),
+    );
+    part("Input Schema", &format!("```yaml\n{subject}: text  # the user\n```"));
+    part(
+        "Output Schema",
+        &format!(
+            "`completion-contract` of `{}`. Every agent returns the schema that its definition names; a result \
+             that does not fit goes back to it once, with what is wrong.",
+            place("schemas.md")
+        ),
+    );
+    part("Workflow", &flow(export));
+    part(
+        "Completion Contract",
+        "- DONE: a route led to `done`.\n- ERROR: a route led to `fail` or `stop`; `completion.summary` says why.",
+    );
+    part("Operating Rules", &rules(export));
+    part("Self-Verification", &promises(export));
+    part(
+        "Tool Access",
+        &format!(
+            "Agents: {}.\n\nA shell for the operations, and nothing that edits files.",
+            coded(agents.iter().map(String::as_str))
+        ),
+    );
+    let name = target::ORCHESTRATOR;
+    part(
+        "Anti-Drift Anchor",
+        &format!(
+            "**REMEMBER:** You are the **{name}**. You dispatch, read results and follow the routing table. You never \
+             write code, judge work, take a claim for evidence, or leave a route out. Stay as {name}."
+        ),
+    );
+    File { path: target::agent(export.tool, name), text }
+}
+
+/// Every phase in order, those of a sub-flow below their owner.
+fn flow(export: &Export<'_>) -> String {
+    let mut text = String::new();
+    for (at, id) in export.program.flow(None).enumerate() {
+        let _ = writeln!(text, "{}. {}", at + 1, step(export, id));
+        for (below, id) in export.program.flow(Some(id)).enumerate() {
+            let _ = writeln!(text, "   {}. {}", below + 1, step(export, id));
+        }
+    }
+    text
+}
+
+fn step(export: &Export<'_>, id: PhaseId) -> String {
+    let program = export.program;
+    let phase = program.phase(id);
+    let mut text = format!("**{}**", phase.name);
+    if phase.aside {
+        text.push_str(" (only when a route names it)");
+    }
+    let _ = write!(text, ": {}", phrase::who(program, phase));
+    for remark in phrase::remarks(program, phase) {
+        let _ = write!(text, ", {remark}");
+    }
+    if let Work::Ask { question, .. } = &phase.work {
+        let _ = write!(text, ": {question}");
+    }
+    let names = |all: Vec<artifacts::Artifact>| {
+        let names: Vec<String> = all.into_iter().map(|artifact| artifact.name).collect();
+        coded(names.iter().map(String::as_str))
+    };
+    let (reads, writes) = (artifacts::read(export, &[phase]), artifacts::written(export, &[phase]));
+    for (verb, all) in [("reads", reads), ("writes", writes)] {
+        if !all.is_empty() {
+            let _ = write!(text, "; {verb} {}", names(all));
+        }
+    }
+    text
+}
+
+fn rules(export: &Export<'_>) -> String {
+    let program = export.program;
+    let place = |name: &str| target::reference(export.tool, name).display().to_string();
+    let mut text = format!(
+        "1. A phase ends with a signal, and the table says where it leads. A route that spends a budget takes one from \
+         it; an empty budget leads where the route or the budget says.\n\
+         2. How phases are dispatched stands in `{}`, what severities mean in `{}`.\n\
+         3. An agent's word is a claim. Evidence is what an operation of the table below gave, run by you.\n",
+        place("dispatch-patterns.md"),
+        place("severity-taxonomy.md")
+    );
+    let renamed = export.used().into_iter().filter(|spec| target::name_of(&spec.title) != spec.title);
+    let renamed: Vec<String> =
+        renamed.map(|spec| format!("`{}` is `{}`", spec.title, target::name_of(&spec.title))).collect();
+    if !renamed.is_empty() {
+        let _ = writeln!(text, "4. Roles and their agents: {}.", renamed.join(", "));
+    }
+    text.push('\n');
+    // The title and the line about the workflow stand above already.
+    let table = matrix::markdown(program);
+    text.push_str(table.find("| phase").map_or(table.as_str(), |at| &table[at..]));
+    let names = |name: &str| program.operations.iter().any(|operation| operation.name == name);
+    let used: Vec<_> = OPERATIONS.iter().filter(|spec| names(spec.name)).collect();
+    if !used.is_empty() {
+        text.push_str("\n| operation | ends with | what it does |\n| --- | --- | --- |\n");
+    }
+    for spec in used {
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} |",
+            spec.name,
+            coded(spec.results.iter().copied()),
+            cell(spec.about)
+        );
+    }
+    text
+}
+
+fn promises(export: &Export<'_>) -> String {
+    if export.guarantees.is_empty() {
+        return "Every route that was taken stands in the table.".to_string();
+    }
+    let mut text =
+        String::from("Every route that was taken stands in the table, and these hold of the whole way:\n\n");
+    for guarantee in export.guarantees {
+        let _ = writeln!(text, "- {guarantee}");
+    }
+    text
+}

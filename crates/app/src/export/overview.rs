@@ -1,0 +1,65 @@
+//! The page about the exported workflow, with its picture.
+
+use super::files::File;
+use super::{Export, cell, coded, target};
+use crate::draw::mermaid;
+use std::fmt::Write;
+
+/// Tells a file that was made from one that somebody wrote.
+pub const MARK: &str = "<!-- Made by `remand export`; make it again instead of changing it. -->";
+
+pub fn file(export: &Export<'_>) -> File {
+    let program = export.program;
+    let tool = export.tool;
+    let mut text = format!(
+        "{MARK}\n\n# {}\n\n{} {}\n\n```mermaid\n{}\n```\n\n## Agents\n\n\
+         | agent | phases | returns | what it does |\n| --- | --- | --- | --- |\n",
+        program.name,
+        program.about,
+        target::begin(tool, &program.name),
+        mermaid(program).trim_end()
+    );
+    for spec in export.used() {
+        let phases = export.phases(&spec.title);
+        let _ = writeln!(
+            text,
+            "| [`{name}`]({}) | {} | `{}` | {} |",
+            target::agent(tool, &target::name_of(&spec.title)).display(),
+            coded(phases.iter().map(|(_, phase)| phase.name.as_str())),
+            spec.result,
+            cell(&spec.about),
+            name = target::name_of(&spec.title)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "| [`{name}`]({}) | all | `completion-contract` | {} |\n\n## References\n",
+        target::agent(tool, target::ORCHESTRATOR).display(),
+        cell(&program.about),
+        name = target::ORCHESTRATOR
+    );
+    for (name, about) in [
+        ("schemas.md", "what agents return"),
+        ("dispatch-patterns.md", "how phases are dispatched"),
+        ("severity-taxonomy.md", "what severities mean"),
+    ] {
+        let _ = writeln!(text, "- [{name}]({}): {about}", target::reference(tool, name).display());
+    }
+    let entry = target::entry(tool, &program.name);
+    let _ = writeln!(text, "- [{}]({0}): the entry prompt", entry.display());
+    if !export.guarantees.is_empty() {
+        text.push_str("\n## Guarantees\n\nProven of every path of the workflow when Remand drives it:\n\n");
+    }
+    for guarantee in export.guarantees {
+        let _ = writeln!(text, "- {guarantee}");
+    }
+    let _ = write!(
+        text,
+        "\n## What holds here\n\nThese files are advice to a model: nothing prevents it from leaving a phase out, and \
+         lists of tools are all that limits an agent. `remand run --workflow {}` holds agents to the same workflow: it \
+         confines them, undoes what they may not change, runs build and tests itself, and commits only what was \
+         verified.\n",
+        program.name
+    );
+    File { path: export.overview.clone(), text }
+}
