@@ -116,7 +116,10 @@ fn output(export: &Export<'_>, spec: &RoleSpec, phases: &[&Phase]) -> String {
 fn work(export: &Export<'_>, spec: &RoleSpec) -> String {
     let section = |heading: &str| export.roles.section(&spec.title, heading);
     let common = section("What to do");
-    let mode = spec.title.split_once('/').and_then(|(_, mode)| section(&format!("Mode: {mode}")));
+    let mode = spec.title.split_once('/').and_then(|(_, mode)| {
+        let heading = format!("Mode: {mode}");
+        section(&heading).map(|text| format!("### {heading}\n\n{text}"))
+    });
     match (common, mode) {
         (Some(common), Some(mode)) => format!("{common}\n\n{mode}"),
         (Some(only), None) | (None, Some(only)) => only,
