@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Stage {
     script: Script,
-    /// Files that are there decide on tools, so the plan of a dispatch is made once.
+    /// Files that are there decide on tools, so a plan is made when a conversation begins, and kept.
     plans: BTreeMap<(PathBuf, Vec<String>), Arc<Plan>>,
     /// How many requests of a dispatch met an outage, by its action.
     met: BTreeMap<(PathBuf, usize), u32>,
@@ -81,7 +81,12 @@ impl Stage {
         let tools = &conversation.tools;
         let names = tools.iter().map(|tool| tool.name.clone()).collect();
         let make = || Arc::new(Plan::of(entry, Toolbox { tools, info: &errand.info }));
-        self.plans.entry((errand.about.clone(), names)).or_insert_with(make).clone()
+        let key = (errand.about.clone(), names);
+        if errand.played == 0 {
+            // The same dispatch may be issued again, on another tree.
+            self.plans.remove(&key);
+        }
+        self.plans.entry(key).or_insert_with(make).clone()
     }
 
     fn aside(&mut self, conversation: &Conversation) -> Move {

@@ -84,6 +84,20 @@ fn actions_are_calls_of_the_programs_own_tools_and_tokens_add_up() {
 }
 
 #[test]
+fn a_dispatch_that_is_issued_again_finds_the_tree_as_it_is() {
+    let place = Place::new();
+    let standin = standin("  do:\n  - write: {path: a.txt, text: b}\n");
+    let tools = [
+        tool("write", json!({"filePath": {}, "content": {}})),
+        tool("read", json!({"filePath": {"type": "string"}})),
+    ];
+    let first = || called(&post(&standin, PATH, &request(&place, &tools, &[])).json()).0;
+    assert_eq!(first(), "write");
+    std::fs::write(place.tree().join("a.txt"), "a").unwrap();
+    assert_eq!(first(), "read", "programs let a file be replaced only after it was read");
+}
+
+#[test]
 fn a_stream_says_the_same_in_pieces() {
     let place = Place::new();
     let standin = standin("  do:\n  - print: now then\n  - run: make\n");
