@@ -3,7 +3,7 @@
 use crate::commands::{
     answer, audit, bench, cancel, clean, completions, config, defects, demo, diff, doctor, estimate,
     evidence, export, findings, gaps, gates, gauntlet, import, init, issues, log, man, rehearse, resume,
-    rollback, rounds, run, runs, show, stats, status, ticket,
+    rollback, rounds, run, runs, show, stats, status, submit, ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -216,6 +216,10 @@ pub enum Command {
     /// Play one dispatch of a rehearsal; the engine calls this
     #[command(hide = true)]
     Rehearse(rehearse::Args),
+
+    /// Take the result of a dispatch in by MCP; agents call this
+    #[command(hide = true)]
+    Submit(submit::Args),
 
     /// Run a command inside the sandbox; the engine calls this
     #[command(hide = true)]

@@ -29,6 +29,7 @@ pub mod contract;
 pub mod driver;
 pub mod git;
 pub mod rehearsal;
+pub mod submission;
 
 pub mod confine;
 pub mod process;

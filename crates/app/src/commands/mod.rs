@@ -32,6 +32,7 @@ pub mod runs;
 pub mod show;
 pub mod stats;
 pub mod status;
+pub mod submit;
 pub mod ticket;
 
 mod bound;
@@ -58,8 +59,10 @@ pub struct Context<'c> {
 
 /// Runs the subcommand of a command line.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
-    let is_engines_own = matches!(cli.command, Command::Rehearse(_) | Command::Confine(_));
-    if !is_engines_own && std::env::var_os(dispatch::AGENT).is_some() {
+    // Each does nothing that the process which starts it could not do itself.
+    let is_for_agents =
+        matches!(cli.command, Command::Rehearse(_) | Command::Confine(_) | Command::Submit(_));
+    if !is_for_agents && std::env::var_os(dispatch::AGENT).is_some() {
         let hint = "an agent's result is all that it has to say; the engine and people do the rest";
         return Err(Failure::user("remand is not for agents: Permission denied", hint));
     }
@@ -112,6 +115,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Status(args) => status::run(&context, args),
         Command::Ticket(args) => ticket::run(&context, args),
         Command::Rehearse(args) => rehearse::run(args),
+        Command::Submit(args) => submit::run(args),
         Command::Confine(args) => rehearse::confine(args),
     }
 }

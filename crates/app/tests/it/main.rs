@@ -26,6 +26,7 @@ mod quick;
 mod recorded;
 mod secrets;
 mod spec;
+mod submission;
 mod ticket;
 mod trust;
 mod tsp;

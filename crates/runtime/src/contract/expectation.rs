@@ -4,6 +4,7 @@ use super::pointers::Documents;
 use super::schema::SchemaId;
 use super::schema::failure::{FindingsReport, Producer, Trigger};
 use super::yaml;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The verdicts on a specification that say there is no gap.
@@ -13,7 +14,7 @@ pub(super) const NO_GAPS: [&str; 2] = ["none", "clean"];
 const DESIGN: &str = include_str!("examples/design-document.yaml");
 
 /// What one dispatch must return.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Expectation {
     pub schema: SchemaId,
     /// The role's title, such as `check/code`.
@@ -34,7 +35,8 @@ pub struct Expectation {
 }
 
 /// Whether a role reports findings, and what each must have beside id, severity, category and claim.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FindingsRule {
     /// The role need not report any; those it lists are taken.
     #[default]
@@ -44,7 +46,8 @@ pub enum FindingsRule {
 }
 
 /// A field of a finding that a contract may require.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FindingField {
     Kind,
     InjectedBy,
@@ -68,7 +71,8 @@ impl FindingField {
 }
 
 /// Whether a role must state its approach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ApproachRule {
     #[default]
     NotAsked,
@@ -76,7 +80,7 @@ pub enum ApproachRule {
 }
 
 /// What a result may point at. What is `None` is not known here and so not checked.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Known {
     /// The artifacts that pointers of a plan may name.
     pub documents: Option<Documents>,
@@ -99,7 +103,7 @@ pub struct Known {
 }
 
 /// What the engine knows of a failure before anybody states findings about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocked {
     /// The number of the revision that the findings ask for.
     pub revision: u16,

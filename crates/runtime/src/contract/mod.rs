@@ -34,6 +34,7 @@ mod order;
 mod yaml;
 
 mod outline;
+mod whole;
 
 pub(crate) mod markdown;
 mod render;
@@ -53,6 +54,7 @@ pub use schema::plan::SplitTask;
 pub use schema::{Schema, SchemaId, schema, schemas};
 pub use shortfall::{Shortfall, too_short};
 pub use waves::{Circular, waves};
+pub use whole::schema_for;
 pub use yaml::to_yaml;
 
 #[cfg(test)]

@@ -111,3 +111,37 @@ fn no_other_name_of_a_field_is_the_name_of_a_field_beside_it() {
     }
     assert!(seen > 40, "{seen}");
 }
+
+// EP-06
+#[test]
+fn the_schema_for_every_shipped_role_is_whole_and_takes_what_the_contract_takes() {
+    for title in Roles::shipped().titles() {
+        let expected = expectation(title);
+        let schema = schema_for(&expected);
+        let text = schema.to_string();
+        assert!(!text.contains("$ref") && !text.contains("\"x-"), "{title}: {text}");
+        let mut example = parsed(&expected.example());
+        let validator = jsonschema::validator_for(&schema).expect(title);
+        let errors: Vec<String> = validator.iter_errors(&example).map(|error| error.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{title}");
+        for filled in ["agent", "instance", "step"] {
+            example.as_object_mut().unwrap().remove(filled);
+        }
+        assert!(validator.is_valid(&example) && read(example.clone(), &expected, &Limits::default()).is_ok());
+        example["payload"]["verdict"] = Value::from("no word of its");
+        assert!(!validator.is_valid(&example), "{title}");
+    }
+}
+
+// EP-06
+#[test]
+fn what_is_expected_survives_being_written_down() {
+    for title in Roles::shipped().titles() {
+        let mut expected = expectation(title);
+        expected.known.documents = Some([("design".to_string(), Value::from("text"))].into());
+        let text = serde_json::to_string(&expected).unwrap();
+        let again: Expectation = serde_json::from_str(&text).unwrap();
+        assert_eq!(format!("{again:?}"), format!("{expected:?}"));
+        assert!(text.contains(&format!("\"schema\":\"{}\"", expected.schema.name())), "{text}");
+    }
+}

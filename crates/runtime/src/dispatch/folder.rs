@@ -2,6 +2,7 @@
 
 use crate::git::{GitError, remove};
 use crate::home::private_folder;
+use crate::submission::Terms;
 use crate::workshop::{Job, Trouble};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -89,7 +90,9 @@ impl Folder {
         }
         // It goes when it is empty, that is, when no session in it is kept.
         let _ = std::fs::remove_dir(self.out());
-        [self.shims(), self.enforced(), self.unseen()].iter().try_for_each(|path| remove(path))
+        [self.shims(), self.enforced(), self.unseen(), Terms::path(&self.about())]
+            .iter()
+            .try_for_each(|path| remove(path))
     }
 
     pub fn result(&self) -> PathBuf {

@@ -27,6 +27,7 @@ use crate::papers::Case;
 use crate::pinned::{Choice, PinnedRole};
 use crate::process::{self, Ended, Exit, Stream, Watch};
 use crate::rehearsal::{DispatchInfo, NO_ENTRY};
+use crate::submission::Terms;
 use crate::workshop::{Job, LaneTree, Trouble};
 use folder::Folder;
 use guard::Permit;
@@ -214,6 +215,10 @@ fn prepare<'b>(
         folder: folder.out(),
     };
     std::fs::write(folder.about(), serde_json::to_vec_pretty(&info).unwrap_or_default())?;
+    let terms = Terms::new(&expected, least(job, expected.schema));
+    let mut terms = serde_json::to_value(&terms).unwrap_or_default();
+    job.site.settings().redactor.redact_value(&mut terms);
+    std::fs::write(Terms::path(&folder.about()), terms.to_string())?;
     Ok(Brief {
         job,
         dispatch,
@@ -378,17 +383,15 @@ impl Seen {
     }
 }
 
-impl Brief<'_> {
-    /// Characters that the result has at least.
-    fn least(&self) -> usize {
-        match self.expected.schema {
-            SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory => {
-                self.job.site.pinned.rounds.least
-            }
-            _ => 0,
-        }
+/// Characters that a result has at least.
+fn least(job: &Job, schema: SchemaId) -> usize {
+    match schema {
+        SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory => job.site.pinned.rounds.least,
+        _ => 0,
     }
+}
 
+impl Brief<'_> {
     fn place(&self) -> Place {
         let settings = self.job.site.settings();
         Place {

@@ -1,5 +1,6 @@
 //! The text that an agent is given: the role, then this dispatch, with every input by path.
 
+use crate::submission::{SERVER, TOOL};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -67,9 +68,10 @@ impl Prompt<'_> {
         );
         let _ = writeln!(
             text,
-            "## Your result\n\nWrite one YAML or JSON document to `{}`. If you cannot write files, end your answer \
-             with it as the last fenced block. `verdict` is one of: {}. This is its form:\n\n```yaml\n{}\n```\n\n\
-             For example:\n\n```yaml\n{}\n```",
+            "## Your result\n\nYour result is one document. Hand it in by the tool `{TOOL}` of the MCP server `{SERVER}` \
+             if you have it, which says at once what is wrong. If not, write it as YAML or JSON to `{}`, and if you \
+             cannot write files, end your answer with it as the last fenced block. `verdict` is one of: {}. This is \
+             its form:\n\n```yaml\n{}\n```\n\nFor example:\n\n```yaml\n{}\n```",
             self.result.display(),
             self.says.join(", "),
             self.outline.trim_end(),

@@ -1,6 +1,6 @@
 //! From an agent's words to a report: found, validated against the contract, kept, and told to the kernel.
 
-use super::{Brief, note};
+use super::{Brief, least, note};
 use crate::checks::is_about_tests;
 use crate::contract::{self, Limits, RawResult, Reading, Unread};
 use crate::driver::{Heard, left_by_agent};
@@ -32,7 +32,7 @@ pub fn read(
         blobs.push(blob.clone());
     }
     let raw = RawResult { file: file.map(|blob| blob.bytes), answer: site.redact(&heard.answer) };
-    if let Some(problem) = contract::too_short(&raw.words(), brief.least()) {
+    if let Some(problem) = contract::too_short(&raw.words(), least(brief.job, brief.expected.schema)) {
         return Err(Trouble::new(Failure::Malformed, told(&[problem])));
     }
     let found = contract::find(&raw, &limits)

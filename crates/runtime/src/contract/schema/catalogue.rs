@@ -6,6 +6,7 @@ use super::{
     verification,
 };
 use jsonschema::Validator;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -17,7 +18,8 @@ pub const VERSION: &str = "1.0";
 pub const MAJOR: u64 = 1;
 
 /// Names a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SchemaId {
     CompletionContract,
     ResearchOutput,

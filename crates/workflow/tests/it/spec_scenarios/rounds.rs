@@ -158,7 +158,10 @@ fn after_two_failed_rounds_the_user_may_retry_three_times() {
         assert_eq!(run.left("guidance"), left);
     }
     run.says("engineer", "denied").says("engineer", "denied");
-    assert_eq!(run.commands(), "ask failed-twice: redo, pause, abandon; not offered: retry (guidance is used up)");
+    assert_eq!(
+        run.commands(),
+        "ask failed-twice: redo, pause, abandon; not offered: retry (guidance is used up)"
+    );
 }
 
 // SR-04
