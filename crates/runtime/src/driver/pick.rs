@@ -13,6 +13,8 @@ pub struct Pick {
     pub lines: BTreeMap<String, Value>,
     /// The path of the value, its parts separated by points; `*` stands for every member. The whole line when absent.
     pub at: Option<String>,
+    /// Words that the value must contain.
+    pub saying: Option<String>,
     /// Whether all such values count, and not the last one alone: numbers are added up, texts put together.
     pub all: bool,
 }
@@ -20,11 +22,15 @@ pub struct Pick {
 impl Pick {
     /// All its values in a line.
     pub fn values<'v>(&self, line: &'v Value) -> Vec<&'v Value> {
-        match &self.at {
+        let mut values = match &self.at {
             _ if !self.fits(line) => Vec::new(),
             Some(path) => at(line, path),
             None => vec![line],
+        };
+        if let Some(words) = &self.saying {
+            values.retain(|value| value.as_str().is_some_and(|text| text.contains(words)));
         }
+        values
     }
 
     fn fits(&self, line: &Value) -> bool {
@@ -78,6 +84,7 @@ mod tests {
         };
         assert_eq!(found("in = {type = 'text'}\nat = 'part.text'"), ["\"one\""]);
         assert_eq!(found("in = {type = ['step', 'text']}\nat = 'uses.*.name'"), ["\"a\"", "\"b\""]);
+        assert_eq!(found("at = 'uses.*.name'\nsaying = 'b'"), ["\"b\""]);
         assert_eq!(found("in = {uses = true}\nat = 'type'"), ["\"text\""]);
         for none in ["in = {type = 'end'}", "in = {no = true}", "in = {'part.x' = true}", "at = 'part.x'"] {
             assert_eq!(found(none), Vec::<String>::new(), "{none}");
