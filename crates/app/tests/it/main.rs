@@ -22,6 +22,7 @@ mod other_tools;
 mod own_workflow;
 mod parked;
 mod permissions;
+mod programs;
 mod quick;
 mod recorded;
 mod secrets;

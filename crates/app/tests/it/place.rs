@@ -60,6 +60,11 @@ impl Place {
         self.folder.path().join("state")
     }
 
+    /// The user's home.
+    pub fn user_home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
     /// The folder that is kept for the repository.
     pub fn home(&self) -> PathBuf {
         let mut folders = fs::read_dir(self.state()).expect("state").flatten().map(|entry| entry.path());

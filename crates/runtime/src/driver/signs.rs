@@ -86,9 +86,9 @@ fn common(signs: Signs<'_>) -> Option<Ailment> {
     })
 }
 
-/// Everything that may tell: errors first, then the standard error from its end.
+/// Everything that may tell: errors first, then the standard error, each from its end.
 fn saying<'s>(signs: Signs<'s>) -> impl Iterator<Item = &'s str> {
-    let errors = signs.errors.iter().map(String::as_str);
+    let errors = signs.errors.iter().rev().map(String::as_str);
     errors.chain(signs.stderr.lines().rev().take(40)).map(str::trim).filter(|line| !line.is_empty())
 }
 

@@ -1,0 +1,156 @@
+//! A place with a stand-in for the model, and an account for every agent program in the user's home.
+
+use crate::place::{Place, Shown, shown};
+use remand_ledger::query::{DispatchRow, NoteRow};
+use remand_runtime::rehearsal::Script;
+use remand_standin::{Request, Standin};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The key that programs sign in with; it must not turn up anywhere else.
+pub const KEY: &str = "standin-key-0123456789";
+
+/// One agent program.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    pub name: &'static str,
+    pub model: &'static str,
+}
+
+pub const CLAUDE: Program = Program { name: "claude", model: "claude-sonnet-4-5" };
+pub const CODEX: Program = Program { name: "codex", model: "stand-in" };
+pub const OPENCODE: Program = Program { name: "opencode", model: "standin/stand-in" };
+pub const GEMINI: Program = Program { name: "gemini", model: "gemini-2.5-flash" };
+pub const QWEN: Program = Program { name: "qwen", model: "stand-in" };
+
+/// Everything that a run with agent programs needs.
+pub struct Desk {
+    pub place: Place,
+    pub standin: Standin,
+}
+
+/// Where the programs are; none when they are to be gone without, which is said.
+fn programs() -> Option<PathBuf> {
+    let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
+    if without.split(',').any(|name| name == "agents") {
+        eprintln!("NOT TESTED: agent programs, since REMAND_TEST_WITHOUT names agents");
+        return None;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
+    let tools = std::env::var_os("REMAND_TEST_TOOLS").map_or(root, PathBuf::from);
+    let folder = tools.join("agents/node_modules/.bin");
+    assert!(
+        folder.is_dir(),
+        "the agent programs are missing: `tools/agents {}` installs them; REMAND_TEST_WITHOUT=agents goes without",
+        tools.join("agents").display()
+    );
+    Some(folder)
+}
+
+impl Desk {
+    /// A desk whose model plays this script; none when agent programs are to be gone without.
+    pub fn new(script: &str) -> Option<Desk> {
+        programs()?;
+        let script = Script::parse(script, "script").expect("a script");
+        let desk = Desk { place: Place::new(), standin: Standin::start(script).expect("a stand-in") };
+        let url = desk.standin.url();
+        desk.at_home(
+            ".codex/config.toml",
+            &format!(
+                "model_provider = \"standin\"\n[model_providers.standin]\nname = \"Stand-in\"\nbase_url = \"{url}/v1\"\n\
+                 env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"
+            ),
+        );
+        desk.at_home(
+            ".config/opencode/opencode.json",
+            &format!(
+                r#"{{"small_model":"standin/stand-in","enabled_providers":["standin"],"provider":{{"standin":{{
+                "npm":"@ai-sdk/openai-compatible","options":{{"baseURL":"{url}/v1","apiKey":"{KEY}"}},
+                "models":{{"stand-in":{{"tool_call":true,"limit":{{"context":128000,"output":4096}},
+                "cost":{{"input":1,"output":2}}}}}}}}}}}}"#
+            ),
+        );
+        Some(desk)
+    }
+
+    /// Writes a file below the user's home.
+    pub fn at_home(&self, path: &str, text: &str) {
+        let path = self.place.user_home().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
+        fs::write(path, text).expect("file");
+    }
+
+    /// The binary, with the programs on its path and the accounts in its environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.place.command(arguments);
+        let usual = std::env::var_os("PATH").expect("PATH");
+        let folders = programs().into_iter().chain(std::env::split_paths(&usual));
+        command.env("PATH", std::env::join_paths(folders).expect("a path"));
+        let url = self.standin.url();
+        for (name, value) in [
+            ("ANTHROPIC_API_KEY", KEY.to_string()),
+            ("ANTHROPIC_BASE_URL", url.clone()),
+            ("OPENAI_API_KEY", KEY.to_string()),
+            ("OPENAI_BASE_URL", format!("{url}/v1")),
+            ("GEMINI_API_KEY", KEY.to_string()),
+            ("GOOGLE_GEMINI_BASE_URL", url.clone()),
+        ] {
+            command.env(name, value);
+        }
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
+        for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+            let usual = Some(home.join(folder)).filter(|path| path.is_dir()).map(Into::into);
+            if let Some(path) = std::env::var_os(name).or(usual) {
+                command.env(name, path);
+            }
+        }
+        command
+    }
+
+    /// Runs `quick` with one program for all roles.
+    pub fn quick(&self, program: Program) -> Shown {
+        self.run(&["--workflow", "quick", "--agent", program.name, "--model", program.model])
+    }
+
+    pub fn run(&self, more: &[&str]) -> Shown {
+        let mut arguments = vec!["run", "Subtraction beside addition"];
+        arguments.extend(more);
+        shown(self.command(&arguments))
+    }
+
+    /// Starts `quick` and leaves it running.
+    pub fn start_quick(&self, program: Program) -> std::process::Child {
+        let arguments =
+            ["run", "Subtraction", "--workflow", "quick", "--agent", program.name, "--model", program.model];
+        let mut command = self.command(&arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
+    }
+
+    pub fn dispatches(&self) -> Vec<DispatchRow> {
+        self.place.reader().dispatches(&self.place.latest().run).expect("dispatches")
+    }
+
+    pub fn notes(&self) -> Vec<NoteRow> {
+        self.place.reader().notes(&self.place.latest().run).expect("notes")
+    }
+
+    /// What the programs asked the model for dispatches of a role.
+    pub fn asked(&self, role: &str) -> Vec<Request> {
+        let of_role =
+            |request: &Request| request.dispatch.as_deref().is_some_and(|about| about.starts_with(role));
+        self.standin.requests().into_iter().filter(of_role).collect()
+    }
+
+    /// A file in the commit that the newest run made.
+    pub fn committed(&self, file: &str) -> String {
+        let branch = format!("remand/{}", self.place.latest().run);
+        self.place.git(&["show", &format!("{branch}:{file}")])
+    }
+
+    /// All that is in the commit that the newest run made.
+    pub fn files(&self) -> String {
+        let branch = format!("remand/{}", self.place.latest().run);
+        self.place.git(&["ls-tree", "-r", "--name-only", &branch])
+    }
+}

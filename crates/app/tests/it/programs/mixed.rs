@@ -1,0 +1,42 @@
+//! A feature by several programs: one implements, and each reviewer is another one.
+
+use super::desk::Desk;
+use crate::three_tasks::REHEARSAL;
+
+const AGENTS: &str = r#"
+agent = "codex"
+model = "stand-in"
+
+[roles."impl-reviewer:security"]
+agent = "claude"
+model = "claude-sonnet-4-5"
+
+[roles."impl-reviewer:architecture"]
+agent = "opencode"
+model = "standin/stand-in"
+
+[roles."impl-reviewer:correctness"]
+agent = "gemini"
+model = "gemini-2.5-flash"
+"#;
+
+// EP-08, EP-26
+#[test]
+fn codex_implements_and_three_others_review() {
+    let Some(desk) = Desk::new(REHEARSAL) else { return };
+    desk.at_home(".config/remand/config.toml", AGENTS);
+    let shown = desk.run(&["--workflow", "feature"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let rows = desk.dispatches();
+    let by = |role: &str, item: Option<&str>| -> Vec<&str> {
+        let own = rows.iter().filter(|row| row.role == role && row.item.as_deref() == item);
+        let mut drivers: Vec<&str> = own.filter_map(|row| row.driver.as_deref()).collect();
+        drivers.dedup();
+        drivers
+    };
+    assert_eq!(by("implementer", None), ["codex"], "{rows:?}");
+    assert_eq!(by("impl-reviewer", Some("security")), ["claude"], "{rows:?}");
+    assert_eq!(by("impl-reviewer", Some("architecture")), ["opencode"], "{rows:?}");
+    assert_eq!(by("impl-reviewer", Some("correctness")), ["gemini"], "{rows:?}");
+    assert!(rows.iter().all(|row| row.spent.is_some()), "{rows:?}");
+}

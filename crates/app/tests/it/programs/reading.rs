@@ -1,0 +1,93 @@
+//! A reviewer may read and say; what it tries to change stays as it was, is heard, and costs it the dispatch where its own
+//! tool for writing was refused.
+
+use super::desk::{CLAUDE, CODEX, Desk, GEMINI, OPENCODE, Program, QWEN};
+use remand_ledger::fact::NoteKind;
+
+pub const MAKER: &str = r#"
+rehearsal: 1
+dispatches:
+  - role: implementer
+    do:
+      - write: {path: sums/sub.py, text: "def sub(a, b):\n    return a - b\n"}
+      - result:
+          payload:
+            verdict: done
+            hypothesis: A function is enough.
+            changes: [{file: sums/sub.py, what: Subtraction., why: the request}]
+"#;
+
+const READER: &str = r#"
+  - role: reviewer
+    attempt: 1
+    do:
+      - write: {path: sums/own.py, text: "mine = 1\n"}
+      - run: echo mine > own.txt
+      - result:
+          payload: {verdict: approve, summary: It does what was asked for.}
+  - role: reviewer
+    do:
+      - result:
+          payload: {verdict: approve, summary: It does what was asked for.}
+"#;
+
+/// What a reader's attempt to write leads to.
+enum Heard {
+    /// Its tool for writing was refused: the dispatch is lost.
+    Violation,
+    /// Its shell was refused, which happens to the innocent too: it is on record.
+    Denial,
+}
+
+fn reads_only(program: Program, heard: &Heard) {
+    let Some(desk) = Desk::new(&format!("{MAKER}{READER}")) else { return };
+    let shown = desk.quick(program);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let files = desk.files();
+    assert!(files.contains("sums/sub.py") && !files.contains("own"), "{files}");
+    let (notes, rows) = (desk.notes(), desk.dispatches());
+    let of_kind =
+        |kind| notes.iter().any(|note| note.kind == kind && note.text.contains("reviewer was denied"));
+    let reviews: Vec<Option<&str>> =
+        rows.iter().filter(|row| row.role == "reviewer").map(|row| row.failure.as_deref()).collect();
+    match heard {
+        Heard::Violation => {
+            assert!(of_kind(NoteKind::Violation), "{notes:?}");
+            assert_eq!(reviews, [Some("violation"), None], "{rows:?}");
+        }
+        Heard::Denial => {
+            assert!(of_kind(NoteKind::Warning), "{notes:?}");
+            assert_eq!(reviews, [None], "{rows:?}");
+        }
+    }
+}
+
+// CORE-05, CORE-15
+#[test]
+fn claude_as_a_reader_changes_nothing() {
+    reads_only(CLAUDE, &Heard::Violation);
+}
+
+// CORE-05, CORE-15
+#[test]
+fn codex_as_a_reader_changes_nothing() {
+    reads_only(CODEX, &Heard::Denial);
+}
+
+// CORE-05, CORE-15
+#[test]
+fn opencode_as_a_reader_changes_nothing() {
+    reads_only(OPENCODE, &Heard::Denial);
+}
+
+// CORE-05, CORE-15
+#[test]
+fn gemini_as_a_reader_changes_nothing() {
+    reads_only(GEMINI, &Heard::Violation);
+}
+
+// CORE-05, CORE-15
+#[test]
+fn qwen_as_a_reader_changes_nothing() {
+    reads_only(QWEN, &Heard::Violation);
+}
