@@ -4,6 +4,9 @@ use super::{APPROACH, Design, NOTES, Piece, names};
 use std::collections::BTreeSet;
 use std::fmt;
 
+/// What stands before the first heading.
+pub(super) const PREAMBLE: &str = "the text before the first heading";
+
 /// What a revision is held against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
@@ -33,14 +36,17 @@ pub enum Departure {
 impl Delta {
     /// Everything in which a revision departs from a delta, in a fixed order.
     pub fn departures(&self, before: &Design, after: &Design) -> Vec<Departure> {
-        let (old, new) = (before.pieces(), after.pieces());
+        let (old, new) = (compared(before), compared(after));
+        let fresh_notes = added_notes(before, after).unwrap_or_default().to_string();
         let mut departures = BTreeSet::new();
         for piece in old.iter().filter(|piece| !is_free(piece)) {
             let now = new.iter().find(|other| other.name == piece.name);
             match now {
                 None => drop(departures.insert(Departure::Gone(piece.name.clone()))),
                 Some(now)
-                    if now.text != piece.text && !self.covers(piece) && !is_noted_diagram(piece, after) =>
+                    if now.text != piece.text
+                        && !self.covers(piece)
+                        && !is_noted_diagram(piece, &fresh_notes) =>
                 {
                     departures.insert(Departure::Uncited(piece.name.clone()));
                 }
@@ -52,14 +58,14 @@ impl Delta {
                 let within = |piece: &&Piece| is_within(piece, name);
                 pieces.iter().filter(within).map(|piece| piece.text.clone()).collect()
             };
-            if part(&old) == part(&new) {
+            if part(&before.pieces()) == part(&after.pieces()) {
                 departures.insert(Departure::Unchanged(name.clone()));
             }
         }
         let known: BTreeSet<&str> = old.iter().map(|piece| piece.name.as_str()).collect();
         let fresh = new.iter().filter(|piece| !known.contains(piece.name.as_str()) && !is_free(piece));
         for piece in fresh.filter(|piece| !piece.inside.iter().any(|name| self.cited.contains(name))) {
-            if !self.is_explained(piece, after) {
+            if !self.is_explained(piece, &fresh_notes) {
                 departures.insert(Departure::Unexplained(piece.name.clone()));
             }
         }
@@ -84,8 +90,7 @@ impl Delta {
     }
 
     /// A note names the new piece and one that was cited.
-    fn is_explained(&self, piece: &Piece, after: &Design) -> bool {
-        let notes = after.notes().unwrap_or_default();
+    fn is_explained(&self, piece: &Piece, notes: &str) -> bool {
         items(notes)
             .iter()
             .any(|item| names(item, &piece.name) && self.cited.iter().any(|cited| names(item, cited)))
@@ -108,16 +113,33 @@ impl Delta {
     }
 }
 
-/// What every revision may write: the title's own lines, the approach, and the notes.
+/// The pieces of a design as a delta compares them: what stands before the first heading is one of them, and the
+/// statement of the approach is in none, since every revision may state another.
+fn compared(design: &Design) -> Vec<Piece> {
+    let stated = design.approach_lines().map(|lines| design.text()[lines].trim_end()).unwrap_or_default();
+    let mut pieces = design.pieces();
+    for piece in pieces.iter_mut().filter(|piece| piece.name.eq_ignore_ascii_case(APPROACH)) {
+        piece.text = piece.text.replacen(stated, "", 1).trim_end().to_string();
+    }
+    let preamble = design.preamble().trim().to_string();
+    pieces.insert(0, Piece { name: PREAMBLE.to_string(), inside: Vec::new(), text: preamble });
+    pieces
+}
+
+/// What a revision added to the notes; none if it changed the earlier ones.
+fn added_notes<'d>(before: &Design, after: &'d Design) -> Option<&'d str> {
+    after.notes().and_then(|notes| notes.strip_prefix(before.notes().unwrap_or_default()))
+}
+
+/// What every revision may write without being asked: the notes.
 fn is_free(piece: &Piece) -> bool {
-    let free = |name: &str| name.eq_ignore_ascii_case(APPROACH) || name.eq_ignore_ascii_case(NOTES);
+    let free = |name: &str| name.eq_ignore_ascii_case(NOTES);
     free(&piece.name) || piece.inside.iter().any(|name| free(name))
 }
 
-/// A diagram may follow the structure if the notes speak of it.
-fn is_noted_diagram(piece: &Piece, after: &Design) -> bool {
-    let is_diagram = piece.name.to_lowercase().contains("diagram");
-    is_diagram && after.notes().is_some_and(|notes| notes.to_lowercase().contains("diagram"))
+/// A diagram may follow the structure if the new notes speak of it.
+fn is_noted_diagram(piece: &Piece, notes: &str) -> bool {
+    piece.name.to_lowercase().contains("diagram") && notes.to_lowercase().contains("diagram")
 }
 
 fn is_within(piece: &Piece, name: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Designs as architects write them, and what counts as a delta of one.
 
+use super::delta::PREAMBLE;
 use super::*;
 
 const DESIGN: &str = "# Design: 0079 sessions
@@ -153,6 +154,43 @@ fn a_new_decision_needs_a_note_that_names_the_flaw() {
     assert_eq!(departures(&["DD-0079-001"], &added), [Departure::Unexplained("DD-0079-003".into())]);
     let named = added.replace("wall clock now", "wall clock now, with DD-0079-003 against skew");
     assert_eq!(departures(&["DD-0079-001"], &named), []);
+}
+
+// DR-13
+#[test]
+fn below_the_statement_of_the_approach_and_before_the_title_nothing_is_free() {
+    let more = revised().replace("More words that", "Other words that");
+    assert_eq!(departures(&["DD-0079-001"], &more), [Departure::Uncited("Approach".into())]);
+    let stated = revised().replace("More words", "Store nothing.\n\nMore words");
+    assert_eq!(departures(&["DD-0079-001"], &stated), [Departure::Uncited("Approach".into())]);
+    let short = |text: &str| text.replace("\nMore words that are no part of the statement.\n", "");
+    let delta = Delta { cited: vec!["DD-0079-001".to_string()] };
+    let again =
+        short(&revised()).replace("Store the monotonic time with\neach session", "Store the wall clock");
+    assert_eq!(delta.departures(&Design::read(short(DESIGN)), &Design::read(again)), []);
+    let noted = revised().replace("wall clock now", "wall clock now in Approach");
+    let cited = noted.replace("Store the monotonic time", "Store the wall clock");
+    assert_eq!(departures(&["DD-0079-001", "Approach"], &cited), []);
+    let below = revised().replace("## Components", "### In detail\n\nA daemon.\n\n## Components");
+    assert_eq!(departures(&["DD-0079-001"], &below), [Departure::Unexplained("In detail".into())]);
+    let before = format!("A daemon does it.\n\n{}", revised());
+    assert_eq!(departures(&["DD-0079-001"], &before), [Departure::Uncited(PREAMBLE.into())]);
+}
+
+// DR-13
+#[test]
+fn notes_of_an_earlier_revision_free_nothing() {
+    let old = "- The diagram answers DD-0079-001, and so does Cache.\n";
+    let before = Design::read(format!("{DESIGN}{}", notes(old)));
+    let after =
+        revised().replace("## Design Revision Notes\n\n", &format!("## Design Revision Notes\n\n{old}"));
+    let delta = Delta { cited: vec!["DD-0079-001".to_string()] };
+    let against = |text: &str| delta.departures(&before, &Design::read(text));
+    assert_eq!(against(&after), []);
+    let drawn = after.replace("reader -> store", "reader -> clock");
+    assert_eq!(against(&drawn), [Departure::Uncited("Diagram".into())]);
+    let cached = after.replace("## Diagram", "## Cache\n\nOne.\n\n## Diagram");
+    assert_eq!(against(&cached), [Departure::Unexplained("Cache".into())]);
 }
 
 // DR-13

@@ -8,6 +8,7 @@ pub use delta::{Delta, Departure};
 
 use crate::markdown::Markdown;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The section that says what revisions changed.
 const NOTES: &str = "Design Revision Notes";
@@ -39,12 +40,27 @@ impl Design {
 
     /// The paragraph that states the approach, on one line.
     pub fn approach(&self) -> Option<String> {
-        let section = self.page.section(&[APPROACH])?;
-        let body = &self.text()[section.body];
-        let body = body.trim_start();
-        let lines = body.lines().take_while(|line| !line.trim().is_empty() && !line.starts_with('#'));
-        let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+        let text = &self.text()[self.approach_lines()?];
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         Some(text).filter(|text| !text.is_empty())
+    }
+
+    /// Where the paragraph that states the approach stands.
+    fn approach_lines(&self) -> Option<Range<usize>> {
+        let section = self.page.section(&[APPROACH])?;
+        let body = &self.text()[section.body.clone()];
+        let start = body.len() - body.trim_start().len();
+        let lines = body[start..].split_inclusive('\n');
+        let stated = lines.take_while(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        let length: usize = stated.map(str::len).sum();
+        let at = section.body.start + start;
+        Some(at..at + length)
+    }
+
+    /// What stands before the first heading.
+    fn preamble(&self) -> &str {
+        let end = self.page.headings().first().map_or(self.text().len(), |first| first.lines.start);
+        &self.text()[..end]
     }
 
     /// The decisions, in their order.
