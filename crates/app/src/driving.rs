@@ -15,7 +15,7 @@ use remand_runtime::checks::Tools;
 use remand_runtime::host::{Host, HostError, Standing, Watch};
 use remand_runtime::lock::DriverLock;
 use remand_runtime::redact::{Redactor, Rules};
-use remand_runtime::workshop::{Places, Settings, Workshop, is_laid_out};
+use remand_runtime::workshop::{Places, Settings, Workshop, is_laid_out, not_brought};
 use remand_runtime::{bundle, confine};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -115,7 +115,8 @@ pub fn redactor(workplace: &Workplace) -> Result<Redactor, Failure> {
         .map_err(|error| Failure::user(error.to_string(), "correct `secrets.patterns` in the configuration"))
 }
 
-/// Tells whether the process that drove a run was killed between its end and what comes after it.
+/// Tells whether something is left to do for a run that is over: the process that drove it was killed, or its branch was
+/// held.
 pub fn is_unfinished(workplace: &Workplace, row: &RunRow) -> bool {
     let folder = workplace.home.run(&row.run);
     row.stage.is_over() && folder.is_dir() && !is_laid_out(&folder)
@@ -296,6 +297,9 @@ fn report(
         Standing::Waiting => Exit::Waiting,
         Standing::Left => Exit::Left,
     };
+    if let (Standing::Over(_), Some(why)) = (standing, not_brought(&workplace.home.run(run))) {
+        tell(&format!("the documents of the run are not on its branch: {why}; then `remand resume {run}`"));
+    }
     let gates = open_gates(reader, run)?;
     if context.json {
         let gates: Vec<_> =

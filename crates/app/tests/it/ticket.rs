@@ -396,6 +396,38 @@ fn at_the_cap_only_close_is_left_and_the_ticket_says_why() {
     assert!(!dispatched(&place).contains(&"revise".to_string()));
 }
 
+// DR-22
+#[test]
+fn a_branch_that_is_held_when_the_run_ends_gets_its_papers_when_it_is_let_go() {
+    let place = place(TEXT);
+    assert_eq!(tickets::run(&place, &circling()).code, 5);
+    let (run, branch) = (place.latest().run.0, place.latest().branch);
+    place.git(&["switch", "-q", &branch]);
+    let shown = answer(&place, &["close"]);
+    assert_eq!(shown.code, 4, "{shown:?}");
+    assert_ne!(status_on_branch(&place), Some("Closed"), "nobody's checkout changes under them");
+    let told = shown.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("is checked out in") && told.contains(&format!("remand resume {run}")), "{told}");
+    place.git(&["switch", "-q", "-"]);
+    let shown = place.remand(&["resume", &run]);
+    assert_eq!(shown.code, 4, "{shown:?}");
+    assert_eq!(status_on_branch(&place), Some("Closed"));
+    let over = place.remand(&["resume", &run]);
+    assert!(over.code == 1 && over.err.contains("is over"), "{over:?}");
+}
+
+// DR-22
+#[test]
+fn a_ticket_that_is_closed_or_merged_is_not_worked_on() {
+    for status in ["Merged / Complete", "Closed"] {
+        let text = TEXT.replace("- [ ] Merged / Complete", &format!("- [x] {status}"));
+        let shown = tickets::run(&place(&text), &agents());
+        assert_eq!(shown.code, 1, "{shown:?}");
+        assert!(shown.err.contains(&format!("the ticket is {status}")), "{}", shown.err);
+        assert!(shown.err.contains("take the tick from"), "{}", shown.err);
+    }
+}
+
 // DR-11
 #[test]
 fn what_an_earlier_run_spent_counts_although_its_branch_is_not_merged() {

@@ -1,6 +1,6 @@
 //! Findings about a design, as people read them at the gate (DR-07, DR-09).
 
-use super::history::Revision;
+use super::history::{History, Revision};
 use super::place::Shelf;
 use crate::clock;
 use crate::contract::markdown::{block, cell, code, inline};
@@ -15,8 +15,8 @@ pub fn typed(stored: &str) -> Option<FindingsReport> {
 }
 
 /// The page of the findings.
-pub fn page(report: &FindingsReport, revision: &Revision, shelf: &Shelf) -> String {
-    let design = shelf.document("design");
+pub fn page(report: &FindingsReport, revision: &Revision, history: &History, shelf: &Shelf) -> String {
+    let design = history.design_name.as_deref().map_or_else(|| shelf.folder(), |name| shelf.document(name));
     let mut page = format!("# Implementation Findings {}: {}\n\n", revision.number, inline(&shelf.name));
     let why =
         if revision.led.why.is_empty() { String::new() } else { format!(" ({})", inline(&revision.led.why)) };

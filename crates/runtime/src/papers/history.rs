@@ -26,8 +26,9 @@ pub struct History {
     pub documents: BTreeMap<String, BlobId>,
     /// Approaches that failed, as the run has them now.
     pub approaches: Vec<Approach>,
-    /// The design as it is.
+    /// The design as it is, and what the workflow calls it.
     pub design: Option<BlobId>,
+    pub design_name: Option<String>,
     /// What led to the last findings, or leads to those that are being stated.
     pub led: Option<Led>,
     /// How the last proposal was found to have failed before.

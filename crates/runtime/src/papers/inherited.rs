@@ -1,7 +1,7 @@
 //! What a new run takes over: from its ticket, and from earlier runs on the same one.
 
 use super::trigger::revision_budget;
-use remand_documents::{Ticket, Unreadable};
+use remand_documents::{Status, Ticket, Unreadable};
 use remand_kernel::change::Approach;
 use remand_kernel::event::{Event, Start};
 use remand_kernel::{Program, State};
@@ -23,6 +23,8 @@ pub enum Unfit {
     Unreadable(#[from] Unreadable),
     #[error("run {0} is under way on this ticket")]
     UnderWay(RunId),
+    #[error("the ticket is {}", .0.name())]
+    Over(Status),
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     #[error(transparent)]
@@ -35,6 +37,12 @@ impl Unfit {
             Unfit::Unreadable(_) => "put a number there, or take the line out".to_string(),
             Unfit::UnderWay(run) => {
                 format!("go on with it by `remand resume {run}`, or end it by `remand cancel {run}`")
+            }
+            Unfit::Over(status) => {
+                format!(
+                    "to work on it again, take the tick from `{}` in its file and commit that",
+                    status.name()
+                )
             }
             Unfit::Ledger(error) => error.hint().to_string(),
             Unfit::Replay(error) => error.hint().to_string(),
@@ -52,6 +60,9 @@ impl Inherited {
         reader: Option<&Reader>,
     ) -> Result<Inherited, Unfit> {
         let ticket = Ticket::read(text);
+        if let Some(status @ (Status::Merged | Status::Closed)) = ticket.status() {
+            return Err(Unfit::Over(status));
+        }
         let listed = ticket.approaches().into_iter();
         let listed = listed.map(|past| Approach { text: past.text, decisions: past.decisions }).collect();
         let mut known = (ticket.revisions()?, listed);

@@ -73,14 +73,45 @@ pub fn documents(site: &Site) -> Result<Files, Trouble> {
 }
 
 /// Brings the run's branch to what its papers are now, in one commit; nothing happens if they are there already.
+///
+/// Whoever looks at the branch just now finds it as it was: the next command brings it along.
 pub fn bring_along(site: &Site, command: &str) -> Result<(), Trouble> {
-    let Some(Case { papers, .. }) = Case::of(site)? else { return Ok(()) };
+    match bring(site, command) {
+        Err(Unbrought::Git(GitError::BranchInUse { .. })) => Ok(()),
+        other => other.map_err(Trouble::from),
+    }
+}
+
+/// Brings the branch to what the papers are in the end. No command follows, so a branch that is held is trouble.
+pub fn bring_home(site: &Site) -> Result<(), Trouble> {
+    bring(site, "finish").map_err(Trouble::from)
+}
+
+/// Why the branch is not what the papers are.
+enum Unbrought {
+    Git(GitError),
+    Other(Trouble),
+}
+
+impl From<GitError> for Unbrought {
+    fn from(error: GitError) -> Unbrought {
+        Unbrought::Git(error)
+    }
+}
+
+impl From<Unbrought> for Trouble {
+    fn from(unbrought: Unbrought) -> Trouble {
+        match unbrought {
+            Unbrought::Git(error) => error.into(),
+            Unbrought::Other(trouble) => trouble,
+        }
+    }
+}
+
+fn bring(site: &Site, command: &str) -> Result<(), Unbrought> {
+    let Some(Case { papers, .. }) = Case::of(site).map_err(Unbrought::Other)? else { return Ok(()) };
     let _main = site.hold_main();
-    let tip = match site.trees.tip() {
-        // Whoever looks at the branch just now finds it as it was; the next command brings it along.
-        Err(GitError::BranchInUse { .. }) => return Ok(()),
-        other => other?,
-    };
+    let tip = site.trees.tip()?;
     let tree = site.trees.with_files(&tip.tree, &papers.files)?;
     if tree == tip.tree {
         return Ok(());
@@ -110,7 +141,7 @@ fn make(site: &Site, shelf: &Shelf, history: &History, reader: &Reader) -> Resul
     for revision in &history.revisions {
         let report = typed(&text(revision.findings)?);
         if let Some(report) = &report {
-            put(shelf.findings(revision.number), failure::page(report, revision, shelf));
+            put(shelf.findings(revision.number), failure::page(report, revision, history, shelf));
         }
         reports.push(report);
     }

@@ -171,6 +171,7 @@ impl<'o> Observer<'o> {
                     self.history.documents.insert(artifact.name.clone(), artifact.blob);
                     if self.states_approach(id.phase) {
                         self.history.design = Some(artifact.blob);
+                        self.history.design_name = Some(artifact.name.clone());
                         let recorded =
                             self.history.revisions.last_mut().filter(|last| last.ruled_out.is_some());
                         if let Some(revision) = recorded {

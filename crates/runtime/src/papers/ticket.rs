@@ -44,8 +44,8 @@ pub fn page(
         ticket.set_revisions(history.count);
     }
     follow_approaches(&mut ticket, &history.approaches);
-    if history.documents.contains_key("design") {
-        let path = code(&shelf.document("design").display().to_string());
+    if let Some(name) = &history.design_name {
+        let path = code(&shelf.document(name).display().to_string());
         ticket.log("Design Phase", &format!("- **Design**: {path}"));
     }
     if let Some(last) = history.attempts.last() {

@@ -8,14 +8,27 @@ use std::path::Path;
 /// Where the artifacts lie; it is there when everything is laid out, and not before.
 const ARTIFACTS: &str = "artifacts";
 
-/// Tells whether the folder of a run holds what people will want to read of it.
+/// Says why the papers of a run are not on its branch; it is there until they are.
+const NOT_BROUGHT: &str = "not-on-branch.txt";
+
+/// Tells whether the folder of a run holds what people will want to read of it, and its branch the papers.
 pub fn is_laid_out(folder: &Path) -> bool {
-    folder.join(ARTIFACTS).is_dir()
+    folder.join(ARTIFACTS).is_dir() && not_brought(folder).is_none()
+}
+
+/// Why the papers of a run that is over are not on its branch, if they are not.
+pub fn not_brought(folder: &Path) -> Option<String> {
+    fs::read_to_string(folder.join(NOT_BROUGHT)).ok()
 }
 
 /// Lays everything out when a run is over. All of it can be made again from the ledger, so trouble here is no trouble
 /// of the run.
-pub fn finish(site: &Site) {
+pub fn finish(site: &Site, papers: Result<(), Trouble>) {
+    let told = site.folder().join(NOT_BROUGHT);
+    let _ = match papers {
+        Ok(()) => fs::remove_file(told),
+        Err(trouble) => fs::write(told, site.redact(&trouble.detail).as_bytes()),
+    };
     let _ = site.reader().and_then(|reader| crate::bundle::write(&reader, &site.run, &site.folder()));
     let _ = fs::remove_dir_all(site.folder().join("scratch"));
     crate::dispatch::forget_sessions(&site.folder());

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use ending::{Trouble, engine_failed};
-pub use layout::is_laid_out;
+pub use layout::{is_laid_out, not_brought};
 pub use places::Places;
 pub use site::{Settings, Site};
 pub use tree::{LaneContent, LaneTree, TREES};
@@ -152,8 +152,7 @@ impl Effects for Workshop {
     fn finish(&mut self, order: &Order<'_>) {
         // What is laid out can be made again from the ledger at any time.
         if let Ok(site) = self.site(order.run) {
-            let _ = papers::bring_along(&site, "finish");
-            layout::finish(&site);
+            layout::finish(&site, papers::bring_home(&site));
         }
         self.sites.remove(order.run);
     }
