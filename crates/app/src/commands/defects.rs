@@ -127,7 +127,7 @@ fn summary(defects: &[DefectRow]) -> String {
         amount::counted(defects.len() as u64, "defect"),
         became.join(", "),
         amount::grouped(sum(|defect| defect.tokens)),
-        amount::money(sum(|defect| defect.money)),
+        amount::cost(sum(|defect| defect.money), sum(|defect| u64::from(defect.unpriced))),
         amount::time(sum(|defect| defect.time)),
     )
 }
@@ -166,7 +166,7 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
             "correction: {}; {} tokens, {}, {}",
             attempts.join(", "),
             amount::grouped(defect.tokens),
-            amount::money(defect.money),
+            amount::cost(defect.money, u64::from(defect.unpriced)),
             amount::time(defect.time)
         );
         text.push_str(&indented(&took, 4));

@@ -170,7 +170,7 @@ fn row(phase: &PhaseReport, tone: Tone) -> Vec<Cell> {
         format!(
             "{} tokens, {}, {}",
             amount::grouped(each.tokens),
-            amount::money(each.money),
+            amount::cost(each.money, each.unpriced),
             amount::time(each.time)
         )
     });

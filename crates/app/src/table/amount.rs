@@ -9,6 +9,15 @@ pub fn money(micro: u64) -> String {
     format!("{}.{:02}", grouped(cents / 100), cents % 100)
 }
 
+/// Money that went to dispatches of which some did not tell their cost: what is not known is never nothing.
+pub fn cost(micro: u64, unpriced: u64) -> String {
+    match (micro, unpriced) {
+        (_, 0) => money(micro),
+        (0, _) => "an unknown cost".to_string(),
+        (_, _) => format!("{} and an unknown cost", money(micro)),
+    }
+}
+
 /// A whole number with its thousands apart.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -80,6 +89,8 @@ mod tests {
     fn amounts_read_as_people_write_them() {
         assert_eq!([money(0), money(4_200), money(1_250_000)], ["0.00", "0.0042", "1.25"]);
         assert_eq!([money(18_000), money(14_999), money(999_999)], ["0.02", "0.01", "1.00"]);
+        let costs = [cost(10_000, 0), cost(0, 2), cost(10_000, 2)];
+        assert_eq!(costs, ["0.01", "an unknown cost", "0.01 and an unknown cost"]);
         assert_eq!([grouped(999), grouped(1_000), grouped(1_234_567)], ["999", "1,000", "1,234,567"]);
         assert_eq!([counted(1, "dispatch"), counted(2, "dispatch")], ["1 dispatch", "2 dispatches"]);
         assert_eq!([time(350), time(4_210), time(65_000)], ["350 ms", "4.2 s", "1 m 05 s"]);

@@ -180,6 +180,21 @@ fn the_defect_log_says_where_defects_came_from_and_what_their_correction_took() 
     assert_sound(&place);
 }
 
+// CORE-11, PF-09
+#[test]
+fn a_correction_whose_cost_nobody_told_is_not_free() {
+    let place = Place::configured(TRIVIAL);
+    let mut replanned = plan(&units());
+    replanned["summary"] = json!("Which is taken from which is said.");
+    let script = corrected().with(role("tsp-planner").round(2).unpriced().says(replanned));
+    assert_eq!(place.tsp(&script).code, 0);
+    let defects = place.reader().defects(&place.latest().run).expect("defects");
+    assert_eq!((defects[0].unpriced, defects[2].unpriced), (1, 0), "{defects:?}");
+    let told = place.remand(&["defects"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("0.02 and an unknown cost"), "{told}");
+    assert!(place.remand(&["stats", "--csv"]).out.lines().any(|line| line.contains(",,")), "no number");
+}
+
 // PF-12
 #[test]
 fn a_human_attributes_a_settled_defect_anew_and_history_keeps_both() {

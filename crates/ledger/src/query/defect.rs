@@ -40,6 +40,8 @@ pub struct DefectRow {
     pub tokens: u64,
     /// Micro-units of the currency, of the dispatches whose cost is known.
     pub money: u64,
+    /// Dispatches whose cost nobody told.
+    pub unpriced: u32,
     /// Milliseconds of work.
     pub time: u64,
     pub resolution: Resolution,
@@ -207,6 +209,7 @@ fn defect(
         attempts: Vec::new(),
         tokens: 0,
         money: 0,
+        unpriced: 0,
         time: 0,
         resolution: resolution(finding, own.last().copied()),
         reattributions,
@@ -217,6 +220,7 @@ fn defect(
         defect.money += done.usage.money.unwrap_or(0) / sharing;
         defect.time += done.usage.time / sharing;
         if done.is_dispatch {
+            defect.unpriced += u32::from(done.usage.money.is_none());
             match defect.attempts.iter_mut().find(|attempts| attempts.phase == done.phase) {
                 Some(attempts) => attempts.dispatches += 1,
                 None => defect.attempts.push(Attempts { phase: done.phase.clone(), dispatches: 1 }),

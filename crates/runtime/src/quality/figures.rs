@@ -43,6 +43,8 @@ pub struct Cost {
     pub tokens: u64,
     /// Micro-units of the currency, as far as it is known.
     pub money: u64,
+    /// Dispatches whose cost is not known.
+    pub unpriced: u64,
     /// Milliseconds of work.
     pub time: u64,
 }
@@ -60,6 +62,7 @@ impl Cost {
         self.dispatches += other.dispatches;
         self.tokens += other.tokens;
         self.money += other.money;
+        self.unpriced += other.unpriced;
         self.time += other.time;
     }
 
@@ -69,6 +72,7 @@ impl Cost {
             dispatches: u64::from(defect.dispatches()),
             tokens: defect.tokens,
             money: defect.money,
+            unpriced: u64::from(defect.unpriced),
             time: defect.time,
         }
     }
@@ -93,7 +97,7 @@ impl RunFigures {
                 figures.remands += 1;
             }
         }
-        for defect in reader.defects(&row.run)?.iter().filter(|defect| defect.resolution.counts()) {
+        for defect in &reader.defects(&row.run)? {
             account(&mut phases, defect);
         }
         phases.retain(|figures| figures.entries > 0 || figures.injected > 0);
@@ -108,13 +112,19 @@ impl RunFigures {
 
 /// A defect was in the work from the phase that injected it to the one that had it removed, or to the end if nobody
 /// corrected it. One that names several phases was injected by the earliest; one whose origin nobody knows, by the
-/// phase that found it.
+/// phase that found it. What was done about a report that another one stands for is part of that one's correction.
 fn account(phases: &mut [PhaseFigures], defect: &DefectRow) {
     let at = |name: &String| phases.iter().position(|figures| figures.phase == *name);
     let Some(found) = at(&defect.detected) else {
         return;
     };
     let from = defect.injected.iter().filter_map(at).min().unwrap_or(found).min(found);
+    if defect.resolution == Resolution::ReportedAgain {
+        phases[from].correction.add(Cost { defects: 0, ..Cost::of(defect) });
+    }
+    if !defect.resolution.counts() {
+        return;
+    }
     phases[from].injected += 1;
     phases[from].correction.add(Cost::of(defect));
     let is_removed = matches!(defect.resolution, Resolution::Corrected | Resolution::PassedOn);
@@ -211,6 +221,7 @@ mod tests {
             attempts: Vec::new(),
             tokens: 10,
             money: 0,
+            unpriced: 0,
             time: 0,
             resolution,
             reattributions: Vec::new(),
@@ -227,6 +238,17 @@ mod tests {
         let told = phases.each_ref().map(|figures| (figures.injected, figures.entering, figures.removed));
         assert_eq!(told, [(1, 0, 0), (1, 1, 0), (0, 2, 1), (0, 1, 0)]);
         assert_eq!(phases[0].correction.tokens, 10);
+    }
+
+    // PF-09, PF-10
+    #[test]
+    fn what_was_done_about_an_earlier_report_is_not_lost() {
+        let mut phases = [PhaseFigures { phase: "code".to_string(), ..PhaseFigures::default() }];
+        account(&mut phases, &defect("code", "code", Resolution::ReportedAgain));
+        account(&mut phases, &defect("code", "code", Resolution::Withdrawn));
+        account(&mut phases, &defect("code", "code", Resolution::Corrected));
+        let correction = phases[0].correction;
+        assert_eq!((phases[0].injected, correction.defects, correction.tokens), (1, 1, 20));
     }
 
     #[test]

@@ -117,6 +117,7 @@ impl Cost {
             dispatches: self.dispatches / self.defects,
             tokens: self.tokens / self.defects,
             money: self.money / self.defects,
+            unpriced: self.unpriced.div_ceil(self.defects),
             time: self.time / self.defects,
         })
     }

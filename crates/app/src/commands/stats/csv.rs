@@ -41,7 +41,8 @@ fn fields(repository: &str, report: &Report, phase: &PhaseReport) -> Vec<String>
         number(cost.defects),
         number(cost.dispatches),
         number(cost.tokens),
-        number(cost.money),
+        // What is not known in full is no number to reckon with.
+        if cost.unpriced == 0 { number(cost.money) } else { String::new() },
         number(cost.time),
         number(u64::from(is_alert)),
     ]
