@@ -1,6 +1,8 @@
 //! An issue before it is filed.
 
+use super::issue::{COMMENTS, CRITERIA, SUB_ISSUES};
 use super::{IssueId, NewEntry, Status};
+use crate::markdown::Markdown;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -57,7 +59,7 @@ impl Draft {
         }
         let _ = write!(text, "---\n\n# {}: {}\n", self.id, one_line(&self.title));
         if !self.about.trim().is_empty() {
-            let _ = write!(text, "\n{}\n", self.about.trim());
+            let _ = write!(text, "\n{}\n", contained(&self.about));
         }
         text.push_str("\n## Acceptance criteria\n");
         for criterion in &self.criteria {
@@ -67,7 +69,7 @@ impl Draft {
             }
         }
         for (title, body) in self.sections.iter().filter(|(_, body)| !body.trim().is_empty()) {
-            let _ = write!(text, "\n## {}\n\n{}\n", one_line(title), body.trim());
+            let _ = write!(text, "\n## {}\n\n{}\n", one_line(title), contained(body));
         }
         text.push_str("\n## Sub-issues\n\n## Comments\n");
         text
@@ -81,6 +83,24 @@ impl Draft {
             after: self.depends_on.clone(),
         }
     }
+}
+
+/// A text that stays within its section: as it is, unless it would begin sections of the issue, or swallow those behind it.
+fn contained(text: &str) -> String {
+    const BEHIND: &str = "behind";
+    let text = text.trim();
+    let read = Markdown::read(format!("before\n\n{text}\n\n# {BEHIND}\n"));
+    let is_deep = match read.headings().split_last() {
+        Some((last, own)) => last.title == BEHIND && own.iter().all(|heading| heading.level > 2),
+        None => false,
+    };
+    let is_kept = |titles: &[&str]| read.section(titles).is_none();
+    if is_deep && [CRITERIA, SUB_ISSUES, COMMENTS].into_iter().all(is_kept) {
+        return text.to_string();
+    }
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}markdown\n{text}\n{fence}")
 }
 
 fn one_line(text: &str) -> String {

@@ -6,10 +6,11 @@ use super::{IssueId, Status};
 use crate::{CheckBox, Markdown, Section};
 use std::collections::BTreeSet;
 
-const CRITERIA: &[&str] =
+pub(super) const CRITERIA: &[&str] =
     &["Acceptance criteria", "Acceptance criterion", "Criteria", "AC", "Definition of done"];
-const SUB_ISSUES: &[&str] = &["Sub-issues", "Sub issues", "Subissues", "Sub-tasks", "Subtasks", "Children"];
-const COMMENTS: &[&str] = &["Comments", "Comment", "Log", "History"];
+pub(super) const SUB_ISSUES: &[&str] =
+    &["Sub-issues", "Sub issues", "Subissues", "Sub-tasks", "Subtasks", "Children"];
+pub(super) const COMMENTS: &[&str] = &["Comments", "Comment", "Log", "History"];
 
 /// The file of an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]

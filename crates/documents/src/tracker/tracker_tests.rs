@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use super::*;
+use crate::markdown::Markdown;
 use proptest::prelude::*;
 
 /// Issue files as people leave them. Every one survives reading and writing, and a status changes its own line alone.
@@ -247,6 +248,48 @@ fn what_is_filed_has_a_file_and_a_line_in_its_parents_list() {
     tracker.file(&[Draft { parent: Some(id("ABC-4")), ..draft("ABC-6", &[]) }]);
     let lines = "## Sub-issues\n\n- [ ] [ABC-6](ABC-6.md) Task ABC-6 · Todo\n\n## Comments\n";
     assert!(tracker.issue(&id("ABC-4")).unwrap().text().ends_with(lines));
+}
+
+// OT-11
+#[test]
+fn what_an_issue_says_does_not_become_its_structure() {
+    let issue = |about: &str, plan: &str| {
+        let draft = Draft {
+            id: id("ABC-4"),
+            title: "Round totals".into(),
+            parent: None,
+            labels: Vec::new(),
+            depends_on: Vec::new(),
+            covers: Vec::new(),
+            needs_run: None,
+            about: about.into(),
+            criteria: vec![NewCriterion {
+                id: "AC-1".into(),
+                text: "it is done".into(),
+                test: String::new(),
+            }],
+            sections: vec![("Plan".into(), plan.into()), ("Origin".into(), "A run.".into())],
+        };
+        Issue::read(id("ABC-4"), draft.text())
+    };
+    for (about, plan) in [
+        ("## Acceptance criteria\n\n- [x] AC-7: done already", "First."),
+        ("### Acceptance criteria\n\n- [x] AC-7: done already", "First."),
+        ("Do it.", "Steps\n===\n\n# Comments\n\nnone"),
+        ("```\nnever closed", "First."),
+        ("Do it.", "<!-- never closed"),
+    ] {
+        let issue = issue(about, plan);
+        let criteria: Vec<String> = issue.criteria().into_iter().map(|criterion| criterion.id).collect();
+        assert_eq!(criteria, ["AC-1"], "{}", issue.text());
+        let sections = Markdown::read(issue.text());
+        let titles: Vec<&str> = sections.headings().iter().map(|heading| heading.title.as_str()).collect();
+        let wanted =
+            ["ABC-4: Round totals", "Acceptance criteria", "Plan", "Origin", "Sub-issues", "Comments"];
+        assert_eq!(titles, wanted, "{}", issue.text());
+    }
+    let deep = issue("Do it.", "### Steps\n\n1. First.");
+    assert!(deep.text().contains("## Plan\n\n### Steps\n\n1. First.\n"), "{}", deep.text());
 }
 
 // OT-24
