@@ -3,6 +3,7 @@
 use super::of_tree;
 use crate::git::{GitError, Repository};
 use remand_documents::tracker::{Issue, IssueId, Tracker};
+use std::collections::BTreeSet;
 
 /// An issue here whose id another branch has given to another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,44 @@ pub fn collisions(repository: &Repository, here: &Tracker) -> Result<Vec<Collisi
     Ok(found)
 }
 
+/// Two issues, and not one that was called otherwise or moved since: those have most of their words in common.
 fn is_another(issue: &Issue, other: &Issue) -> bool {
-    issue.title() != other.title() || issue.parent() != other.parent()
+    let is_renamed = issue.title() != other.title() || issue.parent() != other.parent();
+    is_renamed && !is_alike(&said(issue), &said(other))
+}
+
+fn is_alike(one: &BTreeSet<&str>, other: &BTreeSet<&str>) -> bool {
+    one.intersection(other).count() * 2 > one.len().max(other.len())
+}
+
+/// The lines that an issue says itself: no front matter, no headings, no list of others.
+fn said(issue: &Issue) -> BTreeSet<&str> {
+    let text = issue.text();
+    let front = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---").map(|(front, _)| front));
+    let body = front.map_or(text, |front| &text["---".len() + front.len() + "\n---".len()..]);
+    let lines = body.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '>']) && !line.contains("](")).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn issue(title: &str, parent: &str, about: &str) -> Issue {
+        let text = format!(
+            "---\nstatus: Todo\nparent: {parent}\n---\n\n# ABC-5: {title}\n\n{about}\n\n## Acceptance criteria\n\n- [ ] AC-1: {about} works\n"
+        );
+        Issue::read("ABC-5".parse().unwrap(), text)
+    }
+
+    // OT-24
+    #[test]
+    fn an_issue_that_was_called_otherwise_or_moved_is_still_the_same() {
+        let before = issue("Round totals", "ABC-1", "Totals are rounded to cents.");
+        assert!(!is_another(&before, &issue("Round all totals", "ABC-1", "Totals are rounded to cents.")));
+        assert!(!is_another(&before, &issue("Round totals", "ABC-2", "Totals are rounded to cents.")));
+        assert!(is_another(&before, &issue("Ship carts", "ABC-1", "Carts are shipped at night.")));
+        assert!(!is_another(&before, &issue("Round totals", "ABC-1", "Whatever it says now.")));
+    }
 }
