@@ -153,6 +153,17 @@ impl Issue {
         self.markdown.splice(range, &with);
     }
 
+    /// Writes the names of these criteria before them, where they have none of their own: a place in a list is no name to
+    /// remember, since somebody may put another before it.
+    pub fn name_criteria(&mut self, wanted: &BTreeSet<&String>) {
+        let nameless = |found: &Criterion| wanted.contains(&found.id) && own_id(&found.text).is_none();
+        for found in self.criteria().into_iter().filter(nameless).rev() {
+            let label = &self.text()[found.place.label.clone()];
+            let at = found.place.label.start + label.len() - label.trim_start().len();
+            self.markdown.splice(at..at, &format!("{}: ", found.id));
+        }
+    }
+
     /// Ticks a criterion. One that the issue does not have is left to whoever asked.
     pub fn tick(&mut self, criterion: &str) {
         if let Some(found) = self.criteria().into_iter().find(|found| found.id == criterion) {

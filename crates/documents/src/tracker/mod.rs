@@ -97,7 +97,8 @@ impl Tracker {
         }
     }
 
-    /// Files issues: each gets its file and a line in its parent's list.
+    /// Files issues: each gets its file and a line in its parent's list, and what it is handed of the parent's criteria is
+    /// called by name there from now on.
     pub fn file(&mut self, drafts: &[Draft]) {
         let mut lists: BTreeMap<IssueId, Vec<NewEntry>> = BTreeMap::new();
         for draft in drafts {
@@ -108,7 +109,10 @@ impl Tracker {
         }
         for (parent, entries) in lists {
             let siblings: Vec<IssueId> = self.children(&parent).map(|child| child.id().clone()).collect();
+            let of_it = drafts.iter().filter(|draft| draft.parent.as_ref() == Some(&parent));
+            let handed = of_it.flat_map(|draft| &draft.covers).collect();
             if let Some(parent) = self.issues.get_mut(&parent) {
+                parent.name_criteria(&handed);
                 parent.add_sub_issues(entries, &siblings);
             }
         }

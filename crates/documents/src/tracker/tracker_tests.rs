@@ -250,6 +250,31 @@ fn what_is_filed_has_a_file_and_a_line_in_its_parents_list() {
     assert!(tracker.issue(&id("ABC-4")).unwrap().text().ends_with(lines));
 }
 
+// OT-11, OT-20
+#[test]
+fn a_criterion_that_is_handed_on_keeps_its_name_when_another_is_put_before_it() {
+    let parent = "---\nstatus: In Progress\n---\n\n## Acceptance criteria\n\n- [ ] one\n- [ ]   two\n- [ ] AC-9: nine\n";
+    let mut tracker = tracker(&[("ABC-1.md", parent)]);
+    let draft = Draft {
+        id: id("ABC-2"),
+        title: "Two".into(),
+        parent: Some(id("ABC-1")),
+        labels: Vec::new(),
+        depends_on: Vec::new(),
+        covers: vec!["AC-2".into(), "AC-9".into()],
+        needs_run: None,
+        about: String::new(),
+        criteria: Vec::new(),
+        sections: Vec::new(),
+    };
+    tracker.file(&[draft]);
+    let text = tracker.issue(&id("ABC-1")).unwrap().text().to_string();
+    assert!(text.starts_with(&parent.replace("  two", "  AC-2: two")), "{text}");
+    let mut later = Issue::read(id("ABC-1"), text.replace("- [ ] one", "- [ ] zero\n- [ ] one"));
+    later.tick("AC-2");
+    assert!(later.text().contains("- [x]   AC-2: two"), "{}", later.text());
+}
+
 // OT-11
 #[test]
 fn what_an_issue_says_does_not_become_its_structure() {
