@@ -3,7 +3,8 @@
 //!
 //! Two of them, before and after a dispatch, show what it left. Folders of build output are not looked into.
 
-use super::call::{fields, git, listed, path};
+use super::call::{fields, git, path};
+use super::look::Tracked;
 use super::oddity::{Oddity, Strange};
 use super::remove::{prune_empty, remove, remove_inside, remove_with_empty_parents};
 use super::stock::{Entry, Kind, Stock, is_built};
@@ -110,7 +111,7 @@ impl WorkTree {
             was.is_content() && after.stock.get(path).is_none() && !changed.contains(path)
         });
         unexplained.extend(gone.map(|(path, _)| path.to_path_buf()));
-        let ignored = self.ignored_among(&unexplained)?;
+        let ignored = self.ignored(&unexplained, Tracked::Spared)?;
         odd.extend(ignored.into_iter().map(|path| Oddity { path, what: Strange::Ignored }));
         odd.sort();
         Ok(odd)
@@ -210,23 +211,6 @@ impl WorkTree {
             files.extend(["hooks", "info"].iter().flat_map(|folder| plain(&common.join(folder))));
         }
         files
-    }
-
-    /// Those among these paths that git ignores and does not track.
-    fn ignored_among(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, GitError> {
-        if paths.is_empty() {
-            return Ok(Vec::new());
-        }
-        // Git reads these as patterns, which no name that begins with a folder is taken for.
-        let named: Vec<PathBuf> = paths.iter().map(|path| Path::new(".").join(path)).collect();
-        let words = ["check-ignore", "-z", "--stdin"];
-        let answer = git(&self.place(), words).input(listed(named.iter().map(PathBuf::as_path))).answer()?;
-        match answer.code {
-            0 | 1 => Ok(fields(&answer.stdout)
-                .map(|name| path(name.strip_prefix(b"./").unwrap_or(name)))
-                .collect()),
-            code => Err(GitError::of_call(words.join(" "), code, &answer.stderr, self.path())),
-        }
     }
 }
 

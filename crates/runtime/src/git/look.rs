@@ -31,6 +31,15 @@ pub(super) struct Others {
     pub(super) embedded: Vec<PathBuf>,
 }
 
+/// Whether files that are tracked can be ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tracked {
+    /// As git sees it: what is tracked is not ignored.
+    Spared,
+    /// By the patterns alone.
+    LikeOthers,
+}
+
 impl Look {
     /// Whether a file of this name is among what differs.
     pub(super) fn names(&self, name: &str) -> bool {
@@ -76,7 +85,7 @@ impl WorkTree {
         let built = |kind: Kind| kind == Kind::Built;
         let unknown = untracked.filter(|(_, entry)| entry.is_content() || built(entry.kind));
         let unknown: Vec<PathBuf> = unknown.map(|(path, _)| path.to_path_buf()).collect();
-        let ignored = self.ignored(&unknown)?;
+        let ignored = self.ignored(&unknown, Tracked::LikeOthers)?;
         let others: BTreeSet<PathBuf> = unknown.into_iter().filter(|file| !ignored.contains(file)).collect();
         if others.iter().any(|file| stock.get(file).is_some_and(|entry| built(entry.kind))) {
             return Ok(None);
@@ -110,19 +119,22 @@ impl WorkTree {
                 None => drop(others.files.insert(path(name))),
             }
         }
-        let ignored = self.ignored(&inside)?;
+        let ignored = self.ignored(&inside, Tracked::LikeOthers)?;
         others.files.extend(inside.into_iter().filter(|file| !ignored.contains(file)));
         Ok(others)
     }
 
     /// The files among these that are ignored.
-    fn ignored(&self, files: &[PathBuf]) -> Result<BTreeSet<PathBuf>, GitError> {
+    pub(super) fn ignored(&self, files: &[PathBuf], tracked: Tracked) -> Result<BTreeSet<PathBuf>, GitError> {
         if files.is_empty() {
             return Ok(BTreeSet::new());
         }
         // Git reads these as patterns, which no name that begins with a folder is taken for.
         let named: Vec<PathBuf> = files.iter().map(|file| Path::new(".").join(file)).collect();
-        let words = ["check-ignore", "-z", "--stdin", "--no-index"];
+        let words: &[&str] = match tracked {
+            Tracked::Spared => &["check-ignore", "-z", "--stdin"],
+            Tracked::LikeOthers => &["check-ignore", "-z", "--stdin", "--no-index"],
+        };
         let answer = git(&self.place(), words).input(listed(named.iter().map(PathBuf::as_path))).answer()?;
         match answer.code {
             0 | 1 => Ok(fields(&answer.stdout)
