@@ -140,7 +140,9 @@ fn works(program: Program) {
 
     // Nothing of what the repository wanted has happened, and all of it is in the commit as it was.
     for request in desk.standin.requests() {
-        assert!(!request.body.to_string().contains("MARK-"), "{}", request.body);
+        let body = request.body.to_string();
+        let at = body.find("MARK-").map(|at| body[at..].chars().take(40).collect::<String>());
+        assert_eq!(at, None);
     }
     let files = desk.files();
     for (path, text) in HOSTILE {
