@@ -4,7 +4,7 @@ use crate::exit::Failure;
 use crate::load;
 use remand_runtime::config::{Config, RoleChoice};
 use remand_runtime::confine::programs;
-use remand_runtime::driver::{Known, Named};
+use remand_runtime::driver::{Known, Named, Speech};
 use remand_runtime::pinned::{Choice, PinnedAgent, PinnedFile};
 use remand_runtime::rehearsal::{Script, ScriptError};
 use std::collections::BTreeMap;
@@ -67,12 +67,21 @@ impl<'a> Agents<'a> {
     fn only_one(&self) -> Result<String, Failure> {
         let rows =
             self.known.all().map_err(|error| Failure::user(error.to_string(), "correct `[agents]`"))?;
-        let installed: Vec<&Named> = rows.iter().filter(|agent| program(agent).is_some()).collect();
+        // Who is driven by a conversation too is one agent and not two.
+        let (talking, usual): (Vec<&Named>, Vec<&Named>) =
+            rows.iter().partition(|agent| agent.row.speaks == Speech::Acp);
+        let there = |agents: &[&'_ Named]| -> Vec<Named> {
+            agents.iter().filter(|agent| program(agent).is_some()).map(|agent| (*agent).clone()).collect()
+        };
+        let installed = match there(&usual) {
+            none if none.is_empty() => there(&talking),
+            some => some,
+        };
         match installed.as_slice() {
             [one] => Ok(one.name.clone()),
             [] => {
                 let ways: Vec<String> =
-                    rows.iter().take(3).map(|agent| format!("`{}`", agent.row.install)).collect();
+                    usual.iter().take(3).map(|agent| format!("`{}`", agent.row.install)).collect();
                 let hint = format!(
                     "get one, such as by {}; `remand agents` lists all, and `remand demo` shows a whole run without any",
                     ways.join(" or ")

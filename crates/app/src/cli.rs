@@ -1,9 +1,9 @@
 //! The command line.
 
 use crate::commands::{
-    answer, audit, bench, cancel, clean, completions, config, defects, demo, diff, doctor, estimate,
-    evidence, export, findings, gaps, gates, gauntlet, import, init, issues, log, man, rehearse, resume,
-    rollback, rounds, run, runs, show, stats, status, submit, ticket,
+    answer, audit, bench, cancel, clean, completions, config, converse, defects, demo, diff, doctor,
+    estimate, evidence, export, findings, gaps, gates, gauntlet, import, init, issues, log, man, rehearse,
+    resume, rollback, rounds, run, runs, show, stats, status, submit, ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -220,6 +220,10 @@ pub enum Command {
     /// Take the result of a dispatch in by MCP; agents call this
     #[command(hide = true)]
     Submit(submit::Args),
+
+    /// Talk with an agent by the Agent Client Protocol; the engine calls this
+    #[command(hide = true)]
+    Converse(converse::Args),
 
     /// Run a command inside the sandbox; the engine calls this
     #[command(hide = true)]

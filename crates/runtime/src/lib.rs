@@ -26,6 +26,7 @@ pub mod workshop;
 
 pub mod checks;
 pub mod contract;
+pub mod converse;
 pub mod driver;
 pub mod git;
 pub mod rehearsal;

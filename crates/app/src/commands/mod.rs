@@ -7,6 +7,7 @@ pub mod cancel;
 pub mod clean;
 pub mod completions;
 pub mod config;
+pub mod converse;
 pub mod defects;
 pub mod demo;
 pub mod diff;
@@ -60,8 +61,10 @@ pub struct Context<'c> {
 /// Runs the subcommand of a command line.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     // Each does nothing that the process which starts it could not do itself.
-    let is_for_agents =
-        matches!(cli.command, Command::Rehearse(_) | Command::Confine(_) | Command::Submit(_));
+    let is_for_agents = matches!(
+        cli.command,
+        Command::Rehearse(_) | Command::Confine(_) | Command::Converse(_) | Command::Submit(_)
+    );
     if !is_for_agents && std::env::var_os(dispatch::AGENT).is_some() {
         let hint = "an agent's result is all that it has to say; the engine and people do the rest";
         return Err(Failure::user("remand is not for agents: Permission denied", hint));
@@ -115,6 +118,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Status(args) => status::run(&context, args),
         Command::Ticket(args) => ticket::run(&context, args),
         Command::Rehearse(args) => rehearse::run(args),
+        Command::Converse(args) => converse::run(args),
         Command::Submit(args) => submit::run(args),
         Command::Confine(args) => rehearse::confine(args),
     }

@@ -2,7 +2,8 @@
 //! the program to do.
 
 mod cancelled;
-mod desk;
+mod conversation;
+pub mod desk;
 mod failing;
 mod mixed;
 mod reading;

@@ -164,13 +164,18 @@ pub fn marked(run: &RunId) -> Vec<String> {
 }
 
 /// Waits until something is there that must come.
-pub fn await_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let give_up = Instant::now() + PATIENCE;
+pub fn await_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    await_within(PATIENCE, what, look)
+}
+
+/// The same with another patience.
+pub fn await_within<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let give_up = Instant::now() + patience;
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(Instant::now() < give_up, "{what} did not come within {PATIENCE:?}");
+        assert!(Instant::now() < give_up, "{what} did not come within {patience:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

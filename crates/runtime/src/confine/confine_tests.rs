@@ -139,6 +139,24 @@ fn a_connection_is_denied_without_network_and_works_with_it() {
 
 // CORE-05
 #[test]
+fn a_port_to_listen_at_is_given_by_number() {
+    let lab = Lab::new();
+    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (given, other) = (free(), free());
+    let talk = |port: u16| {
+        format!(
+            "python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", {port})); socket.create_connection(s.getsockname())'"
+        )
+    };
+    let policy = || Policy { listens: vec![given], ..lab.policy() };
+    let done = lab.run(policy(), &talk(given));
+    assert_eq!(done.exit, Exit::Code(0), "{}", done.stderr.text());
+    let done = lab.run(policy(), &talk(other));
+    assert_eq!(done.exit == Exit::Code(0), lab.report().network == Level::None, "{}", done.stderr.text());
+}
+
+// CORE-05
+#[test]
 fn reading_is_free_unless_it_is_limited() {
     let lab = Lab::new();
     fs::create_dir(lab.path("given")).unwrap();

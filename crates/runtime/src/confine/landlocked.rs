@@ -57,6 +57,10 @@ mod linux {
         for port in policy.ports.iter().filter(|_| !policy.network) {
             created = created.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)).map_err(kernel)?;
         }
+        for port in policy.listens.iter().filter(|_| !policy.network) {
+            let both = AccessNet::BindTcp | AccessNet::ConnectTcp;
+            created = created.add_rule(NetPort::new(*port, both)).map_err(kernel)?;
+        }
         for path in &policy.read_write {
             created = allow(created, path, handled & !started)?;
         }

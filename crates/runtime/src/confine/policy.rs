@@ -23,6 +23,8 @@ pub struct Policy {
     pub network: bool,
     /// TCP ports that it may connect to without the network, to reach a service. Finding the service's address takes UDP.
     pub ports: Vec<u16>,
+    /// TCP ports that it may listen at and connect to without the network, to talk with itself.
+    pub listens: Vec<u16>,
     /// Whether it may use Unix sockets, by which other programs of the user can be reached.
     pub sockets: bool,
     /// Whether it may use named shared memory and semaphores, which all programs of the user have in common.

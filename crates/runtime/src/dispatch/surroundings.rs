@@ -119,6 +119,7 @@ fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
         programs,
         network: brief.role.network,
         ports: launch.ports,
+        listens: launch.listens,
         sockets: settings.sandbox.unix_sockets,
         shared_memory: settings.sandbox.shared_memory,
         memory: settings.sandbox.memory.map(|bytes| bytes.saturating_mul(2)),

@@ -3,9 +3,10 @@
 use super::fill::{Condition, Filling, Name, Part};
 use super::row::{Hear, PromptBy, Row, Speech};
 use super::signs::{self, Signs};
-use super::{Driver, Ear, Heard, Launch, Place, is_refusal};
+use super::{Driver, Ear, Heard, Launch, Place, acp, is_refusal};
 use crate::confine::programs;
 use crate::contract;
+use crate::converse;
 use crate::process::{Ended, Exit};
 use regex::Regex;
 use remand_kernel::event::Usage;
@@ -49,22 +50,29 @@ impl Driver for Cli {
     }
 
     fn rules(&self) -> Hear {
-        self.row.hear.clone()
+        match self.row.speaks {
+            Speech::Acp => converse::hear(&self.row.hear),
+            Speech::Lines | Speech::Text => self.row.hear.clone(),
+        }
     }
 
     fn launch(&self, place: &Place) -> Launch {
-        let (row, filling) = (&self.row, self.filling(place));
+        let row = &self.row;
+        let mut filling = self.filling(place);
+        let port = row.arguments.iter().any(|part| part.names(Name::Port)).then(free_port).flatten();
+        filling.values.extend(port.map(|port| (Name::Port, port.to_string())));
         let mut argv = row.command.clone();
         argv.extend(filling.list(&row.arguments));
         argv.extend(row.more.iter().cloned());
         let names = NETWORK.iter().copied().chain(row.variables.iter().chain(&row.keys).map(String::as_str));
         let mut launch = Launch {
             environment: names.filter_map(|name| Some((name.to_string(), std::env::var_os(name)?))).collect(),
-            stdin: match row.prompt {
-                PromptBy::Stdin => place.prompt.clone().into_bytes(),
-                PromptBy::Argument => Vec::new(),
+            stdin: match (row.speaks, row.prompt) {
+                (Speech::Acp, _) | (_, PromptBy::Stdin) => place.prompt.clone().into_bytes(),
+                (Speech::Lines | Speech::Text, PromptBy::Argument) => Vec::new(),
             },
             silence: row.silence.map(Duration::from_secs),
+            listens: port.into_iter().collect(),
             ..Launch::default()
         };
         let own = row.environment.iter().map(|(name, parts)| (name.clone(), filling.text(parts).into()));
@@ -87,7 +95,10 @@ impl Driver for Cli {
         launch.programs.push(place.remand.clone());
         launch.ports = ports(row, &launch);
         launch.argv = argv.into_iter().map(OsString::from).collect();
-        launch
+        match row.speaks {
+            Speech::Acp => acp::wrap(launch, row, place, &filling),
+            Speech::Lines | Speech::Text => launch,
+        }
     }
 
     fn hear(&self, place: &Place, ended: &Ended, ear: &Ear) -> Heard {
@@ -98,7 +109,7 @@ impl Driver for Cli {
         };
         let is_over = ended.exit.succeeded() || ended.exit == Exit::Lingered;
         let is_positive = is_over && has_ended && !signs::is_error(row, &answer);
-        let trespass: Vec<String> = self.trespasses(ear).map(|text| one_line(text)).collect();
+        let trespass: Vec<String> = self.trespasses(ear).iter().map(|text| one_line(text)).collect();
         let failure = if !trespass.is_empty() {
             Some((Failure::Violation, trespass.join("; ")))
         } else if is_positive {
@@ -126,7 +137,7 @@ impl Driver for Cli {
     }
 
     fn resumes(&self) -> bool {
-        self.row.arguments.iter().any(mentions_session)
+        self.row.speaks == Speech::Acp || self.row.arguments.iter().any(mentions_session)
     }
 }
 
@@ -173,10 +184,10 @@ impl Cli {
     }
 
     /// Changes that it tried and had no right to, as its own rules or the system refused them.
-    fn trespasses<'e>(&'e self, ear: &'e Ear) -> impl Iterator<Item = &'e String> {
-        let writers = &self.row.hear.writers;
+    fn trespasses<'e>(&self, ear: &'e Ear) -> Vec<&'e String> {
+        let writers = self.rules().writers;
         let denied = ear.denied.iter().filter(|text| writers.iter().any(|writer| is_word_of(writer, text)));
-        denied.chain(&ear.failed_writes)
+        denied.chain(&ear.failed_writes).collect()
     }
 
     /// Why there is no positive end, where that can be told.
@@ -233,6 +244,12 @@ fn is_word_of(word: &str, text: &str) -> bool {
 
 fn in_home(path: &str, home: &Path) -> PathBuf {
     path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |below| home.join(below))
+}
+
+/// A port that nobody listens at, at least by now.
+fn free_port() -> Option<u16> {
+    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).ok()?;
+    listener.local_addr().ok().map(|address| address.port())
 }
 
 /// The port of all services, those of the row, and those of every address in its settings.

@@ -64,10 +64,12 @@ pub enum Name {
     Remand,
     /// The file that describes the dispatch.
     Dispatch,
+    /// A free TCP port, at which it may listen to itself.
+    Port,
 }
 
 impl Name {
-    const ALL: [(&'static str, Name); 10] = [
+    const ALL: [(&'static str, Name); 11] = [
         ("model", Name::Model),
         ("session", Name::Session),
         ("prompt", Name::Prompt),
@@ -78,6 +80,7 @@ impl Name {
         ("result", Name::Result),
         ("remand", Name::Remand),
         ("dispatch", Name::Dispatch),
+        ("port", Name::Port),
     ];
 
     fn of(text: &str) -> Option<Name> {
@@ -149,6 +152,22 @@ impl Filling {
 }
 
 impl Part {
+    /// Tells whether this name is to be filled in anywhere.
+    pub fn names(&self, name: Name) -> bool {
+        match self {
+            Part::Text(text) => {
+                let mut rest = text.as_str();
+                std::iter::from_fn(|| {
+                    let (_, place, after) = next(rest)?;
+                    rest = after;
+                    Some(place)
+                })
+                .any(|place| Name::of(place.strip_suffix("|json").unwrap_or(place)) == Some(name))
+            }
+            Part::When(when) => when.then.iter().chain(&when.otherwise).any(|part| part.names(name)),
+        }
+    }
+
     /// Proves that everything in it can be filled in.
     pub fn prove(&self) -> Result<(), FillError> {
         match self {

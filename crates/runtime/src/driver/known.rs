@@ -10,6 +10,11 @@ const ROWS: &[(&str, &str)] = &[
     ("opencode", include_str!("../../../../agents/opencode.toml")),
     ("gemini", include_str!("../../../../agents/gemini.toml")),
     ("qwen", include_str!("../../../../agents/qwen.toml")),
+    ("claude-acp", include_str!("../../../../agents/claude-acp.toml")),
+    ("codex-acp", include_str!("../../../../agents/codex-acp.toml")),
+    ("opencode-acp", include_str!("../../../../agents/opencode-acp.toml")),
+    ("gemini-acp", include_str!("../../../../agents/gemini-acp.toml")),
+    ("qwen-acp", include_str!("../../../../agents/qwen-acp.toml")),
 ];
 
 /// By which an own row takes over what it does not say itself.

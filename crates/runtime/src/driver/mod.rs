@@ -1,5 +1,6 @@
 //! Drivers: how a dispatch reaches an agent. A driver knows its agent, and nothing of workflows.
 
+mod acp;
 mod cli;
 mod ear;
 mod fill;
@@ -23,7 +24,7 @@ pub use cli::Cli;
 pub use ear::Ear;
 pub use known::{Known, Named};
 pub use rehearsal::Rehearsal;
-pub use row::{Hear, Kind, PromptBy, Row, RowError, Speech};
+pub use row::{Acp, Hear, Kind, PromptBy, Row, RowError, Speech};
 pub use signs::retry_after;
 
 /// Where a dispatch takes place, and with what.
@@ -97,6 +98,8 @@ pub struct Launch {
     pub programs: Vec<PathBuf>,
     /// TCP ports at which it reaches its service.
     pub ports: Vec<u16>,
+    /// TCP ports at which it listens to itself.
+    pub listens: Vec<u16>,
     /// The longest time without a sign of life.
     pub silence: Option<Duration>,
 }

@@ -73,6 +73,9 @@ pub struct Row {
     pub silence: Option<u64>,
     #[serde(default)]
     pub hear: Hear,
+    /// What a conversation takes besides, if that is how it speaks.
+    #[serde(default)]
+    pub acp: Acp,
     /// What its failures are, beyond what all have in common; the first that fits counts.
     #[serde(default)]
     pub failures: Vec<Told>,
@@ -85,10 +88,30 @@ pub enum Speech {
     /// A JSON value in each line.
     #[default]
     Lines,
-    /// The Agent Client Protocol.
+    /// The Agent Client Protocol. Of `hear` only the counting of tokens matters then.
     Acp,
     /// Text alone: all of it is the answer, and exit code 0 is a positive end.
     Text,
+}
+
+/// How a conversation with it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Acp {
+    /// The mode that its session is set to.
+    pub mode: Vec<Part>,
+    /// What its session is told beside the protocol, as JSON.
+    pub meta: Vec<Part>,
+    /// Whether it is offered to read files through the client.
+    pub reads: bool,
+    /// Whether the tokens that it tells at the end are those of the whole turn; if not, they are unknown.
+    pub tokens: bool,
+}
+
+impl Default for Acp {
+    fn default() -> Acp {
+        Acp { mode: Vec::new(), meta: Vec::new(), reads: true, tokens: true }
+    }
 }
 
 /// How the prompt reaches the program.
@@ -217,6 +240,9 @@ impl Row {
             for part in parts {
                 part.prove().map_err(wrong(key.clone()))?;
             }
+        }
+        for part in self.acp.mode.iter().chain(&self.acp.meta) {
+            part.prove().map_err(wrong("acp".to_string()))?;
         }
         let patterns = self.failures.iter().flat_map(|told| [&told.says, &told.answers]);
         for pattern in patterns.flatten() {

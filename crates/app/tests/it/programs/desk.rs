@@ -1,12 +1,13 @@
 //! A place with a stand-in for the model, and an account for every agent program in the user's home.
 
 use crate::place::{Place, Shown, shown};
+use crate::rehearsed::REQUEST;
 use remand_ledger::query::{DispatchRow, NoteRow};
 use remand_runtime::rehearsal::Script;
 use remand_standin::{Request, Standin};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// The key that programs sign in with; it must not turn up anywhere else.
 pub const KEY: &str = "standin-key-0123456789";
@@ -15,6 +16,7 @@ pub const KEY: &str = "standin-key-0123456789";
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     pub name: &'static str,
+    /// As the program names it; its own choice when empty.
     pub model: &'static str,
 }
 
@@ -51,21 +53,27 @@ fn programs() -> Option<PathBuf> {
 impl Desk {
     /// A desk whose model plays this script; none when agent programs are to be gone without.
     pub fn new(script: &str) -> Option<Desk> {
+        Desk::at(Place::new(), script)
+    }
+
+    pub fn at(place: Place, script: &str) -> Option<Desk> {
         programs()?;
         let script = Script::parse(script, "script").expect("a script");
-        let desk = Desk { place: Place::new(), standin: Standin::start(script).expect("a stand-in") };
+        let desk = Desk { place, standin: Standin::start(script).expect("a stand-in") };
         let url = desk.standin.url();
+        // Of models that it knows, Codex lets the tools of MCP servers be searched for only, and its adapter needs one.
+        let model = "gpt-5.5";
         desk.at_home(
             ".codex/config.toml",
             &format!(
-                "model_provider = \"standin\"\n[model_providers.standin]\nname = \"Stand-in\"\nbase_url = \"{url}/v1\"\n\
+                "model = \"{model}\"\nmodel_provider = \"standin\"\n[model_providers.standin]\nname = \"Stand-in\"\nbase_url = \"{url}/v1\"\n\
                  env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"
             ),
         );
         desk.at_home(
             ".config/opencode/opencode.json",
             &format!(
-                r#"{{"small_model":"standin/stand-in","enabled_providers":["standin"],"provider":{{"standin":{{
+                r#"{{"model":"standin/stand-in","small_model":"standin/stand-in","enabled_providers":["standin"],"provider":{{"standin":{{
                 "npm":"@ai-sdk/openai-compatible","options":{{"baseURL":"{url}/v1","apiKey":"{KEY}"}},
                 "models":{{"stand-in":{{"tool_call":true,"limit":{{"context":128000,"output":4096}},
                 "cost":{{"input":1,"output":2}}}}}}}}}}}}"#
@@ -93,6 +101,7 @@ impl Desk {
             ("ANTHROPIC_BASE_URL", url.clone()),
             ("OPENAI_API_KEY", KEY.to_string()),
             ("OPENAI_BASE_URL", format!("{url}/v1")),
+            ("OPENAI_MODEL", "stand-in".to_string()),
             ("GEMINI_API_KEY", KEY.to_string()),
             ("GOOGLE_GEMINI_BASE_URL", url.clone()),
         ] {
@@ -108,23 +117,31 @@ impl Desk {
         command
     }
 
-    /// Runs `quick` with one program for all roles.
-    pub fn quick(&self, program: Program) -> Shown {
-        self.run(&["--workflow", "quick", "--agent", program.name, "--model", program.model])
+    fn quickly(&self, program: Program) -> Command {
+        let mut arguments = vec!["run", REQUEST, "--workflow", "quick", "--agent", program.name];
+        // The settings name a model that its adapter needs.
+        let model = if program.name == "codex" { CODEX.model } else { program.model };
+        if !model.is_empty() {
+            arguments.extend(["--model", model]);
+        }
+        self.command(&arguments)
     }
 
-    pub fn run(&self, more: &[&str]) -> Shown {
-        let mut arguments = vec!["run", "Subtraction beside addition"];
-        arguments.extend(more);
-        shown(self.command(&arguments))
+    /// Runs `quick` with one program for all roles.
+    pub fn quick(&self, program: Program) -> Shown {
+        shown(self.quickly(program))
     }
 
     /// Starts `quick` and leaves it running.
-    pub fn start_quick(&self, program: Program) -> std::process::Child {
-        let arguments =
-            ["run", "Subtraction", "--workflow", "quick", "--agent", program.name, "--model", program.model];
-        let mut command = self.command(&arguments);
+    pub fn start_quick(&self, program: Program) -> Child {
+        let mut command = self.quickly(program);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
+    }
+
+    pub fn run(&self, more: &[&str]) -> Shown {
+        let mut arguments = vec!["run", REQUEST];
+        arguments.extend(more);
+        shown(self.command(&arguments))
     }
 
     pub fn dispatches(&self) -> Vec<DispatchRow> {
@@ -140,6 +157,16 @@ impl Desk {
         let of_role =
             |request: &Request| request.dispatch.as_deref().is_some_and(|about| about.starts_with(role));
         self.standin.requests().into_iter().filter(of_role).collect()
+    }
+
+    /// What the model was asked for dispatches.
+    pub fn turns(&self) -> Vec<Request> {
+        self.asked("")
+    }
+
+    /// The turns in which the model handed a result in by the tool.
+    pub fn submissions(&self) -> usize {
+        self.turns().iter().filter(|turn| turn.answered.contains("submit_result")).count()
     }
 
     /// A file in the commit that the newest run made.
