@@ -147,7 +147,7 @@ fn unknown_keys_are_refused_with_their_place_and_the_nearest_key() {
     );
     assert_eq!(
         refusal("[checks.\"a b\"]\ntier = 1\n"),
-        "1:9: `a b` is no name; use letters, digits, hyphens and underscores"
+        "1:9: `a b` is no name; use letters, digits, `-`, `_`, `:`, `/` and `.`"
     );
 }
 

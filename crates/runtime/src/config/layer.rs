@@ -135,7 +135,7 @@ impl Reader<'_> {
             && keys::is_section(path)
         {
             if is_chosen && !is_name(&name) {
-                let remedy = "use letters, digits, hyphens and underscores".to_string();
+                let remedy = "use letters, digits, `-`, `_`, `:`, `/` and `.`".to_string();
                 return self.problem(at, format!("`{name}` is no name"), remedy);
             }
             self.table(path, table);
@@ -164,5 +164,5 @@ fn split(path: &str) -> Path {
 }
 
 fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_:/.".contains(c))
 }

@@ -4,6 +4,7 @@ use super::{Driver, Ear, Heard, Launch, Place, is_refusal, left_by_agent};
 use crate::process::Ended;
 use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
+use remand_ledger::fact::Tokens;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -22,6 +23,8 @@ pub struct Rehearsal {
 #[serde(default)]
 struct Said {
     tokens: u64,
+    /// Where the script tells them apart.
+    kinds: Option<Tokens>,
     /// Micro-units; absent when the script names no price.
     money: Option<u64>,
     model: Option<String>,
@@ -55,6 +58,7 @@ impl Driver for Rehearsal {
             denied,
             answer: String::from_utf8_lossy(&ended.stdout.bytes).into_owned(),
             usage: Usage { money: said.money, tokens: said.tokens, time: 0 },
+            tokens: said.kinds,
             model: said.model,
             ..Heard::default()
         }

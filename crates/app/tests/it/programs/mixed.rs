@@ -1,7 +1,7 @@
 //! A feature by several programs: one implements, and each reviewer is another one.
 
 use super::desk::Desk;
-use crate::three_tasks::REHEARSAL;
+use crate::three_tasks::{self, REHEARSAL};
 
 const AGENTS: &str = r#"
 agent = "codex"
@@ -23,7 +23,7 @@ model = "gemini-2.5-flash"
 // EP-08, EP-26
 #[test]
 fn codex_implements_and_three_others_review() {
-    let Some(desk) = Desk::new(REHEARSAL) else { return };
+    let Some(desk) = Desk::at(three_tasks::place(), REHEARSAL) else { return };
     desk.at_home(".config/remand/config.toml", AGENTS);
     let shown = desk.run(&["--workflow", "feature"]);
     assert_eq!(shown.code, 0, "{shown:?}");
