@@ -14,6 +14,7 @@ use remand_ledger::{Blob, BlobId, Facts};
 use remand_runtime::checks;
 use remand_runtime::clock;
 use remand_runtime::config;
+use remand_runtime::driver::Prices;
 use remand_runtime::git::CommitId;
 use remand_runtime::host::Beginning;
 use remand_runtime::operations;
@@ -129,6 +130,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
         cache: if config.cache { Cache::On } else { Cache::Off },
         rounds: config.rounds,
         agents: agents.chosen(),
+        prices: Prices::with(&config.prices),
     };
     let pinned = blob(serde_json::to_vec(&pinned).map_err(|error| {
         Failure::user("the run cannot be pinned", "this is a defect of remand").caused_by(error.to_string())

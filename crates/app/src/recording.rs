@@ -73,7 +73,10 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
                     .map_err(|error| of_ledger(&error))?,
                 answer: Some(out).filter(|out| !out.is_empty() && telemetry.result.is_none()),
                 last_words: Some(err).filter(|err| !err.is_empty() && exit != Exit::Code(0)),
-                usage: Usage { tokens: Some(Tokens::Sum(usage.tokens)), money: usage.money.map(Money) },
+                usage: Usage {
+                    tokens: told(usage.tokens, telemetry).map(Tokens::Sum),
+                    money: usage.money.map(Money),
+                },
                 model: telemetry.model.clone(),
                 exit,
             };
@@ -87,6 +90,11 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
         }));
     }
     recording.to_yaml().map_err(|error| Failure::user(error.to_string(), "the run cannot be recorded"))
+}
+
+/// The tokens of a dispatch that told them.
+fn told(tokens: u64, telemetry: &Telemetry) -> Option<u64> {
+    (tokens > 0 || telemetry.tokens.is_some()).then_some(tokens)
 }
 
 /// The how-manieth time that a phase did this work, as the agent was told it.

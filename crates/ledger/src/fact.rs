@@ -153,6 +153,9 @@ pub struct Telemetry {
     /// None where the agent does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
+    /// The price that the cost was reckoned by; none where the agent told it, or nobody knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<String>,
 }
 
 /// Tokens by kind, each counted once.

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/reservations.sql"),
     include_str!("schema/corrections.sql"),
     concat!(include_str!("schema/tokens.sql"), include_str!("schema/dispatches.sql")),
+    concat!(include_str!("schema/price.sql"), include_str!("schema/priced.sql")),
 ];
 
 /// The tables that are made from the journal, for a place where they are made again.
@@ -30,7 +31,8 @@ pub(crate) const PROJECTIONS: &str = concat!(
     include_str!("schema/results.sql"),
     include_str!("schema/subject.sql"),
     include_str!("schema/corrections.sql"),
-    include_str!("schema/tokens.sql")
+    include_str!("schema/tokens.sql"),
+    include_str!("schema/price.sql")
 );
 
 /// The tables that are made from the journal, by name, with the columns that name a row.

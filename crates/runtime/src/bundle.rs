@@ -347,7 +347,16 @@ impl Page {
             "- {} dispatches, {} without a result and {} repeated",
             row.used.dispatches, totals.failed_dispatches, totals.retried_dispatches
         ));
-        self.line(format!("- {} tokens", totals.tokens));
+        match (totals.untold, totals.dispatches) {
+            (0, _) => self.line(format!("- {} tokens", totals.tokens)),
+            (untold, all) if untold >= all => self.line("- tokens: unknown"),
+            (untold, _) => {
+                self.line(format!(
+                    "- {} tokens, and {untold} dispatches that did not tell theirs",
+                    totals.tokens
+                ));
+            }
+        }
         let known = format!("{}.{:04}", totals.money / 1_000_000, totals.money % 1_000_000 / 100);
         match (totals.unpriced, totals.dispatches) {
             (0, _) => self.line(format!("- money: {known}")),

@@ -1,7 +1,7 @@
 //! What a run is pinned to: changing a file never changes a run under way (CORE-18).
 
 use crate::checks::CheckSpec;
-use crate::driver::Row;
+use crate::driver::{Prices, Row};
 use remand_kernel::Program;
 use remand_kernel::gaps::Rules;
 use remand_ledger::BlobId;
@@ -24,6 +24,9 @@ pub struct Pinned {
     pub rounds: RoundRules,
     /// Those that its roles are done by, by the name that roles have for them.
     pub agents: BTreeMap<String, PinnedAgent>,
+    /// What their costs are reckoned by where they do not tell them.
+    #[serde(default)]
+    pub prices: Prices,
 }
 
 /// Whether results of checks that hold already are taken over.

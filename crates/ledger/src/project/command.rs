@@ -3,7 +3,7 @@
 use super::Projection;
 use crate::column::whole;
 use crate::error::Fault;
-use crate::fact::{Millis, Telemetry};
+use crate::fact::{Millis, Telemetry, Tokens};
 use remand_kernel::command::{Command, Dispatch};
 use remand_kernel::event::{Outcome, Usage};
 use remand_kernel::ids::{CommandId, OperationId};
@@ -21,7 +21,7 @@ const DISPATCH_ENDED: &str = "UPDATE commands SET started_at = coalesce(?4, star
     status = ?6, tokens = ?7, money = ?8, time = ?9, model = ?10, driver = ?11, session = ?12, says = ?13,
     failure = ?14, detail = ?15, summary = ?16, prompt = ?17, output = ?18, exit_code = ?19, ended_by = ?20,
     result = ?21, before = ?22, after = ?23, tokens_in = ?24, tokens_out = ?25, tokens_cached = ?26,
-    tokens_stored = ?27
+    tokens_stored = ?27, price = ?28
     WHERE run = ?1 AND seq = ?2 AND n = ?3";
 
 /// What came in after the run went on without it: the cost counts, the result does not.
@@ -29,8 +29,8 @@ const DISPATCH_LATE: &str =
     "UPDATE commands SET started_at = coalesce(?3, started_at), tokens = ?4, money = ?5,
     time = ?6, model = ?7, driver = ?8, session = ?9, prompt = ?10, output = ?11, exit_code = ?12,
     result = ?13, before = ?14, after = ?15, tokens_in = ?16, tokens_out = ?17, tokens_cached = ?18,
-    tokens_stored = ?19
-    WHERE run = ?1 AND command = ?2 AND kind = 'dispatch' AND tokens IS NULL";
+    tokens_stored = ?19, price = ?20
+    WHERE run = ?1 AND command = ?2 AND kind = 'dispatch' AND time IS NULL";
 
 const OPERATION_ENDED: &str = "UPDATE commands SET started_at = coalesce(?4, started_at), completed_at = ?5,
     status = ?6, time = ?7, says = ?8, failure = ?9, detail = ?10
@@ -172,7 +172,7 @@ impl Projection<'_> {
             telemetry.and_then(|telemetry| known(telemetry.started_at)),
             telemetry.and_then(|telemetry| known(telemetry.ended_at)).unwrap_or(self.placed.at),
             status.unwrap_or(derived),
-            whole(usage.tokens),
+            told(usage, tokens).map(whole),
             usage.money.map(whole),
             whole(usage.time),
             telemetry.and_then(|telemetry| telemetry.model.as_deref()).or(said_model),
@@ -193,6 +193,7 @@ impl Projection<'_> {
             tokens.map(|tokens| whole(tokens.output)),
             tokens.map(|tokens| whole(tokens.cached)),
             tokens.map(|tokens| whole(tokens.stored)),
+            telemetry.and_then(|telemetry| telemetry.price.as_deref()),
         ])?;
         Ok(())
     }
@@ -208,7 +209,7 @@ impl Projection<'_> {
             self.entry.run,
             id.to_string(),
             telemetry.and_then(|telemetry| known(telemetry.started_at)),
-            whole(usage.tokens),
+            told(usage, tokens).map(whole),
             usage.money.map(whole),
             whole(usage.time),
             telemetry.and_then(|telemetry| telemetry.model.as_deref()),
@@ -224,6 +225,7 @@ impl Projection<'_> {
             tokens.map(|tokens| whole(tokens.output)),
             tokens.map(|tokens| whole(tokens.cached)),
             tokens.map(|tokens| whole(tokens.stored)),
+            telemetry.and_then(|telemetry| telemetry.price.as_deref()),
         ])?;
         Ok(())
     }
@@ -273,6 +275,11 @@ impl<'o> Ending<'o> {
             }
         }
     }
+}
+
+/// The tokens of a dispatch. An agent that says nothing of them did not do without any.
+fn told(usage: &Usage, kinds: Option<Tokens>) -> Option<u64> {
+    (usage.tokens > 0 || kinds.is_some()).then_some(usage.tokens)
 }
 
 /// A time that was filled in.

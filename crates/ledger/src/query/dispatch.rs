@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, visit, attempt, started_at, completed_at,
     status, retries, tokens, money, time, model, driver, session, says, failure, detail, summary, prompt, output,
-    exit_code, result, before, after, tokens_in, tokens_out, tokens_cached, tokens_stored";
+    exit_code, result, before, after, tokens_in, tokens_out, tokens_cached, tokens_stored, price";
 
 const ENDS: &str = "SELECT id, run, seq, body FROM events WHERE kind = 'ended' ORDER BY id DESC";
 const ENDED: &str =
@@ -64,6 +64,7 @@ pub struct DispatchRow {
     pub completed_at: Option<Millis>,
     pub status: DispatchStatus,
     pub retries: u16,
+    /// None where the agent did not say.
     pub tokens: Option<u64>,
     /// Micro-units of the currency; none when unknown.
     pub money: Option<u64>,
@@ -85,6 +86,8 @@ pub struct DispatchRow {
     pub after: Option<String>,
     /// The tokens by kind; none where the agent did not say.
     pub spent: Option<Tokens>,
+    /// The price that the cost was reckoned by; none where the agent told it, or nobody knows it.
+    pub price: Option<String>,
 }
 
 impl Reader {
@@ -172,5 +175,6 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
         before: row.get(28)?,
         after: row.get(29)?,
         spent: spent(row)?,
+        price: row.get(34)?,
     })
 }

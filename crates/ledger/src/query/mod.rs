@@ -3,6 +3,7 @@
 mod artifact;
 mod check;
 mod correction;
+mod cost;
 mod defect;
 mod dispatch;
 mod finding;
@@ -29,6 +30,7 @@ use std::sync::{Arc, Weak};
 pub use artifact::ArtifactRow;
 pub use check::{CheckFilter, CheckRow, Origin};
 pub use correction::{CorrectionEnd, CorrectionRow};
+pub use cost::{CostBy, CostRow};
 pub use defect::{Attempts, DefectRow, ReattributionRow, Resolution};
 pub use dispatch::{DispatchRow, DispatchStatus};
 pub use finding::FindingRow;

@@ -38,6 +38,7 @@ const TOTALS: &str = "SELECT
     (SELECT coalesce(sum(tokens), 0) FROM dispatches WHERE run = ?1),
     (SELECT coalesce(sum(money), 0) FROM dispatches WHERE run = ?1),
     (SELECT count(*) FROM dispatches WHERE run = ?1 AND status <> 'running' AND money IS NULL),
+    (SELECT count(*) FROM dispatches WHERE run = ?1 AND status <> 'running' AND tokens IS NULL),
     (SELECT coalesce(sum(time), 0) FROM dispatches WHERE run = ?1)
         + (SELECT coalesce(sum(time), 0) FROM operations WHERE run = ?1)";
 
@@ -74,11 +75,14 @@ pub struct Totals {
     pub open_findings: u64,
     pub known_issues: u64,
     pub gates: u64,
+    /// Of the dispatches that told them.
     pub tokens: u64,
     /// Micro-units of the currency, of the dispatches whose cost is known.
     pub money: u64,
     /// Dispatches that ended and whose cost is unknown.
     pub unpriced: u64,
+    /// Dispatches that ended and did not tell their tokens.
+    pub untold: u64,
     /// Milliseconds of work.
     pub time: u64,
 }
@@ -122,7 +126,8 @@ impl Reader {
                     tokens: count(13)?,
                     money: count(14)?,
                     unpriced: count(15)?,
-                    time: count(16)?,
+                    untold: count(16)?,
+                    time: count(17)?,
                 })
             })?;
             Ok(totals)

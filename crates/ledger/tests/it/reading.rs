@@ -4,8 +4,8 @@ use crate::support::{Book, Life, SHIPPED, happy, interactive, program, stormy, w
 use remand_kernel::event::{Event, Limits, Outcome, Report, Start, Usage};
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Telemetry, Tokens};
-use remand_ledger::query::{DispatchStatus, RunStage};
-use remand_ledger::{Blob, Facts, LedgerError, Millis};
+use remand_ledger::query::{CostBy, CostRow, DispatchStatus, RunStage};
+use remand_ledger::{Blob, Facts, LedgerError, Millis, RunId};
 
 #[test]
 fn runs_are_listed_the_newest_first_and_found_by_parts_of_their_id() {
@@ -155,6 +155,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
         before: Some("tree-1".to_string()),
         after: Some("tree-2".to_string()),
         tokens: Some(spent),
+        price: Some("model-*".to_string()),
     };
     let command = life.open[0].id().expect("an id").to_string();
     let event = life.says("done");
@@ -167,6 +168,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
     assert_eq!((row.status, row.retries, row.attempt), (DispatchStatus::Done, 0, 1));
     assert_eq!((row.tokens, row.money, row.time), (Some(900), Some(1200), Some(5000)));
     assert_eq!((row.spent, spent.all()), (Some(spent), 900));
+    assert_eq!(row.price.as_deref(), Some("model-*"));
     assert_eq!((row.model.as_deref(), row.driver.as_deref()), (Some("model-a"), Some("rehearsal")));
     assert_eq!((row.session.as_deref(), row.exit_code), (Some("s-1"), Some(0)));
     assert_eq!((row.prompt, row.output, row.result), (Some(prompt.id), Some(output.id), Some(result.id)));
@@ -179,9 +181,59 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
     let row = reader.dispatch(&life.run, &failed).unwrap().expect("there");
     assert_eq!((row.status, row.failure.as_deref()), (DispatchStatus::Error, Some("timeout")));
     assert_eq!((row.money, row.spent), (None, None), "unknown cost is unknown");
+    assert_eq!((row.tokens, row.time), (None, Some(0)), "and so are tokens that nobody told");
     let rows = reader.dispatches(&life.run).unwrap();
     let again = rows.last().expect("dispatched again");
     assert_eq!((again.retries, again.attempt, again.status), (1, 2, DispatchStatus::Running));
+}
+
+// CORE-11 EP-26
+#[test]
+fn costs_are_summed_by_what_is_asked_for_and_tell_what_is_unknown() {
+    let mut book = Book::new();
+    let mut life = Life::new("r1", program("feature"));
+    life.start(&mut book.ledger, Start::default());
+    let event = life.says("ready");
+    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
+    let kinds = Tokens { input: 500, output: 100, cached: 250, stored: 50 };
+    let told = |model: &str, tokens, price: Option<&str>| Facts {
+        telemetry: Some(Telemetry {
+            driver: "codex".to_string(),
+            model: Some(model.to_string()),
+            status: "DONE".to_string(),
+            tokens,
+            price: price.map(str::to_string),
+            ..Telemetry::default()
+        }),
+        ..Facts::default()
+    };
+    for facts in [told("a", Some(kinds), None), told("b", Some(kinds), Some("b")), told("b", None, None)] {
+        let event = life.says("done");
+        life.feed(&mut book.ledger, event, facts).unwrap();
+    }
+    let event = life.fails(Failure::Timeout, 0);
+    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
+
+    let reader = book.reader();
+    let by_model = reader.costs(Some(&life.run), CostBy::Model).unwrap();
+    let names: Vec<Option<&str>> = by_model.iter().map(|row| row.name.as_deref()).collect();
+    assert_eq!(names, [Some("b"), Some("a"), None]);
+    let b = &by_model[0];
+    assert_eq!((b.dispatches, b.said, b.reckoned, b.unpriced), (2, 1200, 1200, 0));
+    assert_eq!((b.tokens, b.kinds, b.unsorted, b.untold), (1800, kinds, 1, 0));
+    let nobody = &by_model[2];
+    assert_eq!((nobody.dispatches, nobody.running, nobody.untold, nobody.unpriced), (2, 1, 1, 1));
+
+    for by in [CostBy::Role, CostBy::Agent, CostBy::Phase, CostBy::Run] {
+        for run in [Some(&life.run), None] {
+            let rows = reader.costs(run, by).unwrap();
+            assert_eq!(CostRow::total(&rows), CostRow::total(&by_model), "{by:?}");
+        }
+    }
+    let roles = reader.costs(None, CostBy::Role).unwrap();
+    assert_eq!(roles.iter().filter_map(|row| row.name.as_deref()).collect::<Vec<_>>(), ["researcher"]);
+    let other = reader.costs(Some(&RunId("r2".to_string())), CostBy::Run).unwrap();
+    assert!(other.is_empty());
 }
 
 #[test]

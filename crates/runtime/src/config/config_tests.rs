@@ -147,7 +147,7 @@ fn unknown_keys_are_refused_with_their_place_and_the_nearest_key() {
     );
     assert_eq!(
         refusal("[checks.\"a b\"]\ntier = 1\n"),
-        "1:9: `a b` is no name; use letters, digits, `-`, `_`, `:`, `/` and `.`"
+        "1:9: `a b` is no name; use letters, digits, `-` and `_`; roles and checks may have `:` and `/` too"
     );
 }
 
@@ -361,6 +361,27 @@ fn the_template_changes_nothing_and_shows_values_that_are_taken() {
     }
     let keys = KEYS.iter().filter(|key| key.shape != Shape::Free && key.name() != "report").count();
     assert_eq!(all.origins().len(), keys);
+}
+
+#[test]
+fn names_of_models_and_items_have_more_than_letters() {
+    let home = Home::new().repository(
+        "[roles.'reviewer:security']\nmodel = 'a'\n[roles.'check/code']\nmodel = 'b'\n\
+         [prices.'vendor/m-4.5*']\ninput = 3\noutput = 0.075\n",
+    );
+    let config = home.load();
+    assert_eq!(config.roles["reviewer:security"].model.as_deref(), Some("a"));
+    assert_eq!(config.roles["check/code"].model.as_deref(), Some("b"));
+    let price = config.prices["vendor/m-4.5*"];
+    assert_eq!((price.input, price.output, price.cached), (Some(3_000_000), Some(75_000), None));
+    for wrong in [
+        "[prices.'m*n']\ninput = 1",
+        "[prices.m]\ninput = -1",
+        "[prices.m]\ninputs = 1",
+        "[checks.'a:b']\noff = true",
+    ] {
+        assert_eq!(Home::new().repository(wrong).refused().len(), 1, "{wrong}");
+    }
 }
 
 #[test]

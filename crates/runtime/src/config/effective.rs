@@ -7,6 +7,7 @@ use super::sources::Sources;
 use super::table::{self, Table};
 use super::value::CommandLine;
 use crate::checks::Plant;
+use crate::driver::Price;
 use crate::pinned::RoundRules;
 use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub struct Config {
     pub roles: BTreeMap<String, RoleChoice>,
     /// The tables of `[agents]`, for the rows that they change or add.
     pub agents: BTreeMap<String, toml::Table>,
+    /// The tables of `[prices]`, by models.
+    pub prices: BTreeMap<String, Price>,
     state: Option<String>,
     settings: BTreeMap<KeyPath, Setting>,
 }
@@ -237,6 +240,7 @@ impl Config {
             checks: table.named("checks", |name| table.check(name)),
             roles: table.named("roles", |name| table.role(name)),
             agents: table.named("agents", |name| table.agent(name)),
+            prices: table.named("prices", |name| table.price(name)),
             state: table.text("state.dir"),
             settings,
         }

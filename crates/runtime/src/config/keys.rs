@@ -74,6 +74,11 @@ pub const SECTIONS: &[(&str, &str)] = &[
         "agents.*",
         "How an agent program is driven: changes to a known one of this name, or a new one (docs/guide/agents.md).",
     ),
+    (
+        "prices.*",
+        "What a million tokens of a model cost, in units of the currency, for agents that do not tell their cost. A name \
+         that ends in `*` stands for all models that begin like it, as in `[prices.\"claude-sonnet-*\"]`.",
+    ),
 ];
 
 /// All keys, in the order of the file.
@@ -409,6 +414,34 @@ pub const KEYS: &[Key] = &[
         default: "",
         example: "",
         meaning: "Any other key of a row.",
+    },
+    Key {
+        path: "prices.*.input",
+        shape: Shape::Money,
+        default: "",
+        example: "3.00",
+        meaning: "Tokens that the model read, and not from a cache.",
+    },
+    Key {
+        path: "prices.*.output",
+        shape: Shape::Money,
+        default: "",
+        example: "15.00",
+        meaning: "Tokens that the model wrote, its thoughts among them.",
+    },
+    Key {
+        path: "prices.*.cached",
+        shape: Shape::Money,
+        default: "",
+        example: "0.30",
+        meaning: "Tokens that were read from the cache of the service.",
+    },
+    Key {
+        path: "prices.*.stored",
+        shape: Shape::Money,
+        default: "",
+        example: "3.75",
+        meaning: "Tokens that were written to the cache of the service.",
     },
 ];
 

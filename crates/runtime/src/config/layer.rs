@@ -134,8 +134,8 @@ impl Reader<'_> {
         } else if let DeValue::Table(table) = value.get_ref()
             && keys::is_section(path)
         {
-            if is_chosen && !is_name(&name) {
-                let remedy = "use letters, digits, `-`, `_`, `:`, `/` and `.`".to_string();
+            if is_chosen && !is_name(&parent, &name) {
+                let remedy = "use letters, digits, `-` and `_`; roles and checks may have `:` and `/` too".to_string();
                 return self.problem(at, format!("`{name}` is no name"), remedy);
             }
             self.table(path, table);
@@ -163,6 +163,13 @@ fn split(path: &str) -> Path {
     path.split('.').map(str::to_string).collect()
 }
 
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_:/.".contains(c))
+/// Tells whether a table may have this name. Roles have modes and items, checks have folders, and makers of models are free in their names.
+fn is_name(parent: &[String], name: &str) -> bool {
+    let (name, more) = match parent.first().map(String::as_str) {
+        Some("roles" | "checks") => (name, "/:."),
+        Some("prices") => (name.strip_suffix('*').unwrap_or(name), "/:.@"),
+        Some(_) | None => (name, ""),
+    };
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || more.contains(c);
+    !name.is_empty() && name.chars().all(fits)
 }

@@ -18,7 +18,7 @@ mod table;
 #[cfg(test)]
 mod config_tests;
 
-pub(crate) use amount::duration_text;
+pub(crate) use amount::{duration_text, money as micros};
 pub use effective::{CheckChoice, Config, Effective, Limits, Mode, RoleChoice, Sandbox, Secrets};
 pub use problem::{At, ConfigError, Origin, Problem};
 pub use sources::{Flag, Sources};

@@ -4,6 +4,7 @@ use super::effective::{CheckChoice, RoleChoice};
 use super::layer::{Path, Setting};
 use super::value::{CommandLine, Value};
 use crate::checks::Plant;
+use crate::driver::Price;
 use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -104,6 +105,11 @@ impl Table<'_> {
             time: self.time(&key("time")),
             file: self.text(&key("file")),
         }
+    }
+
+    pub fn price(&self, model: &str) -> Price {
+        let kind = |kind: &str| self.money(&format!("prices.{model}.{kind}"));
+        Price { input: kind("input"), output: kind("output"), cached: kind("cached"), stored: kind("stored") }
     }
 
     pub fn agent(&self, name: &str) -> toml::Table {

@@ -101,7 +101,8 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
         facts.notes.extend(unseen.put_back(&brief.title)?);
         ran?
     };
-    let heard = brief.driver.hear(&brief.place(), &ended, &ear);
+    let mut heard = brief.driver.hear(&brief.place(), &ended, &ear);
+    heard.reckon(&job.site.pinned.prices);
     let mut seen = brief.inspect(&ended)?;
     facts.notes.append(&mut seen.notes);
     let mut blobs = std::mem::take(&mut seen.blobs);
@@ -511,6 +512,7 @@ impl Brief<'_> {
                 Exit::TimedOut | Exit::Silent | Exit::Cancelled => None,
             },
             tokens: heard.tokens,
+            price: heard.price.clone(),
         });
         blobs.extend([prompt, output]);
     }

@@ -129,6 +129,7 @@ impl Driver for Cli {
             session: ear.session(),
             failure,
             answer,
+            price: None,
         }
     }
 

@@ -6,6 +6,7 @@ mod ear;
 mod fill;
 mod known;
 mod pick;
+mod prices;
 mod rehearsal;
 mod row;
 mod signs;
@@ -23,6 +24,7 @@ use std::time::Duration;
 pub use cli::Cli;
 pub use ear::Ear;
 pub use known::{Known, Named};
+pub use prices::{Price, Prices, Reckoned};
 pub use rehearsal::Rehearsal;
 pub use row::{Acp, Hear, Kind, PromptBy, Row, RowError, Speech};
 pub use signs::retry_after;
@@ -112,6 +114,8 @@ pub struct Heard {
     pub usage: Usage,
     /// The tokens by kind; none where the agent does not say.
     pub tokens: Option<Tokens>,
+    /// The price that the cost was reckoned by; none where the agent told it, or nobody knows it.
+    pub price: Option<String>,
     pub model: Option<String>,
     pub session: Option<String>,
     /// Permissions that the agent was denied, as it tells them (CORE-15).

@@ -59,7 +59,7 @@ impl Driver for Rehearsal {
             answer: String::from_utf8_lossy(&ended.stdout.bytes).into_owned(),
             usage: Usage { money: said.money, tokens: said.tokens, time: 0 },
             tokens: said.kinds,
-            model: said.model,
+            model: said.model.or_else(|| place.model.clone()),
             ..Heard::default()
         }
     }

@@ -5,12 +5,12 @@ use remand_kernel::state::Used;
 use remand_ledger::query::{RunLimits, RunRow, RunUsed};
 
 /// Adds a line for each thing that a run uses.
-pub fn add(fields: &mut Fields, row: &RunRow, granted: Option<Used>) {
+pub fn add(fields: &mut Fields, row: &RunRow, granted: Option<Used>, untold: u64) {
     let (used, limits) = (&row.used, &row.limits);
     let granted = granted.unwrap_or_default();
     fields
         .add("dispatches", counted(used.dispatches, limits.dispatches, granted.dispatches, amount::grouped));
-    fields.add("tokens", counted(used.tokens, limits.tokens, granted.tokens, amount::grouped));
+    fields.add("tokens", tokens(used, limits, granted.tokens, untold));
     fields.add("cost", cost(used, limits, granted.money));
     fields.add("time at work", counted(used.time, limits.time, granted.time, amount::time));
 }
@@ -27,6 +27,20 @@ fn counted(used: u64, limit: Option<u64>, granted: u64, show: fn(u64) -> String)
         _ => {
             format!("{}; {} of {} since it was let go on, {left} left", show(used), show(since), show(limit))
         }
+    }
+}
+
+/// Dispatches that did not tell their tokens may have used any number of them.
+fn tokens(used: &RunUsed, limits: &RunLimits, granted: u64, untold: u64) -> String {
+    let known = counted(used.tokens, limits.tokens, granted, amount::grouped);
+    if untold == 0 {
+        return known;
+    }
+    let of = format!("{} of {}", amount::grouped(untold), amount::counted(used.dispatches, "dispatch"));
+    match (used.tokens, limits.tokens) {
+        (0, None) => "unknown: no dispatch told its tokens, no limit".to_string(),
+        (_, None) => format!("{known}; {of} did not tell"),
+        (_, Some(_)) => format!("{known}; {of} did not tell, and the limit counts known tokens only"),
     }
 }
 
@@ -70,6 +84,18 @@ mod tests {
         let limited = RunLimits { money: Some(2_000_000), ..none };
         assert!(cost(&used(0, 4), &limited, 0).contains("counts known costs only"));
         assert_eq!(cost(&used(500_000, 0), &limited, 0), "0.50 of 2.00, 1.50 left");
+    }
+
+    // CORE-11
+    #[test]
+    fn unknown_tokens_are_never_shown_as_none() {
+        let none = RunLimits::default();
+        let told = |tokens| RunUsed { tokens, ..used(0, 0) };
+        assert_eq!(tokens(&told(0), &none, 0, 4), "unknown: no dispatch told its tokens, no limit");
+        assert_eq!(tokens(&told(70), &none, 0, 1), "70, no limit; 1 of 4 dispatches did not tell");
+        let limited = RunLimits { tokens: Some(100), ..none };
+        assert!(tokens(&told(0), &limited, 0, 4).contains("counts known tokens only"));
+        assert_eq!(tokens(&told(0), &limited, 0, 0), "0 of 100, 100 left");
     }
 
     #[test]

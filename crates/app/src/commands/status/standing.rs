@@ -24,6 +24,8 @@ pub struct Standing {
     gates: Vec<GateRow>,
     /// What was asked of the run, such as an answer, and not taken yet.
     requests: usize,
+    /// Dispatches that ended without telling their tokens.
+    untold: u64,
 }
 
 impl Standing {
@@ -37,6 +39,7 @@ impl Standing {
             findings: reader.findings(&row.run).map_err(|error| of_ledger(&error))?,
             gates: gates.into_iter().filter(GateRow::is_open).collect(),
             requests: reader.requests(&row.run).map_err(|error| of_ledger(&error))?.len(),
+            untold: reader.totals(&row.run).map_err(|error| of_ledger(&error))?.untold,
             replayed,
             row,
         })
@@ -58,6 +61,7 @@ impl Standing {
             "findings": findings::tally(&self.findings),
             "gates": self.gates,
             "requests": self.requests,
+            "untold": self.untold,
             "problem": self.replayed.as_ref().err().map(ToString::to_string),
         })
     }
@@ -107,7 +111,7 @@ impl Standing {
         let means = meaning(row.trusted()).unwrap_or_default();
         fields.add("confidence", format!("{}{so_far}: {means}", row.trusted()));
         let replayed = self.replayed.as_ref().ok();
-        spending::add(&mut fields, row, replayed.map(|replayed| replayed.state.granted));
+        spending::add(&mut fields, row, replayed.map(|replayed| replayed.state.granted), self.untold);
         if let Some(replayed) = replayed {
             let left = budgets(replayed);
             let left: Vec<String> =
