@@ -80,8 +80,8 @@ impl<'a> Agents<'a> {
         match installed.as_slice() {
             [one] => Ok(one.name.clone()),
             [] => {
-                let ways: Vec<String> =
-                    usual.iter().take(3).map(|agent| format!("`{}`", agent.row.install)).collect();
+                let tried = usual.iter().filter(|agent| agent.row.tried.is_some()).take(3);
+                let ways: Vec<String> = tried.map(|agent| format!("`{}`", agent.row.install)).collect();
                 let hint = format!(
                     "get one, such as by {}; `remand agents` lists all, and `remand demo` shows a whole run without any",
                     ways.join(" or ")

@@ -15,6 +15,9 @@ const ROWS: &[(&str, &str)] = &[
     ("opencode-acp", include_str!("../../../../agents/opencode-acp.toml")),
     ("gemini-acp", include_str!("../../../../agents/gemini-acp.toml")),
     ("qwen-acp", include_str!("../../../../agents/qwen-acp.toml")),
+    ("aider", include_str!("../../../../agents/aider.toml")),
+    ("goose", include_str!("../../../../agents/goose.toml")),
+    ("copilot", include_str!("../../../../agents/copilot.toml")),
 ];
 
 /// By which an own row takes over what it does not say itself.
