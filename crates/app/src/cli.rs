@@ -1,9 +1,9 @@
 //! The command line.
 
 use crate::commands::{
-    answer, audit, bench, cancel, clean, completions, config, converse, defects, demo, diff, doctor,
-    estimate, evidence, export, findings, gaps, gates, gauntlet, import, init, issues, log, man, rehearse,
-    resume, rollback, rounds, run, runs, show, stats, status, submit, ticket,
+    agents, answer, audit, bench, cancel, clean, completions, config, converse, costs, defects, demo, diff,
+    doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, import, init, issues, log, man,
+    rehearse, resume, rollback, rounds, run, runs, show, stats, status, submit, ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -159,6 +159,12 @@ pub enum Command {
     /// than three runs, or where size explains less than half of the effort, there is nothing to go by.
     Estimate(estimate::Args),
 
+    /// Show what runs took: dispatches, time, tokens by kind, and money
+    ///
+    /// What agents say of their cost counts. Where one says nothing, the cost is reckoned by the tokens of each kind and the
+    /// price of the model (`[prices]` in remand.toml, and list prices), if all of these are known. Else it is unknown.
+    Costs(costs::Args),
+
     /// Print an artifact: `plan`, or an earlier version of it as `plan@1`
     Show(show::Args),
 
@@ -188,6 +194,9 @@ pub enum Command {
 
     /// Remove work trees and branches that no run needs any more
     Clean(clean::Args),
+
+    /// List the agents that can be driven: installed or not, signed in, tried, and whose account they spend
+    Agents(agents::Args),
 
     /// See what is there to work with: git, toolchains, sandbox, state directory
     Doctor(doctor::Args),

@@ -1,5 +1,6 @@
 //! The subcommands, one a file.
 
+pub mod agents;
 pub mod answer;
 pub mod audit;
 pub mod bench;
@@ -8,6 +9,7 @@ pub mod clean;
 pub mod completions;
 pub mod config;
 pub mod converse;
+pub mod costs;
 pub mod defects;
 pub mod demo;
 pub mod diff;
@@ -85,6 +87,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Bound { workflow, tasks, gaps } => bound::run(&context, workflow, *tasks, *gaps),
         Command::Walk { walk } => walk::run(&context, walk),
         Command::Reference => reference::run(&context),
+        Command::Agents(args) => agents::run(&context, args),
         Command::Answer(args) => answer::run(&context, args),
         Command::Audit(args) => audit::run(&context, args),
         Command::Bench(args) => bench::run(&context, args),
@@ -92,6 +95,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Clean(args) => clean::run(&context, args),
         Command::Completions(args) => completions::run(&context, args),
         Command::Config(args) => config::run(&context, args),
+        Command::Costs(args) => costs::run(&context, args),
         Command::Defects(args) => defects::run(&context, args),
         Command::Demo(args) => demo::run(&context, args),
         Command::Diff(args) => diff::run(&context, args),

@@ -88,6 +88,42 @@ fn one_model_for_all_reviewers_is_a_recorded_degradation() {
     assert_eq!(run.confidence, "medium", "{bundle}");
 }
 
+// EP-08
+#[test]
+fn reviewers_have_the_models_that_are_configured_for_their_focus() {
+    let settings = |models: [&str; 3]| {
+        let of = |(focus, model)| format!("[roles.\"reviewer:{focus}\"]\nmodel = \"{model}\"\n");
+        let roles = ["security", "architecture", "correctness"].into_iter().zip(models).map(of);
+        format!("{TRIVIAL}\n{}", roles.collect::<String>())
+    };
+    for (models, confidence) in [(["a", "b", "c"], "high"), (["a", "b", "a"], "medium")] {
+        let place = Place::configured(&settings(models));
+        let mut script = Script::subtraction();
+        for focus in ["security", "architecture", "correctness"] {
+            let reviewer = role("reviewer").phase("code-review").item(focus);
+            script = script.with(reviewer.says(review("code", focus, "approve", &[])));
+        }
+        let shown = place.feature(&script, &[]);
+        assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+        let run = place.latest();
+        let rows = place.reader().dispatches(&run.run).expect("dispatches");
+        let mut reviewers: Vec<(&str, &str)> = rows
+            .iter()
+            .filter(|row| row.phase == "code-review")
+            .filter_map(|row| Some((row.item.as_deref()?, row.model.as_deref()?)))
+            .collect();
+        reviewers.sort_unstable();
+        let [security, architecture, correctness] = models;
+        let expected = [("architecture", architecture), ("correctness", correctness), ("security", security)];
+        assert_eq!(reviewers, expected);
+        assert_eq!(run.confidence, confidence, "{models:?}");
+        let bundle = place.remand(&["evidence"]).out;
+        let is_told =
+            bundle.contains("## Degradations") && section(&bundle, "Degradations").contains("model");
+        assert_eq!(is_told, confidence == "medium", "{bundle}");
+    }
+}
+
 // EP-09 EP-32
 #[test]
 fn a_security_blocker_ends_the_run_whatever_the_verdict() {

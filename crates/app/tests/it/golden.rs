@@ -6,11 +6,12 @@ mod journey;
 mod redaction;
 
 use crate::place::{Place, shown};
-use crate::rehearsed::TRIVIAL;
-use redaction::{joined, narrowed, of_any_machine, redacted};
+use crate::rehearsed::{SUB, Script, TRIVIAL, implemented, review, role};
+use redaction::{joined, narrowed, of_any_kernel, of_any_machine, redacted};
+use serde_json::json;
 use std::path::PathBuf;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 30] = [
     "init",
     "run",
     "resume",
@@ -24,6 +25,7 @@ const COMMANDS: [&str; 28] = [
     "defects",
     "stats",
     "estimate",
+    "costs",
     "show",
     "diff",
     "evidence",
@@ -33,6 +35,7 @@ const COMMANDS: [&str; 28] = [
     "rollback",
     "audit",
     "clean",
+    "agents",
     "doctor",
     "config",
     "demo",
@@ -108,6 +111,7 @@ fn where_nothing_ran_lists_are_empty_and_the_rest_says_how_to_begin() {
         &["defects"],
         &["stats"],
         &["estimate"],
+        &["costs"],
         &["show", "plan"],
         &["diff"],
         &["evidence"],
@@ -139,7 +143,7 @@ fn gaps_and_rounds_are_shown_as_tables_and_a_picture() {
 
 #[test]
 fn a_run_that_cannot_begin_says_what_is_missing() {
-    let place = Place::configured(TRIVIAL);
+    let place = Place::configured(TRIVIAL).without_agents();
     let rehearsal = place.beside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
     let broken = format!("rehearsal:{}", place.beside("broken.yaml", "rehearsal: 1\nscenes: []\n"));
     let rehearsal = format!("rehearsal:{rehearsal}");
@@ -169,8 +173,50 @@ fn settings_are_written_shown_and_refused() {
 }
 
 #[test]
+fn agents_are_listed_with_what_of_them_is_there() {
+    let place = Place::configured(TRIVIAL).without_agents();
+    let absent: &[&[&str]] = &[&["agents"], &["agents", "codex"], &["agents", "cluade"]];
+    let mut text = place.transcript(absent);
+    let mute = place.settle("mute", "#!/bin/sh\nexit 1\n");
+    let own = format!(
+        "{TRIVIAL}\n[agents.home]\ntitle = \"Home-made\"\ncommand = [{:?}]\nspeaks = \"text\"\narguments = []\n\
+         tried = \"1.2.0\"\nkeys = [\"USER\"]\nspends = \"sends to nobody; spends nothing\"\n\n\
+         [agents.mute]\ntitle = \"Mute\"\ncommand = [{mute:?}]\narguments = []\ncredentials = [\".gitconfig\"]\n",
+        place.settle("home-made", "#!/bin/sh\necho \"home-made version 1.2.3 (linux)\"\n")
+    );
+    place.write("remand.toml", &own);
+    text.push_str(&place.transcript(&[&["agents"], &["agents", "home"], &["agents", "mute", "--json"]]));
+    insta::assert_snapshot!("agents", of_any_kernel(&text));
+}
+
+// CORE-11 EP-26
+#[test]
+fn costs_are_shown_by_what_is_asked_for() {
+    let price = "[prices.house]\ninput = 1.25\noutput = 10\ncached = 0.125\n";
+    let place = Place::configured(&format!("{TRIVIAL}\n{price}"));
+    let kinds = json!({"tokens": {"input": 1_200, "output": 300, "cached": 20_000}});
+    let reviewer = role("reviewer").used(kinds).model("house-2026-01-31");
+    let reviewer = reviewer.says(review("code", "general", "approve", &[]));
+    let silent = role("implementer").used(json!({})).writes("sums/sub.py", SUB).says(implemented(""));
+    for script in [Script::quick().with(reviewer.clone()), Script::quick().with(silent).with(reviewer)] {
+        let shown = place.quick(&script, &["--budget-money", "2", "--budget-tokens", "1M"]);
+        assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    }
+    let lines: &[&[&str]] = &[
+        &["costs"],
+        &["costs", "--by", "model"],
+        &["costs", "--by", "agent"],
+        &["costs", "--all", "--by", "phase"],
+        &["costs", "--all", "--by", "run"],
+        &["costs", "--all", "latest"],
+        &["costs", "nobody"],
+    ];
+    insta::assert_snapshot!("costs", narrowed(&place.transcript(lines)));
+}
+
+#[test]
 fn doctor_lists_what_is_there_and_fails_where_work_is_impossible() {
-    let place = Place::configured(TRIVIAL);
+    let place = Place::configured(TRIVIAL).without_agents();
     insta::assert_snapshot!("doctor", of_any_machine(&joined(&place.transcript(&[&["doctor"]]))));
     place.write("remand.toml", "workflo = \"quick\"\n");
     insta::assert_snapshot!("doctor-failing", of_any_machine(&joined(&place.transcript(&[&["doctor"]]))));

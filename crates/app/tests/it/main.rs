@@ -17,6 +17,7 @@ mod golden;
 mod issue;
 mod knowledge;
 mod limits;
+mod money;
 mod monorepo;
 mod other_tools;
 mod own_workflow;

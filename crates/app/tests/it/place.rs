@@ -2,7 +2,10 @@
 
 use remand_ledger::query::RunRow;
 use remand_ledger::{Ledger, Reader};
+use remand_runtime::driver::{Known, Named};
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
@@ -83,6 +86,24 @@ impl Place {
         let path = self.folder.path().join(name);
         fs::write(&path, text).expect("file");
         path.display().to_string()
+    }
+
+    /// Writes a program beside the project and gives its path.
+    pub fn settle(&self, name: &str, script: &str) -> String {
+        let path = self.beside(name, script);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+        path
+    }
+
+    /// Takes all known agents away, whatever is installed on the machine.
+    pub fn without_agents(self) -> Place {
+        let known = Known::with(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");
+        let absent = |agent: Named| format!("[agents.{}]\ncommand = [\"/absent/{0}\"]\n", agent.name);
+        let folder = self.folder.path().join("home/.config/remand");
+        fs::create_dir_all(&folder).expect("folder");
+        fs::write(folder.join("config.toml"), known.into_iter().map(absent).collect::<String>())
+            .expect("file");
+        self
     }
 
     /// Runs git in the project as the user, and gives its output.

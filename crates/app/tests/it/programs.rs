@@ -6,5 +6,6 @@ mod conversation;
 pub mod desk;
 mod failing;
 mod mixed;
+mod own;
 mod reading;
 mod working;

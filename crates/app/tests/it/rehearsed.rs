@@ -73,6 +73,11 @@ impl Entry {
         self.key("usage", json!({"tokens": 100}))
     }
 
+    /// What it claims to have used, as a script has it.
+    pub fn used(self, usage: Value) -> Entry {
+        self.key("usage", usage)
+    }
+
     /// What it could not do does not stop it.
     pub fn going_on(self) -> Entry {
         self.key("on-failure", json!("go-on"))

@@ -135,7 +135,8 @@ impl Reader<'_> {
             && keys::is_section(path)
         {
             if is_chosen && !is_name(&parent, &name) {
-                let remedy = "use letters, digits, `-` and `_`; roles and checks may have `:` and `/` too".to_string();
+                let remedy =
+                    "use letters, digits, `-` and `_`; roles and checks may have `:` and `/` too".to_string();
                 return self.problem(at, format!("`{name}` is no name"), remedy);
             }
             self.table(path, table);

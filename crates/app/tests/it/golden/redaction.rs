@@ -59,3 +59,11 @@ pub fn of_any_machine(checkup: &str) -> String {
     let text = sandbox.replace_all(checkup, "[sandbox]\n").into_owned();
     count.replace_all(&text, "with [n] warnings").into_owned()
 }
+
+/// A list of agents without what the kernel decides: how far its sandbox holds them.
+pub fn of_any_kernel(agents: &str) -> String {
+    let words =
+        Regex::new(r"held by the sandbox in part|held by the sandbox|not held by a sandbox on this machine");
+    let text = words.expect("a pattern").replace_all(agents, "[held]").into_owned();
+    Regex::new(r#""held": "[a-z]+""#).expect("a pattern").replace_all(&text, "\"held\": [held]").into_owned()
+}

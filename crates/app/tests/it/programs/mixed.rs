@@ -7,15 +7,15 @@ const AGENTS: &str = r#"
 agent = "codex"
 model = "stand-in"
 
-[roles."impl-reviewer:security"]
+[roles."reviewer:security"]
 agent = "claude"
 model = "claude-sonnet-4-5"
 
-[roles."impl-reviewer:architecture"]
+[roles."reviewer:architecture"]
 agent = "opencode"
 model = "standin/stand-in"
 
-[roles."impl-reviewer:correctness"]
+[roles."reviewer:correctness"]
 agent = "gemini"
 model = "gemini-2.5-flash"
 "#;
@@ -35,8 +35,8 @@ fn codex_implements_and_three_others_review() {
         drivers
     };
     assert_eq!(by("implementer", None), ["codex"], "{rows:?}");
-    assert_eq!(by("impl-reviewer", Some("security")), ["claude"], "{rows:?}");
-    assert_eq!(by("impl-reviewer", Some("architecture")), ["opencode"], "{rows:?}");
-    assert_eq!(by("impl-reviewer", Some("correctness")), ["gemini"], "{rows:?}");
+    assert_eq!(by("reviewer", Some("security")), ["claude"], "{rows:?}");
+    assert_eq!(by("reviewer", Some("architecture")), ["opencode"], "{rows:?}");
+    assert_eq!(by("reviewer", Some("correctness")), ["gemini"], "{rows:?}");
     assert!(rows.iter().all(|row| row.spent.is_some()), "{rows:?}");
 }

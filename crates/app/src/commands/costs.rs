@@ -1,0 +1,163 @@
+//! `remand costs`: what runs took of time, tokens and money, and how much of it is unknown (CORE-11).
+
+use super::Context;
+use super::runs::{chosen, heading, reader_if_any};
+use crate::exit::{Exit, Failure, print, print_json};
+use crate::table::{Cell, Fit, Ink, Table, Tone, amount};
+use crate::workplace::{Workplace, of_ledger};
+use remand_ledger::query::{CostBy, CostRow, RunRow};
+use serde_json::json;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The run, by its id or the beginning of it [default: the latest]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Of all runs of this repository together
+    #[arg(long, conflicts_with = "run")]
+    pub all: bool,
+    /// What to tell apart
+    #[arg(long, value_enum, default_value_t = By::Role)]
+    pub by: By,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    Role,
+    Agent,
+    Model,
+    Phase,
+    Run,
+}
+
+impl By {
+    fn rows(self) -> CostBy {
+        match self {
+            By::Role => CostBy::Role,
+            By::Agent => CostBy::Agent,
+            By::Model => CostBy::Model,
+            By::Phase => CostBy::Phase,
+            By::Run => CostBy::Run,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            By::Role => "role",
+            By::Agent => "agent",
+            By::Model => "model",
+            By::Phase => "phase",
+            By::Run => "run",
+        }
+    }
+}
+
+pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+    let workplace = Workplace::open(context, Vec::new())?;
+    let reader = match reader_if_any(&workplace)? {
+        Some(reader) => reader,
+        None => workplace.reader()?,
+    };
+    let run = if args.all { None } else { Some(chosen(&reader, args.run.as_deref())?) };
+    let rows =
+        reader.costs(run.as_ref().map(|row| &row.run), args.by.rows()).map_err(|error| of_ledger(&error))?;
+    let total = CostRow::total(&rows);
+    if context.json {
+        let limit = run.as_ref().and_then(|row| row.limits.money);
+        let run = run.as_ref().map(|row| &row.run);
+        print_json(
+            &json!({ "run": run, "by": args.by.rows(), "rows": rows, "total": total, "limit": limit }),
+        )?;
+        return Ok(Exit::Done);
+    }
+    let head = run.as_ref().map_or_else(|| "all runs".to_string(), heading);
+    print(&format!(
+        "{head}\n\n{}\n{}",
+        table(args.by, &rows, &total).render(Ink::of_stdout()),
+        sums(&total, run.as_ref())
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn table(by: By, rows: &[CostRow], total: &CostRow) -> Table {
+    let mut table = Table::new(&[
+        (by.name(), Fit::Cut),
+        ("dispatches", Fit::Whole),
+        ("time", Fit::Whole),
+        ("tokens", Fit::Whole),
+        ("input", Fit::Whole),
+        ("output", Fit::Whole),
+        ("cached", Fit::Whole),
+        ("stored", Fit::Whole),
+        ("cost", Fit::Whole),
+    ]);
+    for row in rows {
+        table.row(cells(row.name.as_deref().unwrap_or("unknown"), row, Tone::Plain));
+    }
+    if rows.len() != 1 {
+        table.row(cells("all", total, Tone::Strong));
+    }
+    table
+}
+
+fn cells(name: &str, row: &CostRow, tone: Tone) -> Vec<Cell> {
+    let is_sorted = row.unsorted + row.untold < row.ended();
+    let kind = |count: u64| if is_sorted { amount::grouped(count) } else { String::new() };
+    [
+        name.to_string(),
+        amount::grouped(row.dispatches),
+        amount::time(row.time),
+        known(amount::grouped(row.tokens), row.untold, row.ended()),
+        kind(row.kinds.input),
+        kind(row.kinds.output),
+        kind(row.kinds.cached),
+        kind(row.kinds.stored),
+        known(amount::money(row.money()), row.unpriced, row.ended()),
+    ]
+    .into_iter()
+    .map(|text| Cell::new(text).toned(tone))
+    .collect()
+}
+
+/// A sum, or `unknown` where no part of it is known; one with unknown parts is at least that much.
+fn known(sum: String, unknown: u64, all: u64) -> String {
+    match unknown {
+        0 => sum,
+        _ if unknown >= all => "unknown".to_string(),
+        _ => format!("≥ {sum}"),
+    }
+}
+
+/// Where the money comes from, and what nobody knows.
+fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
+    let ended = amount::counted(total.ended(), "dispatch");
+    let mut lines = Vec::new();
+    if total.unpriced < total.ended() {
+        lines.push(format!(
+            "{}: {} as agents said, {} reckoned by prices",
+            amount::money(total.money()),
+            amount::money(total.said),
+            amount::money(total.reckoned)
+        ));
+    }
+    if total.unpriced > 0 {
+        lines.push(format!(
+            "the cost of {} of {ended} is unknown: neither its agent nor a price tells it",
+            amount::grouped(total.unpriced)
+        ));
+    }
+    if total.untold > 0 {
+        lines.push(format!("the tokens of {} of {ended} are unknown", amount::grouped(total.untold)));
+    }
+    if total.running > 0 {
+        lines.push(format!("{} still at work", amount::counted(total.running, "dispatch")));
+    }
+    if let Some(limit) = run.and_then(|row| row.limits.money) {
+        let limit = amount::money(limit);
+        lines.push(match total.unpriced {
+            0 => format!("the limit is {limit}"),
+            _ => format!("the limit of {limit} counts known costs only, tokens and dispatches count besides"),
+        });
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
