@@ -1,6 +1,7 @@
 //! `remand doctor`: what is there to work with, and what to do about what is missing.
 
 mod checkup;
+mod hello;
 mod machine;
 mod plants;
 mod project;
@@ -16,6 +17,12 @@ pub struct Args {
     /// Run every check in a copy of the last commit, and show that each goes red with a planted failure
     #[arg(long)]
     checks: bool,
+    /// Dispatch this agent once, for a tiny task in a scratch repository; this costs what one dispatch costs
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// The model for it, as the agent names it
+    #[arg(long, value_name = "NAME", requires = "agent")]
+    model: Option<String>,
 }
 
 pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
@@ -32,6 +39,10 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
                 project::agents(&mut checkup, config);
                 if args.checks {
                     plants::checks(&mut checkup, &repository, config)?;
+                }
+                if let Some(agent) = &args.agent {
+                    let who = hello::Who { agent, model: args.model.as_deref() };
+                    hello::agent(&mut checkup, config, &who)?;
                 }
             }
         }

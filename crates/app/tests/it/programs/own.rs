@@ -1,7 +1,7 @@
 //! Agents that are any program: a row in the configuration, text in and text out.
 
 use crate::place::Place;
-use crate::rehearsed::{REQUEST, Script, TRIVIAL, implemented};
+use crate::rehearsed::{REQUEST, Script, TRIVIAL, implemented, role};
 use remand_ledger::query::RunStage;
 use serde_json::json;
 
@@ -15,6 +15,35 @@ RESULT
 END
 echo "Subtraction is there."
 "#;
+
+// CORE-11
+#[test]
+fn doctor_dispatches_an_agent_once_on_request() {
+    let place = Place::configured(TRIVIAL);
+    let greeter = role("greeter").says(json!({"verdict": "done", "summary": "Hello."}));
+    let agent = format!("rehearsal:{}", place.beside("greeter.yaml", &Script::quick().with(greeter).text()));
+    let shown = place.remand(&["doctor", "--agent", &agent, "--model", "small"]);
+    let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("with small handed in its result") && said.contains("100 tokens, cost 0.01"),
+        "{said}"
+    );
+    assert_eq!(shown.code, 0, "{said}");
+
+    let failing = place.settle("failing", "#!/bin/sh\necho 'not today' >&2\nexit 3\n");
+    let row = format!(
+        "[agents.failing]\ntitle = \"Failing\"\ncommand = [{failing:?}]\nspeaks = \"text\"\narguments = []\n"
+    );
+    place.write("remand.toml", &format!("{TRIVIAL}\n{row}"));
+    for (agent, why) in [("failing", "not today"), ("nobody", "there is no agent `nobody`")] {
+        let shown = place.remand(&["doctor", "--agent", agent]);
+        let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.code == 1 && said.contains(why), "{said}{}", shown.err);
+    }
+    assert!(
+        !place.state().join("ledger.db").exists() && place.git(&["status", "--short"]).lines().count() == 1
+    );
+}
 
 // CORE-11 CORE-15
 #[test]
