@@ -59,7 +59,7 @@ impl Found {
         Found {
             name: agent.name.clone(),
             title: row.title.clone(),
-            version: program.as_ref().and_then(|program| version(program, row)),
+            version: program.as_ref().and_then(|program| version(program, agent)),
             program,
             tried: row.tried.clone(),
             signed_in: signed_in(row),
@@ -73,10 +73,12 @@ impl Found {
 }
 
 /// What the program says of its version: the first thing that looks like one.
-fn version(program: &Path, row: &Row) -> Option<String> {
+fn version(program: &Path, agent: &Named) -> Option<String> {
+    let row = &agent.row;
     let words = row.command.iter().skip(1).chain(&row.version);
     let argv = std::iter::once(program.as_os_str().to_owned()).chain(words.map(Into::into));
-    let mut job = Job::new(argv, "/", "agents");
+    // Whoever ends takes along what has the same marker.
+    let mut job = Job::new(argv, "/", format!("agents/{}/{}", std::process::id(), agent.name));
     job.environment = driving::inherited();
     job.environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
     job.limits.time = PATIENCE;

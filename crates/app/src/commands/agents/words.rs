@@ -12,7 +12,9 @@ pub fn list(all: &[Found], ink: Ink) -> String {
     for agent in &there {
         let name = Cell::new(&agent.name).toned(Tone::Good);
         table.row(vec![name, Cell::new(format!("{}: {}", agent.title, version(agent)))]);
+        let program = agent.program.as_ref().map(|program| program.display().to_string());
         let lines = [
+            program.unwrap_or_default(),
             format!("{}; signed in: {}", held(agent.held), signed_in(agent)),
             driven(agent.driven).to_string(),
             agent.spends.clone(),
