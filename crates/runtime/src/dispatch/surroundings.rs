@@ -88,7 +88,9 @@ fn path(brief: &Brief<'_>) -> OsString {
 fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
     let settings = brief.job.site.settings();
     let tree = brief.lane.work.path().to_path_buf();
-    let mut read_write = vec![brief.folder.out(), brief.home.clone(), Path::new("/dev/null").to_path_buf()];
+    let mut read_write = vec![brief.folder.out(), Path::new("/dev/null").to_path_buf()];
+    // That of a session that is taken up again is elsewhere.
+    read_write.extend(Some(brief.home.clone()).filter(|home| !home.starts_with(brief.folder.out())));
     if !brief.permit.is_read_only() {
         read_write.push(tree.clone());
     }
