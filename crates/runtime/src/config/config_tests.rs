@@ -139,7 +139,7 @@ fn unknown_keys_are_refused_with_their_place_and_the_nearest_key() {
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
         "1:2: `commit` is no key; use one of: workflow, mode, agent, model, at-once, limits, sandbox, rounds, state, secrets, checks, roles, \
-         agents"
+         agents, prices"
     );
     assert_eq!(
         refusal("[roles]\nmodel = \"x\"\n"),
@@ -378,7 +378,7 @@ fn names_of_models_and_items_have_more_than_letters() {
         "[prices.'m*n']\ninput = 1",
         "[prices.m]\ninput = -1",
         "[prices.m]\ninputs = 1",
-        "[checks.'a:b']\noff = true",
+        "[agents.'a:b']\ncommand = ['x']",
     ] {
         assert_eq!(Home::new().repository(wrong).refused().len(), 1, "{wrong}");
     }
