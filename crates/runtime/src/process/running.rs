@@ -112,7 +112,9 @@ impl Running {
                 return Cause::Lingered;
             }
             let tick = meter::is_asked(limits).then(|| now + meter::TICK);
-            let next = [deadline, silent, lingers, tick].into_iter().flatten().min();
+            // What the job announces in the meantime changes what is waited for.
+            let look = Some(now + meter::TICK);
+            let next = [deadline, silent, lingers, tick, look].into_iter().flatten().min();
             match self.receive(next) {
                 Some(News::Cancelled) => return Cause::Cancelled,
                 Some(News::Exceeded(exceeded)) => return Cause::Exceeded(exceeded),

@@ -146,7 +146,7 @@ fn two_failed_rounds_in_a_row_ask_the_user() {
     let mut run = interactive_in_round_one();
     run.says("engineer", "denied").says("engineer", "denied");
     assert_eq!(run.last(), "engineer: no-result → to failed-twice");
-    assert_eq!(run.commands(), "ask failed-twice: retry, pause, abandon");
+    assert_eq!(run.commands(), "ask failed-twice: retry, redo, pause, abandon");
 }
 
 // SR-04
