@@ -81,7 +81,10 @@ impl Ear {
             keep(texts, picks, line, is_refusal);
         }
         let fits = |picks: &[Pick]| picks.iter().any(|pick| !pick.values(line).is_empty());
-        self.ended |= fits(&rules.end);
+        // Some go on after what looked like the end, such as to make room in their context.
+        let goes_on =
+            [&rules.answer, &rules.tool_began, &rules.tool_ended].into_iter().any(|picks| fits(picks));
+        self.ended = fits(&rules.end) || self.ended && !goes_on;
         if fits(&rules.tool_began) {
             self.tools += 1;
         }
@@ -239,6 +242,18 @@ mod tests {
         assert_eq!(heard.denied, ["W", "B"]);
         assert!(!ear(rules, &lines[..5]).ended);
         assert_eq!(ear(rules, &[]).cost(), None);
+    }
+
+    // CORE-15
+    #[test]
+    fn who_goes_on_after_an_end_has_not_ended() {
+        let rules = "end = [{in = {type = 'end'}}]\nanswer = [{in = {type = 'text'}, at = 'text'}]";
+        let mut heard = Ear::new(&toml::from_str(rules).expect("rules"));
+        let mut next = |line: &str| heard.line(line.as_bytes());
+        assert_eq!(next("{\"type\":\"end\"}"), Next::End);
+        assert_eq!(next("{\"type\":\"note\"}"), Next::End);
+        assert_eq!(next("{\"type\":\"text\",\"text\":\"more\"}"), Next::Output);
+        assert_eq!(next("{\"type\":\"end\"}"), Next::End);
     }
 
     // CORE-15
