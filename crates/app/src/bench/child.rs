@@ -38,7 +38,7 @@ pub fn start(probe: Probe, folder: &Path, count: u32, tracer: &[OsString]) -> Re
     argv.extend(["bench", "probe", probe.name()].map(OsString::from));
     argv.push(folder.into());
     argv.push(count.to_string().into());
-    let mut job = Job::new(argv, folder, format!("bench/{}", std::process::id())).inherit(&["PATH"]);
+    let mut job = Job::apart(argv, folder, "bench").inherit(&["PATH"]);
     job.limits.time = Duration::from_secs(1_800);
     let ended =
         run(&job, &Cancel::default()).map_err(|error| internal("a child cannot be started", &error))?;

@@ -179,8 +179,7 @@ fn cascade(place: &Place, root: &Path, files: u32) -> Result<Figure, Failure> {
 }
 
 fn job(folder: &Path, argv: &[&str]) -> Job {
-    let mut job = Job::new(argv.iter().copied(), folder, format!("bench/{}", std::process::id()))
-        .inherit(&["PATH", "HOME"]);
+    let mut job = Job::apart(argv.iter().copied(), folder, "bench").inherit(&["PATH", "HOME"]);
     job.limits.time = PATIENCE;
     job
 }

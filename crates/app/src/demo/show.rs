@@ -149,7 +149,7 @@ impl<'c> Show<'c> {
         let program =
             std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
         let argv = std::iter::once(program.into_os_string()).chain(words.iter().map(Into::into));
-        let mut job = Job::new(argv, self.project.checkout(), "demo");
+        let mut job = Job::apart(argv, self.project.checkout(), "demo");
         // The settings of the project say where its state is.
         let inherited = environment().into_iter().filter(|(name, _)| name != "REMAND_STATE_DIR");
         job.environment = inherited.map(|(name, value)| (name.into(), value.into())).collect();

@@ -31,10 +31,6 @@ impl Arena {
         &self.root
     }
 
-    pub fn name(&self) -> String {
-        self.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-    }
-
     pub fn program(&self) -> &Path {
         &self.program
     }

@@ -8,20 +8,15 @@ use remand_runtime::process::{self, Cancel, Ended, Job};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The longest that anything in a trial takes.
 const TIME: Duration = Duration::from_secs(180);
 
-/// How many programs were started.
-static STARTED: AtomicU64 = AtomicU64::new(0);
-
 /// The surroundings of everything that a trial runs: a home of its own, and no settings of the user's.
 #[derive(Clone, Debug)]
 pub struct Tools {
     environment: BTreeMap<OsString, OsString>,
-    marker: String,
     cancel: Cancel,
 }
 
@@ -41,8 +36,7 @@ impl Tools {
         ] {
             set(name, value.into());
         }
-        let marker = format!("gauntlet-{}/{}", std::process::id(), arena.name());
-        Tools { environment, marker, cancel: cancel.clone() }
+        Tools { environment, cancel: cancel.clone() }
     }
 
     /// The same with more in the environment.
@@ -56,9 +50,7 @@ impl Tools {
     /// Runs a program to its end, however it ends.
     pub fn run(&self, argv: &[impl AsRef<std::ffi::OsStr>], folder: &Path) -> Result<Ended, Failure> {
         let words: Vec<OsString> = argv.iter().map(|word| word.as_ref().to_os_string()).collect();
-        // What is marked alike ends together, and two of these may run at once.
-        let marker = format!("{}-{}", self.marker, STARTED.fetch_add(1, Ordering::Relaxed));
-        let mut job = Job::new(words, folder, marker);
+        let mut job = Job::apart(words, folder, "gauntlet");
         job.environment = self.environment.clone();
         job.limits.time = TIME;
         process::run(&job, &self.cancel).map_err(|error| internal("a trial cannot start a program", &error))

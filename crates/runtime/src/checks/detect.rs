@@ -33,7 +33,7 @@ pub fn detect(root: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
 impl Probe<'_> {
     /// Whether a command ends well.
     pub(super) fn runs(&self, folder: &Path, argv: &[&str]) -> bool {
-        let mut job = Job::new(argv.iter().copied(), folder, "probe");
+        let mut job = Job::apart(argv.iter().copied(), folder, "probe");
         job.environment = self.environment.clone();
         job.limits.time = PROBE_TIME;
         (self.runner)(job).is_ok_and(|ended| ended.exit.succeeded())
@@ -41,7 +41,7 @@ impl Probe<'_> {
 
     /// The files of a repository that git knows of; all of them where it is none.
     fn files(&self, root: &Path) -> Vec<String> {
-        let mut job = Job::new(["git", "ls-files", "-z"], root, "probe");
+        let mut job = Job::apart(["git", "ls-files", "-z"], root, "probe");
         job.environment = self.environment.clone();
         job.limits.time = PROBE_TIME;
         job.limits.output = job::OUTPUT;

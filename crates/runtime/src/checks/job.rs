@@ -49,7 +49,7 @@ impl Bench<'_> {
         };
         // A name that begins with a hyphen would be taken for an option.
         let argv = argv.into_iter().chain(file.map(|file| format!("./{file}")));
-        let mut job = Job::new(argv, self.tree.join(&spec.folder), format!("check/{}", spec.name));
+        let mut job = Job::apart(argv, self.tree.join(&spec.folder), "check");
         job.environment = self.environment.clone();
         for (name, value) in &spec.environment {
             job.environment.insert(name.into(), self.filled(value).into());

@@ -55,7 +55,7 @@ fn ask(name: &str, environment: &BTreeMap<OsString, OsString>) -> String {
     }
     // Go alone takes the question without hyphens.
     let question = if name == "go" { "version" } else { "--version" };
-    let mut job = Job::new([name, question], "/", format!("version of {name}"));
+    let mut job = Job::apart([name, question], "/", "version");
     job.environment = environment.clone();
     job.limits.time = PATIENCE;
     let said =

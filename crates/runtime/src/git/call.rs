@@ -221,7 +221,7 @@ impl Call {
     /// The call as a job, for a call that starts programs of the user's. It has the variables of git, and no others.
     pub(super) fn job(self) -> Job {
         let argv = std::iter::once(self.command.get_program()).chain(self.command.get_args());
-        let mut job = Job::new(argv.map(OsString::from), &self.place, "git");
+        let mut job = Job::apart(argv.map(OsString::from), &self.place, "git");
         let kept = std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"));
         job.environment = kept.collect();
         for (name, value) in self.command.get_envs() {

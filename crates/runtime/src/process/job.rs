@@ -4,6 +4,7 @@ use crate::confine::Policy;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// One process to run with everything it may see.
@@ -37,6 +38,17 @@ impl Job {
             marker: marker.into(),
             confine: None,
         }
+    }
+
+    /// Makes a job that belongs to no run: its marker is its own, since whoever carries a marker ends with its job.
+    pub fn apart(
+        argv: impl IntoIterator<Item = impl Into<OsString>>,
+        folder: impl Into<PathBuf>,
+        name: &str,
+    ) -> Job {
+        static JOBS: AtomicU64 = AtomicU64::new(0);
+        let number = JOBS.fetch_add(1, Ordering::Relaxed);
+        Job::new(argv, folder, format!("{name}/{}/{number}", std::process::id()))
     }
 
     /// The folders that it may write.

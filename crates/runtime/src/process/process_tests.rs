@@ -335,6 +335,25 @@ fn a_descendant_without_group_and_marker_is_killed_at_a_limit() {
 
 // CORE-17
 #[test]
+fn jobs_of_no_run_leave_each_other_alone_though_they_have_one_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = |script: &str| {
+        let job = Job::apart(["sh", "-c", script], folder.path(), "probe");
+        run(&job.inherit(&["PATH"]), &Cancel::new()).unwrap()
+    };
+    thread::scope(|scope| {
+        let long = scope.spawn(|| job("echo begun > begun; sleep 1; echo done"));
+        while !folder.path().join("begun").exists() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!((job("true").exit, job("true").strays), (Exit::Code(0), 0));
+        let long = long.join().unwrap();
+        assert_eq!((long.exit, long.stdout.text().trim()), (Exit::Code(0), "done"));
+    });
+}
+
+// CORE-17
+#[test]
 fn processes_of_a_dead_engine_are_found_by_a_part_of_their_marker() {
     let run = marker();
     let start = |mark: String| {

@@ -78,7 +78,7 @@ fn version(program: &Path, agent: &Named) -> Option<String> {
     let words = row.command.iter().skip(1).chain(&row.version);
     let argv = std::iter::once(program.as_os_str().to_owned()).chain(words.map(Into::into));
     // Whoever ends takes along what has the same marker.
-    let mut job = Job::new(argv, "/", format!("agents/{}/{}", std::process::id(), agent.name));
+    let mut job = Job::apart(argv, "/", "agents");
     job.environment = driving::inherited();
     job.environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
     job.limits.time = PATIENCE;

@@ -65,7 +65,7 @@ fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Told, Failure
     argv.extend(["--state".into(), state.clone().into_os_string(), "--agent".into(), who.agent.into()]);
     argv.extend(who.model.iter().flat_map(|model| ["--model".into(), (*model).into()]));
     argv.extend(["--budget-dispatches".into(), "1".into()]);
-    let mut job = Job::new(argv, &project, format!("doctor/{}", std::process::id()));
+    let mut job = Job::apart(argv, &project, "doctor");
     job.environment = environment().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
     job.limits.time = PATIENCE;
     let ended = process::run(&job, &Cancel::new())

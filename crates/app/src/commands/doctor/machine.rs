@@ -22,7 +22,7 @@ const TOO_LITTLE: u64 = 100 << 20;
 
 /// The git that all commands would use.
 pub fn git(checkup: &mut Checkup) {
-    let mut job = Job::new(["git", "version"], "/", "doctor");
+    let mut job = Job::apart(["git", "version"], "/", "doctor");
     job.environment = driving::inherited();
     job.limits.time = Duration::from_secs(10);
     match process::run(&job, &Cancel::new()) {

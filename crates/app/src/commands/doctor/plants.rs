@@ -118,7 +118,8 @@ impl Scratch {
         };
         // An index of its own: neither the user's nor any reference is touched.
         let copy = "git read-tree HEAD && git checkout-index --all --prefix=\"$0/\"";
-        let mut job = Job::new(["sh", "-c", copy, &tree.display().to_string()], repository.root(), "doctor");
+        let mut job =
+            Job::apart(["sh", "-c", copy, &tree.display().to_string()], repository.root(), "doctor");
         job.environment = scratch.environment.clone();
         job.environment.insert("GIT_INDEX_FILE".into(), folder.join("index").into_os_string());
         job.limits.time = COPYING;
@@ -165,7 +166,6 @@ impl Scratch {
         };
         let runner = |spec: &CheckSpec, mut job: Job| {
             let policy = Policy { network: spec.network, ..policy.clone() };
-            job.marker = format!("doctor/{}", std::process::id());
             job.confine = Some(Confined { exe: self.program.clone(), policy });
             process::run(&job, &cancel)
         };
