@@ -232,6 +232,7 @@ fn pinned_roles(
             by_item,
             may_write: spec.may_write.iter().filter_map(|place| permission(*place)).collect(),
             network: spec.network,
+            remembers: spec.remembers,
             shell: spec.shell,
             delta: spec.delta,
             tree: spec.tree,

@@ -91,6 +91,9 @@ pub struct PinnedRole {
     /// Whether it sees a work tree, or documents only.
     #[serde(default = "yes")]
     pub tree: bool,
+    /// Whether it goes on with its session when its work comes back.
+    #[serde(default)]
+    pub remembers: bool,
 }
 
 impl PinnedRole {

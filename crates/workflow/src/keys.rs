@@ -129,11 +129,16 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
         "It sees the documents that it is given and no work tree; it does if nothing is said.",
     ),
     ("network", "`true`", "It may use the network; it may not if nothing is said."),
+    (
+        "remembers",
+        "`true`",
+        "It goes on with its session when its work comes back; it begins a new one if nothing is said.",
+    ),
     ("model", "a name", "The model for it, as its agent names it; the configuration comes before."),
     (
         "modes",
         "`NAME: keys`",
-        "Other contracts of the same role, named `ROLE/MODE`. A mode says anew what it says, reports and changes; `result`, `time`, `may-write`, `shell`, `tree`, `network` and `model` hold on unless it says otherwise.",
+        "Other contracts of the same role, named `ROLE/MODE`. A mode says anew what it says, reports and changes; `result`, `time`, `may-write`, `shell`, `tree`, `network`, `remembers` and `model` hold on unless it says otherwise.",
     ),
 ];
 

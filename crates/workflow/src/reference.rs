@@ -236,6 +236,9 @@ fn roles(out: &mut String) {
         if spec.network {
             besides.push("network".to_string());
         }
+        if spec.remembers {
+            besides.push("remembers".to_string());
+        }
         let (says, besides) = (says.join(", "), besides.join(", "));
         let _ =
             writeln!(out, "| `{}` | {says} | `{}` | {besides} | {} |", spec.title, spec.result, spec.about);

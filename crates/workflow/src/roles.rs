@@ -92,6 +92,8 @@ pub struct RoleSpec {
     /// It sees the work tree; otherwise documents only.
     pub tree: bool,
     pub network: bool,
+    /// It goes on with its session when its work comes back.
+    pub remembers: bool,
     /// The model for it, as its agent names it; the configuration comes before.
     pub model: Option<String>,
 }
@@ -265,6 +267,7 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
         shell: flag_or(&mut fields, "shell", plain.is_none_or(|plain| plain.shell)),
         tree: flag_or(&mut fields, "tree", plain.is_none_or(|plain| plain.tree)),
         network: flag_or(&mut fields, "network", plain.is_some_and(|plain| plain.network)),
+        remembers: flag_or(&mut fields, "remembers", plain.is_some_and(|plain| plain.remembers)),
         model: fields.text("model").map(|model| model.it).or_else(|| plain?.model.clone()),
     };
     fields.finish();

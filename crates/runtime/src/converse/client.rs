@@ -119,7 +119,7 @@ impl Client {
         Ok(reason)
     }
 
-    /// Begins a session, or takes one up again where the agent can, with its model and mode.
+    /// Begins a session, or takes one up again, with its model and mode.
     fn begin(&mut self, about: &Value) -> Result<String, Stop> {
         let server = &self.plan.server;
         let servers =
@@ -129,12 +129,14 @@ impl Client {
             params["_meta"] = meta.clone();
         }
         let loads = about["agentCapabilities"]["loadSession"] == json!(true);
-        let earlier = match self.plan.session.clone().filter(|_| loads) {
-            Some(session) => self.load(&session, &params)?.map(|answer| (session, answer)),
-            None => None,
-        };
-        let (session, answer) = match earlier {
-            Some(taken_up) => taken_up,
+        let (session, answer) = match self.plan.session.clone() {
+            Some(_) if !loads => {
+                return Err(Stop::Fault(Fault::refused("it takes up no session again".to_string())));
+            }
+            Some(session) => {
+                let answer = self.load(&session, &params)?;
+                (session, answer)
+            }
             None => {
                 let answer = self.call("session/new", &params)?;
                 (answer["sessionId"].as_str().unwrap_or_default().to_string(), answer)
@@ -146,18 +148,14 @@ impl Client {
         Ok(session)
     }
 
-    /// Takes a session up again; none if the agent does not have it any more. What was said in it is not said again.
-    fn load(&mut self, session: &str, params: &Value) -> Result<Option<Value>, Stop> {
+    /// Takes a session up again. What was said in it is not said again.
+    fn load(&mut self, session: &str, params: &Value) -> Result<Value, Stop> {
         let mut params = params.clone();
         params["sessionId"] = json!(session);
         self.heard = Heard::Replayed;
         let loaded = self.call("session/load", &params);
         (self.heard, self.tools) = (Heard::Prompted, BTreeMap::new());
-        match loaded {
-            Ok(answer) => Ok(Some(answer)),
-            Err(Stop::Fault(_)) => Ok(None),
-            Err(stop) => Err(stop),
-        }
+        loaded
     }
 
     fn choose_mode(&mut self, session: &str, answer: &Value) -> Result<(), Stop> {

@@ -10,6 +10,7 @@ mod inputs;
 mod prompt;
 mod report;
 mod round;
+mod seen;
 mod session;
 mod surroundings;
 mod ticket;
@@ -21,12 +22,12 @@ use crate::clock;
 use crate::confine::Level;
 use crate::contract::{self, Expectation, SchemaId};
 use crate::driver::{self, Driver, Ear, Heard, May, Place, Session};
-use crate::git::{Aftermath, Census, Changed, Keep, Oddity, Reach, TreeId};
+use crate::git::{Aftermath, Census, Changed, Keep, Oddity, Reach, TreeId, remove};
 use crate::host::{Ending, Issue};
 use crate::papers::Case;
 use crate::pinned::{Choice, PinnedRole};
 use crate::process::{self, Ended, Exit, Stream, Watch};
-use crate::rehearsal::{DispatchInfo, NO_ENTRY};
+use crate::rehearsal::DispatchInfo;
 use crate::submission::Terms;
 use crate::workshop::{Job, LaneTree, Trouble};
 use folder::Folder;
@@ -41,6 +42,7 @@ use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
 use round::Round;
+use seen::Seen;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -71,11 +73,13 @@ struct Brief<'b> {
     before: Census,
     folder: Folder,
     prompt: String,
+    /// What an agent is told that does not remember.
+    whole_prompt: String,
     choice: &'b Choice,
     driver: &'b dyn Driver,
     /// The agent's home.
     home: PathBuf,
-    /// The session of the attempt before, which is taken up again.
+    /// A session that is taken up again.
     session: Option<Session>,
     started: Millis,
 }
@@ -88,7 +92,17 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
         let asked = refused.as_ref().and_then(|refused| driver::retry_after(&refused.detail));
         job.back_off(dispatch.failures, asked)?;
     }
-    let brief = prepare(job, dispatch, &reader, refused)?;
+    let mut brief = prepare(job, dispatch, &reader, refused)?;
+    let ending = perform(&mut brief, &reader);
+    if ending.is_err() {
+        // Nobody goes on in this home, and what signs the agent in lies there.
+        remove(&brief.home)?;
+    }
+    ending
+}
+
+fn perform(brief: &mut Brief<'_>, reader: &Reader) -> Result<Ending, Trouble> {
+    let job = brief.job;
     let mut facts = Facts::default();
     if job.issue == Issue::Again {
         let text = format!("{} was interrupted and is dispatched again", brief.title);
@@ -96,8 +110,8 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
     }
     let (ended, ear) = {
         let _place = job.site.settings().places.take(&job.cancel).ok_or_else(Trouble::cancelled)?;
-        let unseen = Unseen::take_away(&brief)?;
-        let ran = run(&brief);
+        let unseen = Unseen::take_away(brief)?;
+        let ran = run_or_begin_anew(brief, &mut facts);
         facts.notes.extend(unseen.put_back(&brief.title)?);
         ran?
     };
@@ -108,11 +122,11 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
     let mut blobs = std::mem::take(&mut seen.blobs);
     brief.keep_words(&ended, &heard, &seen.after, &mut facts, &mut blobs);
     let usage = Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..heard.usage };
-    let result = match failure(&brief, &ended, &heard, &seen) {
+    let result = match seen::failure(brief, &ended, &heard, &seen) {
         Some(trouble) => Err(trouble),
-        None => report::read(&brief, &heard, &seen.after, &mut facts, &mut blobs),
+        None => report::read(brief, &heard, &seen.after, &mut facts, &mut blobs),
     };
-    session::keep_or_forget(&brief, result.as_ref().err().map(|trouble| trouble.failure))?;
+    session::keep_or_forget(brief, result.as_ref().err().map(|trouble| trouble.failure))?;
     brief.folder.clear()?;
     brief.lane.work.tidy(&brief.before, &seen.oddities)?;
     let outcome = match result {
@@ -168,10 +182,17 @@ fn prepare<'b>(
     };
     let before = begin(job, &permit, &lane)?;
     let folder = Folder::make(job)?;
-    let resumed = session::take_up(job, driver, &lane, reader)?;
-    if let Some(resumed) = &resumed {
-        lane.work.restore(&resumed.left)?;
+    let resumed = session::take_up(job, dispatch, role, &lane, reader)?;
+    if let Some(left) = resumed.as_ref().and_then(|resumed| resumed.left.as_ref()) {
+        lane.work.restore(left)?;
     }
+    let home = match &resumed {
+        Some(resumed) => {
+            remove(&folder.home())?;
+            resumed.home.clone()
+        }
+        None => folder.home(),
+    };
     let round = told::round(job, dispatch, reader)?;
     let mut inputs = inputs::lay_out(job, dispatch, in_round.as_ref(), &lane, reader, &folder.inputs())?;
     if let Some(case) = &case {
@@ -196,11 +217,11 @@ fn prepare<'b>(
         example: &expected.example(),
         refused: refused.as_deref(),
     };
+    let whole_prompt = job.site.redact(&whole.text());
     let prompt = match (&resumed, &refused) {
-        (Some(_), Some(refused)) => session::prompt(refused, &folder.result()),
-        (Some(_), None) | (None, _) => whole.text(),
+        (Some(_), Some(refused)) => job.site.redact(&session::prompt(refused, &folder.result())),
+        (Some(_), None) | (None, _) => whole_prompt.clone(),
     };
-    let prompt = job.site.redact(&prompt);
     std::fs::write(folder.prompt(), &prompt)?;
     let info = DispatchInfo {
         run: job.site.run.0.clone(),
@@ -231,9 +252,10 @@ fn prepare<'b>(
         lane,
         before,
         prompt,
+        whole_prompt,
         choice,
         driver,
-        home: resumed.as_ref().map_or_else(|| folder.home(), |resumed| resumed.home.clone()),
+        home,
         session: resumed.map(|resumed| resumed.session),
         folder,
         started: clock::now(),
@@ -291,6 +313,20 @@ fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Ve
     Ok(files.map(|files| files.iter().filter_map(path).collect()))
 }
 
+/// Runs the agent; one that could not take up the session that it was to go on with begins anew.
+fn run_or_begin_anew(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(Ended, Ear), Trouble> {
+    let (ended, ear) = run(brief)?;
+    let is_lost = brief.session.take_if(|session| ear.session().as_ref() != Some(&session.id)).is_some();
+    if !is_lost || ended.exit == Exit::Cancelled {
+        return Ok((ended, ear));
+    }
+    let text = format!("{} could not take up its session again and began a new one", brief.title);
+    facts.notes.push(note(NoteKind::Warning, text));
+    brief.prompt.clone_from(&brief.whole_prompt);
+    std::fs::write(brief.folder.prompt(), &brief.prompt)?;
+    run(brief)
+}
+
 /// Starts the agent in its sandbox and waits for its end.
 fn run(brief: &Brief<'_>) -> Result<(Ended, Ear), Trouble> {
     let process = surroundings::process(brief)?;
@@ -307,81 +343,6 @@ fn run(brief: &Brief<'_>) -> Result<(Ended, Ear), Trouble> {
         .map_err(|error| Trouble::environment(error.to_string()))?;
     let ear = ear.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok((ended, ear))
-}
-
-/// Why the process's end is no result, if it is none.
-fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, seen: &Seen) -> Option<Trouble> {
-    if ended.exit != Exit::Cancelled && seen.is_violation() {
-        return Some(Trouble::new(Failure::Violation, seen.text(brief)));
-    }
-    if let Some(exceeded) = &ended.exceeded {
-        return Some(Trouble::new(Failure::Crashed, surroundings::exceeded(exceeded)));
-    }
-    let told = heard.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
-    // Some try again and again until their time is over.
-    let kept_waiting = told.clone().filter(|told| told.failure == Failure::Environment);
-    let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", tail(ended)));
-    match ended.exit {
-        Exit::TimedOut => {
-            let late = format!("no end within {} seconds", brief.choice.seconds);
-            Some(kept_waiting.unwrap_or_else(|| Trouble::new(Failure::Timeout, late)))
-        }
-        Exit::Silent => Some(kept_waiting.unwrap_or_else(|| {
-            Trouble::new(Failure::Timeout, "it said nothing for too long, and no tool of its was at work")
-        })),
-        Exit::Signal(signal) => Some(crashed(format!("ended by signal {signal}"))),
-        Exit::Cancelled => Some(Trouble::cancelled()),
-        Exit::Code(0) | Exit::Lingered => told,
-        Exit::Code(NO_ENTRY) => {
-            Some(Trouble::new(Failure::Denied, contract::clean(ended.stderr.text().trim()).into_owned()))
-        }
-        Exit::Code(code) => Some(told.unwrap_or_else(|| crashed(format!("exit code {code}")))),
-    }
-}
-
-/// The last words on standard error.
-fn tail(ended: &Ended) -> String {
-    let text = ended.stderr.text();
-    let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    match last.as_slice() {
-        [] => String::new(),
-        [.., end] => format!(": {}", contract::clean(end.trim())),
-    }
-}
-
-/// What was seen after a process ended.
-struct Seen {
-    after: TreeId,
-    violations: Vec<Changed>,
-    /// Undone in any case; some cost the dispatch.
-    oddities: Vec<Oddity>,
-    /// Those oddities that the role had no right to.
-    forbidden: Vec<Oddity>,
-    notes: Vec<Note>,
-    blobs: Vec<Blob>,
-}
-
-impl Seen {
-    fn is_violation(&self) -> bool {
-        !self.violations.is_empty() || !self.forbidden.is_empty()
-    }
-
-    fn text(&self, brief: &Brief<'_>) -> String {
-        let changes = self.violations.iter().map(|change| change.path.display().to_string());
-        let all: Vec<String> = changes.chain(self.forbidden.iter().map(Oddity::to_string)).collect();
-        let (named, more) = all.split_at(all.len().min(5));
-        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        let (title, words) = (&brief.title, brief.permit.words());
-        format!("{title} changed {}{more}; it may change {words}", named.join(", "))
-    }
-
-    fn files(&self) -> Vec<String> {
-        let changes = self.violations.iter().map(|change| &change.path);
-        changes
-            .chain(self.forbidden.iter().map(|odd| &odd.path))
-            .map(|path| path.display().to_string())
-            .collect()
-    }
 }
 
 /// Characters that a result has at least.

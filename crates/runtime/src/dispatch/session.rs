@@ -1,22 +1,27 @@
 //! Takes up the session of an attempt whose result was malformed: that is cheaper than to begin again, and the agent
-//! remembers what it did. It finds its home and its tree as it left them.
+//! remembers what it did. It finds its home and its tree as it left them. A role that remembers goes on with its session
+//! when its work comes back, too; it finds the tree as the work has it by then.
 
 use super::folder::{DISPATCHES, Folder, SESSION};
 use super::{Brief, told};
 use crate::driver::{Driver, Session, Used};
 use crate::git::{TreeId, remove};
+use crate::pinned::PinnedRole;
 use crate::workshop::{Job, LaneTree, Trouble};
+use remand_kernel::command::Dispatch;
 use remand_kernel::signal::Failure;
 use remand_ledger::Reader;
+use remand_ledger::query::DispatchRow;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A session that is taken up again, and the state in which it left the tree.
+/// A session that is taken up again.
 #[derive(Clone, Debug)]
 pub struct Resumed {
     pub session: Session,
     pub home: PathBuf,
-    pub left: TreeId,
+    /// The state in which it left the tree, if it is to find that again.
+    pub left: Option<TreeId>,
 }
 
 /// Where a session can be found again; programs remember their sessions by these paths.
@@ -32,54 +37,76 @@ impl Kept {
     }
 }
 
-/// The session of the attempt before this one, if this one can go on with it; if it cannot, nothing of it stays.
+/// The session that this dispatch goes on with, if it can; if it cannot, nothing of that stays.
 pub fn take_up(
     job: &Job,
-    driver: &dyn Driver,
+    dispatch: &Dispatch,
+    role: &PinnedRole,
     lane: &LaneTree,
     reader: &Reader,
 ) -> Result<Option<Resumed>, Trouble> {
-    let Some(earlier) = told::earlier(job).map(|earlier| earlier.to_string()) else { return Ok(None) };
-    let path = Folder::session_of(job, &earlier);
+    let Some(row) = before(job, dispatch, role, reader)? else { return Ok(None) };
+    let path = Folder::session_of(job, &row.command);
     let Some(kept) = Kept::read(&path) else { return Ok(None) };
     remove(&path)?;
     let here = kept.tree == lane.work.path() && kept.home.is_dir();
-    let resumed = if here { resumable(job, driver, lane, (&earlier, &kept.home), reader)? } else { None };
+    let driver = job.site.driver(&role.choice(dispatch.item.as_deref()).agent)?;
+    let resumed = if here { resumable(job, driver, lane, (row, &kept.home), reader)? } else { None };
     if resumed.is_none() {
         remove(&kept.home)?;
     }
     Ok(resumed)
 }
 
+/// The attempt before this one, and for a role that remembers the end of its round before.
+fn before(
+    job: &Job,
+    dispatch: &Dispatch,
+    role: &PinnedRole,
+    reader: &Reader,
+) -> Result<Option<DispatchRow>, Trouble> {
+    match told::earlier(job) {
+        Some(earlier) => Ok(reader.dispatch(&job.site.run, &earlier.to_string())?),
+        None if role.remembers => told::round_before(job, dispatch, reader),
+        None => Ok(None),
+    }
+}
+
 fn resumable(
     job: &Job,
     driver: &dyn Driver,
     lane: &LaneTree,
-    (earlier, home): (&str, &Path),
+    (row, home): (DispatchRow, &Path),
     reader: &Reader,
 ) -> Result<Option<Resumed>, Trouble> {
-    let Some(row) = reader.dispatch(&job.site.run, earlier)? else { return Ok(None) };
-    let same = row.driver.as_deref() == Some(driver.name())
-        && row.failure.as_deref() == Some(Failure::Malformed.name())
-        && row.before.as_deref() == Some(lane.tree.to_string().as_str());
-    let (Some(id), Some(left), true) = (row.session, row.after, same && driver.resumes()) else {
-        return Ok(None);
+    let left = match row.failure.as_deref() {
+        Some(name) if name == Failure::Malformed.name() => row.after,
+        Some(_) => return Ok(None),
+        None => None,
     };
+    let same = row.driver.as_deref() == Some(driver.name())
+        && (left.is_none() || row.before.as_deref() == Some(lane.tree.to_string().as_str()));
+    let (Some(id), true) = (row.session, same && driver.resumes()) else { return Ok(None) };
     let own = reader.dispatches(&job.site.run)?.into_iter().filter(|row| row.session.as_ref() == Some(&id));
     let mut used = Used::default();
     for row in own {
         used.tokens = used.tokens.and(row.spent.unwrap_or_default());
         used.money += row.money.unwrap_or(0);
     }
-    Ok(Some(Resumed { session: Session { id, used }, home: home.to_path_buf(), left: left.parse()? }))
+    let left = left.map(|left| left.parse()).transpose()?;
+    Ok(Some(Resumed { session: Session { id, used }, home: home.to_path_buf(), left }))
 }
 
-/// Keeps the session of an attempt whose result was malformed, without what signs the agent in; of any other the home goes.
+/// Keeps a session that may be gone on with, without what signs the agent in; of any other the home goes.
 pub fn keep_or_forget(brief: &Brief<'_>, failure: Option<Failure>) -> Result<(), Trouble> {
-    if failure != Some(Failure::Malformed) || !brief.driver.resumes() {
+    let may_go_on = match failure {
+        Some(failure) => failure == Failure::Malformed,
+        None => brief.role.remembers,
+    };
+    if !may_go_on || !brief.driver.resumes() {
         return Ok(remove(&brief.home)?);
     }
-    for (_, copy) in brief.driver.launch(&brief.place()).copies {
+    for copy in brief.driver.copies() {
         remove(&brief.home.join(copy))?;
     }
     let kept = Kept { home: brief.home.clone(), tree: brief.lane.work.path().to_path_buf() };

@@ -79,8 +79,9 @@ impl Driver for Cli {
         launch.environment.extend(own);
         launch.files =
             row.files.iter().map(|(path, parts)| (PathBuf::from(path), filling.text(parts))).collect();
-        let copies = row.credentials.iter().chain(&row.copies).map(PathBuf::from);
-        launch.copies = copies
+        launch.copies = self
+            .copies()
+            .into_iter()
             .map(|path| (place.user_home.join(&path), path))
             .filter(|(from, _)| from.is_file())
             .collect();
@@ -135,6 +136,10 @@ impl Driver for Cli {
 
     fn unseen(&self) -> Vec<String> {
         self.row.unseen.clone()
+    }
+
+    fn copies(&self) -> Vec<PathBuf> {
+        self.row.credentials.iter().chain(&self.row.copies).map(PathBuf::from).collect()
     }
 
     fn resumes(&self) -> bool {

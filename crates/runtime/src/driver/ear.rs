@@ -34,7 +34,7 @@ pub struct Ear {
     pub failed: Vec<String>,
     pub failed_writes: Vec<String>,
     /// Tools under way.
-    tools: u32,
+    tools: usize,
 }
 
 impl Ear {
@@ -80,17 +80,13 @@ impl Ear {
         {
             keep(texts, picks, line, is_refusal);
         }
-        let fits = |picks: &[Pick]| picks.iter().any(|pick| !pick.values(line).is_empty());
+        let count = |picks: &[Pick]| picks.iter().map(|pick| pick.values(line).len()).sum::<usize>();
+        let fits = |picks: &[Pick]| count(picks) > 0;
         // Some go on after what looked like the end, such as to make room in their context.
         let goes_on =
             [&rules.answer, &rules.tool_began, &rules.tool_ended].into_iter().any(|picks| fits(picks));
         self.ended = fits(&rules.end) || self.ended && !goes_on;
-        if fits(&rules.tool_began) {
-            self.tools += 1;
-        }
-        if fits(&rules.tool_ended) {
-            self.tools = self.tools.saturating_sub(1);
-        }
+        self.tools = (self.tools + count(&rules.tool_began)).saturating_sub(count(&rules.tool_ended));
     }
 
     pub fn session(&self) -> Option<String> {
@@ -265,5 +261,16 @@ mod tests {
         assert_eq!(heard.line(b"{\"type\":\"began\"}"), Next::Silence);
         assert_eq!(heard.line(b"noise"), Next::Silence);
         assert_eq!(heard.line(b"{\"type\":\"ended\"}"), Next::Output);
+    }
+
+    // CORE-15
+    #[test]
+    fn tools_of_one_line_are_counted_each() {
+        let rules = "tool-began = [{at = 'uses.*.id'}]\ntool-ended = [{at = 'used.*.id'}]";
+        let mut heard = Ear::new(&toml::from_str(rules).expect("rules"));
+        let mut next = |line: Value| heard.line(line.to_string().as_bytes());
+        assert_eq!(next(json!({"uses": [{"id": "a"}, {"text": "and"}, {"id": "b"}]})), Next::Silence);
+        assert_eq!(next(json!({"used": [{"id": "b"}]})), Next::Silence);
+        assert_eq!(next(json!({"used": [{"id": "a"}]})), Next::Output);
     }
 }

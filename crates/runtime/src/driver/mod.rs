@@ -142,6 +142,11 @@ pub trait Driver: Send + Sync {
         Vec::new()
     }
 
+    /// Files of the user's home that it finds in its own, under these relative names, to change as it likes.
+    fn copies(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Tells whether a session of this agent can be taken up again.
     fn resumes(&self) -> bool {
         false

@@ -62,7 +62,9 @@ fn contract(spec: &RoleSpec, indent: &str) -> String {
     let places: Vec<String> =
         spec.may_write.iter().map(|place: &Writable| place.name().to_string()).collect();
     key("may-write", list(&places));
-    for (name, on) in [("shell", spec.shell), ("tree", spec.tree), ("network", spec.network)] {
+    for (name, on) in
+        [("shell", spec.shell), ("tree", spec.tree), ("network", spec.network), ("remembers", spec.remembers)]
+    {
         key(name, on.to_string());
     }
     if let Some(model) = &spec.model {

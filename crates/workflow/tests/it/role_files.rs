@@ -66,16 +66,16 @@ fn what_a_contract_does_not_say_has_a_default() {
 #[test]
 fn a_mode_keeps_result_time_and_permissions_unless_it_says_otherwise() {
     let text = "---\nabout: Codes.\nsays: [done]\nchanges: [code]\nresult: implementation-report\ntime: 60\n\
-                may-write: [tree]\nshell: false\nnetwork: true\nmodes:\n\
+                may-write: [tree]\nshell: false\nnetwork: true\nremembers: true\nmodes:\n\
                 \x20 same: {about: Codes., says: [done], changes: [code]}\n\
                 \x20 other: {about: Looks., says: [done], result: verdict, time: 5, may-write: [report], shell: true, \
-                network: false}\n---\n";
+                network: false, remembers: false}\n---\n";
     let roles = added("coder", text);
     let (plain, same, other) =
         (spec(&roles, "coder"), spec(&roles, "coder/same"), spec(&roles, "coder/other"));
     assert_eq!(RoleSpec { title: plain.title.clone(), ..same }, plain);
     assert_eq!((other.result.as_str(), other.time, other.shell, other.network), ("verdict", 5, true, false));
-    assert!(other.is_read_only());
+    assert!(other.is_read_only() && !other.remembers);
 }
 
 #[test]
@@ -97,6 +97,7 @@ fn every_documented_key_is_read_and_no_other() {
         ("shell", "false"),
         ("tree", "false"),
         ("network", "true"),
+        ("remembers", "true"),
         ("model", "large"),
         ("modes", "{other: {about: Less., says: [good], may-write: [report]}}"),
     ]);
@@ -105,7 +106,7 @@ fn every_documented_key_is_read_and_no_other() {
     let front: String = values.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
     let all = spec(&added("all", &format!("---\n{front}---\n")), "all");
     assert_eq!((all.time, all.shell, all.network, all.guarded), (7, false, true, true));
-    assert!(!all.tree);
+    assert!(!all.tree && all.remembers);
     assert_eq!(all.model.as_deref(), Some("large"));
 }
 
