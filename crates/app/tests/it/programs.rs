@@ -1,11 +1,22 @@
 //! Real agent programs, driven by the engine, with a stand-in for the model: what the script says is what the model asks
 //! the program to do.
 
+/// A test for each program, with what is to be expected of it.
+macro_rules! each {
+    ($test:ident: $($name:ident = $program:expr $(, $expected:expr)*;)+) => {$(
+        #[test]
+        fn $name() {
+            $test($program $(, $expected)*);
+        }
+    )+};
+}
+
 mod cancelled;
-mod conversation;
 pub mod desk;
 mod failing;
+mod greeting;
 mod mixed;
 mod own;
 mod reading;
+mod remembering;
 mod working;

@@ -63,11 +63,6 @@ impl Entry {
         self.key("usage", json!({"tokens": tokens, "money": "0.01"}))
     }
 
-    /// What it uses, by kind.
-    pub fn uses(self, usage: Value) -> Entry {
-        self.key("usage", usage)
-    }
-
     /// Its cost is unknown.
     pub fn unpriced(self) -> Entry {
         self.key("usage", json!({"tokens": 100}))

@@ -1,7 +1,6 @@
 //! Results that agents hand in by MCP: real servers, driven by a client that speaks the protocol line by line.
 
 use crate::place::Place;
-use crate::programs::desk::{Desk, Program};
 use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
 use remand_runtime::contract::{Expectation, FindingsRule, SchemaId};
 use remand_runtime::submission::Terms;
@@ -192,52 +191,4 @@ fn a_dispatch_hands_its_result_in_by_the_tool_and_the_run_goes_on() {
     let left: Vec<PathBuf> =
         std::fs::read_dir(folder).expect("dispatches").flatten().map(|entry| entry.path()).collect();
     assert!(left.iter().all(|folder| !folder.join("contract.json").exists()), "{left:?}");
-}
-
-/// An agent that hands in what is wrong, corrects it, and needs no second attempt.
-fn corrects_itself(agent: &'static str) {
-    let work = role("implementer").writes("sums/sub.py", SUB).writes("tests/test_sub.py", TEST_SUB);
-    // Some hold the arguments of a tool against its schema themselves; this is beyond a schema.
-    let wrong = json!({"result": {"payload": implemented(""), "completion": {"findings_count": 3}}});
-    let work = work.does(wrong).says(implemented(""));
-    let script = Script::quick().with(work).text();
-    let Some(desk) = Desk::at(Place::configured(TRIVIAL), &script) else { return };
-    let shown = desk.quick(Program { name: agent, model: "" });
-    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(desk.submissions(), 3);
-    let refused =
-        desk.turns().iter().filter(|turn| turn.body.to_string().contains("Not accepted. Each line")).count();
-    assert!(refused > 0, "the agent did not tell its model what was wrong");
-    let rows = desk.place.reader().dispatches(&desk.place.latest().run).expect("dispatches");
-    assert_eq!(rows.iter().map(|row| row.attempt).collect::<Vec<_>>(), [1, 1]);
-}
-
-// CORE-15
-#[test]
-fn claude_submits_by_the_tool_and_corrects_itself() {
-    corrects_itself("claude");
-}
-
-// CORE-15
-#[test]
-fn codex_submits_by_the_tool_and_corrects_itself() {
-    corrects_itself("codex");
-}
-
-// CORE-15
-#[test]
-fn opencode_submits_by_the_tool_and_corrects_itself() {
-    corrects_itself("opencode");
-}
-
-// CORE-15
-#[test]
-fn gemini_submits_by_the_tool_and_corrects_itself() {
-    corrects_itself("gemini");
-}
-
-// CORE-15
-#[test]
-fn qwen_submits_by_the_tool_and_corrects_itself() {
-    corrects_itself("qwen");
 }

@@ -1,6 +1,11 @@
 //! A run that is cancelled while a program waits for its model leaves no process behind.
 
-use super::desk::{CLAUDE, CODEX, Desk, GEMINI, OPENCODE, Program, QWEN};
+use super::desk::{
+    CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,
+    QWEN_ACP,
+};
+use crate::place::Place;
+use crate::rehearsed::TRIVIAL;
 use crate::three_tasks::{await_some, marked};
 use remand_ledger::query::RunStage;
 
@@ -14,7 +19,7 @@ dispatches:
 "#;
 
 fn is_cancelled(program: Program) {
-    let Some(desk) = Desk::new(HANGS) else { return };
+    let Some(desk) = Desk::at(Place::configured(TRIVIAL), HANGS) else { return };
     let engine = desk.start_quick(program);
     // The model was asked what comes after the first action, and does not answer.
     await_some("the second request", || {
@@ -32,31 +37,15 @@ fn is_cancelled(program: Program) {
 }
 
 // CORE-17
-#[test]
-fn claude_is_cancelled_with_all_it_started() {
-    is_cancelled(CLAUDE);
-}
-
-// CORE-17
-#[test]
-fn codex_is_cancelled_with_all_it_started() {
-    is_cancelled(CODEX);
-}
-
-// CORE-17
-#[test]
-fn opencode_is_cancelled_with_all_it_started() {
-    is_cancelled(OPENCODE);
-}
-
-// CORE-17
-#[test]
-fn gemini_is_cancelled_with_all_it_started() {
-    is_cancelled(GEMINI);
-}
-
-// CORE-17
-#[test]
-fn qwen_is_cancelled_with_all_it_started() {
-    is_cancelled(QWEN);
+each! { is_cancelled:
+    claude = CLAUDE;
+    codex = CODEX;
+    opencode = OPENCODE;
+    gemini = GEMINI;
+    qwen = QWEN;
+    claude_acp = CLAUDE_ACP;
+    codex_acp = CODEX_ACP;
+    opencode_acp = OPENCODE_ACP;
+    gemini_acp = GEMINI_ACP;
+    qwen_acp = QWEN_ACP;
 }

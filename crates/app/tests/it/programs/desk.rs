@@ -16,7 +16,7 @@ pub const KEY: &str = "standin-key-0123456789";
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     pub name: &'static str,
-    /// As the program names it; its own choice when empty.
+    /// As the program names it.
     pub model: &'static str,
 }
 
@@ -25,6 +25,16 @@ pub const CODEX: Program = Program { name: "codex", model: "stand-in" };
 pub const OPENCODE: Program = Program { name: "opencode", model: "standin/stand-in" };
 pub const GEMINI: Program = Program { name: "gemini", model: "gemini-2.5-flash" };
 pub const QWEN: Program = Program { name: "qwen", model: "stand-in" };
+
+// The same in conversations.
+pub const CLAUDE_ACP: Program = Program { name: "claude-acp", ..CLAUDE };
+pub const CODEX_ACP: Program = Program { name: "codex-acp", model: KNOWN };
+pub const OPENCODE_ACP: Program = Program { name: "opencode-acp", ..OPENCODE };
+pub const GEMINI_ACP: Program = Program { name: "gemini-acp", ..GEMINI };
+pub const QWEN_ACP: Program = Program { name: "qwen-acp", ..QWEN };
+
+/// Of models that it knows, Codex lets the tools of MCP servers be searched for only, and its adapter needs one.
+const KNOWN: &str = "gpt-5.5";
 
 /// Everything that a run with agent programs needs.
 pub struct Desk {
@@ -61,12 +71,10 @@ impl Desk {
         let script = Script::parse(script, "script").expect("a script");
         let desk = Desk { place, standin: Standin::start(script).expect("a stand-in") };
         let url = desk.standin.url();
-        // Of models that it knows, Codex lets the tools of MCP servers be searched for only, and its adapter needs one.
-        let model = "gpt-5.5";
         desk.at_home(
             ".codex/config.toml",
             &format!(
-                "model = \"{model}\"\nmodel_provider = \"standin\"\n[model_providers.standin]\nname = \"Stand-in\"\nbase_url = \"{url}/v1\"\n\
+                "model = \"{KNOWN}\"\nmodel_provider = \"standin\"\n[model_providers.standin]\nname = \"Stand-in\"\nbase_url = \"{url}/v1\"\n\
                  env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"
             ),
         );
@@ -118,13 +126,8 @@ impl Desk {
     }
 
     fn quickly(&self, program: Program) -> Command {
-        let mut arguments = vec!["run", REQUEST, "--workflow", "quick", "--agent", program.name];
-        // The settings name a model that its adapter needs.
-        let model = if program.name == "codex" { CODEX.model } else { program.model };
-        if !model.is_empty() {
-            arguments.extend(["--model", model]);
-        }
-        self.command(&arguments)
+        let Program { name, model } = program;
+        self.command(&["run", REQUEST, "--workflow", "quick", "--agent", name, "--model", model])
     }
 
     /// Runs `quick` with one program for all roles.
@@ -146,6 +149,12 @@ impl Desk {
 
     pub fn dispatches(&self) -> Vec<DispatchRow> {
         self.place.reader().dispatches(&self.place.latest().run).expect("dispatches")
+    }
+
+    /// What a program printed.
+    pub fn said(&self, row: &DispatchRow) -> String {
+        let blob = self.place.reader().blob(row.output.expect("its output")).expect("a blob");
+        String::from_utf8_lossy(&blob).into_owned()
     }
 
     pub fn notes(&self) -> Vec<NoteRow> {

@@ -1,125 +1,120 @@
 //! What goes wrong at a model's service is told apart, waited for, and asked about; a program that hangs or says nothing is
-//! dispatched once more.
+//! dispatched once more. One run meets all of it, and comes to its end all the same.
 
-use super::desk::{CLAUDE, CODEX, Desk, GEMINI, OPENCODE, Program, QWEN};
+use super::desk::{
+    CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,
+    QWEN_ACP,
+};
+use crate::place::Place;
+use crate::rehearsed::TRIVIAL;
 
-/// The first attempt meets this, the second one works.
-fn script(trouble: &str) -> String {
-    format!(
-        r#"
+const TROUBLED: &str = r#"
 rehearsal: 1
 dispatches:
+  - {role: implementer, round: 1, attempt: 1, do: [service: {status: 401}]}
+  - {role: implementer, round: 1, attempt: 2, do: [silent: true]}
   - role: implementer
-    attempt: 1
+    round: 1
     do:
-      - {trouble}
-  - role: implementer
-    do:
-      - write: {{path: sums/sub.py, text: "def sub(a, b):\n    return a - b\n"}}
+      - write: {path: sums/sub.py, text: "def sub(a, b):\n    return b - a\n"}
       - result:
           payload:
             verdict: done
             hypothesis: A function is enough.
-            changes: [{{file: sums/sub.py, what: Subtraction., why: the request}}]
+            changes: [{file: sums/sub.py, what: Subtraction., why: the request}]
+
+  - {role: reviewer, round: 1, attempt: 1, do: [service: {status: 429, retry-after: 1}]}
   - role: reviewer
+    round: 1
     do:
       - result:
-          payload: {{verdict: approve, summary: It does what was asked for.}}
-"#
-    )
-}
+          payload:
+            verdict: needs-revision
+            summary: The operands are swapped.
+            findings:
+              - id: REV-1
+                severity: major
+                category: correctness
+                claim: The operands are swapped.
+                place: {file: sums/sub.py, symbol: sub, line: 2}
+                evidence: the file
+                impact: wrong results
+                recommendation: Swap them.
 
-/// Runs with trouble in the first attempt, and gives its failure with what was said of it.
-fn first_failure(program: Program, trouble: &str) -> Option<(String, String)> {
-    let desk = Desk::new(&script(trouble))?;
-    // Some try again for minutes without a word.
-    desk.at_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = 45\n", program.name));
+  - {role: implementer, round: 2, attempt: 1, do: [service: {status: 500}]}
+  - role: implementer
+    round: 2
+    do:
+      - patch: {path: sums/sub.py, find: b - a, replace: a - b}
+      - result:
+          payload:
+            verdict: done
+            hypothesis: The operands were swapped.
+            changes: [{file: sums/sub.py, what: The operands., why: the finding}]
+
+  - {role: reviewer, round: 2, attempt: 1, do: [hang: true]}
+  - role: reviewer
+    round: 2
+    do:
+      - result:
+          payload: {verdict: approve, summary: It does what was asked for.}
+"#;
+
+/// How a failure is told: its kind, and words of what is said of it.
+type Told = (&'static str, &'static str);
+
+const NOT_SIGNED_IN: Told = ("environment", "is not signed in");
+const TO_WAIT: Told = ("environment", "asks to wait");
+const NO_ANSWER: Told = ("environment", "cannot answer at the moment");
+const NOTHING_SAID: Told = ("timeout", "said nothing for too long");
+const NO_RESULT: Told = ("malformed", "expected the result");
+
+/// Programs differ in what they do by themselves when the model says nothing or cannot be had.
+fn goes_on(program: Program, silent: Told, limited: Told, broken: Told) {
+    let Some(desk) = Desk::at(Place::configured(TRIVIAL), TROUBLED) else { return };
+    desk.at_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = 30\n", program.name));
     let shown = desk.quick(program);
-    assert_eq!(shown.code, 0, "{trouble}: {shown:?}");
-    assert!(desk.files().contains("sums/sub.py"));
     let rows = desk.dispatches();
-    let roles: Vec<&str> = rows.iter().map(|row| row.role.as_str()).collect();
-    assert_eq!(roles, ["implementer", "implementer", "reviewer"], "{trouble}: {rows:?}");
-    Some((rows[0].failure.clone().unwrap_or_default(), rows[0].detail.clone().unwrap_or_default()))
+    let text = |part: &Option<String>| part.clone().unwrap_or_default();
+    let told: Vec<(&str, String, String)> =
+        rows.iter().map(|row| (row.role.as_str(), text(&row.failure), text(&row.detail))).collect();
+    let expected = [
+        ("implementer", Some(NOT_SIGNED_IN)),
+        ("implementer", Some(silent)),
+        ("implementer", None),
+        ("reviewer", Some(limited)),
+        ("reviewer", None),
+        ("implementer", Some(broken)),
+        ("implementer", None),
+        ("reviewer", Some(NOTHING_SAID)),
+        ("reviewer", None),
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:?}: {shown:?}");
+    for (told, (role, failure)) in told.iter().zip(expected) {
+        let (kind, words) = failure.unwrap_or_default();
+        assert_eq!((told.0, told.1.as_str()), (role, kind), "{told:?}");
+        assert!(told.2.contains(words), "{told:?}");
+    }
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(desk.committed("sums/sub.py").contains("a - b"));
 }
 
-fn fails(program: Program, trouble: &str, failure: &str, words: &str) {
-    let Some((failed, detail)) = first_failure(program, trouble) else { return };
-    assert_eq!(failed, failure, "{trouble}: {detail}");
-    assert!(detail.contains(words), "{trouble}: {detail}");
-}
-
-const REFUSED: &str = "service: {status: 401}";
-const LIMITED: &str = "service: {status: 429, retry-after: 1}";
-const BROKEN: &str = "service: {status: 500}";
-const HANGS: &str = "hang: true";
-const SILENT: &str = "silent: true";
-
-const NOT_SIGNED_IN: &str = "is not signed in";
-const TO_WAIT: &str = "asks to wait";
-const NO_ANSWER: &str = "cannot answer at the moment";
-const NOTHING_SAID: &str = "said nothing for too long";
-const NO_RESULT: &str = "expected the result";
-
-// CORE-10
-#[test]
-fn claude_without_access_waits_and_goes_on() {
-    fails(CLAUDE, REFUSED, "environment", NOT_SIGNED_IN);
-    fails(CLAUDE, LIMITED, "environment", TO_WAIT);
-    fails(CLAUDE, BROKEN, "environment", NO_ANSWER);
-}
-
-// CORE-10
-#[test]
-fn codex_without_access_waits_and_goes_on() {
-    fails(CODEX, REFUSED, "environment", NOT_SIGNED_IN);
-    fails(CODEX, LIMITED, "environment", TO_WAIT);
-    fails(CODEX, BROKEN, "environment", NO_ANSWER);
-}
-
-// CORE-10
-#[test]
-fn opencode_without_access_waits_and_goes_on() {
-    fails(OPENCODE, REFUSED, "environment", NOT_SIGNED_IN);
-    fails(OPENCODE, LIMITED, "environment", TO_WAIT);
+// CORE-10, CORE-15
+each! { goes_on:
+    claude = CLAUDE, NO_RESULT, TO_WAIT, NO_ANSWER;
+    codex = CODEX, NO_RESULT, TO_WAIT, NO_ANSWER;
     // It tries again without end and without a word.
-    fails(OPENCODE, BROKEN, "timeout", NOTHING_SAID);
-}
-
-// CORE-10
-#[test]
-fn gemini_without_access_waits_and_goes_on() {
-    fails(GEMINI, REFUSED, "environment", NOT_SIGNED_IN);
-    fails(GEMINI, LIMITED, "environment", TO_WAIT);
-    fails(GEMINI, BROKEN, "environment", NO_ANSWER);
-}
-
-// CORE-10
-#[test]
-fn qwen_without_access_waits_and_goes_on() {
-    fails(QWEN, REFUSED, "environment", NOT_SIGNED_IN);
-    fails(QWEN, LIMITED, "environment", TO_WAIT);
-    // It tries again for minutes without a word.
-    fails(QWEN, BROKEN, "timeout", NOTHING_SAID);
-}
-
-// CORE-15
-#[test]
-fn programs_that_hang_are_ended_and_dispatched_once_more() {
-    for program in [CLAUDE, CODEX, OPENCODE, GEMINI, QWEN] {
-        fails(program, HANGS, "timeout", NOTHING_SAID);
-    }
-}
-
-// CORE-15
-#[test]
-fn programs_that_end_without_a_word_have_no_result() {
-    for program in [CLAUDE, CODEX, OPENCODE] {
-        fails(program, SILENT, "malformed", NO_RESULT);
-    }
-    // These try again by themselves and give up.
-    fails(QWEN, SILENT, "crashed", "exit code 1");
-    fails(GEMINI, SILENT, "crashed", "empty response");
+    opencode = OPENCODE, NO_RESULT, TO_WAIT, NOTHING_SAID;
+    // It tries again by itself when nothing was said, and gives up.
+    gemini = GEMINI, ("crashed", "empty response"), TO_WAIT, NO_ANSWER;
+    // The same, and a broken service it asks for minutes without a word.
+    qwen = QWEN, ("crashed", "exit code 1"), TO_WAIT, NOTHING_SAID;
+    claude_acp = CLAUDE_ACP, NO_RESULT, TO_WAIT, NO_ANSWER;
+    codex_acp = CODEX_ACP, NO_RESULT, TO_WAIT, NO_ANSWER;
+    opencode_acp = OPENCODE_ACP, NO_RESULT, TO_WAIT, NOTHING_SAID;
+    gemini_acp = GEMINI_ACP, NO_RESULT, TO_WAIT, NO_ANSWER;
+    // In a conversation it waits as long for a service that limits it.
+    qwen_acp = QWEN_ACP, ("crashed", "exit code 1"), NOTHING_SAID, NOTHING_SAID;
 }
 
 // CORE-10

@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, Script, TRIVIAL, implemented, role};
 use remand_ledger::query::RunStage;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Reads its prompt and the request that lies where that says, does the task, and leaves its result where it was told.
 const AGENT: &str = r#"#!/bin/sh
@@ -15,6 +15,14 @@ RESULT
 END
 echo "Subtraction is there."
 "#;
+
+/// All that an implementer hands in.
+fn result() -> Value {
+    json!({
+        "agent": "implementer", "step": "implement", "schema_version": "1.0", "payload": implemented(""),
+        "completion": {"status": "DONE", "summary": "Subtraction.", "findings_count": 0, "output_paths": []},
+    })
+}
 
 // CORE-11
 #[test]
@@ -48,12 +56,8 @@ fn doctor_dispatches_an_agent_once_on_request() {
 // CORE-11 CORE-15
 #[test]
 fn a_script_of_the_users_own_is_an_agent() {
-    let result = json!({
-        "agent": "implementer", "step": "implement", "schema_version": "1.0", "payload": implemented(""),
-        "completion": {"status": "DONE", "summary": "Subtraction.", "findings_count": 0, "output_paths": []},
-    });
     let place = Place::new();
-    let script = place.settle("agent", &AGENT.replace("RESULT", &result.to_string()));
+    let script = place.settle("agent", &AGENT.replace("RESULT", &result().to_string()));
     let settings = format!(
         "{TRIVIAL}\n[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          speaks = \"text\"\narguments = [\"${{result}}\"]\n"
@@ -71,4 +75,47 @@ fn a_script_of_the_users_own_is_an_agent() {
     let row = &place.reader().dispatches(&run.run).expect("dispatches")[0];
     assert_eq!((row.driver.as_deref(), row.exit_code), (Some("mine"), Some(0)));
     assert_eq!((row.tokens, row.money), (None, None), "it says nothing of them");
+}
+
+/// Makes half of it at first; what it is to go on with it does not remember.
+const FORGETFUL: &str = r#"#!/bin/sh
+test -z "$2" || { echo "no session $2" >&2; exit 1; }
+echo '{"session": "'$$'"}'
+if test -e sums/sub.py; then
+    cat > "$1" <<'END'
+RESULT
+END
+else
+    printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py
+    echo '{"payload": {"verdict": "splendid"}}' > "$1"
+fi
+echo '{"end": true}'
+"#;
+
+// CORE-15
+#[test]
+fn who_cannot_take_its_session_up_again_begins_anew_and_is_told_everything() {
+    let place = Place::new();
+    let script = place.settle("agent", &FORGETFUL.replace("RESULT", &result().to_string()));
+    let row = format!(
+        "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
+         arguments = [\"${{result}}\", {{ if = \"session\", then = [\"${{session}}\"] }}]\n\n[agents.mine.hear]\n\
+         session = [{{ at = \"session\" }}]\nend = [{{ in = {{ end = true }} }}]\n"
+    );
+    place.write("remand.toml", &format!("{TRIVIAL}\n{row}"));
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Settings"]);
+    let shown = place.run(REQUEST, &Script::quick().text(), &["--workflow", "quick"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+
+    let (run, reader) = (place.latest(), place.reader());
+    let rows = reader.dispatches(&run.run).expect("dispatches");
+    let failures: Vec<Option<&str>> = rows.iter().map(|row| row.failure.as_deref()).collect();
+    assert_eq!(failures, [Some("malformed"), None, None], "{rows:?}");
+    assert!(rows[1].session.is_some() && rows[0].session != rows[1].session, "{rows:?}");
+    let prompt = reader.blob(rows[1].prompt.expect("a prompt")).expect("a blob");
+    let prompt = String::from_utf8_lossy(&prompt);
+    assert!(prompt.contains("# implementer") && prompt.contains("splendid"), "{prompt}");
+    let notes = reader.notes(&run.run).expect("notes");
+    assert!(notes.iter().any(|note| note.text.contains("could not take up its session again")), "{notes:?}");
 }

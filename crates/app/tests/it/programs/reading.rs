@@ -1,7 +1,12 @@
 //! A reviewer may read and say; what it tries to change stays as it was, is heard, and costs it the dispatch where its own
 //! tool for writing was refused.
 
-use super::desk::{CLAUDE, CODEX, Desk, GEMINI, OPENCODE, Program, QWEN};
+use super::desk::{
+    CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,
+    QWEN_ACP,
+};
+use crate::place::Place;
+use crate::rehearsed::TRIVIAL;
 use remand_ledger::fact::NoteKind;
 
 pub const MAKER: &str = r#"
@@ -40,7 +45,7 @@ enum Heard {
 }
 
 fn reads_only(program: Program, heard: &Heard) {
-    let Some(desk) = Desk::new(&format!("{MAKER}{READER}")) else { return };
+    let Some(desk) = Desk::at(Place::configured(TRIVIAL), &format!("{MAKER}{READER}")) else { return };
     let shown = desk.quick(program);
     assert_eq!(shown.code, 0, "{shown:?}");
     let files = desk.files();
@@ -63,31 +68,15 @@ fn reads_only(program: Program, heard: &Heard) {
 }
 
 // CORE-05, CORE-15
-#[test]
-fn claude_as_a_reader_changes_nothing() {
-    reads_only(CLAUDE, &Heard::Violation);
-}
-
-// CORE-05, CORE-15
-#[test]
-fn codex_as_a_reader_changes_nothing() {
-    reads_only(CODEX, &Heard::Denial);
-}
-
-// CORE-05, CORE-15
-#[test]
-fn opencode_as_a_reader_changes_nothing() {
-    reads_only(OPENCODE, &Heard::Denial);
-}
-
-// CORE-05, CORE-15
-#[test]
-fn gemini_as_a_reader_changes_nothing() {
-    reads_only(GEMINI, &Heard::Violation);
-}
-
-// CORE-05, CORE-15
-#[test]
-fn qwen_as_a_reader_changes_nothing() {
-    reads_only(QWEN, &Heard::Violation);
+each! { reads_only:
+    claude = CLAUDE, &Heard::Violation;
+    codex = CODEX, &Heard::Denial;
+    opencode = OPENCODE, &Heard::Denial;
+    gemini = GEMINI, &Heard::Violation;
+    qwen = QWEN, &Heard::Violation;
+    claude_acp = CLAUDE_ACP, &Heard::Violation;
+    codex_acp = CODEX_ACP, &Heard::Violation;
+    opencode_acp = OPENCODE_ACP, &Heard::Violation;
+    gemini_acp = GEMINI_ACP, &Heard::Violation;
+    qwen_acp = QWEN_ACP, &Heard::Violation;
 }
