@@ -146,6 +146,12 @@ pub const OPERATIONS: &[OperationSpec] = &[
     op("comment-issue", "Writes into the issue why the run ended.", &["done"]),
     op("back-to-todo", "Moves the issue back to Todo.", &["done"]),
     op("discard-work-tree", "Removes the run's work tree.", &["done"]),
+    changing(
+        "look-back",
+        "Takes up the findings of a revision that was approved in an earlier run on the ticket, with their design.",
+        &["fresh", "revising"],
+        &["design", "findings"],
+    ),
     OperationSpec {
         records_approach: true,
         ..needing(

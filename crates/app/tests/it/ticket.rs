@@ -1,5 +1,7 @@
 //! The `ticket` workflow end to end: real files, real commits, rehearsed agents.
 
+mod again;
+
 use super::place::Place;
 use super::tickets::{
     self, FOLDER, PROPOSAL, SHIFT, TEXT, TICKET, agents, answer, circling, coded, design, dispatched,
@@ -114,7 +116,7 @@ fn without_a_trigger_everything_is_as_if_there_were_no_revision_path() {
 /// The shipped workflow with the revision path deleted.
 fn without_revisions() -> String {
     let text = fs::read_to_string(super::root().join("workflows/ticket.yaml")).expect("the workflow");
-    let gone = ["record", "revise", "findings", "no-findings", "tried-before", "revision-gate"];
+    let gone = ["look-back", "record", "revise", "findings", "no-findings", "tried-before", "revision-gate"];
     let mut kept = String::new();
     let mut skipping = false;
     for line in text.lines() {
@@ -456,7 +458,7 @@ fn what_an_earlier_run_spent_counts_although_its_branch_is_not_merged() {
     assert_eq!(answer(&place, &["close"]).code, 4);
     let first = place.latest().run;
     // The checkout still says nothing of it.
-    assert_eq!(tickets::run(&place, &agents()).code, 0);
+    assert_eq!(tickets::run(&place, &again::going_on()).code, 0);
     let second = place.latest().run;
     assert_ne!(first, second);
     let journal = place.reader().journal(&second, 0).expect("the journal");

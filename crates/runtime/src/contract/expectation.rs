@@ -2,7 +2,7 @@
 
 use super::pointers::Documents;
 use super::schema::SchemaId;
-use super::schema::failure::{FindingsReport, Producer, Trigger};
+use super::schema::failure::{Producer, Trigger};
 use super::yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -97,9 +97,20 @@ pub struct Known {
     /// The design that the result is about.
     pub design: Option<String>,
     /// The findings that a delta of the design must answer.
-    pub answers: Option<Box<FindingsReport>>,
+    pub answers: Option<Cited>,
     /// What findings about the design must agree with.
     pub blocked: Option<Blocked>,
+}
+
+/// What findings about a design say of its sections and decisions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cited {
+    /// What is flawed.
+    pub section: String,
+    /// What is to change.
+    pub scope: String,
+    /// What is to stay.
+    pub preserve: Vec<String>,
 }
 
 /// What the engine knows of a failure before anybody states findings about it.

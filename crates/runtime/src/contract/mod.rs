@@ -41,7 +41,7 @@ mod render;
 
 pub use clean::clean;
 pub use content::Content;
-pub use expectation::{ApproachRule, Blocked, Expectation, FindingField, FindingsRule, Known};
+pub use expectation::{ApproachRule, Blocked, Cited, Expectation, FindingField, FindingsRule, Known};
 pub use find::{Found, Origin, RawResult, find};
 pub use gaps::{engineer_output, new_gaps, reviewer_output};
 pub use limits::Limits;

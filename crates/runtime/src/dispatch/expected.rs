@@ -73,7 +73,7 @@ fn on_ticket(
     if role.delta
         && let Some(revision) = history.current()
     {
-        known.answers = papers::typed(&inputs::content(reader, revision.findings)?).map(Box::new);
+        known.answers = Some(papers::cited(&inputs::content(reader, revision.findings)?));
     }
     if expected.schema == SchemaId::FindingsReport {
         known.blocked = history.led.as_ref().map(|led| Blocked {

@@ -9,6 +9,7 @@ mod cosmetic;
 mod hand_over;
 mod integrity;
 mod log_defects;
+mod look_back;
 mod manifest;
 mod merge;
 mod prepare;
@@ -48,6 +49,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("entry-check", |job, _| test_first::entry(job)),
     ("merge", merge::run),
     ("take-back", |job, _| take_back::run(job)),
+    ("look-back", |job, _| look_back::run(job)),
     ("record-approach", |job, _| record_approach::run(job)),
     ("bundle", |job, _| bundle::run(job)),
     ("commit", |job, _| commit::run(job)),

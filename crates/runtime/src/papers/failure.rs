@@ -3,15 +3,51 @@
 use super::history::{History, Revision};
 use super::place::Shelf;
 use crate::clock;
+use crate::contract::Cited;
 use crate::contract::markdown::{block, cell, code, inline};
 use crate::contract::schema::failure::{
     Answered, FailureCategory, FindingsReport, HintAction, Producer, Trigger,
 };
+use remand_documents::Markdown;
+
+const ROOT_CAUSE: &str = "Root Cause";
+const DESIGN: &str = "Design";
+const PROPOSAL: &str = "Proposed Design Change";
+const SCOPE: &str = "Scope";
+const PRESERVE: &str = "What to Preserve";
 
 /// The typed findings of a stored artifact.
 pub fn typed(stored: &str) -> Option<FindingsReport> {
     let value = crate::dispatch::document(stored)?;
     serde_json::from_value(value.get("payload")?.clone()).ok()
+}
+
+/// What findings say of the design, by their typed form or, where only their page is left, by that.
+pub fn cited(stored: &str) -> Cited {
+    let Some(report) = typed(stored) else { return on_page(stored) };
+    let change = report.proposed_change;
+    Cited {
+        section: report.root_cause.section.0,
+        scope: change.scope.0,
+        preserve: change.preserve.into_iter().map(|kept| kept.0).collect(),
+    }
+}
+
+fn on_page(page: &str) -> Cited {
+    let read = Markdown::read(page);
+    let section = |title: &str| {
+        let found = read.section(&[title]);
+        found.map_or_else(String::new, |section| page[section.body].trim().to_string())
+    };
+    let line = |text: &str, label: &str| {
+        let found = text.lines().find(|line| line.contains(&format!("**{label}**")));
+        found.map_or_else(|| text.to_string(), str::to_string)
+    };
+    Cited {
+        section: line(&section(ROOT_CAUSE), DESIGN),
+        scope: line(&section(PROPOSAL), SCOPE),
+        preserve: vec![section(PRESERVE)],
+    }
 }
 
 /// The page of the findings.
@@ -51,7 +87,7 @@ pub fn page(report: &FindingsReport, revision: &Revision, history: &History, she
         block(&report.category_rationale.0, 0)
     ));
     page.push_str(&format!(
-        "\n## Root Cause\n\n- **Design**: {}, {}\n- **Flawed assumption**: {}\n- **Evidence**: {}\n",
+        "\n## {ROOT_CAUSE}\n\n- **{DESIGN}**: {}, {}\n- **Flawed assumption**: {}\n- **Evidence**: {}\n",
         code(&design.display().to_string()),
         inline(&report.root_cause.section.0),
         block(&report.root_cause.assumption.0, 2),
@@ -77,14 +113,14 @@ pub fn page(report: &FindingsReport, revision: &Revision, history: &History, she
 fn proposal(report: &FindingsReport) -> String {
     let change = &report.proposed_change;
     let mut text = format!(
-        "\n## Proposed Design Change\n\n- **Scope**: {}\n- **Approach**: {}\n",
+        "\n## {PROPOSAL}\n\n- **{SCOPE}**: {}\n- **Approach**: {}\n",
         block(&change.scope.0, 2),
         block(&change.approach.text.0, 2)
     );
     if !change.approach.decisions.is_empty() {
         text.push_str(&format!("- **Rests on**: {}\n", inline(&change.approach.decisions.join(", "))));
     }
-    text.push_str("\n### What to Preserve\n\n");
+    text.push_str(&format!("\n### {PRESERVE}\n\n"));
     for kept in &change.preserve {
         text.push_str(&format!("- {}\n", block(&kept.0, 2)));
     }

@@ -1,6 +1,7 @@
 //! What the journal of a run says of its ticket: where it stands, what was tried, what was found, and who decided what.
 
 use super::observer::Observer;
+use super::taken_up::TakenUp;
 use super::trigger::Led;
 use crate::pinned::Pinned;
 use crate::workshop::Trouble;
@@ -22,6 +23,8 @@ pub struct History {
     pub answers: Vec<Answer>,
     /// One for each number under which findings were stated.
     pub revisions: Vec<Revision>,
+    /// What an earlier run left to be revised.
+    pub taken_up: Option<TakenUp>,
     /// The latest version of each document, by artifact.
     pub documents: BTreeMap<String, BlobId>,
     /// Approaches that failed, as the run has them now.
@@ -105,7 +108,13 @@ impl History {
         for row in reader.journal(run, 0)? {
             observer.see(&row)?;
         }
-        Ok(observer.into_history())
+        let mut history = observer.into_history();
+        if let Some(taken) = history.taken_up.as_mut()
+            && let Some(earlier) = TakenUp::find(reader, run, taken.revision.number)?
+        {
+            *taken = earlier;
+        }
+        Ok(history)
     }
 
     /// Where the ticket stands, once the run has moved it.
@@ -115,6 +124,9 @@ impl History {
 
     /// The revision whose design is being worked on.
     pub fn current(&self) -> Option<&Revision> {
-        self.revisions.last().filter(|revision| revision.ruled_out.is_some())
+        match self.revisions.last() {
+            Some(own) => Some(own).filter(|revision| revision.ruled_out.is_some()),
+            None => self.taken_up.as_ref().map(|taken| &taken.revision),
+        }
     }
 }

@@ -1,22 +1,23 @@
 //! The iteration log: what was tried, by whose words, and what the engine saw of it (DR-24).
 
-use super::history::{Attempt, History};
+use super::history::Attempt;
 use super::place::Shelf;
 use crate::clock;
 use crate::contract::markdown::{block, code, fenced, inline};
 use remand_kernel::change::FileChange;
+use remand_ledger::RunId;
 
 /// So many lines of a diff are shown; the ledger has them all.
 const LINES: usize = 200;
 
-/// The log with the attempts of this run behind what is there from earlier runs.
-pub fn page(before: Option<&str>, history: &History, shelf: &Shelf, run: &str) -> String {
+/// The log with the attempts of a run behind what is there from earlier runs.
+pub fn page(before: Option<&str>, attempts: &[Attempt], shelf: &Shelf, run: &RunId) -> String {
     let mut page = match before {
         Some(before) => format!("{}\n\n", before.trim_end()),
         None => format!("# Iteration Log: {}\n\n", inline(&shelf.name)),
     };
     page.push_str(&format!("## Run {run}\n"));
-    for attempt in &history.attempts {
+    for attempt in attempts {
         page.push_str(&entry(attempt));
     }
     page

@@ -10,13 +10,15 @@ mod iterations;
 mod observer;
 mod place;
 mod quality;
+mod taken_up;
 mod ticket;
 mod trigger;
 
-pub use failure::{category, checklist, of_cap, trigger, typed};
+pub use failure::{category, checklist, cited, of_cap, trigger, typed};
 pub use history::{Answer, Attempt, GateRun, History, Revision};
 pub use inherited::{Inherited, Unfit};
 pub use place::{DESIGNS, Shelf};
+pub use taken_up::TakenUp;
 pub use trigger::{Led, cap, revision_budget};
 
 use crate::git::{CommitMessage, Files, GitError};
@@ -24,6 +26,7 @@ use crate::workshop::{Site, Trouble};
 use remand_documents::Status;
 use remand_ledger::Reader;
 use std::path::{Path, PathBuf};
+use ticket::Told;
 
 /// What the branch of a run holds besides its work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +48,8 @@ impl Case {
     /// As the journal has it now; none for a run that is about no ticket.
     pub fn of(site: &Site) -> Result<Option<Case>, Trouble> {
         let Some(shelf) = Shelf::of(&site.pinned.program, &site.opened) else { return Ok(None) };
+        let folder = shelf.folder().display().to_string();
+        let shelf = shelf.keeping(site.repository().names_in(&site.trees.base_tree()?, &folder)?);
         let reader = site.reader()?;
         let history = History::read(&reader, &site.run, &site.pinned)?;
         let papers = make(site, &shelf, &history, &reader)?;
@@ -137,23 +142,39 @@ fn make(site: &Site, shelf: &Shelf, history: &History, reader: &Reader) -> Resul
             put(shelf.document(name), markdown);
         }
     }
+    // A branch that nobody merged has its papers for itself.
+    let unmerged = history.taken_up.iter().filter(|_| shelf.kept_findings(history.count).is_none());
+    let revisions: Vec<&Revision> =
+        unmerged.map(|taken| &taken.revision).chain(&history.revisions).collect();
     let mut reports = Vec::new();
-    for revision in &history.revisions {
+    for revision in &revisions {
         let report = typed(&text(revision.findings)?);
         if let Some(report) = &report {
             put(shelf.findings(revision.number), failure::page(report, revision, history, shelf));
         }
         reports.push(report);
     }
+    let earlier = history.taken_up.as_ref().and_then(|taken| taken.tried.as_ref());
+    let earlier = earlier.map(|(run, attempts)| iterations::page(None, attempts, shelf, run));
+    let mut log = at_base(&shelf.iterations())?.or(earlier);
     if !history.attempts.is_empty() {
-        let before = at_base(&shelf.iterations())?;
-        put(shelf.iterations(), iterations::page(before.as_deref(), history, shelf, &site.run.0));
+        log = Some(iterations::page(log.as_deref(), &history.attempts, shelf, &site.run));
+    }
+    if let Some(log) = log {
+        put(shelf.iterations(), log);
     }
     if !history.gates.is_empty() {
-        put(shelf.quality(), quality::page(history, shelf));
+        let before = at_base(&shelf.quality())?;
+        put(shelf.quality(), quality::page(before.as_deref(), history, shelf, &site.run));
     }
-    let designs = ticket::designs(history, &text)?;
-    put(shelf.ticket.clone(), ticket::page(&base, history, shelf, &reports, &designs));
+    let changed = ticket::designs(&revisions, &text)?;
+    let told: Vec<Told<'_>> = revisions
+        .into_iter()
+        .zip(&reports)
+        .zip(&changed)
+        .map(|((revision, report), changed)| Told { revision, report: report.as_ref(), changed })
+        .collect();
+    put(shelf.ticket.clone(), ticket::page(&base, history, shelf, &told));
     Ok(Papers { subject: subject(history, shelf), files })
 }
 
@@ -185,7 +206,7 @@ fn subject(history: &History, shelf: &Shelf) -> String {
         | Status::TestWritingComplete => "impl",
         Status::QualityGatePassed | Status::Approved | Status::Merged | Status::Closed => "review",
     };
-    let revised = history.revisions.iter().filter(|revision| revision.ruled_out.is_some()).count();
+    let revised = history.current().map_or(0, |revision| revision.number);
     let what = match (status, revised) {
         (Status::ReadyForDesign, 1..) => {
             format!("revision {revised} from implementation findings for {name}")

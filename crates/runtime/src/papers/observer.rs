@@ -1,6 +1,7 @@
 //! Watches a run go by again, event by event, and notes what its ticket has to say of it.
 
 use super::history::{Answer, Attempt, GateRun, History, Revision};
+use super::taken_up::TakenUp;
 use super::trigger::{Led, revision_budget};
 use crate::contract::SchemaId;
 use crate::contract::schema::failure::Producer;
@@ -16,6 +17,7 @@ use remand_kernel::ruling::{Ruling, Verdict, Why};
 use remand_kernel::signal::OSCILLATION;
 use remand_kernel::state::End;
 use remand_kernel::{Event, Program, State, step};
+use remand_ledger::fact::Artifact;
 use remand_ledger::query::JournalRow;
 use remand_ledger::{BlobId, Millis};
 
@@ -180,8 +182,35 @@ impl<'o> Observer<'o> {
                     }
                 }
                 Some(SchemaId::FindingsReport) => self.stated(artifact.blob, row.at),
-                Some(_) | None => {}
+                Some(_) => {}
+                None => self.take_up(artifact, row.at),
             }
+        }
+    }
+
+    /// What an operation brings of an earlier run: the design, and the findings about it.
+    fn take_up(&mut self, artifact: &Artifact, at: Millis) {
+        let Some(id) = self.program.artifact_named(&artifact.name) else { return };
+        let phases = (0..self.program.phases.len()).filter_map(|at| u16::try_from(at).ok()).map(PhaseId);
+        let writers: Vec<PhaseId> =
+            phases.filter(|phase| self.program.phase(*phase).writes.contains(&id)).collect();
+        if writers.iter().any(|phase| self.states_approach(*phase)) {
+            self.history.design = Some(artifact.blob);
+        }
+        if writers.iter().any(|phase| self.states_findings(*phase)) {
+            let revision = Revision {
+                number: self.history.count,
+                cap: self.history.cap,
+                at,
+                led: nobody(),
+                findings: artifact.blob,
+                decision: None,
+                is_capped: false,
+                ruled_out: Some(self.state.approaches.last().cloned().unwrap_or_default()),
+                before: self.history.design,
+                after: None,
+            };
+            self.history.taken_up = Some(TakenUp { revision, tried: None });
         }
     }
 
@@ -193,11 +222,7 @@ impl<'o> Observer<'o> {
     fn stated(&mut self, findings: BlobId, at: Millis) {
         let number = self.history.count + 1;
         self.history.revisions.retain(|revision| revision.number != number || revision.ruled_out.is_some());
-        let led = self.history.led.clone().unwrap_or_else(|| Led {
-            producer: Producer::Implementer,
-            trigger: None,
-            why: String::new(),
-        });
+        let led = self.history.led.clone().unwrap_or_else(nobody);
         self.history.revisions.push(Revision {
             number,
             cap: self.history.cap,
@@ -326,4 +351,9 @@ impl<'o> Observer<'o> {
             revision.is_capped = true;
         }
     }
+}
+
+/// Findings that nothing but somebody's wish led to.
+fn nobody() -> Led {
+    Led { producer: Producer::Implementer, trigger: None, why: String::new() }
 }

@@ -3,6 +3,7 @@
 use crate::subject::Kind;
 use remand_kernel::Program;
 use remand_ledger::fact::Opened;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// One folder for each ticket is below this one.
@@ -14,6 +15,8 @@ pub struct Shelf {
     pub ticket: PathBuf,
     /// The name of the ticket's file, without its ending.
     pub name: String,
+    /// What lies in the folder already, from earlier runs. It stays as it is (DR-19).
+    kept: BTreeSet<String>,
 }
 
 impl Shelf {
@@ -25,7 +28,12 @@ impl Shelf {
 
     pub fn for_ticket(ticket: &Path) -> Shelf {
         let name = ticket.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Shelf { ticket: ticket.to_path_buf(), name }
+        Shelf { ticket: ticket.to_path_buf(), name, kept: BTreeSet::new() }
+    }
+
+    /// The same shelf with the names of files that lie in its folder.
+    pub fn keeping(self, kept: impl IntoIterator<Item = String>) -> Shelf {
+        Shelf { kept: kept.into_iter().collect(), ..self }
     }
 
     /// What decisions of its design are numbered by: `0079` of `0079_sessions`, `ABC-12` of `ABC-12-carts`.
@@ -46,11 +54,35 @@ impl Shelf {
     }
 
     pub fn document(&self, artifact: &str) -> PathBuf {
-        self.folder().join(format!("{artifact}.md"))
+        self.free(artifact)
     }
 
     pub fn findings(&self, number: u16) -> PathBuf {
-        self.folder().join(format!("implementation-findings-{number}.md"))
+        self.free(&findings(number))
+    }
+
+    /// The findings of this number that lie in the folder already, the latest of them.
+    pub fn kept_findings(&self, number: u16) -> Option<PathBuf> {
+        self.latest(&findings(number))
+    }
+
+    /// The document of this name that lies in the folder already, the latest of them.
+    pub fn kept_document(&self, artifact: &str) -> Option<PathBuf> {
+        self.latest(artifact)
+    }
+
+    /// The first version of a name that nothing lies under.
+    fn free(&self, stem: &str) -> PathBuf {
+        let taken = self.versions(stem).count();
+        self.folder().join(version(stem, taken))
+    }
+
+    fn latest(&self, stem: &str) -> Option<PathBuf> {
+        self.versions(stem).last().map(|name| self.folder().join(name))
+    }
+
+    fn versions(&self, stem: &str) -> impl Iterator<Item = String> {
+        (0..).map(move |at| version(stem, at)).take_while(|name| self.kept.contains(name))
     }
 
     pub fn iterations(&self) -> PathBuf {
@@ -67,6 +99,15 @@ impl Shelf {
     }
 }
 
+fn findings(number: u16) -> String {
+    format!("implementation-findings-{number}")
+}
+
+/// The name of a document after so many others of the same one: `design.md`, `design-v2.md`.
+fn version(stem: &str, before: usize) -> String {
+    if before == 0 { format!("{stem}.md") } else { format!("{stem}-v{}.md", before + 1) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +120,20 @@ mod tests {
         assert_eq!(id("ABC-12-carts.md"), "ABC-12");
         assert_eq!(id("carts.md"), "carts");
         assert_eq!(id("v2 of carts/plan_3.md"), "plan_3");
+    }
+
+    // DR-19
+    #[test]
+    fn what_lies_in_the_folder_keeps_its_name() {
+        let shelf = Shelf::for_ticket(Path::new("tickets/0079_carts.md"));
+        assert_eq!(shelf.document("design"), Path::new("docs/designs/0079_carts/design.md"));
+        let names = ["design.md", "design-v2.md", "implementation-findings-1.md"];
+        let shelf = shelf.keeping(names.map(str::to_string));
+        assert_eq!(shelf.document("design"), shelf.folder().join("design-v3.md"));
+        assert_eq!(shelf.kept_document("design"), Some(shelf.folder().join("design-v2.md")));
+        assert_eq!(shelf.findings(1), shelf.folder().join("implementation-findings-1-v2.md"));
+        assert_eq!(shelf.findings(2), shelf.folder().join("implementation-findings-2.md"));
+        assert_eq!(shelf.kept_findings(2), None);
     }
 
     // DR-01

@@ -4,9 +4,14 @@ use super::history::{Attempt, GateRun, History};
 use super::place::Shelf;
 use crate::clock;
 use crate::contract::markdown::{cell, inline};
+use remand_ledger::RunId;
 
-pub fn page(history: &History, shelf: &Shelf) -> String {
-    let mut page = format!("# Quality Gate Report: {}\n", inline(&shelf.name));
+/// The report of a run, behind those of earlier ones.
+pub fn page(before: Option<&str>, history: &History, shelf: &Shelf, run: &RunId) -> String {
+    let mut page = match before {
+        Some(before) => format!("{}\n\n# Quality Gate Report of run {run}\n", before.trim_end()),
+        None => format!("# Quality Gate Report: {}\n", inline(&shelf.name)),
+    };
     for (at, run) in history.gates.iter().enumerate() {
         page.push_str(&entry(at + 1, run));
         if run.recommends_revision {

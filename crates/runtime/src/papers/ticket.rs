@@ -11,9 +11,16 @@ use remand_documents::{Delta, Design, Feedback, PastApproach, Status, Ticket};
 use remand_kernel::change::Approach;
 use remand_ledger::BlobId;
 
+/// A revision with the findings that asked for it, and the sections and decisions that it changed.
+pub struct Told<'t> {
+    pub revision: &'t Revision,
+    pub report: Option<&'t FindingsReport>,
+    pub changed: &'t [String],
+}
+
 /// The sections and decisions that each revision changed.
 pub fn designs(
-    history: &History,
+    revisions: &[&Revision],
     text: &impl Fn(BlobId) -> Result<String, Trouble>,
 ) -> Result<Vec<Vec<String>>, Trouble> {
     let read = |blob: Option<BlobId>| -> Result<Option<Design>, Trouble> {
@@ -21,7 +28,7 @@ pub fn designs(
         Ok(super::markdown_of(&text(blob)?).map(Design::read))
     };
     let mut changed = Vec::new();
-    for revision in &history.revisions {
+    for revision in revisions {
         let both = read(revision.before)?.zip(read(revision.after)?);
         changed.push(both.map_or_else(Vec::new, |(before, after)| Delta::changes(&before, &after)));
     }
@@ -29,13 +36,7 @@ pub fn designs(
 }
 
 /// The ticket as it is now.
-pub fn page(
-    base: &str,
-    history: &History,
-    shelf: &Shelf,
-    reports: &[Option<FindingsReport>],
-    changed: &[Vec<String>],
-) -> String {
+pub fn page(base: &str, history: &History, shelf: &Shelf, revisions: &[Told<'_>]) -> String {
     let mut ticket = Ticket::read(base);
     for status in &history.statuses {
         ticket.set_status(*status);
@@ -59,10 +60,10 @@ pub fn page(
             ),
         );
     }
-    for (revision, (report, changed)) in history.revisions.iter().zip(reports.iter().zip(changed)) {
+    for Told { revision, report, changed } in revisions {
         let is_possible = revision.number <= revision.cap;
         let title = if is_possible { failure::of_cap(revision) } else { "(none left)".to_string() };
-        ticket.log_revision(&title, &entry(revision, report.as_ref(), changed, shelf));
+        ticket.log_revision(&title, &entry(revision, *report, changed, shelf));
     }
     for answer in history.answers.iter().filter(|answer| is_feedback(answer, history)) {
         ticket.add_feedback(section(answer.status), &said(answer));

@@ -1,9 +1,8 @@
 //! A document that states an approach is a design: its form can be read, and a delta is one (DR-13, DR-23).
 
-use super::super::expectation::{ApproachRule, Expectation};
+use super::super::expectation::{ApproachRule, Cited, Expectation};
 use super::super::problem::Problem;
 use super::super::schema::document::Prose;
-use super::super::schema::failure::FindingsReport;
 use super::unique;
 use remand_documents::{Decision, Delta, Design};
 
@@ -77,11 +76,11 @@ fn decided(decision: &Decision, expected: &Expectation) -> Vec<Problem> {
 }
 
 /// What is cited must have changed, and nothing else may have.
-fn delta(before: &Design, after: &Design, findings: &FindingsReport) -> Vec<Problem> {
+fn delta(before: &Design, after: &Design, findings: &Cited) -> Vec<Problem> {
     let preserved: Vec<String> =
-        findings.proposed_change.preserve.iter().flat_map(|kept| before.decisions_in(&kept.0)).collect();
-    let mut cited = before.named_in(&findings.root_cause.section.0);
-    for id in before.decisions_in(&findings.proposed_change.scope.0) {
+        findings.preserve.iter().flat_map(|kept| before.decisions_in(kept)).collect();
+    let mut cited = before.named_in(&findings.section);
+    for id in before.decisions_in(&findings.scope) {
         if !cited.contains(&id) && !preserved.contains(&id) {
             cited.push(id);
         }

@@ -18,6 +18,7 @@ fn a_ticket_goes_through_its_phases_in_order() {
         commands,
         [
             "do baseline",
+            "do look-back",
             "dispatch architect for design",
             "dispatch design-reviewer for design-review",
             "dispatch coder for implement",

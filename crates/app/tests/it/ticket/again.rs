@@ -1,0 +1,135 @@
+//! A second run on a ticket: what it takes up, and what stays of the first.
+
+use super::{input_of, refusals, status_on_branch};
+use crate::place::Place;
+use crate::tickets::{
+    self, FOLDER, TEXT, TICKET, agents, answer, circling, design, dispatched, document, entry, judged,
+    on_branch, place,
+};
+use serde_json::json;
+use std::fs;
+
+/// Agents that get a revision right which an earlier run left.
+pub fn going_on() -> String {
+    [agents(), entry(json!({ "role": "design-reviewer", "round": 1 }), &[], judged("met"))].concat()
+}
+
+/// A design that changes more than the findings cite.
+fn more_than_cited() -> String {
+    let (revised, notes) = (tickets::revised(), "One test.\n");
+    let (_, notes) = revised.split_once(notes).expect("notes");
+    design(tickets::ADD, "Addition is exact for fractions.", "Another module.", notes)
+}
+
+/// A run that fails after a human approved a revision, with nothing but the first design.
+fn left_in_revision() -> Place {
+    let place = place(TEXT);
+    let mut rehearsal = circling();
+    for attempt in 1..=2 {
+        let fits = json!({ "role": "architect/revise", "attempt": attempt });
+        rehearsal.push_str(&entry(fits, &[], document(&more_than_cited())));
+    }
+    assert_eq!(tickets::run(&place, &rehearsal).code, 5);
+    assert_eq!(answer(&place, &["approve", "--note", "Mind negative numbers."]).code, 4);
+    assert!(on_branch(&place, TICKET).contains("- **Design Revision Count**: 1"));
+    place
+}
+
+fn merge(place: &Place) {
+    place.git(&["merge", "-q", "--no-edit", &place.latest().branch]);
+}
+
+// DR-14, DR-17, DR-19
+#[test]
+fn an_approved_revision_is_gone_on_with_in_mode_three_although_its_branch_is_not_merged() {
+    let place = left_in_revision();
+    let first = place.latest();
+    let shown = tickets::run(&place, &going_on());
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert_ne!(place.latest().run, first.run);
+    let phases = dispatched(&place);
+    assert_eq!(phases[..2], ["revise", "design-review"], "{phases:?}");
+    assert!(!phases.contains(&"design".to_string()), "{phases:?}");
+    // The architect has the findings and the design that they are about, the implementer what was tried.
+    assert!(input_of(&place, "revise", 0, "findings.yaml").contains("INCORRECT_INVARIANT"));
+    assert!(input_of(&place, "revise", 0, "design.yaml").contains(tickets::SHIFT));
+    assert!(input_of(&place, "revise", 0, "failed-approaches.md").contains(tickets::SHIFT));
+    let log = input_of(&place, "implement", 0, "iteration-log.md");
+    assert!(log.contains(&format!("## Run {}", first.run)) && log.contains("It was the rounding"), "{log}");
+    // What the first branch says of the revision is on the second one too.
+    let ticket = on_branch(&place, TICKET);
+    assert!(ticket.contains("- **Design Revision Count**: 1"), "{ticket}");
+    assert_eq!(ticket.matches("### Design Revision Phase 1 of 2").count(), 1, "{ticket}");
+    assert!(ticket.contains("**Human Gate Decision**: approve by ada"), "{ticket}");
+    let stated = format!("{FOLDER}/implementation-findings-1.md");
+    let earlier = place.git(&["show", &format!("{}:{stated}", first.branch)]);
+    assert_eq!(on_branch(&place, &stated), earlier);
+}
+
+// DR-13, DR-14, DR-20
+#[test]
+fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
+    let place = left_in_revision();
+    merge(&place);
+    fs::remove_dir_all(place.state()).expect("the state goes");
+    let stated = format!("{FOLDER}/implementation-findings-1.md");
+    let (findings, ticket) = (on_disk(&place, &stated), on_disk(&place, TICKET));
+    let rehearsal = [
+        going_on(),
+        entry(json!({ "role": "architect/revise", "attempt": 1 }), &[], document(&more_than_cited())),
+    ]
+    .concat();
+    let shown = tickets::run(&place, &rehearsal);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "design").count(), 0);
+    assert!(input_of(&place, "revise", 0, "findings.md").contains("`INCORRECT_INVARIANT`"));
+    let told = refusals(&place, "revise");
+    assert!(told[0].contains("`DD-0079-002` changed, and the findings do not cite it"), "{told:?}");
+    assert_eq!(on_branch(&place, &stated), findings);
+    let entries = |text: &str| text.matches("### Design Revision Phase").count();
+    assert_eq!(entries(&on_branch(&place, TICKET)), entries(&ticket));
+}
+
+// DR-14
+#[test]
+fn without_the_findings_of_the_count_a_ticket_is_designed_anew() {
+    let place = place(&TEXT.replace("- **Author**: Dana\n", "- **Author**: Dana\n- **Design Revision Count**: 1\n"));
+    assert_eq!(tickets::run(&place, &agents()).code, 0);
+    assert_eq!(dispatched(&place)[0], "design");
+}
+
+// DR-19
+#[test]
+fn a_second_run_leaves_every_paper_of_the_first_as_it_was() {
+    let place = place(TEXT);
+    assert_eq!(tickets::run(&place, &circling()).code, 5);
+    assert_eq!(answer(&place, &["close"]).code, 4);
+    let (first, closed) = (place.latest().run, status_on_branch(&place));
+    assert_eq!(closed, Some("Closed"));
+    merge(&place);
+    let ticket = on_disk(&place, TICKET).replace("- [x] Closed", "- [ ] Closed");
+    place.write(TICKET, &ticket);
+    place.git(&["commit", "-qam", "Not closed after all"]);
+    let names = ["design", "implementation-findings-1", "iteration-log", "quality-gate-report"];
+    let before = names.map(|name| on_disk(&place, &format!("{FOLDER}/{name}.md")));
+    let other = circling().replace("A shift is quick.", "A shift is quicker.");
+    assert_eq!(tickets::run(&place, &other).code, 5);
+    let second = place.latest().run;
+    assert_ne!(first, second);
+    let now = names.map(|name| on_branch(&place, &format!("{FOLDER}/{name}.md")));
+    assert_eq!(now[..2], before[..2]);
+    for (now, before) in now[2..].iter().zip(&before[2..]) {
+        assert!(now.starts_with(before.trim_end()), "{now}");
+        assert_eq!((now.matches(&first.0).count() < 2, now.matches(&second.0).count()), (true, 1), "{now}");
+    }
+    let ticket = on_branch(&place, TICKET);
+    for (name, says) in [("design-v2", "A shift is quicker."), ("implementation-findings-1-v2", "1 of 2")] {
+        let path = format!("{FOLDER}/{name}.md");
+        assert!(on_branch(&place, &path).contains(says), "{path}");
+        assert!(ticket.contains(&path), "{path}: {ticket}");
+    }
+}
+
+fn on_disk(place: &Place, path: &str) -> String {
+    fs::read_to_string(place.project().join(path)).expect(path)
+}
