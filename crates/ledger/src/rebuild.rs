@@ -10,8 +10,8 @@ use std::collections::HashMap;
 /// Empties all projections and makes them again, in one commit.
 pub(crate) fn rebuild(conn: &mut Connection) -> Result<u64, Failed> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for (table, _) in PROJECTED {
-        tx.execute(&format!("DELETE FROM {table}"), [])?;
+    for projected in PROJECTED {
+        tx.execute(&format!("DELETE FROM {}", projected.table), [])?;
     }
     let count = project_all(&tx, &tx)?;
     tx.commit()?;

@@ -23,6 +23,13 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/corrections.sql"),
     concat!(include_str!("schema/tokens.sql"), include_str!("schema/dispatches.sql")),
     concat!(include_str!("schema/price.sql"), include_str!("schema/priced.sql")),
+    concat!(
+        include_str!("schema/unviewed.sql"),
+        include_str!("schema/appended.sql"),
+        include_str!("schema/renumbered.sql"),
+        include_str!("schema/settled.sql"),
+        include_str!("schema/joined.sql")
+    ),
 ];
 
 /// The tables that are made from the journal, for a place where they are made again.
@@ -32,24 +39,40 @@ pub(crate) const PROJECTIONS: &str = concat!(
     include_str!("schema/subject.sql"),
     include_str!("schema/corrections.sql"),
     include_str!("schema/tokens.sql"),
-    include_str!("schema/price.sql")
+    include_str!("schema/price.sql"),
+    include_str!("schema/appended.sql"),
+    include_str!("schema/settled.sql")
 );
 
-/// The tables that are made from the journal, by name, with the columns that name a row.
-pub(crate) const PROJECTED: &[(&str, &str)] = &[
-    ("runs", "run"),
-    ("commands", "run, seq, n"),
-    ("rulings", "run, seq, n"),
-    ("checks", "id"),
-    ("findings", "run, position"),
-    ("artifacts", "run, name, part, version"),
-    ("gates", "id"),
-    ("notes", "id"),
-    ("tasks", "run, id"),
-    ("results", "key"),
-    ("reuses", "check_id"),
-    ("corrections", "run, seq, position"),
+/// A table that is made from the journal.
+pub(crate) struct Projected {
+    pub table: &'static str,
+    /// The columns of its primary key.
+    pub key: &'static str,
+    /// The columns that people know a row by.
+    pub known_by: &'static str,
+}
+
+/// The tables that are made from the journal.
+pub(crate) const PROJECTED: &[Projected] = &[
+    projected("runs", "run"),
+    projected("checks", "id"),
+    projected("findings", "run, position"),
+    projected("artifacts", "run, name, part, version"),
+    projected("gates", "id"),
+    projected("notes", "id"),
+    projected("tasks", "run, id"),
+    projected("results", "key"),
+    projected("reuses", "check_id"),
+    projected("corrections", "run, seq, position"),
+    Projected { known_by: "run, seq, n", ..projected("commands", "id") },
+    Projected { known_by: "run, seq, n", ..projected("rulings", "id") },
 ];
+
+/// A table whose rows are known by their key.
+const fn projected(table: &'static str, key: &'static str) -> Projected {
+    Projected { table, key, known_by: key }
+}
 
 /// Pages of the log after which it is written back. A checkpoint syncs three times: once in some hundred steps.
 const CHECKPOINT: i64 = 4_000;

@@ -49,14 +49,77 @@ fn every_projection_is_listed_with_the_key_of_its_rows() {
     let mut statement = conn.prepare(sql).unwrap();
     let tables: Vec<String> =
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    let listed: Vec<&str> = PROJECTED.iter().map(|(table, _)| *table).collect();
+    let listed: Vec<&str> = PROJECTED.iter().map(|projected| projected.table).collect();
     assert_eq!(tables, listed);
-    for (table, key) in PROJECTED {
+    for Projected { table, key, .. } in PROJECTED {
         let sql = format!(
             "SELECT group_concat(name, ', ') FROM
             (SELECT name FROM pragma_table_info('{table}') WHERE pk > 0 ORDER BY pk)"
         );
         let primary: String = conn.query_row(&sql, [], |row| row.get(0)).unwrap();
         assert_eq!(primary, *key, "{table}");
+    }
+}
+
+/// A ledger of the format before commands and rulings lay in the order of the journal.
+#[test]
+fn commands_and_rulings_keep_their_rows_when_they_are_put_into_the_order_of_the_journal() {
+    let path = Path::new("ledger.db");
+    let mut conn = Connection::open_in_memory().unwrap();
+    migrate(&mut conn, path, &MIGRATIONS[..7]).unwrap();
+    let event = "INSERT INTO events (id, run, seq, at, kind, body, facts, rulings, commands, hash)
+        VALUES (?1, ?2, ?3, 1, 'ended', '', '', '', '', x'')";
+    let command = "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, advisory, visit, attempt,
+        started_at, status, retries, price) VALUES (?2, ?3, 1, ?1 << 16 | 1, 'dispatch', ?1, '', '', 0, 1, 1, 1,
+        'running', 0, 'dear')";
+    let ruling = "INSERT INTO rulings (run, seq, n, at, phase, signal, action, body)
+        VALUES (?2, ?3, 2, 1, '', ?1, '', '{}')";
+    for (id, run, seq) in [(1, "b", 1), (2, "a", 1), (3, "b", 2)] {
+        for sql in [event, command, ruling] {
+            conn.execute(sql, (id, run, seq)).unwrap();
+        }
+    }
+    migrate(&mut conn, path, MIGRATIONS).unwrap();
+    let rows = |sql: &str| -> Vec<(i64, String, i64, String)> {
+        let mut statement = conn.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+        rows.unwrap().map(Result::unwrap).collect()
+    };
+    let row = |id: i64, run: &str, seq: i64, n: i64| (id << 16 | n, run.to_string(), seq, id.to_string());
+    assert_eq!(
+        rows("SELECT id, run, seq, command FROM dispatches WHERE run = 'b' AND price = 'dear' ORDER BY seq"),
+        [row(1, "b", 1, 1), row(3, "b", 2, 1)]
+    );
+    assert_eq!(
+        rows("SELECT id, run, seq, signal FROM rulings ORDER BY id"),
+        [row(1, "b", 1, 2), row(2, "a", 1, 2), row(3, "b", 2, 2)]
+    );
+}
+
+/// By a run its events lead to its rows; without one every row is read once. SQLite has no figures to choose by.
+#[test]
+fn commands_are_found_by_the_events_of_their_run_and_never_by_an_index_made_for_the_question() {
+    let conn = blank().unwrap();
+    let plan = |sql: &str| -> String {
+        let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let lines = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        lines.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    };
+    for view in ["dispatches", "operations"] {
+        let of_run =
+            plan(&format!("SELECT * FROM {view} WHERE run = 'r1' AND phase = 'design' ORDER BY seq, n"));
+        let events = "SEARCH events USING COVERING INDEX events_of_run (run=?)";
+        let commands = "SEARCH commands USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)";
+        assert!(of_run.contains(events) && of_run.contains(commands), "{view}: {of_run}");
+    }
+    for sql in [
+        "SELECT count(*) FROM dispatches WHERE phase = 'design'",
+        "SELECT * FROM pipeline_telemetry WHERE agent = 'a'",
+    ] {
+        assert!(
+            plan(sql).starts_with("SCAN commands; SEARCH events USING INTEGER PRIMARY KEY"),
+            "{}",
+            plan(sql)
+        );
     }
 }

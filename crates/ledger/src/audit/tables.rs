@@ -7,7 +7,7 @@ use crate::fact::RunId;
 use crate::history;
 use crate::project::{self, Memo};
 use crate::replay::Failed;
-use crate::schema::{PROJECTED, PROJECTIONS};
+use crate::schema::{PROJECTED, PROJECTIONS, Projected};
 use remand_kernel::State;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -34,8 +34,8 @@ impl Audit<'_> {
                 }
             }
         }
-        for (table, key) in PROJECTED {
-            if let Some(problem) = first_difference(self.conn, &made, table, key)? {
+        for projected in PROJECTED {
+            if let Some(problem) = first_difference(self.conn, &made, projected)? {
                 self.problems.push(problem);
             }
         }
@@ -82,10 +82,11 @@ fn snapshot_fits(conn: &Connection, run: &RunId, seq: i64, state: &State) -> Res
 fn first_difference(
     found: &Connection,
     made: &Connection,
-    table: &'static str,
-    key: &str,
+    projected: &Projected,
 ) -> Result<Option<Problem>, Fault> {
-    let keys: Vec<&str> = key.split(", ").collect();
+    let Projected { table, key, known_by } = *projected;
+    let (keys, known_by): (Vec<&str>, Vec<&str>) =
+        (key.split(", ").collect(), known_by.split(", ").collect());
     let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
     let (mut found, mut made) = (found.prepare(&sql)?, made.prepare(&sql)?);
     let names: Vec<String> = made.column_names().map(str::to_string).collect();
@@ -96,7 +97,7 @@ fn first_difference(
     let (mut found, mut made) = (found.query([])?, made.query([])?);
     let whole = |row: &Row<'_>, found: &str, made: &str| -> Result<Option<Problem>, Fault> {
         let (found, made) = (found.to_string(), made.to_string());
-        Ok(Some(Problem::Projection { table, row: name(row, &keys)?, column: None, found, made }))
+        Ok(Some(Problem::Projection { table, row: name(row, &known_by)?, column: None, found, made }))
     };
     loop {
         let (is, should) = match (found.next()?, made.next()?) {
@@ -114,7 +115,7 @@ fn first_difference(
             let (found, made) = (is.get_ref(at)?, should.get_ref(at)?);
             if found != made {
                 let (found, made) = (words(found), words(made));
-                let (row, column) = (name(should, &keys)?, Some(column.clone()));
+                let (row, column) = (name(should, &known_by)?, Some(column.clone()));
                 return Ok(Some(Problem::Projection { table, row, column, found, made }));
             }
         }
@@ -135,11 +136,11 @@ fn by_key(is: &Row<'_>, should: &Row<'_>, keys: usize) -> Result<Ordering, Fault
     Ok(Ordering::Equal)
 }
 
-/// A row by its key.
-fn name(row: &Row<'_>, keys: &[&str]) -> Result<String, Fault> {
-    let mut parts = Vec::with_capacity(keys.len());
-    for (at, key) in keys.iter().enumerate() {
-        parts.push(format!("{key} {}", words(row.get_ref(at)?)));
+/// A row by the columns that people know it by.
+fn name(row: &Row<'_>, known_by: &[&str]) -> Result<String, Fault> {
+    let mut parts = Vec::with_capacity(known_by.len());
+    for column in known_by {
+        parts.push(format!("{column} {}", words(row.get_ref(*column)?)));
     }
     Ok(parts.join(", "))
 }

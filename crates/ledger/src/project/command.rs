@@ -3,7 +3,7 @@
 use super::Projection;
 use crate::column::whole;
 use crate::error::Fault;
-use crate::fact::{Millis, Telemetry, Tokens};
+use crate::fact::{Millis, Tokens};
 use remand_kernel::command::{Command, Dispatch};
 use remand_kernel::event::{Outcome, Usage};
 use remand_kernel::ids::{CommandId, OperationId};
@@ -17,42 +17,56 @@ const ISSUED: &str =
     "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, item, task, advisory, visit, attempt,
     started_at, status, retries) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'running', ?15)";
 
-const DISPATCH_ENDED: &str = "UPDATE commands SET started_at = coalesce(?4, started_at), completed_at = ?5,
-    status = ?6, tokens = ?7, money = ?8, time = ?9, model = ?10, driver = ?11, session = ?12, says = ?13,
-    failure = ?14, detail = ?15, summary = ?16, prompt = ?17, output = ?18, exit_code = ?19, ended_by = ?20,
-    result = ?21, before = ?22, after = ?23, tokens_in = ?24, tokens_out = ?25, tokens_cached = ?26,
-    tokens_stored = ?27, price = ?28
-    WHERE run = ?1 AND seq = ?2 AND n = ?3";
+const DISPATCH_ENDED: &str = "UPDATE commands SET started_at = coalesce(?2, started_at), completed_at = ?3,
+    status = ?4, tokens = ?5, money = ?6, time = ?7, model = ?8, driver = ?9, session = ?10, says = ?11,
+    failure = ?12, detail = ?13, summary = ?14, prompt = ?15, output = ?16, exit_code = ?17, ended_by = ?18,
+    result = ?19, before = ?20, after = ?21, tokens_in = ?22, tokens_out = ?23, tokens_cached = ?24,
+    tokens_stored = ?25, price = ?26
+    WHERE id = ?1";
 
 /// What came in after the run went on without it: the cost counts, the result does not.
 const DISPATCH_LATE: &str =
-    "UPDATE commands SET started_at = coalesce(?3, started_at), tokens = ?4, money = ?5,
-    time = ?6, model = ?7, driver = ?8, session = ?9, prompt = ?10, output = ?11, exit_code = ?12,
-    result = ?13, before = ?14, after = ?15, tokens_in = ?16, tokens_out = ?17, tokens_cached = ?18,
-    tokens_stored = ?19, price = ?20
-    WHERE run = ?1 AND command = ?2 AND kind = 'dispatch' AND time IS NULL";
+    "UPDATE commands SET started_at = coalesce(?2, started_at), tokens = ?3, money = ?4,
+    time = ?5, model = ?6, driver = ?7, session = ?8, prompt = ?9, output = ?10, exit_code = ?11,
+    result = ?12, before = ?13, after = ?14, tokens_in = ?15, tokens_out = ?16, tokens_cached = ?17,
+    tokens_stored = ?18, price = ?19
+    WHERE id = ?1 AND time IS NULL";
 
-const OPERATION_ENDED: &str = "UPDATE commands SET started_at = coalesce(?4, started_at), completed_at = ?5,
-    status = ?6, time = ?7, says = ?8, failure = ?9, detail = ?10
-    WHERE run = ?1 AND seq = ?2 AND n = ?3";
+const OPERATION_ENDED: &str = "UPDATE commands SET started_at = coalesce(?2, started_at), completed_at = ?3,
+    status = ?4, time = ?5, says = ?6, failure = ?7, detail = ?8
+    WHERE id = ?1";
 
-const CANCELLED: &str = "UPDATE commands SET completed_at = ?4, status = 'ERROR', failure = 'cancelled'
-    WHERE run = ?1 AND seq = ?2 AND n = ?3";
+const CANCELLED: &str =
+    "UPDATE commands SET completed_at = ?2, status = 'ERROR', failure = 'cancelled' WHERE id = ?1";
 
-const RUNNING: &str = "SELECT command, seq, n FROM commands WHERE run = ?1 AND status = 'running'";
+const UNTOLD: &str = "SELECT command, commands.id, events.seq, status = 'running'
+    FROM events JOIN commands ON commands.id BETWEEN events.id << 16 AND events.id << 16 | 65535
+    WHERE events.run = ?1 AND (status = 'running' OR commands.kind = 'dispatch' AND time IS NULL)";
 
 const ASKED: &str =
     "SELECT seq, command FROM gates WHERE run = ?1 AND answered_at IS NULL AND withdrawn_at IS NULL";
 
 const COMMANDS: &str = "SELECT commands FROM events WHERE run = ?1 AND seq = ?2";
 
-/// The rows of commands that are under way, as event and place among its commands, by command.
-pub(super) type Running = BTreeMap<String, (i64, i64)>;
+/// The rows of commands that did not tell yet what they used, by command.
+pub(super) type Untold = BTreeMap<String, Telling>;
 
-/// The commands of a run that are under way, as they stand in the table.
-pub(super) fn running(conn: &Connection, run: &str) -> Result<Running, Fault> {
-    let mut statement = conn.prepare_cached(RUNNING)?;
-    let rows = statement.query_map([run], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+/// Where the row of a command is that may still be told of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Telling {
+    row: i64,
+    /// The event that it was issued with.
+    seq: i64,
+    /// Not cancelled: the run waits for it.
+    under_way: bool,
+}
+
+/// The commands of a run that did not tell yet, as they stand in the table.
+pub(super) fn untold(conn: &Connection, run: &str) -> Result<Untold, Fault> {
+    let mut statement = conn.prepare_cached(UNTOLD)?;
+    let rows = statement.query_map([run], |row| {
+        Ok((row.get(0)?, Telling { row: row.get(1)?, seq: row.get(2)?, under_way: row.get(3)? }))
+    })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -68,7 +82,7 @@ struct Issued<'i> {
 }
 
 impl Projection<'_> {
-    pub(super) fn dispatched(&self, dispatch: &Dispatch, n: i64, running: &mut Running) -> Result<(), Fault> {
+    pub(super) fn dispatched(&self, dispatch: &Dispatch, n: i64, untold: &mut Untold) -> Result<(), Fault> {
         let contract = dispatch.nearest.unwrap_or(dispatch.contract);
         let issued = Issued {
             kind: "dispatch",
@@ -79,7 +93,7 @@ impl Projection<'_> {
             advisory: dispatch.advisory,
             failures: dispatch.failures,
         };
-        self.began(&issued, n, running)
+        self.began(&issued, n, untold)
     }
 
     pub(super) fn operated(
@@ -88,14 +102,14 @@ impl Projection<'_> {
         operation: OperationId,
         task: Option<&str>,
         n: i64,
-        running: &mut Running,
+        untold: &mut Untold,
     ) -> Result<(), Fault> {
         let name = &self.entry.program.operation(operation).name;
         let issued = Issued { kind: "operation", id, name, item: None, task, advisory: false, failures: 0 };
-        self.began(&issued, n, running)
+        self.began(&issued, n, untold)
     }
 
-    fn began(&self, issued: &Issued<'_>, n: i64, running: &mut Running) -> Result<(), Fault> {
+    fn began(&self, issued: &Issued<'_>, n: i64, untold: &mut Untold) -> Result<(), Fault> {
         let id = issued.id;
         let command = id.to_string();
         self.conn.prepare_cached(ISSUED)?.execute(params![
@@ -115,7 +129,8 @@ impl Projection<'_> {
             self.placed.at,
             issued.failures,
         ])?;
-        running.insert(command, (self.placed.seq, n));
+        let (row, seq) = (self.placed.row(n), self.placed.seq);
+        untold.insert(command, Telling { row, seq, under_way: true });
         Ok(())
     }
 
@@ -124,18 +139,20 @@ impl Projection<'_> {
         id: CommandId,
         outcome: &Outcome,
         usage: &Usage,
-        running: &mut Running,
+        untold: &mut Untold,
     ) -> Result<(), Fault> {
-        let telemetry = self.entry.facts.telemetry.as_ref();
-        let contract = contract(self.entry.program, id);
-        match (self.entry.step.note, contract) {
-            (Note::Late, Some(_)) => return self.dispatch_late(id, telemetry, usage),
-            (Note::Late, None) => return Ok(()),
-            (Note::Taken, Some(_) | None) => {}
-        }
-        let Some(row) = running.remove(&id.to_string()) else {
+        let command = id.to_string();
+        let Some(Telling { row, under_way, .. }) = untold.get(&command).copied() else {
             return Ok(());
         };
+        let contract = contract(self.entry.program, id);
+        match (self.entry.step.note, contract) {
+            (Note::Late, Some(_)) => return self.dispatch_late(row, usage),
+            (Note::Late, None) => return Ok(()),
+            (Note::Taken, Some(_) | None) if !under_way => return Ok(()),
+            (Note::Taken, Some(_) | None) => {}
+        }
+        untold.remove(&command);
         match contract {
             Some(contract) => self.dispatch_ended(row, contract, outcome, usage),
             None => self.operation_ended(row, outcome, usage),
@@ -144,7 +161,7 @@ impl Projection<'_> {
 
     fn dispatch_ended(
         &self,
-        (seq, n): (i64, i64),
+        row: i64,
         contract: &Contract,
         outcome: &Outcome,
         usage: &Usage,
@@ -166,9 +183,7 @@ impl Projection<'_> {
             Outcome::Failed { .. } | Outcome::Supposed(_) => None,
         };
         self.conn.prepare_cached(DISPATCH_ENDED)?.execute(params![
-            self.entry.run,
-            seq,
-            n,
+            row,
             telemetry.and_then(|telemetry| known(telemetry.started_at)),
             telemetry.and_then(|telemetry| known(telemetry.ended_at)).unwrap_or(self.placed.at),
             status.unwrap_or(derived),
@@ -198,16 +213,11 @@ impl Projection<'_> {
         Ok(())
     }
 
-    fn dispatch_late(
-        &self,
-        id: CommandId,
-        telemetry: Option<&Telemetry>,
-        usage: &Usage,
-    ) -> Result<(), Fault> {
+    fn dispatch_late(&self, row: i64, usage: &Usage) -> Result<(), Fault> {
+        let telemetry = self.entry.facts.telemetry.as_ref();
         let tokens = telemetry.and_then(|telemetry| telemetry.tokens);
         self.conn.prepare_cached(DISPATCH_LATE)?.execute(params![
-            self.entry.run,
-            id.to_string(),
+            row,
             telemetry.and_then(|telemetry| known(telemetry.started_at)),
             told(usage, tokens).map(whole),
             usage.money.map(whole),
@@ -230,13 +240,11 @@ impl Projection<'_> {
         Ok(())
     }
 
-    fn operation_ended(&self, (seq, n): (i64, i64), outcome: &Outcome, usage: &Usage) -> Result<(), Fault> {
+    fn operation_ended(&self, row: i64, outcome: &Outcome, usage: &Usage) -> Result<(), Fault> {
         let ending = Ending::of(self.entry.program, outcome);
         let telemetry = self.entry.facts.telemetry.as_ref();
         self.conn.prepare_cached(OPERATION_ENDED)?.execute(params![
-            self.entry.run,
-            seq,
-            n,
+            row,
             telemetry.and_then(|telemetry| known(telemetry.started_at)),
             telemetry.and_then(|telemetry| known(telemetry.ended_at)).unwrap_or(self.placed.at),
             if ending.failure.is_some() { "ERROR" } else { "DONE" },
@@ -248,9 +256,16 @@ impl Projection<'_> {
         Ok(())
     }
 
-    pub(super) fn cancelled(&self, id: CommandId, running: &mut Running) -> Result<(), Fault> {
-        if let Some((seq, n)) = running.remove(&id.to_string()) {
-            self.conn.prepare_cached(CANCELLED)?.execute(params![self.entry.run, seq, n, self.placed.at])?;
+    pub(super) fn cancelled(&self, id: CommandId, untold: &mut Untold) -> Result<(), Fault> {
+        let command = id.to_string();
+        let Some(telling) = untold.get_mut(&command).filter(|telling| telling.under_way) else {
+            return Ok(());
+        };
+        self.conn.prepare_cached(CANCELLED)?.execute(params![telling.row, self.placed.at])?;
+        telling.under_way = false;
+        // Of an operation nothing is told later.
+        if contract(self.entry.program, id).is_none() {
+            untold.remove(&command);
         }
         Ok(())
     }
@@ -301,9 +316,10 @@ fn contract(program: &Program, id: CommandId) -> Option<&Contract> {
 }
 
 /// The commands of a run that are under way or wait for an answer, in the order of issue.
-pub(super) fn open(conn: &Connection, run: &str, running: &Running) -> Result<Vec<Command>, Fault> {
+pub(super) fn open(conn: &Connection, run: &str, untold: &Untold) -> Result<Vec<Command>, Fault> {
+    let under_way = untold.iter().filter(|(_, telling)| telling.under_way);
     let mut open: BTreeSet<(i64, String)> =
-        running.iter().map(|(command, (seq, _))| (*seq, command.clone())).collect();
+        under_way.map(|(command, telling)| (telling.seq, command.clone())).collect();
     let mut statement = conn.prepare_cached(ASKED)?;
     for asked in statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))? {
         open.insert(asked?);

@@ -13,7 +13,7 @@ mod task;
 use crate::entry::Entry;
 use crate::error::Fault;
 use crate::fact::Millis;
-use command::Running;
+use command::Untold;
 use remand_kernel::command::Command;
 use remand_kernel::event::{Event, Item};
 use rusqlite::Connection;
@@ -41,7 +41,7 @@ pub(crate) struct Memo {
     findings: Vec<finding::Mark>,
     sendings: correction::Sendings,
     tasks: Vec<Item>,
-    running: Running,
+    untold: Untold,
 }
 
 impl Memo {
@@ -51,13 +51,13 @@ impl Memo {
             findings: finding::marks(conn, run)?,
             sendings: correction::sendings(conn, run)?,
             tasks: task::listed(conn, run)?,
-            running: command::running(conn, run)?,
+            untold: command::untold(conn, run)?,
         })
     }
 
     /// The commands of a run that were issued and neither ended nor were cancelled, in the order of issue.
     pub(crate) fn open_commands(&self, conn: &Connection, run: &str) -> Result<Vec<Command>, Fault> {
-        command::open(conn, run, &self.running)
+        command::open(conn, run, &self.untold)
     }
 }
 
@@ -78,9 +78,9 @@ pub(crate) fn project(
     let projection = Projection { conn, entry, placed };
     projection.run()?;
     projection.tasks(&mut memo.tasks)?;
-    projection.happened(&mut memo.running)?;
+    projection.happened(&mut memo.untold)?;
     projection.rulings()?;
-    projection.issued(&mut memo.running)?;
+    projection.issued(&mut memo.untold)?;
     projection.findings(&mut memo.findings)?;
     projection.corrections(&mut memo.sendings)?;
     projection.checks()?;
@@ -90,9 +90,9 @@ pub(crate) fn project(
 
 impl Projection<'_> {
     /// What the event closes.
-    fn happened(&self, running: &mut Running) -> Result<(), Fault> {
+    fn happened(&self, untold: &mut Untold) -> Result<(), Fault> {
         match self.entry.event {
-            Event::Ended { id, outcome, usage } => self.ended(*id, outcome, usage, running),
+            Event::Ended { id, outcome, usage } => self.ended(*id, outcome, usage, untold),
             Event::Answered { id, option, by, note, flags } => {
                 self.answered(*id, gate::Answer { option, by, note, flags })
             }
@@ -107,16 +107,16 @@ impl Projection<'_> {
     }
 
     /// What the step opened and withdrew.
-    fn issued(&self, running: &mut Running) -> Result<(), Fault> {
+    fn issued(&self, untold: &mut Untold) -> Result<(), Fault> {
         for (command, n) in self.entry.step.commands.iter().zip(0..) {
             match command {
-                Command::Dispatch(dispatch) => self.dispatched(dispatch, n, running)?,
+                Command::Dispatch(dispatch) => self.dispatched(dispatch, n, untold)?,
                 Command::Operate { id, operation, task, .. } => {
-                    self.operated(*id, *operation, task.as_deref(), n, running)?;
+                    self.operated(*id, *operation, task.as_deref(), n, untold)?;
                 }
                 Command::Ask(question) => self.asked(question)?,
                 Command::Cancel { id } => {
-                    self.cancelled(*id, running)?;
+                    self.cancelled(*id, untold)?;
                     self.withdrawn(*id)?;
                 }
                 Command::Discard { .. } | Command::Restore { .. } | Command::Finish { .. } => {}

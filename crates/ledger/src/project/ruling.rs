@@ -7,17 +7,19 @@ use remand_kernel::ruling::Rule;
 use remand_kernel::view;
 use rusqlite::params;
 
-const RULED: &str = "INSERT INTO rulings (run, seq, n, at, phase, task, signal, action, target, body)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+const RULED: &str = "INSERT INTO rulings (id, run, seq, n, at, phase, task, signal, action, target, body)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 impl Projection<'_> {
     pub(super) fn rulings(&self) -> Result<(), Fault> {
         for (n, ruling) in self.entry.step.rulings.iter().enumerate() {
             let words = view::ruling(self.entry.program, self.entry.state, ruling);
+            let place = i64::try_from(n).unwrap_or(i64::MAX);
             self.conn.prepare_cached(RULED)?.execute(params![
+                self.placed.row(place),
                 self.entry.run,
                 self.placed.seq,
-                i64::try_from(n).unwrap_or(i64::MAX),
+                place,
                 self.placed.at,
                 words.phase,
                 words.task,

@@ -10,9 +10,9 @@ use remand_kernel::finding::{Category, Place, Severity};
 use remand_kernel::state::FiledStatus;
 use serde::{Deserialize, Serialize};
 
-const WORK: &str =
-    "SELECT seq, phase, task, kind = 'dispatch', tokens, money, time FROM commands WHERE run = ?1
-    AND completed_at IS NOT NULL ORDER BY seq, n";
+const WORK: &str = "SELECT events.seq, phase, task, commands.kind = 'dispatch', tokens, money, time
+    FROM events JOIN commands ON commands.id BETWEEN events.id << 16 AND events.id << 16 | 65535
+    WHERE events.run = ?1 AND completed_at IS NOT NULL ORDER BY events.seq, n";
 
 const REATTRIBUTED: &str =
     "SELECT seq, at, body FROM events WHERE run = ?1 AND kind = 'reattributed' ORDER BY seq";

@@ -7,7 +7,9 @@ use crate::fact::{Millis, RunId};
 use remand_kernel::view::{ChargeView, RulingView};
 use serde::{Deserialize, Serialize};
 
-const RULINGS: &str = "SELECT seq, n, at, body FROM rulings WHERE run = ?1 AND seq > ?2 ORDER BY seq, n";
+const RULINGS: &str = "SELECT events.seq, n, rulings.at, rulings.body
+    FROM events JOIN rulings ON rulings.id BETWEEN events.id << 16 AND events.id << 16 | 65535
+    WHERE events.run = ?1 AND events.seq > ?2 ORDER BY events.seq, n";
 
 /// One ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -23,7 +23,8 @@ const TASKS: &str = "SELECT tasks.id, tasks.needs, tasks.files, tasks.listed,
 
 const TOTALS: &str = "SELECT
     (SELECT count(*) FROM events WHERE run = ?1),
-    (SELECT count(*) FROM rulings WHERE run = ?1),
+    (SELECT count(*) FROM events JOIN rulings ON rulings.id BETWEEN events.id << 16 AND events.id << 16 | 65535
+        WHERE events.run = ?1),
     (SELECT count(*) FROM dispatches WHERE run = ?1),
     (SELECT count(*) FROM dispatches WHERE run = ?1 AND status = 'ERROR'),
     (SELECT coalesce(sum(retries > 0), 0) FROM dispatches WHERE run = ?1),

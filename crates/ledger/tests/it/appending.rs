@@ -6,13 +6,26 @@ use remand_ledger::fact::Telemetry;
 use remand_ledger::{Blob, Facts, Ledger, LedgerError};
 use std::path::Path;
 
-/// How often a WAL file says that a transaction was committed: each commit is one sync.
-fn commits(path: &Path) -> usize {
+/// What a WAL file says was written.
+#[derive(Clone, Copy)]
+struct Written {
+    /// Each is one sync.
+    commits: usize,
+    pages: usize,
+}
+
+fn written(path: &Path) -> Written {
     let wal = std::fs::read(path.with_extension("db-wal")).expect("a write-ahead log");
     let word = |at: usize| u32::from_be_bytes(wal[at..at + 4].try_into().expect("four bytes"));
     let page = usize::try_from(word(8)).expect("a page size");
     let (frames, salt) = (wal[32..].chunks_exact(24 + page), &wal[16..24]);
-    frames.filter(|frame| frame[8..16] == *salt && frame[4..8] != [0; 4]).count()
+    let of_this_log = frames.filter(|frame| frame[8..16] == *salt);
+    let ends: Vec<bool> = of_this_log.map(|frame| frame[4..8] != [0; 4]).collect();
+    Written { commits: ends.iter().filter(|ends| **ends).count(), pages: ends.len() }
+}
+
+fn commits(path: &Path) -> usize {
+    written(path).commits
 }
 
 // CORE-04
@@ -48,6 +61,30 @@ fn a_batch_of_many_runs_is_one_commit() {
     let single = &ready[0];
     assert!(matches!(book.ledger.append(&[single.entry()]), Err(LedgerError::Overtaken { .. })));
     assert_eq!(commits(&book.path()) - before, 1, "a refused entry commits nothing");
+}
+
+/// A page costs two writes and a share of the sync, so what a step writes lies beside what the steps of other runs do.
+#[test]
+fn steps_of_many_runs_share_the_pages_that_they_write() {
+    let mut book = Book::new();
+    let events = happy("feature", 6);
+    let runs: usize = 40;
+    let mut lives: Vec<Life> =
+        (0..runs).map(|at| Life::new(&format!("run-{at:03}"), program("feature"))).collect();
+    let (mut pages, mut before) = (Vec::new(), 0);
+    for event in &events {
+        let ready: Vec<_> =
+            lives.iter_mut().map(|life| life.ready(event.clone(), Facts::default())).collect();
+        let entries: Vec<_> = ready.iter().map(|ready| ready.entry()).collect();
+        book.ledger.append(&entries).expect("appended");
+        let now = written(&book.path()).pages;
+        // The log begins anew when it was written back.
+        pages.push(now.checked_sub(before).unwrap_or(now));
+        before = now;
+    }
+    pages.sort_unstable();
+    let median = pages[pages.len() / 2];
+    assert!(median < runs, "{median} pages for {runs} steps in one commit: {pages:?}");
 }
 
 #[test]
