@@ -35,7 +35,10 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let mut done = Done::saying("revising");
     keep(job, &mut done, DESIGN, design.0, &design.1);
     keep(job, &mut done, FINDINGS, findings.0, &findings.1);
-    done.note(NoteKind::Decision, format!("goes on with revision {number} of the design, as findings {number} ask"));
+    done.note(
+        NoteKind::Decision,
+        format!("goes on with revision {number} of the design, as findings {number} ask"),
+    );
     Ok(done)
 }
 

@@ -144,8 +144,7 @@ fn make(site: &Site, shelf: &Shelf, history: &History, reader: &Reader) -> Resul
     }
     // A branch that nobody merged has its papers for itself.
     let unmerged = history.taken_up.iter().filter(|_| shelf.kept_findings(history.count).is_none());
-    let revisions: Vec<&Revision> =
-        unmerged.map(|taken| &taken.revision).chain(&history.revisions).collect();
+    let revisions: Vec<&Revision> = unmerged.map(|taken| &taken.revision).chain(&history.revisions).collect();
     let mut reports = Vec::new();
     for revision in &revisions {
         let report = typed(&text(revision.findings)?);

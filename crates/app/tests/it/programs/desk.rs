@@ -42,6 +42,12 @@ pub struct Desk {
     pub standin: Standin,
 }
 
+/// Where everything is that tests need beside Rust.
+pub fn tools() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
+    std::env::var_os("REMAND_TEST_TOOLS").map_or(root, PathBuf::from)
+}
+
 /// Where the programs are; none when they are to be gone without, which is said.
 fn programs() -> Option<PathBuf> {
     let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
@@ -49,8 +55,7 @@ fn programs() -> Option<PathBuf> {
         eprintln!("NOT TESTED: agent programs, since REMAND_TEST_WITHOUT names agents");
         return None;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
-    let tools = std::env::var_os("REMAND_TEST_TOOLS").map_or(root, PathBuf::from);
+    let tools = tools();
     let folder = tools.join("agents/node_modules/.bin");
     assert!(
         folder.is_dir(),

@@ -93,7 +93,8 @@ fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
 // DR-14
 #[test]
 fn without_the_findings_of_the_count_a_ticket_is_designed_anew() {
-    let place = place(&TEXT.replace("- **Author**: Dana\n", "- **Author**: Dana\n- **Design Revision Count**: 1\n"));
+    let place =
+        place(&TEXT.replace("- **Author**: Dana\n", "- **Author**: Dana\n- **Design Revision Count**: 1\n"));
     assert_eq!(tickets::run(&place, &agents()).code, 0);
     assert_eq!(dispatched(&place)[0], "design");
 }

@@ -1,0 +1,88 @@
+//! What our side of a conversation says is what the protocol's own schema allows: heard in whole runs, between us and
+//! real agents.
+
+use super::desk::{CLAUDE_ACP, Desk, OPENCODE_ACP, Program, tools};
+use crate::place::Place;
+use crate::rehearsed::TRIVIAL;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// A result that is corrected makes the agent take its session up again.
+const CORRECTED: &str = r#"
+rehearsal: 1
+dispatches:
+  - role: implementer
+    attempt: 1
+    do:
+      - write: {path: sums/sub.py, text: "def sub(a, b):\n    return a - b\n"}
+      - result: {payload: {verdict: splendid}}
+  - role: implementer
+    do:
+      - result:
+          payload:
+            verdict: done
+            hypothesis: A function is enough.
+            changes: [{file: sums/sub.py, what: Subtraction., why: the request}]
+  - role: reviewer
+    do:
+      - result:
+          payload: {verdict: approve, summary: It does what was asked for.}
+"#;
+
+/// Stands before the agent and writes down what it is told, where the role may write.
+const LISTENER: &str =
+    "#!/bin/sh\nif touch heard.jsonl 2>/dev/null; then tee -a heard.jsonl; else cat; fi | PROGRAM \"$@\"\n";
+
+/// What a message of ours is called in the schema.
+fn shape(message: &Value) -> Option<&'static str> {
+    Some(match message["method"].as_str() {
+        Some("initialize") => "InitializeRequest",
+        Some("session/new") => "NewSessionRequest",
+        Some("session/load") => "LoadSessionRequest",
+        Some("session/prompt") => "PromptRequest",
+        Some("session/set_mode") => "SetSessionModeRequest",
+        Some("session/set_config_option") => "SetSessionConfigOptionRequest",
+        Some("session/cancel") => "CancelNotification",
+        Some(other) => panic!("{other} is not in the schema"),
+        None if message["result"].get("outcome").is_some() => "RequestPermissionResponse",
+        None if message["result"].get("content").is_some() => "ReadTextFileResponse",
+        None if message["result"].is_object() => "WriteTextFileResponse",
+        None => return None,
+    })
+}
+
+fn speaks_as_the_schema_says(program: Program, command: &str, more: &[&str]) {
+    let Some(desk) = Desk::at(Place::configured(TRIVIAL), CORRECTED) else { return };
+    let agents = tools().join("agents");
+    let real = agents.join("node_modules/.bin").join(command);
+    let listener = desk.place.settle("listener", &LISTENER.replace("PROGRAM", &real.display().to_string()));
+    let row = format!("[agents.{}]\ncommand = [{listener:?}]\nreads = [{agents:?}]\n", program.name);
+    desk.at_home(".config/remand/config.toml", &row);
+    let shown = desk.quick(program);
+    assert_eq!(shown.code, 0, "{shown:?}");
+
+    let path = agents.join("node_modules/@agentclientprotocol/sdk/schema/v1/schema.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(path).expect("the schema")).expect("JSON");
+    let mut shapes = BTreeSet::new();
+    for line in desk.committed("heard.jsonl").lines() {
+        let message: Value = serde_json::from_str(line).expect("a message");
+        assert_eq!(message["jsonrpc"], "2.0", "{message}");
+        let Some(name) = shape(&message) else { continue };
+        let part = json!({"$ref": format!("#/$defs/{name}"), "$defs": schema["$defs"]});
+        let validator = jsonschema::validator_for(&part).expect("a schema");
+        let body = if message["method"].is_string() { &message["params"] } else { &message["result"] };
+        let errors: Vec<String> = validator.iter_errors(body).map(|error| error.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{message}");
+        shapes.insert(name);
+    }
+    let usual = ["InitializeRequest", "NewSessionRequest", "LoadSessionRequest", "PromptRequest"];
+    for name in usual.iter().chain(more) {
+        assert!(shapes.contains(name), "{name}: {shapes:?}");
+    }
+}
+
+// CORE-15
+each! { speaks_as_the_schema_says:
+    opencode = OPENCODE_ACP, "opencode", &["RequestPermissionResponse"];
+    claude = CLAUDE_ACP, "claude-agent-acp", &["RequestPermissionResponse"];
+}
