@@ -18,14 +18,14 @@ use remand_runtime::driver::Prices;
 use remand_runtime::git::CommitId;
 use remand_runtime::host::Beginning;
 use remand_runtime::operations;
-use remand_runtime::papers::{Inherited, Unfit};
+use remand_runtime::papers::{Inherited, Shelf, Unfit};
 use remand_runtime::pinned::{Cache, Choice, MayWrite, Pinned, PinnedRole};
 use remand_runtime::subject::{Kind, Subject};
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The longest request that is taken.
@@ -93,11 +93,30 @@ fn refuse_unfit(program: &Program, kind: Kind) -> Result<(), Failure> {
     Err(Failure::user(what, format!("start it with `{}`, or name another workflow", wanted.usage())))
 }
 
+/// Tickets are called by the name of their file, whatever folder it lies in, and so is the folder of their papers.
+fn refuse_namesake(workplace: &Workplace, head: &CommitId, file: &str) -> Result<(), Failure> {
+    let shelf = Shelf::for_ticket(Path::new(file));
+    let other = shelf.namesake(&workplace.repository, head).map_err(|error| of_git(&error))?;
+    let Some(other) = other.map(|other| other.display().to_string()) else { return Ok(()) };
+    let what =
+        format!("{file} and {other} would have the same folder of papers, {}", shelf.folder().display());
+    Err(Failure::user(
+        what,
+        format!("give one of them another name, such as by `git mv {other} NAME`, and commit that"),
+    ))
+}
+
 /// What a ticket brings with it; nothing for any other subject.
-fn inherited(workplace: &Workplace, program: &Program, subject: &Subject) -> Result<Inherited, Failure> {
+fn inherited(
+    workplace: &Workplace,
+    head: &CommitId,
+    program: &Program,
+    subject: &Subject,
+) -> Result<Inherited, Failure> {
     let Some(file) = subject.file.as_deref().filter(|_| subject.kind == Kind::Ticket) else {
         return Ok(Inherited::default());
     };
+    refuse_namesake(workplace, head, file)?;
     let reader = reader_if_any(workplace)?;
     Inherited::of(program, file, &subject.text, reader.as_ref()).map_err(|error| match &error {
         Unfit::Unreadable(unread) => Failure::user(format!("{file}, {unread}"), error.hint()),
@@ -117,7 +136,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
     let head = workplace.repository.head().map_err(|error| of_git(&error))?;
     let subject = subject(workplace, &head.commit, about)?;
     refuse_unfit(&program, subject.kind)?;
-    let inherited = inherited(workplace, &program, &subject)?;
+    let inherited = inherited(workplace, &head.commit, &program, &subject)?;
     let redactor = driving::redactor(workplace)?;
     let request = redactor.redact(&subject.title).into_owned();
     let run = clock::new_run_id(&request);

@@ -431,6 +431,25 @@ fn a_ticket_that_is_closed_or_merged_is_not_worked_on() {
 }
 
 // DR-11
+// DR-19, CORE-09
+#[test]
+fn tickets_of_one_name_in_two_folders_are_told_apart_before_they_share_their_papers() {
+    let place = place(TEXT);
+    let other = "archive/2025/0079_doubling.md";
+    place.write(other, "# Notes on doubling, no ticket\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Notes"]);
+    assert_eq!(tickets::run(&place, &agents()).code, 0);
+    place.write(other, TEXT);
+    place.git(&["commit", "-qam", "Another ticket"]);
+    let shown = tickets::run(&place, &agents());
+    assert_eq!(shown.code, 1, "{shown:?}");
+    let what = format!("{TICKET} and {other} would have the same folder of papers, {FOLDER}");
+    assert!(shown.err.contains(&what), "{}", shown.err);
+    assert!(shown.err.contains(&format!("git mv {other} NAME")), "{}", shown.err);
+    assert_eq!(place.reader().runs().expect("runs").len(), 1);
+}
+
 #[test]
 fn what_an_earlier_run_spent_counts_although_its_branch_is_not_merged() {
     let place = place(TEXT);

@@ -3,6 +3,8 @@
 use super::call::{fields, git};
 use super::{CommitId, GitError, Repository, TreeId};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 
 /// A branch, local or of a remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +21,13 @@ impl Repository {
         let output = git(&self.objects(), ["ls-tree", "-z", "--name-only", tree.tree(), &below]).run()?;
         let names = fields(&output).map(|name| String::from_utf8_lossy(name).into_owned());
         Ok(names.filter_map(|name| name.strip_prefix(&below).map(str::to_string)).collect())
+    }
+
+    /// The files of a tree whose name is this one but for its ending, wherever they lie.
+    pub fn files_with_stem(&self, tree: &TreeId, stem: &OsStr) -> Result<Vec<PathBuf>, GitError> {
+        let output = git(&self.objects(), ["ls-tree", "-r", "-z", "--name-only", tree.tree()]).run()?;
+        let paths = fields(&output).map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned()));
+        Ok(paths.filter(|path| path.file_stem() == Some(stem)).collect())
     }
 
     /// The names of what lies right in a folder, wherever a reference leads.

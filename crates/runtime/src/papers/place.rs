@@ -1,9 +1,12 @@
 //! Where the papers of a ticket lie in the repository.
 
+use crate::git::{CommitId, GitError, Repository};
 use crate::subject::Kind;
+use remand_documents::Ticket;
 use remand_kernel::Program;
 use remand_ledger::fact::Opened;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// One folder for each ticket is below this one.
@@ -34,6 +37,20 @@ impl Shelf {
     /// The same shelf with the names of files that lie in its folder.
     pub fn keeping(self, kept: impl IntoIterator<Item = String>) -> Shelf {
         Shelf { kept: kept.into_iter().collect(), ..self }
+    }
+
+    /// Another ticket of a commit that would have its papers in the same folder.
+    pub fn namesake(&self, repository: &Repository, commit: &CommitId) -> Result<Option<PathBuf>, GitError> {
+        let tree = repository.tree_of(commit)?;
+        for path in repository.files_with_stem(&tree, OsStr::new(&self.name))? {
+            let is_other = path != self.ticket && !path.starts_with(DESIGNS);
+            let bytes = if is_other { repository.read(&tree, &path)? } else { None };
+            let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            if text.is_some_and(|text| Ticket::read(text).status().is_some()) {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
     }
 
     /// What decisions of its design are numbered by: `0079` of `0079_sessions`, `ABC-12` of `ABC-12-carts`.
