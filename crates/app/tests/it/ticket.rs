@@ -645,6 +645,25 @@ fn a_ticket_is_merged_when_the_current_branch_contains_the_work_or_a_human_says_
 }
 
 #[test]
+// DR-22
+#[test]
+fn a_ticket_is_merged_although_the_branch_of_its_run_is_gone() {
+    let place = place(TEXT);
+    assert_eq!(tickets::run(&place, &agents()).code, 0);
+    let (base, branch) = (place.latest().base, place.latest().branch);
+    let messages = place.git(&["log", "--format=%B", &format!("{base}..{branch}")]);
+    place.git(&["merge", "-q", "--squash", &branch]);
+    place.git(&["commit", "-q", "-m", "Doubling (#12)"]);
+    place.git(&["branch", "-q", "-D", &branch]);
+    let unknown = place.remand(&["ticket", "merged", TICKET]);
+    assert_eq!((unknown.code, unknown.err.contains("say `--by-hand`")), (1, true), "{unknown:?}");
+    place.git(&["commit", "-q", "--amend", "-m", &format!("Doubling (#12)\n\n{messages}")]);
+    let shown = place.remand(&["ticket", "merged", TICKET]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let told = place.remand(&["ticket", "show", TICKET]);
+    assert!(told.out.contains("the current branch contains it"), "{told:?}");
+}
+
 fn tickets_are_written_shown_and_corrected_from_the_command_line() {
     let place = Place::new();
     let made = place.remand(&["ticket", "new", "Sessions expire after an hour"]);

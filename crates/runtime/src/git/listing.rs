@@ -83,4 +83,13 @@ impl Repository {
         let words = ["log", "-1", "--format=%H", "--fixed-strings", &wanted, commit.as_str(), "--"];
         Ok(!git(&self.objects(), words).run()?.is_empty())
     }
+
+    /// Whether a commit, or one before it, says that it is what a run committed in the end. So does what a branch was
+    /// squashed or rebased to, as long as its message is kept.
+    pub fn holds_work(&self, commit: &CommitId, run: &str) -> Result<bool, GitError> {
+        let of_run = format!("--grep=Remand-Run: {run}");
+        let both = ["--fixed-strings", "--all-match", &of_run, "--grep=Remand-Workflow: "];
+        let words = ["log", "-1", "--format=%H"].into_iter().chain(both).chain([commit.as_str(), "--"]);
+        Ok(!git(&self.objects(), words).run()?.is_empty())
+    }
 }

@@ -25,7 +25,8 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let run = merged(&workplace, &found.runs)?;
     if run.is_none() && !args.by_hand {
         let what = format!("the current branch contains no finished run on {}", found.file);
-        return Err(Failure::user(what, "merge the branch of a run first, or say `--by-hand`"));
+        let hint = "merge the branch of a run first; if its commits were squashed under another message, say `--by-hand`";
+        return Err(Failure::user(what, hint));
     }
     found.ticket.set_status(Status::Merged);
     found.write()?;
@@ -39,12 +40,11 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The run whose commits the current branch has.
+/// The run whose work the current branch has, whether the branch of the run is still there or not.
 fn merged(workplace: &Workplace, runs: &[RunRow]) -> Result<Option<RunRow>, Failure> {
     let head = workplace.repository.head().map_err(|error| of_git(&error))?;
     for row in runs.iter().filter(|row| row.stage == RunStage::Done) {
-        let Ok(tip) = workplace.repository.commit(&format!("refs/heads/{}", row.branch)) else { continue };
-        if workplace.repository.contains(&head.commit, &tip).map_err(|error| of_git(&error))? {
+        if workplace.repository.holds_work(&head.commit, &row.run.0).map_err(|error| of_git(&error))? {
             return Ok(Some(row.clone()));
         }
     }

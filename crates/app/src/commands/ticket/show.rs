@@ -21,7 +21,7 @@ pub struct Args {
 struct OfRun {
     row: RunRow,
     copy: Option<Ticket>,
-    /// The current branch contains the run's.
+    /// The current branch contains what the run committed.
     is_merged: bool,
 }
 
@@ -100,13 +100,13 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
 
 fn of_run(workplace: &Workplace, file: &str, row: &RunRow) -> Result<OfRun, Failure> {
     let repository = &workplace.repository;
+    let head = repository.head().map_err(|error| of_git(&error))?;
+    let is_merged = repository.holds_work(&head.commit, &row.run.0).map_err(|error| of_git(&error))?;
     let Ok(tip) = repository.commit(&format!("refs/heads/{}", row.branch)) else {
-        return Ok(OfRun { row: row.clone(), copy: None, is_merged: false });
+        return Ok(OfRun { row: row.clone(), copy: None, is_merged });
     };
     let tree = repository.tree_of(&tip).map_err(|error| of_git(&error))?;
     let bytes = repository.read(&tree, Path::new(file)).map_err(|error| of_git(&error))?;
-    let head = repository.head().map_err(|error| of_git(&error))?;
-    let is_merged = repository.contains(&head.commit, &tip).map_err(|error| of_git(&error))?;
     let copy = bytes.map(|bytes| Ticket::read(String::from_utf8_lossy(&bytes).into_owned()));
     Ok(OfRun { row: row.clone(), copy, is_merged })
 }
