@@ -90,7 +90,13 @@ pub fn of_config(error: &ConfigError) -> Failure {
 }
 
 pub fn of_ledger(error: &LedgerError) -> Failure {
-    with_causes(Failure::user(error.to_string(), error.hint()), error)
+    let hint = match error {
+        LedgerError::UnderWay { run, .. } => {
+            format!("go on with it by `remand resume {run}`, or end it by `remand cancel {run}`")
+        }
+        other => other.hint().to_string(),
+    };
+    with_causes(Failure::user(error.to_string(), hint), error)
 }
 
 /// Something that should always work did not.

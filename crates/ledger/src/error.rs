@@ -27,6 +27,8 @@ pub enum LedgerError {
     Busy { path: PathBuf },
     #[error("another process went on with run {run}")]
     Overtaken { run: RunId },
+    #[error("run {run} is under way on {file}")]
+    UnderWay { run: RunId, file: String },
     #[error("request {id} was consumed or withdrawn by another process")]
     RequestGone { id: i64 },
     #[error("the first event of run {run} does not say what the run was opened with")]
@@ -68,6 +70,9 @@ impl LedgerError {
             LedgerError::Busy { .. } => "wait for the other process to finish, or end it, and try again",
             LedgerError::Overtaken { .. } => {
                 "leave the run to the other process, or resume it from the ledger"
+            }
+            LedgerError::UnderWay { .. } => {
+                "go on with that run by `remand resume`, or end it by `remand cancel`"
             }
             LedgerError::RequestGone { .. } => "read the requests of the run again",
             LedgerError::NotOpened { .. } => "start the run anew; this is a defect of the program",

@@ -23,6 +23,7 @@ const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
 const HEAD: &str = "SELECT id, hash FROM events ORDER BY id DESC LIMIT 1";
 const LAST: &str = "SELECT seq, at FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
+const UNDER_WAY: &str = "SELECT run FROM runs WHERE file = ?1 AND ended IS NULL LIMIT 1";
 const APPEND: &str = "INSERT INTO events (id, run, seq, at, kind, body, facts, rulings, commands, hash)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 const HAS_BLOB: &str = "SELECT 1 FROM blobs WHERE id = ?1";
@@ -224,6 +225,19 @@ fn write<'e>(
     Ok(seqs)
 }
 
+/// One run at a time works on a file; of two that begin at the same instant, the transaction of one is the first.
+fn refuse_second(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
+    let Some(file) = entry.facts.opened.as_ref().and_then(|opened| opened.file.as_ref()) else {
+        return Ok(());
+    };
+    let other: Option<RunId> =
+        conn.prepare_cached(UNDER_WAY)?.query_row([file], |row| row.get(0)).optional()?;
+    match other {
+        Some(run) => Err(LedgerError::UnderWay { run, file: file.clone() }.into()),
+        None => Ok(()),
+    }
+}
+
 impl<'e> Batch<'_, 'e> {
     /// Where the run of an entry stands. A process that knows less of it than the journal does must not go on with it.
     fn find(&mut self, conn: &Connection, entry: &Entry<'e>) -> Result<&mut Taken, Fault> {
@@ -241,6 +255,7 @@ impl<'e> Batch<'_, 'e> {
             if believed.is_some_and(|believed| believed != seq) {
                 return Err(LedgerError::Overtaken { run: run.clone() }.into());
             }
+            refuse_second(conn, entry)?;
             let memo = match self.memos.remove(run) {
                 Some(memo) => memo,
                 None if seq == 0 => Memo::default(),

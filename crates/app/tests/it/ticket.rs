@@ -471,7 +471,7 @@ fn what_an_earlier_run_spent_counts_although_its_branch_is_not_merged() {
     assert_eq!(tickets::run(&place, &rehearsal).code, 5);
     let refused = tickets::run(&place, &agents());
     assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(refused.err.contains("is under way on this ticket"), "{}", refused.err);
+    assert!(refused.err.contains(&format!("is under way on {TICKET}")), "{}", refused.err);
     let shown = answer(&place, &["approve"]);
     assert_eq!(shown.code, 5, "{shown:?}");
     assert_eq!(answer(&place, &["close"]).code, 4);

@@ -6,7 +6,7 @@ use remand_kernel::change::Approach;
 use remand_kernel::event::{Event, Start};
 use remand_kernel::{Program, State};
 use remand_ledger::query::RunRow;
-use remand_ledger::{LedgerError, Reader, ReplayError, ReplayFrom, RunId, replay};
+use remand_ledger::{LedgerError, Reader, ReplayError, ReplayFrom, replay};
 
 /// What is known of a ticket before a run on it begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,8 +21,6 @@ pub struct Inherited {
 pub enum Unfit {
     #[error("{0}")]
     Unreadable(#[from] Unreadable),
-    #[error("run {0} is under way on this ticket")]
-    UnderWay(RunId),
     #[error("the ticket is {}", .0.name())]
     Over(Status),
     #[error(transparent)]
@@ -35,9 +33,6 @@ impl Unfit {
     pub fn hint(&self) -> String {
         match self {
             Unfit::Unreadable(_) => "put a number there, or take the line out".to_string(),
-            Unfit::UnderWay(run) => {
-                format!("go on with it by `remand resume {run}`, or end it by `remand cancel {run}`")
-            }
             Unfit::Over(status) => {
                 format!(
                     "to work on it again, take the tick from `{}` in its file and commit that",
@@ -69,9 +64,6 @@ impl Inherited {
         if let Some(reader) = reader {
             let earlier: Vec<RunRow> =
                 reader.runs()?.into_iter().filter(|row| row.file.as_deref() == Some(file)).collect();
-            if let Some(row) = earlier.iter().find(|row| !row.stage.is_over()) {
-                return Err(Unfit::UnderWay(row.run.clone()));
-            }
             for row in &earlier {
                 let replayed = replay(reader, &row.run, ReplayFrom::Snapshot).map_err(Box::new)?;
                 let count = spent(&replayed.program, &replayed.state);

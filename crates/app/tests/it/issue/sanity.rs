@@ -105,8 +105,12 @@ fn a_run_that_is_under_way_keeps_others_off_its_issue() {
         (row.place.contains("plan")).then_some(row)
     });
     let shown = run(&place, "ABC-1", &one_task());
-    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
-    assert!(shown.err.contains(&format!("run {} is under way on ABC-1", running.run)), "{}", shown.err);
+    assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
+    assert!(
+        shown.err.contains(&format!("run {} is under way on TODO/ABC-1.md", running.run)),
+        "{}",
+        shown.err
+    );
     assert!(shown.err.contains(&format!("remand cancel {}", running.run)), "{}", shown.err);
     std::fs::write(&go, "").expect("go");
     let ended = first.wait_with_output().expect("an end");

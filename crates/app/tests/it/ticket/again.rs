@@ -8,6 +8,8 @@ use crate::tickets::{
 };
 use serde_json::json;
 use std::fs;
+use std::process::Child;
+use std::time::Duration;
 
 /// Agents that get a revision right which an earlier run left.
 pub fn going_on() -> String {
@@ -129,6 +131,39 @@ fn a_second_run_leaves_every_paper_of_the_first_as_it_was() {
         assert!(on_branch(&place, &path).contains(says), "{path}");
         assert!(ticket.contains(&path), "{path}: {ticket}");
     }
+}
+
+// CORE-09, DR-11
+#[test]
+fn of_runs_that_begin_at_the_same_instant_exactly_one_goes_on() {
+    let place = place(TEXT);
+    let go = place.project().with_file_name("go");
+    let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
+    let first = design(tickets::SHIFT, "A shift is quick.", "A module for each sum.", "");
+    let waiting =
+        entry(json!({ "role": "architect", "round": 1 }), &[json!({ "run": wait })], document(&first));
+    let words = tickets::arguments(&place, &[agents(), waiting].concat());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut going: Vec<Child> = (0..4).map(|_| place.start(&words)).collect();
+    let mut refused = Vec::new();
+    while going.len() > 1 {
+        let is_over = |child: &mut Child| child.try_wait().expect("a child").is_some();
+        match going.iter_mut().position(is_over) {
+            Some(at) => refused.push(going.remove(at).wait_with_output().expect("an end")),
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+    let run = place.latest().run;
+    for output in refused {
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(&format!("run {run} is under way on {TICKET}")), "{told}");
+        assert!(told.contains(&format!("remand cancel {run}")), "{told}");
+    }
+    fs::write(&go, "").expect("go");
+    let ended = going.remove(0).wait_with_output().expect("an end");
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    assert_eq!(place.reader().runs().expect("runs").len(), 1);
 }
 
 fn on_disk(place: &Place, path: &str) -> String {

@@ -1,7 +1,7 @@
 //! `sanity`: everything that must stop a run on an issue before anybody is paid, each with its remedy (OT-01).
 
 use super::super::Done;
-use super::account::{Account, issue_of};
+use super::account::Account;
 use crate::git::Hygiene;
 use crate::workshop::{Job, Trouble};
 use remand_documents::tracker::{FOLDER, Issue, Reference, Status, Tracker};
@@ -20,14 +20,6 @@ fn reasons(job: &Job) -> Result<Vec<String>, Trouble> {
     let account = Account::of(job)?;
     let mut reasons = of_checkout(job)?;
     let id = &account.issue;
-    for row in job.site.reader()?.runs_under_way()? {
-        if row.run != job.site.run && issue_of(&row).as_ref() == Some(id) {
-            let run = &row.run;
-            reasons.push(format!(
-                "run {run} is under way on {id}; go on with `remand resume {run}`, or end it with `remand cancel {run}`"
-            ));
-        }
-    }
     match account.base.issue(id) {
         None => reasons.push(format!(
             "there is no {FOLDER}/{id}.md in the commit that the run starts from; write it, or `remand issues new`, and commit it"
