@@ -4,6 +4,7 @@ mod crash;
 mod ends;
 mod parallel;
 mod rework;
+mod rust;
 mod sanity;
 
 use crate::issue_script::{

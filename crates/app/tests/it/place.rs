@@ -197,3 +197,14 @@ pub fn shown(mut command: Command) -> Shown {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Shown { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
 }
+
+/// Lets a process that has a home of its own find the toolchain of Rust.
+pub fn with_rust(command: &mut Command) {
+    let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
+    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+        let usual = Some(home.join(folder)).filter(|path| path.is_dir()).map(Into::into);
+        if let Some(path) = std::env::var_os(name).or(usual) {
+            command.env(name, path);
+        }
+    }
+}

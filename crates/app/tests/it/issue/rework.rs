@@ -12,7 +12,7 @@ fn says(verdict: &str, findings: &[Value]) -> Value {
     json!({"verdict": verdict, "summary": "Not like this.", "checked": ["all of it"], "findings": findings})
 }
 
-fn diagnosis(verdict: &str, kind: &str) -> Value {
+pub fn diagnosis(verdict: &str, kind: &str) -> Value {
     json!({
         "verdict": verdict, "cause": "The test wants the wrong thing.", "evidence": "It asserts 2.",
         "notes": "sub(3, 2) is 1.", "findings": [finding("D-1", kind, "tests/test_sub.py", "It asserts 2")],

@@ -1,6 +1,6 @@
 //! A place with a stand-in for the model, and an account for every agent program in the user's home.
 
-use crate::place::{Place, Shown, shown};
+use crate::place::{Place, Shown, shown, with_rust};
 use crate::rehearsed::REQUEST;
 use remand_ledger::query::{DispatchRow, NoteRow};
 use remand_runtime::rehearsal::Script;
@@ -120,13 +120,7 @@ impl Desk {
         ] {
             command.env(name, value);
         }
-        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
-        for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
-            let usual = Some(home.join(folder)).filter(|path| path.is_dir()).map(Into::into);
-            if let Some(path) = std::env::var_os(name).or(usual) {
-                command.env(name, path);
-            }
-        }
+        with_rust(&mut command);
         command
     }
 
