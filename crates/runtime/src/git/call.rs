@@ -30,8 +30,14 @@ const PINNED: &[&str] = &[
 ];
 
 /// Settings for calls of which the user's hooks and keys know nothing.
-const INTERNAL: &[&str] =
-    &["core.hooksPath=/dev/null", "commit.gpgSign=false", "core.fsync=committed", "submodule.recurse=false"];
+const INTERNAL: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "commit.gpgSign=false",
+    "core.fsync=committed",
+    "submodule.recurse=false",
+    // Work trees with the same content keep it by the same reference, and the one that holds it may wait for the disk.
+    "core.filesRefLockTimeout=10000",
+];
 
 /// Variables of git that say where its settings and programs are; all others are taken out.
 const KEPT: &[&str] = &[

@@ -147,7 +147,14 @@ fn work_that_git_would_otherwise_collect_is_kept() {
     let first = tree.snapshot().unwrap();
     put(tree.path(), "new", b"second\n");
     tree.snapshot().unwrap();
+    put(tree.path(), ".gitattributes", b"dos eol=crlf\n");
+    put(tree.path(), "dos", b"mixed\r\nendings\n");
+    let raw = tree.snapshot().unwrap();
+    assert!(raw.to_string().contains('+'));
+    tree.restore(&first).unwrap();
     bed.git(&["gc", "-q", "--prune=now"]);
+    tree.restore(&raw).unwrap();
+    assert_eq!(get(tree.path(), "dos").unwrap(), b"mixed\r\nendings\n");
     tree.restore(&first).unwrap();
     assert_eq!(get(tree.path(), "new").unwrap(), b"first\n");
 }

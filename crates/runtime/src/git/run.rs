@@ -74,11 +74,7 @@ impl RunTrees {
     pub fn open(repository: &Repository, run: &str, folder: &Path) -> Result<RunTrees, GitError> {
         refuse_unfit(run)?;
         let references = repository.common_dir().join("refs/remand").join(run);
-        for entry in fs::read_dir(&references).into_iter().flatten().flatten() {
-            if entry.path().extension().is_some_and(|extension| extension == "lock") {
-                break_lock(&entry.path())?;
-            }
-        }
+        break_locks(&references)?;
         let unknown = || GitError::UnknownRun { run: run.to_string() };
         let base = repository.reference(&base_reference(run))?.ok_or_else(unknown)?;
         fs::create_dir_all(folder).map_err(error::file("create", folder))?;
@@ -190,6 +186,18 @@ pub(super) fn base_reference(run: &str) -> String {
 
 pub(super) fn main_reference(run: &str) -> String {
     format!("refs/remand/{run}/main")
+}
+
+/// Breaks the locks that a killed git left on references in a folder and below it.
+fn break_locks(folder: &Path) -> Result<(), GitError> {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            break_locks(&entry.path())?;
+        } else if entry.path().extension().is_some_and(|extension| extension == "lock") {
+            break_lock(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// A run id is part of branch, tag, folder and work-tree names.

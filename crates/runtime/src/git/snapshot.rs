@@ -42,22 +42,17 @@ impl WorkTree {
         Ok(tree)
     }
 
-    /// Keeps a snapshot from garbage collection.
+    /// Keeps a snapshot from garbage collection: a reference of its own leads to each of its trees, with no commit between.
     pub(super) fn keep_safe(&self, tree: &TreeId, memory: &mut Memory) -> Result<(), GitError> {
-        if memory.kept.as_ref().is_some_and(|(kept, _)| kept == tree) {
+        if memory.kept.as_ref().is_some_and(|kept| kept == tree) {
             return Ok(());
         }
-        let reference = format!("refs/remand/{}/kept/{}", self.run, self.name());
-        let last = match memory.kept.take() {
-            Some((_, commit)) => Some(commit),
-            None => self.repository.reference(&reference)?,
-        };
-        let mut commit = self.repository.commit_tree(tree.tree(), last.as_ref(), "Kept snapshot\n")?;
-        if let Some(raw) = tree.raw() {
-            commit = self.repository.commit_tree(raw, Some(&commit), "Kept bytes\n")?;
-        }
-        self.repository.move_reference(&reference, last.as_ref(), &commit)?;
-        memory.kept = Some((tree.clone(), commit));
+        let row = |id: &str| format!("update refs/remand/{}/snapshots/{id} {id}\n", self.run);
+        // Both are the same where all files are kept raw, and git takes a reference once.
+        let ids: BTreeSet<&str> = [Some(tree.tree()), tree.raw()].into_iter().flatten().collect();
+        let rows: String = ids.into_iter().map(row).collect();
+        git(&self.repository.objects(), ["update-ref", "--stdin"]).input(rows.into_bytes()).run()?;
+        memory.kept = Some(tree.clone());
         Ok(())
     }
 

@@ -194,6 +194,7 @@ fn locks_that_a_killed_git_left_are_broken() {
         trees.folder.join("private/main.index.lock"),
         bed.user().join(".git/worktrees/remand-r1-main/index.lock"),
         bed.user().join(".git/refs/remand/r1/main.lock"),
+        bed.user().join(format!(".git/refs/remand/r1/snapshots/{}.lock", before.tree())),
     ] {
         File::create(&lock).unwrap().set_modified(long_ago).unwrap();
     }
@@ -202,6 +203,8 @@ fn locks_that_a_killed_git_left_are_broken() {
     let after = tree.snapshot().unwrap();
     assert_ne!(after, before);
     trees.record(&after, "more", "c1").unwrap();
+    fs::remove_file(tree.path().join("new")).unwrap();
+    assert_eq!(tree.snapshot().unwrap(), before);
 }
 
 #[test]

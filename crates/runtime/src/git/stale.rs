@@ -107,10 +107,11 @@ pub(super) fn discard(
         }
     }
     repository.drop_reference(&format!("refs/tags/{}", tag_of(run)))?;
-    for reference in references(repository, &format!("refs/remand/{run}/"))? {
-        repository.drop_reference(&reference)?;
-    }
-    Ok(())
+    let rows: String = references(repository, &format!("refs/remand/{run}/"))?
+        .iter()
+        .map(|reference| format!("delete {reference}\n"))
+        .collect();
+    git(&repository.objects(), ["update-ref", "--stdin"]).input(rows.into_bytes()).run().map(drop)
 }
 
 /// Removes the work trees of one run; its references stay, and a run that goes on makes its trees again.

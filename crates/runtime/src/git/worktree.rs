@@ -29,8 +29,8 @@ pub struct WorkTree {
 /// What need not be asked of git again.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The last snapshot that is safe from garbage collection, and the commit that keeps it.
-    pub(super) kept: Option<(TreeId, CommitId)>,
+    /// The last snapshot that is safe from garbage collection.
+    pub(super) kept: Option<TreeId>,
 }
 
 impl WorkTree {
