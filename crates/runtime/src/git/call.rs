@@ -76,9 +76,12 @@ pub(super) struct Place {
 /// How new objects get to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syncing {
-    /// All with one sync. Git makes a folder for them first, which costs more than to sync a few.
+    /// With one sync at the end of the call.
     Together,
-    Each,
+    /// Written out, and as safe as their names are: the file system keeps the order in which names were given, so the
+    /// next sync of a younger name, such as that of a reference to them, covers these. Git's own way for many objects
+    /// (`core.fsyncMethod=batch`) builds on the same.
+    WithWhatRefersToThem,
 }
 
 impl Place {
@@ -112,9 +115,9 @@ impl Place {
         Place { index: Some(index.to_path_buf()), ..self }
     }
 
-    /// The same place, where a call writes few objects.
-    pub(super) fn syncing_each(self) -> Place {
-        Place { syncing: Syncing::Each, ..self }
+    /// The same place, for calls whose objects are safe no sooner than a reference to them is written.
+    pub(super) fn syncing_later(self) -> Place {
+        Place { syncing: Syncing::WithWhatRefersToThem, ..self }
     }
 }
 
@@ -155,7 +158,7 @@ impl Call {
         clean_environment(&mut command, manner);
         let syncing = match place.syncing {
             Syncing::Together => "core.fsyncMethod=batch",
-            Syncing::Each => "core.fsyncMethod=fsync",
+            Syncing::WithWhatRefersToThem => "core.fsyncMethod=writeout-only",
         };
         let (internal, syncing) = match manner {
             Manner::Internal => (INTERNAL, Some(&syncing)),

@@ -6,6 +6,7 @@
 use super::call::path;
 use super::stock::{Entry, Kind, Stock, Time};
 use std::fs;
+use std::iter;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +24,18 @@ const SUBMODULE: u32 = 0o160000;
 pub(super) struct Index {
     /// Sorted by the bytes of the path.
     files: Vec<Tracked>,
+    /// The tree of all of them, where it was written since the last of them was taken in.
+    pub(super) tree: Option<String>,
     /// When the index was written.
     written: Time,
+}
+
+/// What differs between an index and a stock.
+#[derive(Debug, Default)]
+pub(super) struct Beside<'a> {
+    /// The tracked files that are not as they were, or may have changed when the index was being written.
+    pub(super) touched: Vec<&'a Tracked>,
+    pub(super) untracked: Vec<(&'a Path, &'a Entry)>,
 }
 
 /// A file as it was when it was taken in.
@@ -44,18 +55,26 @@ impl Index {
     pub(super) fn read(file: &Path, id: usize) -> Option<Index> {
         let found = fs::metadata(file).ok()?;
         let bytes = fs::read(file).ok()?;
-        Some(Index { files: entries(&bytes, id)?, written: (found.mtime(), found.mtime_nsec()) })
+        let (files, rest) = entries(&bytes, id)?;
+        let tree = tree(rest, id)?;
+        Some(Index { files, tree, written: (found.mtime(), found.mtime_nsec()) })
     }
 
-    pub(super) fn tracks(&self, path: &Path) -> bool {
-        self.files.binary_search_by(|file| file.path.as_os_str().cmp(path.as_os_str())).is_ok()
-    }
-
-    /// The tracked files that are not as they were, or may have changed when the index was being written.
-    pub(super) fn touched(&self, stock: &Stock) -> impl Iterator<Item = &Tracked> {
+    /// Goes through the tracked files and a stock side by side.
+    pub(super) fn beside<'a>(&'a self, stock: &'a Stock) -> Beside<'a> {
         let is_young = |file: &Tracked| file.modified >= self.written || file.changed >= self.written;
-        let is_same = |file: &Tracked| stock.get(&file.path).is_some_and(|entry| file.is(entry));
-        self.files.iter().filter(move |file| is_young(file) || !is_same(file))
+        let mut found = Beside::default();
+        let mut stock = stock.iter().peekable();
+        for file in &self.files {
+            let name = file.path.as_os_str();
+            found.untracked.extend(iter::from_fn(|| stock.next_if(|(path, _)| path.as_os_str() < name)));
+            let there = stock.next_if(|(path, _)| path.as_os_str() == name);
+            if is_young(file) || !there.is_some_and(|(_, entry)| file.is(entry)) {
+                found.touched.push(file);
+            }
+        }
+        found.untracked.extend(stock);
+        found
     }
 }
 
@@ -75,7 +94,8 @@ impl Tracked {
     }
 }
 
-fn entries(bytes: &[u8], id: usize) -> Option<Vec<Tracked>> {
+/// The files, and what comes after them.
+fn entries(bytes: &[u8], id: usize) -> Option<(Vec<Tracked>, &[u8])> {
     let (head, mut rest) = bytes.split_at_checked(HEAD)?;
     let count = match (&head[..4], word(head, 1)?) {
         (b"DIRC", 2 | 3) => word(head, 2)?,
@@ -103,7 +123,32 @@ fn entries(bytes: &[u8], id: usize) -> Option<Vec<Tracked>> {
         files.push(file);
         rest = rest.get(end..)?;
     }
-    Some(files)
+    Some((files, rest))
+}
+
+/// The tree of everything among the extensions; none at all where one of them must not be passed over.
+fn tree(mut rest: &[u8], id: usize) -> Option<Option<String>> {
+    let mut tree = None;
+    // A checksum comes last.
+    while rest.len() > id {
+        let (head, after) = rest.split_at_checked(8)?;
+        let (content, next) = after.split_at_checked(usize::try_from(word(head, 1)?).ok()?)?;
+        match &head[..4] {
+            b"TREE" => tree = root(content, id),
+            optional if optional[0].is_ascii_uppercase() => {}
+            _ => return None,
+        }
+        rest = next;
+    }
+    Some(tree)
+}
+
+/// The first row of the trees: no name, the number of files, that of folders, and the id unless the number is negative.
+fn root(rows: &[u8], id: usize) -> Option<String> {
+    let end = rows.iter().position(|byte| *byte == b'\n')?;
+    let numbers = rows[..end].strip_prefix(b"\0")?;
+    let digits = rows.get(end + 1..end + 1 + id)?.iter().map(|byte| format!("{byte:02x}"));
+    (!numbers.starts_with(b"-")).then(|| digits.collect())
 }
 
 fn tracked(entry: &[u8], name: &[u8]) -> Option<Tracked> {

@@ -4,10 +4,10 @@
 //! is asked where there is more to it than that, such as repositories inside the tree.
 
 use super::call::{fields, git, listed, path};
-use super::index::Index;
+use super::index::{Beside, Index};
 use super::remove::open_up;
 use super::stock::{Kind, Stock};
-use super::{GitError, WorkTree, error};
+use super::{GitError, TreeId, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ pub(super) struct Look {
     pub(super) touched: BTreeMap<PathBuf, String>,
     /// Files that are neither tracked nor ignored.
     pub(super) others: BTreeSet<PathBuf>,
+    /// The tree, where nothing differs from an index that tells it.
+    pub(super) tree: Option<TreeId>,
 }
 
 /// What is in the work tree and neither tracked nor ignored.
@@ -80,18 +82,21 @@ impl WorkTree {
         if stock.has_closed() || stock.iter().any(|(_, entry)| entry.kind == Kind::Repository) {
             return Ok(None);
         }
-        let untracked = stock.iter().filter(|(path, _)| !index.tracks(path));
+        let Beside { touched, untracked } = index.beside(stock);
         // Build output counts for nothing, if git ignores it.
         let built = |kind: Kind| kind == Kind::Built;
-        let unknown = untracked.filter(|(_, entry)| entry.is_content() || built(entry.kind));
+        let unknown = untracked.into_iter().filter(|(_, entry)| entry.is_content() || built(entry.kind));
         let unknown: Vec<PathBuf> = unknown.map(|(path, _)| path.to_path_buf()).collect();
         let ignored = self.ignored(&unknown, Tracked::LikeOthers)?;
         let others: BTreeSet<PathBuf> = unknown.into_iter().filter(|file| !ignored.contains(file)).collect();
         if others.iter().any(|file| stock.get(file).is_some_and(|entry| built(entry.kind))) {
             return Ok(None);
         }
-        let touched = index.touched(stock).map(|file| (file.path.clone(), format!("{:06o}", file.mode)));
-        let look = Look { touched: touched.collect(), others };
+        let touched: BTreeMap<PathBuf, String> =
+            touched.into_iter().map(|file| (file.path.clone(), format!("{:06o}", file.mode))).collect();
+        let tree = index.tree.filter(|_| touched.is_empty() && others.is_empty());
+        let tree = tree.map(|tree| TreeId::plain(&tree)).transpose()?;
+        let look = Look { touched, others, tree };
         // All files are taken in again where attributes changed, so here their content counts.
         Ok(if look.names(".gitattributes") { None } else { Some(look) })
     }

@@ -1,12 +1,13 @@
 //! What a stock shows is what git shows, and what a stock cannot show is left to git.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, git_in, put};
+use super::testbed::{Testbed, contents, git_in, put};
 use super::*;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 struct Lab {
     _bed: Testbed,
@@ -36,10 +37,21 @@ impl Lab {
         look.touched.into_keys().chain(look.others).collect()
     }
 
+    /// The tree, where the index tells it and nothing differs.
+    fn known(&self) -> Option<TreeId> {
+        self.tree.compare(&self.tree.stock(&BTreeSet::new()).unwrap()).unwrap()?.tree
+    }
+
     fn changed(&self) -> Vec<PathBuf> {
         let left = self.tree.aftermath(&self.before, &self.state, Reach::Tree).unwrap();
         left.changes.into_iter().map(|change| change.path).collect()
     }
+}
+
+/// Makes the index young enough that the times of the files can be relied on.
+fn age(tree: &WorkTree) {
+    let index = File::options().write(true).open(tree.private("index")).unwrap();
+    index.set_modified(SystemTime::now() + Duration::from_secs(10)).unwrap();
 }
 
 // CORE-05
@@ -75,6 +87,49 @@ fn a_file_of_the_same_size_and_time_is_seen_at_once() {
         let tree = lab.tree.snapshot().unwrap();
         assert_eq!(lab.tree.read(&tree, "README.md".as_ref()).unwrap().unwrap(), text.as_bytes());
     }
+}
+
+// CORE-05
+#[test]
+fn a_stock_holds_everything_however_the_folders_lie() {
+    let lab = Lab::new();
+    let root = lab.tree.path();
+    for wide in 0..23 {
+        put(root, format!("wide {wide}/file"), b"x");
+        put(root, format!("wide {wide}/a/b/c/d/{wide}"), b"x");
+    }
+    fs::create_dir_all(root.join("empty/one")).unwrap();
+    let stock = lab.tree.stock(&BTreeSet::new()).unwrap();
+    let listed: Vec<PathBuf> = stock.iter().map(|(path, _)| path.to_path_buf()).collect();
+    assert!(listed.is_sorted_by(|one, other| one.as_os_str() < other.as_os_str()));
+    let files = contents(root).into_keys();
+    let folders = files.flat_map(|file| file.ancestors().map(PathBuf::from).collect::<Vec<_>>());
+    let there: BTreeSet<PathBuf> = folders.filter(|path| !path.as_os_str().is_empty()).collect();
+    assert_eq!(BTreeSet::from_iter(listed), there);
+}
+
+// CORE-05
+#[test]
+fn the_tree_of_files_that_are_as_they_were_is_told_by_the_index() {
+    let lab = Lab::new();
+    let file = lab.tree.path().join("README.md");
+    age(&lab.tree);
+    assert_eq!(lab.known(), Some(lab.state.clone()));
+    fs::write(&file, "longer\n").unwrap();
+    assert_eq!(lab.known(), None);
+    let other = lab.tree.snapshot().unwrap();
+    age(&lab.tree);
+    assert_eq!(lab.known(), Some(other));
+    // What was taken into the index alone is in no tree yet.
+    lab.tree.drop_entries(&["README.md".into()]).unwrap();
+    fs::remove_file(&file).unwrap();
+    age(&lab.tree);
+    assert_eq!(lab.known(), None);
+    put(lab.tree.path(), "new", b"x");
+    lab.tree.restore(&lab.state).unwrap();
+    age(&lab.tree);
+    assert_eq!(lab.known(), Some(lab.state.clone()));
+    assert_eq!(lab.changed(), Vec::<PathBuf>::new());
 }
 
 #[test]

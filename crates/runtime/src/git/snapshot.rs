@@ -3,7 +3,7 @@
 //! In a snapshot are the files that are not ignored, and those that the run's base tracks. The index is kept between
 //! snapshots for the file times in it, so an unchanged tree costs no reading of files.
 
-use super::call::{Place, fields, git, listed, path};
+use super::call::{fields, git, listed, path};
 use super::look::Look;
 use super::overlay::Overlay;
 use super::remove::remove;
@@ -17,9 +17,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// So many files are synced to disk one by one; more of them together.
-const FEW: usize = 8;
 
 /// What is to be done to the index.
 #[derive(Debug, Default)]
@@ -77,17 +74,14 @@ impl WorkTree {
         let look = look?;
         let update = self.update(&look)?;
         overlay = self.apply(&look, &update, overlay)?;
-        let tree = TreeId::plain(&git(&self.place_for(&look), ["write-tree"]).line()?)?;
+        let tree = match look.tree {
+            Some(tree) => tree,
+            None => TreeId::plain(&git(&self.place().syncing_later(), ["write-tree"]).line()?)?,
+        };
         Ok(match overlay {
             Overlay::Some(raw) => tree.with_raw(Some(raw)),
             Overlay::None | Overlay::Unsure => tree,
         })
-    }
-
-    /// Where objects of what differs are written.
-    fn place_for(&self, look: &Look) -> Place {
-        let few = look.touched.len() + look.others.len() <= FEW;
-        if few { self.place().syncing_each() } else { self.place() }
     }
 
     /// Starts an index that knows what the base tracks and nothing of the files.
@@ -180,7 +174,7 @@ impl WorkTree {
         if !update.taken.is_empty() {
             let words = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
             let input = listed(update.taken.iter().map(PathBuf::as_path));
-            git(&self.place_for(look), words).input(input).run()?;
+            git(&self.place().syncing_later(), words).input(input).run()?;
         }
         if look.names(".gitignore") {
             self.drop_ignored()?;

@@ -4,9 +4,12 @@ use super::oddity::Strange;
 use super::{GitError, WorkTree, error};
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// Folders of this name hold what tools make, if nothing in them is tracked.
 const BUILT: &[&str] = &[
@@ -39,6 +42,9 @@ const BUILT: &[&str] = &[
     "CMakeFiles",
 ];
 
+/// So many look at once: most of a look is waiting for the kernel.
+const WALKERS: usize = 4;
+
 /// All paths below the root of a work tree, without those of git itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stock {
@@ -46,6 +52,13 @@ pub(super) struct Stock {
     entries: Vec<(PathBuf, Entry)>,
     /// Paths that could not be looked at.
     closed: Vec<PathBuf>,
+}
+
+/// What some folders hold, and the folders in them that are still to be looked into.
+#[derive(Debug, Default)]
+struct Part {
+    stock: Stock,
+    below: Vec<PathBuf>,
 }
 
 /// What is at one path.
@@ -84,11 +97,39 @@ impl WorkTree {
     pub(super) fn stock(&self, tracked: &BTreeSet<PathBuf>) -> Result<Stock, GitError> {
         let mut stock = Stock::default();
         let mut open = vec![PathBuf::new()];
-        while let Some(folder) = open.pop() {
-            let at = self.path().join(&folder);
+        while !open.is_empty() {
+            let share = open.len().div_ceil(WALKERS);
+            let parts: Vec<Result<Part, GitError>> = thread::scope(|scope| {
+                let (own, others) = open.split_at(share);
+                let others: Vec<_> = others
+                    .chunks(share)
+                    .map(|folders| scope.spawn(move || self.list(folders, tracked)))
+                    .collect();
+                let own = self.list(own, tracked);
+                let joined =
+                    others.into_iter().map(|part| part.join().unwrap_or_else(|it| resume_unwind(it)));
+                iter::once(own).chain(joined).collect()
+            });
+            open.clear();
+            for part in parts {
+                let part = part?;
+                stock.entries.extend(part.stock.entries);
+                stock.closed.extend(part.stock.closed);
+                open.extend(part.below);
+            }
+        }
+        stock.entries.sort_unstable_by(|(one, _), (other, _)| one.as_os_str().cmp(other.as_os_str()));
+        Ok(stock)
+    }
+
+    /// Looks at what is right in these folders.
+    fn list(&self, folders: &[PathBuf], tracked: &BTreeSet<PathBuf>) -> Result<Part, GitError> {
+        let mut part = Part::default();
+        for folder in folders {
+            let at = self.path().join(folder);
             let Ok(entries) = fs::read_dir(&at) else {
                 // A closed folder is told by its mode.
-                stock.closed.push(folder);
+                part.stock.closed.push(folder.clone());
                 continue;
             };
             for entry in entries {
@@ -96,7 +137,7 @@ impl WorkTree {
                 let name = entry.file_name();
                 let inside = folder.join(&name);
                 let Ok(metadata) = entry.metadata() else {
-                    stock.closed.push(inside);
+                    part.stock.closed.push(inside);
                     continue;
                 };
                 let mut kind = Kind::of(&metadata);
@@ -108,13 +149,12 @@ impl WorkTree {
                 } else if kind == Kind::Folder && is_built(&name) && !tracked.contains(&inside) {
                     kind = Kind::Built;
                 } else if kind == Kind::Folder {
-                    open.push(inside.clone());
+                    part.below.push(inside.clone());
                 }
-                stock.entries.push((inside, Entry::of(&metadata, kind)));
+                part.stock.entries.push((inside, Entry::of(&metadata, kind)));
             }
         }
-        stock.entries.sort_unstable_by(|(one, _), (other, _)| one.as_os_str().cmp(other.as_os_str()));
-        Ok(stock)
+        Ok(part)
     }
 }
 
