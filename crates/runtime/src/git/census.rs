@@ -91,7 +91,7 @@ impl WorkTree {
     ) -> Result<Vec<Oddity>, GitError> {
         let changed: BTreeSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
         let mut odd = after.git_oddities(before, self.path());
-        let mut unexplained = Vec::new();
+        let (mut unexplained, mut tools) = (Vec::new(), Vec::new());
         for (path, now) in after.stock.iter() {
             let was = before.stock.get(path);
             let told = changed.contains(path);
@@ -100,6 +100,10 @@ impl WorkTree {
                 found = Some(Strange::EmptyFolder);
             }
             match found {
+                Some(what @ (Strange::HardLink | Strange::Fifo | Strange::Socket)) => {
+                    unexplained.push(path.to_path_buf());
+                    tools.push(Oddity { path: path.to_path_buf(), what });
+                }
                 Some(what) => odd.push(Oddity { path: path.to_path_buf(), what }),
                 None if now.is_content() && !told && was.is_none_or(|was| was.differs(now)) => {
                     unexplained.push(path.to_path_buf());
@@ -112,6 +116,8 @@ impl WorkTree {
         });
         unexplained.extend(gone.map(|(path, _)| path.to_path_buf()));
         let ignored = self.ignored(&unexplained, Tracked::Spared)?;
+        // Compilers and servers leave these among their own files, wherever git is told to ignore them.
+        odd.extend(tools.into_iter().filter(|odd| !ignored.contains(&odd.path)));
         odd.extend(ignored.into_iter().map(|path| Oddity { path, what: Strange::Ignored }));
         odd.sort();
         Ok(odd)

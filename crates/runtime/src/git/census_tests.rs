@@ -116,6 +116,31 @@ fn ignored_files_are_found_unless_they_are_build_output() {
 
 // CORE-05
 #[test]
+fn links_pipes_and_sockets_that_git_ignores_are_what_tools_leave() {
+    let lab = Lab::new();
+    put(lab.tree.path(), "src/one.log", b"x");
+    fs::hard_link(lab.at("src/one.log"), lab.at("src/two.log")).unwrap();
+    fifo(&lab.at("src/pipe.log"));
+    let _socket = std::os::unix::net::UnixListener::bind(lab.at("src/sock.log")).unwrap();
+    let odd = lab.odd();
+    let names: Vec<String> = odd.iter().map(Oddity::to_string).collect();
+    assert_eq!(
+        names,
+        [
+            "src/one.log (ignored by git)",
+            "src/pipe.log (ignored by git)",
+            "src/sock.log (ignored by git)",
+            "src/two.log (ignored by git)",
+        ]
+    );
+    lab.undone(&odd);
+    fs::hard_link(lab.at("README.md"), lab.at("README.log")).unwrap();
+    let odd: Vec<String> = lab.odd().iter().map(Oddity::to_string).collect();
+    assert_eq!(odd, ["README.log (ignored by git)", "README.md (a file with a second name)"]);
+}
+
+// CORE-05
+#[test]
 fn files_of_git_that_were_touched_leave_a_trace_and_are_mended() {
     let lab = Lab::new();
     let link = fs::read(lab.at(".git")).unwrap();
