@@ -644,7 +644,6 @@ fn a_ticket_is_merged_when_the_current_branch_contains_the_work_or_a_human_says_
     assert!(told.out.contains("the current branch contains it"), "{told:?}");
 }
 
-#[test]
 // DR-22
 #[test]
 fn a_ticket_is_merged_although_the_branch_of_its_run_is_gone() {
@@ -664,6 +663,7 @@ fn a_ticket_is_merged_although_the_branch_of_its_run_is_gone() {
     assert!(told.out.contains("the current branch contains it"), "{told:?}");
 }
 
+#[test]
 fn tickets_are_written_shown_and_corrected_from_the_command_line() {
     let place = Place::new();
     let made = place.remand(&["ticket", "new", "Sessions expire after an hour"]);
