@@ -97,7 +97,12 @@ pub fn hear(own: &Hear) -> Hear {
         "tool-ended": [{"in": {"type": "tool-ended"}}],
     });
     let fixed: Hear = serde_json::from_value(rules).unwrap_or_default();
-    Hear { input_has_cached: own.input_has_cached, cumulative: own.cumulative, ..fixed }
+    Hear {
+        input_has_cached: own.input_has_cached,
+        cumulative: own.cumulative,
+        cumulative_cost: own.cumulative_cost,
+        ..fixed
+    }
 }
 
 #[cfg(test)]

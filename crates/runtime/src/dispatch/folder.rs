@@ -13,6 +13,9 @@ pub const DISPATCHES: &str = "dispatches";
 /// The session of an attempt, for the next one.
 pub const SESSION: &str = "session.json";
 
+/// The agent's home.
+pub const HOME: &str = "home";
+
 /// Laid out anew for every dispatch; a dispatch that is issued again finds nothing of the one before.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -53,9 +56,9 @@ impl Folder {
         self.root.join("out")
     }
 
-    /// A home of its own, so that it meets nobody's settings.
+    /// A home of its own, so that it meets nobody's settings. It may write all in it, but put nothing in its place.
     pub fn home(&self) -> PathBuf {
-        self.out().join("home")
+        self.root.join(HOME)
     }
 
     /// Goes before all other folders of programs.
@@ -83,14 +86,7 @@ impl Folder {
     /// Takes away what the agent itself wrote but for its home, and what served it alone: what counts of it is in the
     /// ledger, secrets taken out (EP-30).
     pub fn clear(&self) -> Result<(), GitError> {
-        for entry in std::fs::read_dir(self.out()).into_iter().flatten().flatten() {
-            if entry.path() != self.home() {
-                remove(&entry.path())?;
-            }
-        }
-        // It goes when it is empty, that is, when no session in it is kept.
-        let _ = std::fs::remove_dir(self.out());
-        [self.shims(), self.enforced(), self.unseen(), Terms::path(&self.about())]
+        [self.out(), self.shims(), self.enforced(), self.unseen(), Terms::path(&self.about())]
             .iter()
             .try_for_each(|path| remove(path))
     }

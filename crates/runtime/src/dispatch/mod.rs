@@ -81,6 +81,8 @@ struct Brief<'b> {
     home: PathBuf,
     /// A session that is taken up again.
     session: Option<Session>,
+    /// The file that tells of it.
+    taken_up: Option<PathBuf>,
     started: Millis,
 }
 
@@ -95,8 +97,8 @@ pub fn carry_out(job: &Job, dispatch: &Dispatch) -> Result<Ending, Trouble> {
     let mut brief = prepare(job, dispatch, &reader, refused)?;
     let ending = perform(&mut brief, &reader);
     if ending.is_err() {
-        // Nobody goes on in this home, and what signs the agent in lies there.
-        remove(&brief.home)?;
+        session::forget(&brief)?;
+        brief.give_back()?;
     }
     ending
 }
@@ -256,6 +258,7 @@ fn prepare<'b>(
         choice,
         driver,
         home,
+        taken_up: resumed.as_ref().map(|resumed| resumed.file.clone()),
         session: resumed.map(|resumed| resumed.session),
         folder,
         started: clock::now(),
@@ -316,8 +319,9 @@ fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Ve
 /// Runs the agent; one that could not take up the session that it was to go on with begins anew.
 fn run_or_begin_anew(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(Ended, Ear), Trouble> {
     let (ended, ear) = run(brief)?;
-    let is_lost = brief.session.take_if(|session| ear.session().as_ref() != Some(&session.id)).is_some();
-    if !is_lost || ended.exit == Exit::Cancelled {
+    let is_other = brief.session.take_if(|session| ear.session().as_ref() != Some(&session.id)).is_some();
+    let did_nothing = matches!(ended.exit, Exit::Code(_)) && !ear.ended && ear.output().is_none();
+    if !is_other || !did_nothing {
         return Ok((ended, ear));
     }
     let text = format!("{} could not take up its session again and began a new one", brief.title);
@@ -336,7 +340,7 @@ fn run(brief: &Brief<'_>) -> Result<(Ended, Ear), Trouble> {
         let mut ear = listening.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
             Stream::Stdout => ear.line(line),
-            Stream::Stderr => ear.next(),
+            Stream::Stderr => ear.aside(line),
         }
     });
     let ended = process::run_watched(&process, &brief.job.cancel, watch)

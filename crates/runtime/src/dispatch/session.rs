@@ -2,10 +2,10 @@
 //! remembers what it did. It finds its home and its tree as it left them. A role that remembers goes on with its session
 //! when its work comes back, too; it finds the tree as the work has it by then.
 
-use super::folder::{DISPATCHES, Folder, SESSION};
+use super::folder::{DISPATCHES, Folder, HOME, SESSION};
 use super::{Brief, told};
 use crate::driver::{Driver, Session, Used};
-use crate::git::{TreeId, remove};
+use crate::git::{TreeId, remove, remove_inside};
 use crate::pinned::PinnedRole;
 use crate::workshop::{Job, LaneTree, Trouble};
 use remand_kernel::command::Dispatch;
@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 pub struct Resumed {
     pub session: Session,
     pub home: PathBuf,
+    /// Tells of it until this dispatch has ended, so that it is found again after a kill.
+    pub file: PathBuf,
     /// The state in which it left the tree, if it is to find that again.
     pub left: Option<TreeId>,
 }
@@ -48,14 +50,16 @@ pub fn take_up(
     let Some(row) = before(job, dispatch, role, reader)? else { return Ok(None) };
     let path = Folder::session_of(job, &row.command);
     let Some(kept) = Kept::read(&path) else { return Ok(None) };
-    remove(&path)?;
-    let here = kept.tree == lane.work.path() && kept.home.is_dir();
+    let is_real = kept.home.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let here = kept.tree == lane.work.path() && is_real;
     let driver = job.site.driver(&role.choice(dispatch.item.as_deref()).agent)?;
-    let resumed = if here { resumable(job, driver, lane, (row, &kept.home), reader)? } else { None };
-    if resumed.is_none() {
+    let session = if here { resumable(job, driver, lane, row, reader)? } else { None };
+    let Some((session, left)) = session else {
         remove(&kept.home)?;
-    }
-    Ok(resumed)
+        remove(&path)?;
+        return Ok(None);
+    };
+    Ok(Some(Resumed { session, home: kept.home, file: path, left }))
 }
 
 /// The attempt before this one, and for a role that remembers the end of its round before.
@@ -76,9 +80,9 @@ fn resumable(
     job: &Job,
     driver: &dyn Driver,
     lane: &LaneTree,
-    (row, home): (DispatchRow, &Path),
+    row: DispatchRow,
     reader: &Reader,
-) -> Result<Option<Resumed>, Trouble> {
+) -> Result<Option<(Session, Option<TreeId>)>, Trouble> {
     let left = match row.failure.as_deref() {
         Some(name) if name == Failure::Malformed.name() => row.after,
         Some(_) => return Ok(None),
@@ -94,7 +98,7 @@ fn resumable(
         used.money += row.money.unwrap_or(0);
     }
     let left = left.map(|left| left.parse()).transpose()?;
-    Ok(Some(Resumed { session: Session { id, used }, home: home.to_path_buf(), left }))
+    Ok(Some((Session { id, used }, left)))
 }
 
 /// Keeps a session that may be gone on with, without what signs the agent in; of any other the home goes.
@@ -104,26 +108,28 @@ pub fn keep_or_forget(brief: &Brief<'_>, failure: Option<Failure>) -> Result<(),
         None => brief.role.remembers,
     };
     if !may_go_on || !brief.driver.resumes() {
-        return Ok(remove(&brief.home)?);
+        return forget(brief);
     }
     for copy in brief.driver.copies() {
-        remove(&brief.home.join(copy))?;
+        remove_inside(&brief.home, &copy)?;
     }
     let kept = Kept { home: brief.home.clone(), tree: brief.lane.work.path().to_path_buf() };
     let path = Folder::session_of(brief.job, &brief.job.id.to_string());
     std::fs::write(path, serde_json::to_vec(&kept).unwrap_or_default())?;
-    Ok(())
+    Ok(brief.taken_up.iter().try_for_each(|file| remove(file))?)
 }
 
-/// Removes the sessions of a run that nobody went on with.
+/// Nobody goes on in this home, and what signs the agent in lies there.
+pub fn forget(brief: &Brief<'_>) -> Result<(), Trouble> {
+    remove(&brief.home)?;
+    Ok(brief.taken_up.iter().try_for_each(|file| remove(file))?)
+}
+
+/// Removes the homes of a run that is over: sessions that nobody went on with, and whatever a killed engine left.
 pub fn forget_sessions(run: &Path) {
     for dispatch in std::fs::read_dir(run.join(DISPATCHES)).into_iter().flatten().flatten() {
-        let path = dispatch.path().join(SESSION);
         // What cannot be removed now is removed with the run.
-        if let Some(kept) = Kept::read(&path) {
-            let _ = remove(&kept.home);
-        }
-        let _ = remove(&path);
+        let _ = [HOME, SESSION].map(|name| remove(&dispatch.path().join(name)));
     }
 }
 

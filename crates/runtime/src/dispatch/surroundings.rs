@@ -82,15 +82,13 @@ fn path(brief: &Brief<'_>) -> OsString {
     std::env::join_paths(folders).unwrap_or(usual)
 }
 
-/// Writing is possible in the folder for results, with a private home in it, and in the tree if the role may change any of
+/// Writing is possible in the folder for results, in a private home, and in the tree if the role may change any of
 /// it. Of the engine's state, the user's checkout and the user's home nothing can be read but what belongs to the
 /// dispatch and to toolchains.
 fn policy(brief: &Brief<'_>, process: &Process, launch: Launch) -> Policy {
     let settings = brief.job.site.settings();
     let tree = brief.lane.work.path().to_path_buf();
-    let mut read_write = vec![brief.folder.out(), Path::new("/dev/null").to_path_buf()];
-    // That of a session that is taken up again is elsewhere.
-    read_write.extend(Some(brief.home.clone()).filter(|home| !home.starts_with(brief.folder.out())));
+    let mut read_write = vec![brief.folder.out(), brief.home.clone(), Path::new("/dev/null").to_path_buf()];
     if !brief.permit.is_read_only() {
         read_write.push(tree.clone());
     }

@@ -29,8 +29,9 @@ pub fn before(job: &Job, reader: &Reader) -> Result<Option<Refused>, Trouble> {
 /// The last dispatch with which this phase did this work before this time.
 pub fn round_before(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<DispatchRow>, Trouble> {
     let own = visit(&job.id.to_string());
-    let rows = of_work(job, dispatch, reader)?;
-    Ok(rows.into_iter().take_while(|row| visit(&row.command) != own).last())
+    let title = job.program.contract(dispatch.contract).title();
+    let rows = of_work(job, dispatch, reader)?.into_iter().filter(|row| row.role == title);
+    Ok(rows.take_while(|row| visit(&row.command) != own).last())
 }
 
 /// The how-manieth time that a phase does this work, over all batches of tasks, from 1. Retries are no new time.

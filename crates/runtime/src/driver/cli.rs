@@ -198,7 +198,11 @@ impl Cli {
 
     /// Why there is no positive end, where that can be told.
     fn ailment(&self, ended: &Ended, ear: &Ear, answer: &str) -> Option<(Failure, String)> {
-        let stderr = ended.stderr.text();
+        // Who did not end by itself may have got over what it once complained of.
+        let stderr = match ended.exit {
+            Exit::TimedOut | Exit::Silent => ear.muttered.join("\n").into(),
+            _ => ended.stderr.text(),
+        };
         let signs = Signs { errors: &ear.errors, stderr: &stderr, answer, exit: ended.exit };
         let told = signs::tell(&self.row, signs);
         let told = told.map(|ailment| (ailment.failure(), ailment.detail(&self.row)));
@@ -213,7 +217,9 @@ impl Cli {
 
     fn cost(&self, place: &Place, ear: &Ear) -> Option<u64> {
         let before = place.session.as_ref().filter(|_| self.row.hear.cumulative_cost);
-        Some(ear.cost()?.saturating_sub(before.map_or(0, |session| session.used.money)))
+        let told = Some(ear.cost()?.saturating_sub(before.map_or(0, |session| session.used.money)));
+        // Some say nothing of a model whose price they do not know by saying zero.
+        told.filter(|money| *money > 0 || ear.output().is_none())
     }
 
     /// What this dispatch used; of a session that was taken up again, what came to it.

@@ -23,6 +23,8 @@ pub struct Ear {
     answer: Slots,
     input: Slots,
     output: Slots,
+    thoughts: Slots,
+    total: Slots,
     cached: Slots,
     stored: Slots,
     cost: Slots,
@@ -33,6 +35,8 @@ pub struct Ear {
     /// By the system.
     pub failed: Vec<String>,
     pub failed_writes: Vec<String>,
+    /// What it said on its standard error since it last came forward.
+    pub muttered: Vec<String>,
     /// Tools under way.
     tools: usize,
 }
@@ -50,7 +54,13 @@ impl Ear {
         self.next()
     }
 
-    pub fn next(&self) -> Next {
+    /// Takes one line of the standard error in.
+    pub fn aside(&mut self, line: &[u8]) -> Next {
+        remember(&mut self.muttered, String::from_utf8_lossy(line).trim().chars().take(TEXT).collect());
+        self.next()
+    }
+
+    fn next(&self) -> Next {
         match self.tools {
             _ if self.ended => Next::End,
             0 => Next::Output,
@@ -66,11 +76,22 @@ impl Ear {
             (&mut self.answer, &rules.answer),
             (&mut self.input, &rules.input),
             (&mut self.output, &rules.output),
+            (&mut self.thoughts, &rules.thoughts),
+            (&mut self.total, &rules.total),
             (&mut self.cached, &rules.cached),
             (&mut self.stored, &rules.stored),
             (&mut self.cost, &rules.cost),
         ] {
             slots.take(picks, line);
+        }
+        let count = |picks: &[Pick]| picks.iter().map(|pick| pick.values(line).len()).sum::<usize>();
+        let fits = |picks: &[Pick]| count(picks) > 0;
+        let comes_forward =
+            [&rules.answer, &rules.tool_began, &rules.tool_ended].into_iter().any(|picks| fits(picks));
+        if comes_forward {
+            // It got over what it complained of.
+            self.errors.clear();
+            self.muttered.clear();
         }
         for (texts, picks) in [(&mut self.errors, &rules.errors), (&mut self.denied, &rules.denied)] {
             keep(texts, picks, line, |_| true);
@@ -80,12 +101,8 @@ impl Ear {
         {
             keep(texts, picks, line, is_refusal);
         }
-        let count = |picks: &[Pick]| picks.iter().map(|pick| pick.values(line).len()).sum::<usize>();
-        let fits = |picks: &[Pick]| count(picks) > 0;
         // Some go on after what looked like the end, such as to make room in their context.
-        let goes_on =
-            [&rules.answer, &rules.tool_began, &rules.tool_ended].into_iter().any(|picks| fits(picks));
-        self.ended = fits(&rules.end) || self.ended && !goes_on;
+        self.ended = fits(&rules.end) || self.ended && !comes_forward;
         self.tools = (self.tools + count(&rules.tool_began)).saturating_sub(count(&rules.tool_ended));
     }
 
@@ -105,8 +122,11 @@ impl Ear {
         self.input.count()
     }
 
+    /// With what it thought.
     pub fn output(&self) -> Option<u64> {
-        self.output.count()
+        let said = self.output.count()?.saturating_add(self.thoughts.count().unwrap_or(0));
+        let rest = self.total.count().map(|total| total.saturating_sub(self.input().unwrap_or(0)));
+        Some(said.max(rest.unwrap_or(0)))
     }
 
     pub fn cached(&self) -> Option<u64> {
@@ -128,10 +148,21 @@ impl Ear {
 fn keep(texts: &mut Vec<String>, picks: &[Pick], line: &Value, counts: impl Fn(&str) -> bool) {
     for value in picks.iter().flat_map(|pick| pick.values(line)) {
         let text: String = as_text(value).chars().take(TEXT).collect();
-        if !text.is_empty() && counts(&text) && texts.len() < TEXTS && !texts.contains(&text) {
-            texts.push(text);
+        if counts(&text) {
+            remember(texts, text);
         }
     }
+}
+
+/// Keeps a text once, and of too many the newest.
+fn remember(texts: &mut Vec<String>, text: String) {
+    if text.is_empty() || texts.contains(&text) {
+        return;
+    }
+    if texts.len() == TEXTS {
+        texts.remove(0);
+    }
+    texts.push(text);
 }
 
 /// What each of several picks found; the first that found anything counts.
@@ -250,6 +281,33 @@ mod tests {
         assert_eq!(next("{\"type\":\"note\"}"), Next::End);
         assert_eq!(next("{\"type\":\"text\",\"text\":\"more\"}"), Next::Output);
         assert_eq!(next("{\"type\":\"end\"}"), Next::End);
+    }
+
+    // CORE-11
+    #[test]
+    fn what_it_thought_is_output() {
+        let usage = json!({"in": 10, "out": 3, "thought": 4, "all": 19});
+        let heard = |more: &str| {
+            ear(&format!("input = [{{at = 'in'}}]\noutput = [{{at = 'out'}}]\n{more}"), &[usage.clone()])
+        };
+        assert_eq!(heard("").output(), Some(3));
+        assert_eq!(heard("thoughts = [{at = 'thought'}]").output(), Some(7));
+        assert_eq!(heard("total = [{at = 'all'}]").output(), Some(9));
+    }
+
+    // CORE-10
+    #[test]
+    fn what_it_got_over_is_no_error_any_more() {
+        let rules =
+            "errors = [{in = {type = 'error'}, at = 'text'}]\nanswer = [{in = {type = 'text'}, at = 'text'}]";
+        let mut heard = Ear::new(&toml::from_str(rules).expect("rules"));
+        heard.aside(b"overloaded, trying again\n");
+        heard.line(b"{\"type\":\"error\",\"text\":\"529\"}");
+        assert_eq!((heard.errors.len(), heard.muttered.len()), (1, 1));
+        heard.line(b"{\"type\":\"text\",\"text\":\"here\"}");
+        assert_eq!((heard.errors.len(), heard.muttered.len()), (0, 0));
+        (0..60).for_each(|n| _ = heard.aside(format!("line {n}").as_bytes()));
+        assert_eq!(heard.muttered.last().map(String::as_str), Some("line 59"));
     }
 
     // CORE-15

@@ -144,6 +144,10 @@ pub struct Hear {
     pub failed_writes: Vec<Pick>,
     pub input: Vec<Pick>,
     pub output: Vec<Pick>,
+    /// Tokens of what it thought, where `output` does not count them.
+    pub thoughts: Vec<Pick>,
+    /// All tokens together, where some are counted nowhere else: these are output.
+    pub total: Vec<Pick>,
     /// Tokens read from the service's cache.
     pub cached: Vec<Pick>,
     /// Tokens written to the service's cache.

@@ -41,7 +41,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), GitError> {
 }
 
 /// Removes what is at a path inside a root, if the way there is made of real folders only.
-pub(super) fn remove_inside(root: &Path, inside: &Path) -> Result<(), GitError> {
+pub(crate) fn remove_inside(root: &Path, inside: &Path) -> Result<(), GitError> {
     let mut above: Vec<&Path> = inside.ancestors().skip(1).collect();
     above.pop();
     let real = |folder: &&Path| fs::symlink_metadata(root.join(folder)).is_ok_and(|found| found.is_dir());

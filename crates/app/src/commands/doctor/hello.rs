@@ -108,7 +108,7 @@ fn lay_out(root: &Path, config: &Config) -> std::io::Result<()> {
 fn settings(config: &Config) -> String {
     let mut text = String::new();
     for (name, row) in &config.agents {
-        text.push_str(&format!("[agents.{name}]\n"));
+        text.push_str(&format!("[agents.\"{name}\"]\n"));
         row.iter().for_each(|(key, value)| text.push_str(&format!("{key} = {value}\n")));
     }
     for (model, price) in &config.prices {

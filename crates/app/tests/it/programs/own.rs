@@ -119,3 +119,46 @@ fn who_cannot_take_its_session_up_again_begins_anew_and_is_told_everything() {
     let notes = reader.notes(&run.run).expect("notes");
     assert!(notes.iter().any(|note| note.text.contains("could not take up its session again")), "{notes:?}");
 }
+
+/// Tries to put the user's home in the place of its own, and the user's key in the place of its copy.
+const GRASPING: &str = r#"#!/bin/sh
+echo '{"session": "s"}'
+if test -n "$2"; then
+    cat > "$1" <<'END'
+RESULT
+END
+else
+    mv "$HOME" "$HOME-away" && ln -s 'USER' "$HOME"
+    rm -rf "$HOME/.account" && ln -s 'USER/.account' "$HOME/.account"
+    printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py
+    echo '{"payload": {"verdict": "splendid"}}' > "$1"
+fi
+echo '{"end": true}'
+"#;
+
+// CORE-05, CORE-15
+#[test]
+fn a_home_that_is_kept_for_a_session_leads_nowhere_else() {
+    let place = Place::configured(TRIVIAL);
+    let user = place.user_home();
+    let script =
+        GRASPING.replace("RESULT", &result().to_string()).replace("USER", &user.display().to_string());
+    let script = place.settle("agent", &script);
+    let row = format!(
+        "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
+         credentials = [\".account/key\"]\n\
+         arguments = [\"${{result}}\", {{ if = \"session\", then = [\"${{session}}\"] }}]\n\n[agents.mine.hear]\n\
+         session = [{{ at = \"session\" }}]\nend = [{{ in = {{ end = true }} }}]\n"
+    );
+    for (path, text) in [(".account/key", "mine"), (".config/remand/config.toml", row.as_str())] {
+        std::fs::create_dir_all(user.join(path).parent().expect("a folder")).expect("a folder");
+        std::fs::write(user.join(path), text).expect("a file");
+    }
+    let shown = place.run(REQUEST, &Script::quick().text(), &["--workflow", "quick"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(std::fs::read_to_string(user.join(".account/key")).expect("the key"), "mine");
+    assert!(!user.join(".remand").exists());
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    assert_eq!(rows[0].failure.as_deref(), Some("malformed"), "{rows:?}");
+    assert_eq!((rows[1].failure.as_deref(), rows[1].session.as_deref()), (None, Some("s")), "{rows:?}");
+}

@@ -1,6 +1,6 @@
 //! A role that remembers goes on with its session when its work comes back; its prompt is whole all the same.
 
-use super::desk::{CLAUDE, CODEX, Desk, OPENCODE_ACP, Program};
+use super::desk::{CLAUDE, CLAUDE_ACP, CODEX, Desk, OPENCODE_ACP, Program};
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
 use remand_ledger::fact::Tokens;
@@ -57,7 +57,8 @@ dispatches:
 
 const IMPLEMENTER: &str = include_str!("../../../../../roles/implementer.md");
 
-fn remembers(program: Program, is_told: bool) {
+/// Its cost in millionths, where that is known.
+fn remembers(program: Program, is_told: bool, money: Option<u64>) {
     let place = Place::configured(TRIVIAL);
     let role = IMPLEMENTER.replacen("---\n", "---\nremembers: true\n", 1);
     place.write(".remand/roles/implementer.md", &role);
@@ -82,16 +83,19 @@ fn remembers(program: Program, is_told: bool) {
     let spent = rows[2].spent.filter(|_| is_told);
     assert_eq!(spent, is_told.then_some(Tokens { input: 1003, output: 55, cached: 0, stored: 0 }));
 
+    assert_eq!(rows[2].money, money, "{rows:?}");
+
     // Nothing of a session stays when the run is over.
     let folder = desk.place.home().join("runs").join(&desk.place.latest().run.0).join("dispatches");
     let dispatches = std::fs::read_dir(folder).expect("dispatches").flatten().map(|entry| entry.path());
-    let kept = dispatches.flat_map(|path| [path.join("session.json"), path.join("out/home")]);
+    let kept = dispatches.flat_map(|path| [path.join("session.json"), path.join("home")]);
     assert_eq!(kept.filter(|path| path.exists()).collect::<Vec<_>>(), Vec::<PathBuf>::new());
 }
 
 // CORE-15
 each! { remembers:
-    claude = CLAUDE, true;
-    codex = CODEX, true;
-    opencode_acp = OPENCODE_ACP, false;
+    claude = CLAUDE, true, Some(3_834);
+    codex = CODEX, true, None;
+    claude_acp = CLAUDE_ACP, true, Some(3_834);
+    opencode_acp = OPENCODE_ACP, false, Some(1_113);
 }
