@@ -53,9 +53,11 @@ pub(crate) struct Projected {
     pub known_by: &'static str,
 }
 
-/// The tables that are made from the journal.
+/// The tables that are made from the journal, in the order in which an audit tells of them.
 pub(crate) const PROJECTED: &[Projected] = &[
     projected("runs", "run"),
+    Projected { known_by: "run, seq, n", ..projected("commands", "id") },
+    Projected { known_by: "run, seq, n", ..projected("rulings", "id") },
     projected("checks", "id"),
     projected("findings", "run, position"),
     projected("artifacts", "run, name, part, version"),
@@ -65,8 +67,6 @@ pub(crate) const PROJECTED: &[Projected] = &[
     projected("results", "key"),
     projected("reuses", "check_id"),
     projected("corrections", "run, seq, position"),
-    Projected { known_by: "run, seq, n", ..projected("commands", "id") },
-    Projected { known_by: "run, seq, n", ..projected("rulings", "id") },
 ];
 
 /// A table whose rows are known by their key.

@@ -45,11 +45,12 @@ fn a_ledger_that_was_converted_meanwhile_by_a_newer_program_is_refused() {
 fn every_projection_is_listed_with_the_key_of_its_rows() {
     let conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(PROJECTIONS).unwrap();
-    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid";
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
     let mut statement = conn.prepare(sql).unwrap();
     let tables: Vec<String> =
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    let listed: Vec<&str> = PROJECTED.iter().map(|projected| projected.table).collect();
+    let mut listed: Vec<&str> = PROJECTED.iter().map(|projected| projected.table).collect();
+    listed.sort_unstable();
     assert_eq!(tables, listed);
     for Projected { table, key, .. } in PROJECTED {
         let sql = format!(
