@@ -1,13 +1,11 @@
 //! Runs that are killed, at any point, and gone on with: nothing is lost, and nothing is done twice.
 
 use super::agents;
+use super::deaths::{self, Doomed};
 use super::place::Place;
 use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked, outcome};
 use super::tsp;
-use remand_ledger::Reader;
-use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A run that is killed: where it takes place, and how it begins.
 #[derive(Clone, Copy)]
@@ -33,38 +31,11 @@ const EXHAUSTIVE: &str = "REMAND_TEST_EVERY_DEATH_ALONE";
 fn die_at(play: Play, first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
     let place = (play.place)();
     let begin = (play.begin)(&place);
-    let mut deaths = 0;
-    let mut point = Some(first);
-    loop {
-        let words: Vec<&str> =
-            if is_begun(&place) { vec!["resume"] } else { begin.iter().map(String::as_str).collect() };
-        let mut command = place.command(&words);
-        if let Some(point) = point {
-            command.env("REMAND_DIE_AT", point.to_string());
-        }
-        let output = command.output().expect("the binary runs");
-        if output.status.signal() == Some(9) {
-            deaths += 1;
-            point = again;
-            continue;
-        }
-        assert_eq!(output.status.code(), Some(0), "first at {first}, {deaths} deaths: {output:?}");
-        break;
-    }
+    let deaths = Doomed { place: &place, begin: &begin, code: 0 }.die_at(first, again);
     assert_eq!(outcome(&place), *undisturbed, "first at {first}, {deaths} deaths");
     let plan = place.home().join("runs").join(&place.latest().run.0).join("artifacts/plan@1.yaml");
     assert!(plan.is_file(), "first at {first}, {deaths} deaths: the artifacts are not laid out");
     deaths
-}
-
-/// Whether the ledger knows of any run.
-fn is_begun(place: &Place) -> bool {
-    let Some(ledger) =
-        place.state().read_dir().expect("state").flatten().next().map(|entry| entry.path().join("ledger.db"))
-    else {
-        return false;
-    };
-    ledger.exists() && Reader::open(&ledger).is_ok_and(|reader| reader.latest().expect("a query").is_some())
 }
 
 /// The run that nothing happens to, and how many points it passes.
@@ -99,22 +70,7 @@ fn kill_everywhere(play: Play, runs: u64) {
     let (undisturbed, points) = undisturbed(play);
     let alone = std::env::var_os(EXHAUSTIVE).is_some();
     let (runs, again) = if alone { (points, None) } else { (runs, Some(runs)) };
-    let (next, deaths) = (AtomicU64::new(1), AtomicU64::new(0));
-    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let first = next.fetch_add(1, Ordering::SeqCst);
-                    if first > runs {
-                        return;
-                    }
-                    deaths.fetch_add(die_at(play, first, again, &undisturbed), Ordering::SeqCst);
-                }
-            });
-        }
-    });
-    let deaths = deaths.into_inner();
+    let deaths = deaths::at_each(runs, |first| die_at(play, first, again, &undisturbed));
     assert!(points > 50 && deaths >= points, "{deaths} deaths at {points} points");
 }
 

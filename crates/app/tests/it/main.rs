@@ -35,6 +35,7 @@ mod tsp;
 mod walks;
 
 mod agents;
+mod deaths;
 mod issue_script;
 mod place;
 mod rehearsed;

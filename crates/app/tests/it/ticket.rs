@@ -2,6 +2,7 @@
 
 mod again;
 
+use super::deaths::{at_each, is_begun, survived};
 use super::place::Place;
 use super::tickets::{
     self, FOLDER, PROPOSAL, SHIFT, TEXT, TICKET, agents, answer, circling, coded, design, dispatched,
@@ -430,7 +431,6 @@ fn a_ticket_that_is_closed_or_merged_is_not_worked_on() {
     }
 }
 
-// DR-11
 // DR-19, CORE-09
 #[test]
 fn tickets_of_one_name_in_two_folders_are_told_apart_before_they_share_their_papers() {
@@ -450,6 +450,7 @@ fn tickets_of_one_name_in_two_folders_are_told_apart_before_they_share_their_pap
     assert_eq!(place.reader().runs().expect("runs").len(), 1);
 }
 
+// DR-11
 #[test]
 fn what_an_earlier_run_spent_counts_although_its_branch_is_not_merged() {
     let place = place(TEXT);
@@ -728,12 +729,7 @@ fn die_at(first: u64) -> (Place, u64) {
     let begin = tickets::arguments(&place, &circling());
     let (mut deaths, mut point, mut answered) = (0, first, false);
     loop {
-        let begun = place.state().read_dir().expect("state").flatten().any(|entry| {
-            let ledger = entry.path().join("ledger.db");
-            ledger.exists()
-                && remand_ledger::Reader::open(&ledger)
-                    .is_ok_and(|reader| reader.latest().expect("a query").is_some())
-        });
+        let begun = is_begun(&place);
         let run = if begun { place.latest().run.0 } else { String::new() };
         let words: Vec<&str> = match (begun, answered) {
             (false, _) => begin.iter().map(String::as_str).collect(),
@@ -742,13 +738,11 @@ fn die_at(first: u64) -> (Place, u64) {
             }
             (true, _) => vec!["resume"],
         };
-        let output =
-            place.command(&words).env("REMAND_DIE_AT", point.to_string()).output().expect("the binary runs");
+        let Some(output) = survived(&place, &words, Some(point)) else {
+            (deaths, point) = (deaths + 1, RUNS);
+            continue;
+        };
         match output.status.code() {
-            None => {
-                deaths += 1;
-                point = RUNS;
-            }
             Some(0) if place.latest().stage.is_over() => return (place, deaths),
             // Nothing is left but to answer.
             Some(0 | 5) => answered = true,
@@ -768,25 +762,13 @@ fn a_ticket_that_is_killed_at_any_point_comes_to_the_same_papers() {
     assert_eq!(tickets::run(&calm, &circling()).code, 5);
     assert_eq!(answer(&calm, &["approve"]).code, 0);
     let expected = (files(&calm), subjects(&calm), dispatched(&calm));
-    let next = std::sync::atomic::AtomicU64::new(1);
-    let deaths = std::sync::atomic::AtomicU64::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let first = next.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                    if first > RUNS {
-                        return;
-                    }
-                    let (place, died) = die_at(first);
-                    deaths.fetch_add(died, std::sync::atomic::Ordering::SeqCst);
-                    assert_eq!(subjects(&place), expected.1, "first at {first}, {died} deaths");
-                    assert_eq!(dispatched(&place), expected.2, "first at {first}, {died} deaths");
-                    assert!(files(&place) == expected.0, "first at {first}, {died} deaths: other papers");
-                    super::three_tasks::assert_sound(&place);
-                }
-            });
-        }
+    let deaths = at_each(RUNS, |first| {
+        let (place, died) = die_at(first);
+        assert_eq!(subjects(&place), expected.1, "first at {first}, {died} deaths");
+        assert_eq!(dispatched(&place), expected.2, "first at {first}, {died} deaths");
+        assert!(files(&place) == expected.0, "first at {first}, {died} deaths: other papers");
+        super::three_tasks::assert_sound(&place);
+        died
     });
-    assert!(deaths.into_inner() > 2 * RUNS);
+    assert!(deaths > 2 * RUNS, "{deaths} deaths");
 }

@@ -1,15 +1,14 @@
 //! Runs on issues that are killed, at any point, and gone on with.
 
+use crate::deaths::{Doomed, at_each};
 use crate::issue_script::{
     arguments, commits, finding, others, place, plan, reviewed, split, subtraction, task, three_tasks,
 };
 use crate::place::Place;
 use crate::rehearsed::{Script, role};
 use crate::three_tasks::marked;
-use remand_ledger::Reader;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::process::ExitStatusExt;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// So many runs share the points among them, as in `crash.rs`.
 const RUNS: u64 = 12;
@@ -63,59 +62,54 @@ fn outcome(place: &Place) -> Outcome {
     }
 }
 
-fn is_begun(place: &Place) -> bool {
-    let Some(ledger) =
-        place.state().read_dir().expect("state").flatten().next().map(|entry| entry.path().join("ledger.db"))
-    else {
-        return false;
-    };
-    ledger.exists() && Reader::open(&ledger).is_ok_and(|reader| reader.latest().expect("a query").is_some())
-}
-
 /// Takes a run through with a death at this point, and at each point so many later. Gives how often it died.
-fn die_at(first: u64, undisturbed: &Outcome) -> u64 {
+fn die_at(first: u64, script: &Script, (undisturbed, code): (&Outcome, i32)) -> u64 {
     let place = place();
-    let begin = arguments(&place, "ABC-1", &script());
-    let (mut deaths, mut point) = (0, first);
-    loop {
-        let words: Vec<&str> =
-            if is_begun(&place) { vec!["resume"] } else { begin.iter().map(String::as_str).collect() };
-        let output =
-            place.command(&words).env("REMAND_DIE_AT", point.to_string()).output().expect("the binary runs");
-        if output.status.signal() != Some(9) {
-            assert_eq!(output.status.code(), Some(0), "first at {first}, {deaths} deaths: {output:?}");
-            break;
-        }
-        (deaths, point) = (deaths + 1, RUNS);
-    }
+    let begin = arguments(&place, "ABC-1", script);
+    let deaths = Doomed { place: &place, begin: &begin, code }.die_at(first, Some(RUNS));
     assert_eq!(outcome(&place), *undisturbed, "first at {first}, {deaths} deaths");
     deaths
+}
+
+/// The run that nothing happens to, which ends with this code.
+fn undisturbed(script: &Script, code: i32) -> Outcome {
+    let quiet = place();
+    let shown = crate::issue_script::run(&quiet, "ABC-1", script);
+    assert_eq!(shown.code, code, "{}{}", shown.out, shown.err);
+    outcome(&quiet)
 }
 
 // CORE-04 OT-21
 #[test]
 fn a_run_on_an_issue_that_is_killed_at_any_point_comes_to_the_same_end() {
-    let quiet = place();
-    let shown = crate::issue_script::run(&quiet, "ABC-1", &script());
-    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let undisturbed = outcome(&quiet);
+    let undisturbed = undisturbed(&script(), 0);
     assert_eq!(
         undisturbed.commits.last().map(String::as_str),
         Some("chore(todo): ABC-1 is In Progress, ABC-5 ABC-6 filed")
     );
-    let (next, deaths) = (AtomicU64::new(1), AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let first = next.fetch_add(1, Ordering::SeqCst);
-                    if first > RUNS {
-                        return;
-                    }
-                    deaths.fetch_add(die_at(first, &undisturbed), Ordering::SeqCst);
-                }
-            });
-        }
+    let deaths = at_each(RUNS, |first| die_at(first, &script(), (&undisturbed, 0)));
+    assert!(deaths >= 50, "{deaths} deaths");
+}
+
+/// A split with sub-issues, tests and code, and then a diagnosis that ends the run by its failure handler.
+fn failing() -> Script {
+    let diagnosis = json!({
+        "verdict": "split-needed", "cause": "Subtraction and rounding are two tasks.", "evidence": "All attempts.",
+        "notes": "Plan rounding by itself.", "findings": [finding("D-1", "plan", "plan", "Two tasks in one")],
     });
-    assert!(deaths.into_inner() >= 50);
+    three_tasks()
+        .with(role("make").says(json!({"verdict": "incomplete", "hypothesis": "Too much.", "changes": []})))
+        .with(role("check/diagnosis").says(diagnosis))
+}
+
+// CORE-04 OT-21
+#[test]
+fn a_failure_handler_that_is_killed_at_any_point_leaves_one_comment_and_one_status() {
+    let undisturbed = undisturbed(&failing(), 4);
+    assert_eq!(undisturbed.commits.len(), 1, "{:?}", undisturbed.commits);
+    let issue = &undisturbed.files["TODO/ABC-1.md"];
+    assert_eq!(issue.matches("The run failed at diagnosis: split-needed.").count(), 1, "{issue}");
+    assert!(issue.contains("\nstatus: Todo\n"), "{issue}");
+    let deaths = at_each(RUNS, |first| die_at(first, &failing(), (&undisturbed, 4)));
+    assert!(deaths >= 2 * RUNS, "{deaths} deaths");
 }

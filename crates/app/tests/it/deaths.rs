@@ -1,0 +1,75 @@
+//! Runs that are killed at given points, and gone on with: what the kill tests of all workflows have in common.
+
+use super::place::Place;
+use remand_ledger::Reader;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Output;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Whether the ledger knows of any run.
+pub fn is_begun(place: &Place) -> bool {
+    let folder = place.state().read_dir().expect("state").flatten().next();
+    let ledger = folder.map(|entry| entry.path().join("ledger.db")).filter(|ledger| ledger.exists());
+    ledger.is_some_and(|ledger| {
+        Reader::open(&ledger).is_ok_and(|reader| reader.latest().expect("a query").is_some())
+    })
+}
+
+/// What a process left that was to die at its point of this number; none if it did die.
+pub fn survived(place: &Place, words: &[&str], point: Option<u64>) -> Option<Output> {
+    let mut command = place.command(words);
+    if let Some(point) = point {
+        command.env("REMAND_DIE_AT", point.to_string());
+    }
+    let output = command.output().expect("the binary runs");
+    (output.status.signal() != Some(9)).then_some(output)
+}
+
+/// A run that is killed: how it begins, and how it must end.
+pub struct Doomed<'d> {
+    pub place: &'d Place,
+    pub begin: &'d [String],
+    /// The exit code of the process that brings it to its end.
+    pub code: i32,
+}
+
+impl Doomed<'_> {
+    /// Takes the run to its end with a death at this point, and one more in each process that goes on with it, at its
+    /// own point `again`. Gives how often it died.
+    pub fn die_at(&self, first: u64, again: Option<u64>) -> u64 {
+        let (mut deaths, mut point) = (0, Some(first));
+        loop {
+            let begun = is_begun(self.place);
+            let words: Vec<&str> =
+                if begun { vec!["resume"] } else { self.begin.iter().map(String::as_str).collect() };
+            match survived(self.place, &words, point) {
+                None => (deaths, point) = (deaths + 1, again),
+                Some(output) => {
+                    let code = output.status.code();
+                    assert_eq!(code, Some(self.code), "first at {first}, {deaths} deaths: {output:?}");
+                    return deaths;
+                }
+            }
+        }
+    }
+}
+
+/// Lets runs die for the first time at each point up to this one, some at once, and gives how often all of them died.
+pub fn at_each(last: u64, die_at: impl Fn(u64) -> u64 + Sync) -> u64 {
+    let (next, deaths) = (AtomicU64::new(1), AtomicU64::new(0));
+    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let first = next.fetch_add(1, Ordering::SeqCst);
+                    if first > last {
+                        return;
+                    }
+                    deaths.fetch_add(die_at(first), Ordering::SeqCst);
+                }
+            });
+        }
+    });
+    deaths.into_inner()
+}
