@@ -191,9 +191,8 @@ impl<'o> Observer<'o> {
     /// What an operation brings of an earlier run: the design, and the findings about it.
     fn take_up(&mut self, artifact: &Artifact, at: Millis) {
         let Some(id) = self.program.artifact_named(&artifact.name) else { return };
-        let phases = (0..self.program.phases.len()).filter_map(|at| u16::try_from(at).ok()).map(PhaseId);
-        let writers: Vec<PhaseId> =
-            phases.filter(|phase| self.program.phase(*phase).writes.contains(&id)).collect();
+        let writes = |phase: &PhaseId| self.program.phase(*phase).writes.contains(&id);
+        let writers: Vec<PhaseId> = self.program.phase_ids().filter(writes).collect();
         if writers.iter().any(|phase| self.states_approach(*phase)) {
             self.history.design = Some(artifact.blob);
         }
