@@ -123,10 +123,10 @@ fn summary(defects: &[DefectRow]) -> String {
         became.iter().map(|(resolution, count)| format!("{count} {}", words(*resolution))).collect();
     let sum = |of: fn(&DefectRow) -> u64| defects.iter().map(of).sum::<u64>();
     format!(
-        "{}: {}\ntheir corrections took {} tokens, {} in money and {} of work",
+        "{}: {}\ntheir corrections took {}, {} in money and {} of work",
         amount::counted(defects.len() as u64, "defect"),
         became.join(", "),
-        amount::grouped(sum(|defect| defect.tokens)),
+        amount::tokens(sum(|defect| defect.tokens), sum(|defect| u64::from(defect.untold))),
         amount::cost(sum(|defect| defect.money), sum(|defect| u64::from(defect.unpriced))),
         amount::time(sum(|defect| defect.time)),
     )
@@ -163,9 +163,9 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
             })
             .collect();
         let took = format!(
-            "correction: {}; {} tokens, {}, {}",
+            "correction: {}; {}, {}, {}",
             attempts.join(", "),
-            amount::grouped(defect.tokens),
+            amount::tokens(defect.tokens, u64::from(defect.untold)),
             amount::cost(defect.money, u64::from(defect.unpriced)),
             amount::time(defect.time)
         );

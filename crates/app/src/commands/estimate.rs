@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure, print, print_json};
 use crate::table::{Cell, Fit as Column, Ink, Table, amount, line};
 use crate::workplace::{Workplace, of_ledger};
 use remand_ledger::Reader;
-use remand_ledger::query::{RunRow, RunStage};
+use remand_ledger::query::{RunRow, RunStage, Totals};
 use remand_runtime::quality::{self, Complexity, Fit, Point, Prediction, fit};
 use serde_json::{Value, json};
 
@@ -29,20 +29,31 @@ pub struct Args {
 /// What is estimated, and how people read it.
 struct Effort {
     name: &'static str,
-    of: fn(&RunRow) -> Option<u64>,
+    of: fn(&Past) -> Option<u64>,
     words: fn(u64) -> String,
 }
 
 const EFFORTS: [Effort; 3] = [
-    Effort { name: "time", of: |row| Some(row.used.time), words: amount::time },
-    Effort { name: "tokens", of: |row| Some(row.used.tokens), words: amount::grouped },
-    // Where a part of the price is unknown, the whole is.
+    Effort { name: "time", of: |past| Some(past.used.time), words: amount::time },
+    // Where a part is unknown, the whole is.
+    Effort {
+        name: "tokens",
+        of: |past| (past.used.untold == 0).then_some(past.used.tokens),
+        words: amount::grouped,
+    },
     Effort {
         name: "money",
-        of: |row| (row.used.unpriced == 0).then_some(row.used.money),
+        of: |past| (past.used.unpriced == 0).then_some(past.used.money),
         words: amount::money,
     },
 ];
+
+/// A run that an estimate rests on.
+struct Past {
+    used: Totals,
+    /// Of its plan.
+    size: u64,
+}
 
 /// What is to be estimated.
 struct Subject {
@@ -89,8 +100,8 @@ fn subject(reader: &Reader, args: &Args) -> Result<Subject, Failure> {
     Ok(Subject { run: Some(row), workflow, complexity: Some(complexity), size: complexity.size() })
 }
 
-/// The runs of the workflow that came to a good end, each with the size of its plan; not the one that is meant.
-fn past(reader: &Reader, subject: &Subject) -> Result<Vec<(RunRow, u64)>, Failure> {
+/// The runs of the workflow that came to a good end and have a plan; not the one that is meant.
+fn past(reader: &Reader, subject: &Subject) -> Result<Vec<Past>, Failure> {
     let mut past = Vec::new();
     for row in reader.runs().map_err(|error| of_ledger(&error))? {
         let is_meant = subject.run.as_ref().is_some_and(|meant| meant.run == row.run);
@@ -98,15 +109,16 @@ fn past(reader: &Reader, subject: &Subject) -> Result<Vec<(RunRow, u64)>, Failur
             continue;
         }
         if let Some(complexity) = quality::of_run(reader, &row).map_err(|error| of_ledger(&error))? {
-            past.push((row, complexity.size()));
+            let used = reader.totals(&row.run).map_err(|error| of_ledger(&error))?;
+            past.push(Past { used, size: complexity.size() });
         }
     }
     Ok(past)
 }
 
-fn points(past: &[(RunRow, u64)], effort: &Effort) -> Vec<Point> {
+fn points(past: &[Past], effort: &Effort) -> Vec<Point> {
     past.iter()
-        .filter_map(|(row, size)| Some(Point { size: number(*size), effort: number((effort.of)(row)?) }))
+        .filter_map(|past| Some(Point { size: number(past.size), effort: number((effort.of)(past)?) }))
         .collect()
 }
 

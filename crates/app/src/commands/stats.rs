@@ -168,9 +168,9 @@ fn row(phase: &PhaseReport, tone: Tone) -> Vec<Cell> {
     let each = figures.correction.each();
     let takes = each.map_or_else(String::new, |each| {
         format!(
-            "{} tokens, {}, {}",
-            amount::grouped(each.tokens),
-            amount::cost(each.money, each.unpriced),
+            "{}, {}, {}",
+            amount::tokens(each.tokens, u64::from(each.untold > 0.0)),
+            amount::cost(each.money, u64::from(each.unpriced > 0.0)),
             amount::time(each.time)
         )
     });

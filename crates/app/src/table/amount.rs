@@ -18,6 +18,15 @@ pub fn cost(micro: u64, unpriced: u64) -> String {
     }
 }
 
+/// Tokens of dispatches of which some did not tell theirs.
+pub fn tokens(number: u64, untold: u64) -> String {
+    match (number, untold) {
+        (_, 0) => format!("{} tokens", grouped(number)),
+        (0, _) => "unknown tokens".to_string(),
+        (_, _) => format!("{} tokens and unknown ones", grouped(number)),
+    }
+}
+
 /// A whole number with its thousands apart.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -7,7 +7,7 @@ use crate::rehearsed::{
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::query::{CheckFilter, DispatchRow, DispatchStatus};
 use remand_ledger::{Reader, RunId};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 fn prompt(reader: &Reader, row: &DispatchRow) -> String {
@@ -373,8 +373,43 @@ fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
     assert_eq!(verifiers.iter().filter(|row| row.role == "verifier").count(), 3, "three iterations");
     let branch = place.git(&["ls-tree", "-r", "--name-only", &run.branch]);
     assert!(!branch.contains("sums/sub.py"), "its change was taken back: {branch}");
+    assert_eq!(changed_lines(&place), 0, "none of it is in the result");
     let bundle = place.remand(&["evidence"]).out;
     assert!(bundle.contains("VER-1"), "{bundle}");
+}
+
+/// The changed lines of all runs, as the figures have them.
+fn changed_lines(place: &Place) -> u64 {
+    let shown = place.remand(&["stats", "--json"]);
+    let stats: Value = serde_json::from_str(&shown.out).expect("JSON");
+    stats["repositories"][0]["workflows"][0]["changed_lines"].as_u64().expect("a number")
+}
+
+// PF-10
+#[test]
+fn a_task_that_a_new_plan_dropped_is_no_part_of_the_size() {
+    let place = Place::configured(TRIVIAL);
+    let kept = task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]);
+    let dropped = task("task-2", &[("README.md", "green")], &["task-1"]);
+    let mut again = kept.clone();
+    again["description"] = json!("Subtract, and nothing else.");
+    let script = Script::feature(&[kept, dropped])
+        .with(role("planner").round(2).says(plan(&[again])))
+        .with(subtracting())
+        .with(
+            role("implementer")
+                .task("task-2")
+                .writes("README.md", "add\nand sub\n")
+                .says(implemented("task-2")),
+        )
+        .with(role("verifier").task("task-2").says(verified("task-2", "not met")));
+    let shown = place.feature(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let row = place.latest();
+    let stat = place.git(&["diff", "--numstat", &row.base, &row.branch, "--", "sums", "tests", "README.md"]);
+    let count =
+        |line: &str| line.split('\t').take(2).filter_map(|part| part.parse::<u64>().ok()).sum::<u64>();
+    assert_eq!(changed_lines(&place), stat.lines().map(count).sum::<u64>(), "{stat}");
 }
 
 // CORE-12

@@ -195,6 +195,25 @@ fn a_correction_whose_cost_nobody_told_is_not_free() {
     assert!(place.remand(&["stats", "--csv"]).out.lines().any(|line| line.contains(",,")), "no number");
 }
 
+// CORE-11, PF-09, PF-11
+#[test]
+fn tokens_that_nobody_told_are_unknown_in_every_figure() {
+    let place = Place::configured(TRIVIAL);
+    let mut replanned = plan(&units());
+    replanned["summary"] = json!("Which is taken from which is said.");
+    let script = corrected().with(role("tsp-planner").round(2).used(json!({})).says(replanned));
+    for _ in 0..3 {
+        assert_eq!(place.tsp(&script).code, 0);
+    }
+    let defects = place.reader().defects(&place.latest().run).expect("defects");
+    assert_eq!((defects[0].untold, defects[2].untold), (1, 0), "{defects:?}");
+    let told = |words: &[&str]| place.remand(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told(&["defects"]).contains("200 tokens and unknown ones"), "{}", told(&["defects"]));
+    assert!(told(&["stats"]).contains("200 tokens and unknown ones"), "{}", told(&["stats"]));
+    let estimate = json_of(&place, &["estimate", "--size", "4", "--workflow", "tsp"]);
+    assert_eq!(estimate["efforts"]["tokens"]["fit"]["too-few"]["points"], json!(0), "{estimate}");
+}
+
 // PF-12
 #[test]
 fn a_human_attributes_a_settled_defect_anew_and_history_keeps_both() {
@@ -287,6 +306,9 @@ fn figures_are_taken_over_all_runs_of_a_workflow() {
     assert_eq!(phase("design-review")["yield"], json!(0.0));
     assert_eq!(planning["rates"], json!([0.5, 0.0]));
     assert_eq!(planning["correction"]["tokens"], json!(250));
+    // Five dispatches dealt with a defect of planning and one of code.
+    assert_eq!(planning["correction"]["dispatches"], json!(2.5));
+    assert_eq!(phase("code")["correction"]["dispatches"], json!(2.5));
     // Twice two lines of code, and twice eight of a test.
     let lines = workflows[0]["changed_lines"].as_f64().expect("lines");
     assert_eq!(lines, 20.0);

@@ -9,6 +9,7 @@ use remand_kernel::event::Usage;
 use remand_kernel::finding::{Category, Place, Severity};
 use remand_kernel::state::FiledStatus;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 const WORK: &str = "SELECT events.seq, phase, task, commands.kind = 'dispatch', tokens, money, time
     FROM events JOIN commands ON commands.id BETWEEN events.id << 16 AND events.id << 16 | 65535
@@ -37,7 +38,11 @@ pub struct DefectRow {
     /// Dispatches between sending it back and settling it, by phase in the order of work.
     pub attempts: Vec<Attempts>,
     /// What the correction used. Where one dispatch dealt with several defects, each has its share.
+    pub shared: Shared,
+    /// Of the dispatches that told them.
     pub tokens: u64,
+    /// Dispatches that did not tell their tokens.
+    pub untold: u32,
     /// Micro-units of the currency, of the dispatches whose cost is known.
     pub money: u64,
     /// Dispatches whose cost nobody told.
@@ -47,6 +52,16 @@ pub struct DefectRow {
     pub resolution: Resolution,
     /// What humans said about its origin, in order.
     pub reattributions: Vec<ReattributionRow>,
+}
+
+/// Dispatches, each divided by the number of defects that it dealt with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Shared {
+    pub dispatches: f64,
+    /// Those of them whose cost nobody told.
+    pub unpriced: f64,
+    /// Those of them that did not tell their tokens.
+    pub untold: f64,
 }
 
 /// How often a phase worked on a correction.
@@ -105,6 +120,8 @@ struct Work {
     phase: String,
     task: Option<String>,
     is_dispatch: bool,
+    /// It told how many tokens it used.
+    is_told: bool,
     usage: Usage,
 }
 
@@ -123,13 +140,6 @@ impl Resolution {
             | Resolution::Open => true,
             Resolution::Withdrawn | Resolution::ReportedAgain => false,
         }
-    }
-}
-
-impl DefectRow {
-    /// How many dispatches its correction took.
-    pub fn dispatches(&self) -> u32 {
-        self.attempts.iter().map(|attempts| attempts.dispatches).sum()
     }
 }
 
@@ -173,6 +183,7 @@ impl Reader {
                 phase: row.get(1)?,
                 task: row.get(2)?,
                 is_dispatch: row.get(3)?,
+                is_told: count(4)?.is_some(),
                 usage: Usage {
                     tokens: count(4)?.unwrap_or(0),
                     money: count(5)?,
@@ -207,7 +218,9 @@ fn defect(
         injected,
         detected: finding.phase.clone(),
         attempts: Vec::new(),
+        shared: Shared::default(),
         tokens: 0,
+        untold: 0,
         money: 0,
         unpriced: 0,
         time: 0,
@@ -215,12 +228,17 @@ fn defect(
         reattributions,
     };
     for done in work.iter().filter(|done| own.iter().any(|correction| covers(correction, done))) {
-        let sharing = corrections.iter().filter(|correction| covers(correction, done)).count().max(1) as u64;
-        defect.tokens += done.usage.tokens / sharing;
-        defect.money += done.usage.money.unwrap_or(0) / sharing;
-        defect.time += done.usage.time / sharing;
+        let part = Part::of(finding, corrections, done);
+        defect.tokens += part.of_amount(done.usage.tokens);
+        defect.money += part.of_amount(done.usage.money.unwrap_or(0));
+        defect.time += part.of_amount(done.usage.time);
         if done.is_dispatch {
-            defect.unpriced += u32::from(done.usage.money.is_none());
+            let (unpriced, untold) = (u32::from(done.usage.money.is_none()), u32::from(!done.is_told));
+            defect.unpriced += unpriced;
+            defect.untold += untold;
+            defect.shared.dispatches += part.of_one();
+            defect.shared.unpriced += part.of_one() * f64::from(unpriced);
+            defect.shared.untold += part.of_one() * f64::from(untold);
             match defect.attempts.iter_mut().find(|attempts| attempts.phase == done.phase) {
                 Some(attempts) => attempts.dispatches += 1,
                 None => defect.attempts.push(Attempts { phase: done.phase.clone(), dispatches: 1 }),
@@ -228,6 +246,32 @@ fn defect(
         }
     }
     defect
+}
+
+/// The part that one defect has in work that several were corrected by.
+struct Part {
+    /// Its place among them.
+    at: u32,
+    among: u32,
+}
+
+impl Part {
+    fn of(finding: &FindingRow, corrections: &[CorrectionRow], done: &Work) -> Part {
+        let covering = corrections.iter().filter(|correction| covers(correction, done));
+        let all: BTreeSet<u32> = covering.map(|correction| correction.position).collect();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Part { at: count(all.range(..finding.position).count()), among: count(all.len()).max(1) }
+    }
+
+    /// The parts of all of them are the whole amount.
+    fn of_amount(&self, amount: u64) -> u64 {
+        let up_to = |at: u32| u128::from(amount) * u128::from(at) / u128::from(self.among);
+        u64::try_from(up_to(self.at + 1) - up_to(self.at)).unwrap_or(u64::MAX)
+    }
+
+    fn of_one(&self) -> f64 {
+        1.0 / f64::from(self.among)
+    }
 }
 
 /// Whether work was done for a correction: issued since it was sent, before it was closed, and within the same task.

@@ -31,7 +31,7 @@ pub use artifact::ArtifactRow;
 pub use check::{CheckFilter, CheckRow, Origin};
 pub use correction::{CorrectionEnd, CorrectionRow};
 pub use cost::{CostBy, CostRow};
-pub use defect::{Attempts, DefectRow, ReattributionRow, Resolution};
+pub use defect::{Attempts, DefectRow, ReattributionRow, Resolution, Shared};
 pub use dispatch::{DispatchRow, DispatchStatus};
 pub use finding::FindingRow;
 pub use gate::{GateKind, GateOption, GateRow, WithheldOption};

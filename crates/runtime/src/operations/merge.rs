@@ -6,12 +6,15 @@ use crate::git::Merge;
 use crate::workshop::{Job, LaneTree, Trouble};
 use remand_ledger::fact::NoteKind;
 
+/// What it says where a task's change is part of the run's tree now.
+pub const MERGED: &str = "merged";
+
 pub fn run(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let task = task.ok_or_else(|| Trouble::denied("only the change of a task can be merged"))?;
     let lane = LaneTree::as_it_is(job)?;
     match lane.merge(job, task)? {
         Merge::Merged(_) => {
-            let mut done = Done::saying("merged");
+            let mut done = Done::saying(MERGED);
             if let Some(text) = untested(job, &lane, task)? {
                 done.note(NoteKind::Warning, text);
             }

@@ -22,6 +22,9 @@ mod tiers;
 mod tracker;
 mod verify;
 
+pub(crate) use merge::MERGED;
+pub(crate) use take_back::REVERT;
+
 use crate::confine::{Policy, Privacy};
 use crate::host::Ending;
 use crate::workshop::{Job, Trouble};

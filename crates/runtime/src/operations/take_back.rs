@@ -7,6 +7,9 @@ use remand_kernel::step::given_up;
 use remand_ledger::fact::{Check, NoteKind};
 use remand_ledger::query::CheckFilter;
 
+/// How the row of evidence on a task begins whose change was taken back.
+pub const REVERT: &str = "revert-";
+
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let tasks = given_up(&job.program, &job.state);
     let names: Vec<&str> = tasks.iter().map(String::as_str).collect();
@@ -37,7 +40,7 @@ fn reverted(task: &str, iteration: u32) -> Check {
     Check {
         task: Some(task.to_string()),
         phase: RowPhase::After,
-        name: format!("revert-{task}"),
+        name: format!("{REVERT}{task}"),
         tool: "git".to_string(),
         command: None,
         exit_code: None,

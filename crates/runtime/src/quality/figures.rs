@@ -1,10 +1,12 @@
 //! What one run tells: how often its phases were entered and sent back to, which defects each injected and removed.
 
+use crate::operations::{MERGED, REVERT};
 use crate::pinned::Pinned;
-use remand_ledger::query::{ArtifactRow, DefectRow, Resolution, RunRow};
-use remand_ledger::{LedgerError, Reader, RunId};
+use remand_kernel::change::Digest;
+use remand_ledger::query::{ArtifactRow, CheckFilter, DefectRow, Resolution, RunRow};
+use remand_ledger::{LedgerError, Reader, ReplayFrom, Replayed, RunId, replay};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The figures of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -13,7 +15,7 @@ pub struct RunFigures {
     pub workflow: String,
     /// In the order of the workflow; only those that the run entered, or that injected a defect.
     pub phases: Vec<PhaseFigures>,
-    /// Lines that the run added and took out.
+    /// Lines that the run added and took out, as far as its result has them.
     pub changed_lines: u64,
 }
 
@@ -35,16 +37,19 @@ pub struct PhaseFigures {
     pub correction: Cost,
 }
 
-/// What corrections took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// What corrections took. A dispatch that dealt with several defects is shared among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     pub defects: u64,
-    pub dispatches: u64,
+    pub dispatches: f64,
+    /// As far as they are known.
     pub tokens: u64,
+    /// Dispatches whose tokens are not known.
+    pub untold: f64,
     /// Micro-units of the currency, as far as it is known.
     pub money: u64,
     /// Dispatches whose cost is not known.
-    pub unpriced: u64,
+    pub unpriced: f64,
     /// Milliseconds of work.
     pub time: u64,
 }
@@ -61,6 +66,7 @@ impl Cost {
         self.defects += other.defects;
         self.dispatches += other.dispatches;
         self.tokens += other.tokens;
+        self.untold += other.untold;
         self.money += other.money;
         self.unpriced += other.unpriced;
         self.time += other.time;
@@ -69,10 +75,11 @@ impl Cost {
     fn of(defect: &DefectRow) -> Cost {
         Cost {
             defects: 1,
-            dispatches: u64::from(defect.dispatches()),
+            dispatches: defect.shared.dispatches,
             tokens: defect.tokens,
+            untold: defect.shared.untold,
             money: defect.money,
-            unpriced: u64::from(defect.unpriced),
+            unpriced: defect.shared.unpriced,
             time: defect.time,
         }
     }
@@ -163,22 +170,47 @@ fn visits(reader: &Reader, run: &RunId) -> Result<Vec<(String, u64)>, LedgerErro
     Ok(phases.into_iter().map(|(phase, visits)| (phase, visits.len() as u64)).collect())
 }
 
-/// The lines of the last patch of each part: a task's own, or that of the whole tree.
+/// The lines that are in the result: those of the last patch of the whole tree, and of what tasks merged since. A task
+/// that is merged again brings only what it has changed since; one that was taken back brings nothing.
 fn changed_lines(reader: &Reader, run: &RunId) -> Result<u64, LedgerError> {
-    let mut last: BTreeMap<String, ArtifactRow> = BTreeMap::new();
-    for row in reader.artifacts(run)?.into_iter().filter(|row| row.format == "patch") {
-        match last.get(&row.part) {
-            Some(known) if known.seq >= row.seq => {}
-            Some(_) | None => {
-                last.insert(row.part.clone(), row);
-            }
-        }
+    let patches = patches(reader, run)?;
+    let last = |part: &str, before: u64| {
+        let own = patches.iter().filter(|row| row.part == part && row.seq <= before);
+        own.max_by_key(|row| row.seq)
+    };
+    let whole = last("", u64::MAX);
+    let checks = reader.checks(run, CheckFilter::default())?;
+    let is_back = |task: &str| checks.iter().any(|row| row.name == format!("{REVERT}{task}"));
+    let mut counted: Vec<&ArtifactRow> = whole.filter(|row| stands(reader, run, row)).into_iter().collect();
+    for merge in reader.operations(run)?.iter().filter(|row| row.result.as_deref() == Some(MERGED)) {
+        let task = merge.task.as_deref().filter(|task| !is_back(task));
+        let is_covered = whole.is_some_and(|whole| whole.seq > merge.seq);
+        counted.extend(task.filter(|_| !is_covered).and_then(|task| last(task, merge.seq)));
     }
     let mut lines = 0;
-    for row in last.values() {
+    for row in counted {
         lines += patch_lines(&String::from_utf8_lossy(&reader.blob(row.blob)?));
     }
     Ok(lines)
+}
+
+/// All versions of what was changed in trees.
+fn patches(reader: &Reader, run: &RunId) -> Result<Vec<ArtifactRow>, LedgerError> {
+    let is_patch = |row: &ArtifactRow| row.format == "patch";
+    let names: BTreeSet<String> =
+        reader.artifacts(run)?.into_iter().filter(is_patch).map(|row| row.name).collect();
+    let mut patches = Vec::new();
+    for name in names {
+        patches.extend(reader.artifact_versions(run, &name)?.into_iter().filter(is_patch));
+    }
+    Ok(patches)
+}
+
+/// Whether the tree was not put back to the base in the end; a run that cannot be lived through again does not say.
+fn stands(reader: &Reader, run: &RunId, patch: &ArtifactRow) -> bool {
+    let Ok(Replayed { program, state, .. }) = replay(reader, run, ReplayFrom::Snapshot) else { return true };
+    let artifact = program.artifact_named(&patch.name);
+    artifact.is_none_or(|artifact| state.digest(artifact) != Digest::default())
 }
 
 /// Lines that a patch adds or takes out; those before the first hunk of a file are its head.
@@ -206,6 +238,7 @@ pub(super) fn ratio(part: u64, whole: u64) -> f64 {
 mod tests {
     use super::*;
     use remand_kernel::finding::{Category, Place, Severity};
+    use remand_ledger::query::Shared;
 
     fn defect(injected: &str, detected: &str, resolution: Resolution) -> DefectRow {
         DefectRow {
@@ -219,7 +252,9 @@ mod tests {
             assumed: false,
             detected: detected.to_string(),
             attempts: Vec::new(),
+            shared: Shared::default(),
             tokens: 10,
+            untold: 0,
             money: 0,
             unpriced: 0,
             time: 0,

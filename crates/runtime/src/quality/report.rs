@@ -114,10 +114,11 @@ impl Cost {
     pub fn each(&self) -> Option<Cost> {
         (self.defects > 0).then(|| Cost {
             defects: 1,
-            dispatches: self.dispatches / self.defects,
+            dispatches: self.dispatches / ratio(self.defects, 1),
             tokens: self.tokens / self.defects,
+            untold: self.untold / ratio(self.defects, 1),
             money: self.money / self.defects,
-            unpriced: self.unpriced.div_ceil(self.defects),
+            unpriced: self.unpriced / ratio(self.defects, 1),
             time: self.time / self.defects,
         })
     }

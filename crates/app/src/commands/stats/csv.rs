@@ -39,10 +39,10 @@ fn fields(repository: &str, report: &Report, phase: &PhaseReport) -> Vec<String>
         share(phase.share),
         share(phase.density),
         number(cost.defects),
-        number(cost.dispatches),
-        number(cost.tokens),
+        share(Some(cost.dispatches)),
         // What is not known in full is no number to reckon with.
-        if cost.unpriced == 0 { number(cost.money) } else { String::new() },
+        if cost.untold > 0.0 { String::new() } else { number(cost.tokens) },
+        if cost.unpriced > 0.0 { String::new() } else { number(cost.money) },
         number(cost.time),
         number(u64::from(is_alert)),
     ]
