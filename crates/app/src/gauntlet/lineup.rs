@@ -10,11 +10,8 @@ use remand_runtime::clock;
 use remand_runtime::process::Cancel;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Is told what happens while cases are played.
 pub trait Watcher: Sync {
@@ -65,42 +62,24 @@ impl Lineup {
 
     /// Plays all cases, and gives how they ended in the order in which they were given. None when told to stop.
     pub fn play(&self, choices: &[Choice], stop: &Stop, watcher: &dyn Watcher) -> Option<Vec<Tried>> {
-        let cancel = Cancel::new();
         // The long ones first, so that none of them is left alone at the end.
         let mut order: Vec<usize> = (0..choices.len()).collect();
         order.sort_by_key(|at| choices[*at].case.workflow == Case::QUICK);
-        let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let next = AtomicUsize::new(0);
         let ended: Mutex<Vec<(usize, Tried)>> = Mutex::default();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !over.load(Ordering::SeqCst) && !stop.is_set() {
-                    std::thread::sleep(LOOK);
-                }
-                if stop.is_set() {
-                    cancel.cancel();
-                }
-            });
-            let workers: Vec<_> = (0..self.at_once)
-                .map(|_| {
-                    scope.spawn(|| {
-                        loop {
-                            let turn = next.fetch_add(1, Ordering::SeqCst);
-                            let Some(at) = order.get(turn).copied().filter(|_| !stop.is_set()) else {
-                                return;
-                            };
-                            let choice = &choices[at];
-                            watcher.started(choice);
-                            let tried = self.one(choice, &cancel);
-                            watcher.ended(&tried);
-                            ended.lock().unwrap_or_else(PoisonError::into_inner).push((at, tried));
-                        }
-                    })
-                })
-                .collect();
-            for worker in workers {
-                let _ = worker.join();
-            }
-            over.store(true, Ordering::SeqCst);
+        let work = |cancel: &Cancel| loop {
+            let turn = next.fetch_add(1, Ordering::SeqCst);
+            let Some(at) = order.get(turn).copied().filter(|_| !stop.is_set()) else {
+                return;
+            };
+            let choice = &choices[at];
+            watcher.started(choice);
+            let tried = self.one(choice, cancel);
+            watcher.ended(&tried);
+            ended.lock().unwrap_or_else(PoisonError::into_inner).push((at, tried));
+        };
+        stop.heeded_by(|cancel| {
+            std::thread::scope(|scope| (0..self.at_once).for_each(|_| _ = scope.spawn(|| work(cancel))));
         });
         let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         ended.sort_by_key(|(at, _)| *at);

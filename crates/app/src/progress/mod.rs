@@ -6,13 +6,19 @@ mod plain;
 mod words;
 
 use remand_runtime::host::Watch;
+use remand_runtime::process::Cancel;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 pub use json::JsonLines;
 pub use live::Live;
 pub use plain::Plain;
+
+/// The pause between two looks at whether the process was asked to end.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Set by the signals that ask a process to end.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +39,32 @@ impl Stop {
 
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Does work whose processes are ended when this one is asked to end.
+    pub fn heeded_by<T>(&self, work: impl FnOnce(&Cancel) -> T) -> T {
+        let (cancel, over) = (Cancel::new(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) && !self.is_set() {
+                    thread::sleep(LOOK);
+                }
+                if self.is_set() {
+                    cancel.cancel();
+                }
+            });
+            let _end = AtEnd(&over);
+            work(&cancel)
+        })
+    }
+}
+
+/// Tells that work is over, however it ended.
+struct AtEnd<'o>(&'o AtomicBool);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
     }
 }
 

@@ -288,7 +288,10 @@ mod tests {
     fn what_it_thought_is_output() {
         let usage = json!({"in": 10, "out": 3, "thought": 4, "all": 19});
         let heard = |more: &str| {
-            ear(&format!("input = [{{at = 'in'}}]\noutput = [{{at = 'out'}}]\n{more}"), &[usage.clone()])
+            ear(
+                &format!("input = [{{at = 'in'}}]\noutput = [{{at = 'out'}}]\n{more}"),
+                std::slice::from_ref(&usage),
+            )
         };
         assert_eq!(heard("").output(), Some(3));
         assert_eq!(heard("thoughts = [{at = 'thought'}]").output(), Some(7));

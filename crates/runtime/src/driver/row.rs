@@ -52,6 +52,7 @@ pub struct Row {
     #[serde(default)]
     pub ports: Vec<u16>,
     /// Names at the root of a repository that hold settings of this program: they are out of the tree while it works.
+    /// One that begins with `**/` counts in every folder.
     #[serde(default)]
     pub unseen: Vec<String>,
     /// The model when a role names none.

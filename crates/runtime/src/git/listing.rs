@@ -1,9 +1,8 @@
 //! What the references of a repository hold: names in a folder over all of them, branches, and commits of runs.
 
-use super::call::{fields, git};
+use super::call::{fields, git, path};
 use super::{CommitId, GitError, Repository, TreeId};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// A branch, local or of a remote.
@@ -23,11 +22,10 @@ impl Repository {
         Ok(names.filter_map(|name| name.strip_prefix(&below).map(str::to_string)).collect())
     }
 
-    /// The files of a tree whose name is this one but for its ending, wherever they lie.
-    pub fn files_with_stem(&self, tree: &TreeId, stem: &OsStr) -> Result<Vec<PathBuf>, GitError> {
+    /// All files of a tree.
+    pub fn files(&self, tree: &TreeId) -> Result<Vec<PathBuf>, GitError> {
         let output = git(&self.objects(), ["ls-tree", "-r", "-z", "--name-only", tree.tree()]).run()?;
-        let paths = fields(&output).map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned()));
-        Ok(paths.filter(|path| path.file_stem() == Some(stem)).collect())
+        Ok(fields(&output).map(path).collect())
     }
 
     /// The names of what lies right in a folder, wherever a reference leads.

@@ -52,7 +52,7 @@ pub use listing::Branch;
 pub use merge::Merge;
 pub use oddity::{Oddity, Strange};
 pub use pool::At;
-pub(crate) use remove::{remove, remove_inside};
+pub(crate) use remove::{clear_way, remove, remove_inside};
 pub use repository::{Head, Repository};
 pub use rollback::{Committed, Rollback, rollback};
 pub use run::{BranchFate, RunTrees, State};

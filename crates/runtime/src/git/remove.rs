@@ -49,7 +49,7 @@ pub(crate) fn remove_inside(root: &Path, inside: &Path) -> Result<(), GitError> 
 }
 
 /// Makes the way to a path inside a root consist of real folders only.
-pub(super) fn clear_way(root: &Path, inside: &Path) -> Result<(), GitError> {
+pub(crate) fn clear_way(root: &Path, inside: &Path) -> Result<(), GitError> {
     let mut above: Vec<&Path> = inside.ancestors().skip(1).collect();
     above.pop();
     for folder in above.into_iter().rev().map(|folder| root.join(folder)) {

@@ -42,7 +42,8 @@ impl Shelf {
     /// Another ticket of a commit that would have its papers in the same folder.
     pub fn namesake(&self, repository: &Repository, commit: &CommitId) -> Result<Option<PathBuf>, GitError> {
         let tree = repository.tree_of(commit)?;
-        for path in repository.files_with_stem(&tree, OsStr::new(&self.name))? {
+        let stem = Some(OsStr::new(&self.name));
+        for path in repository.files(&tree)?.into_iter().filter(|path| path.file_stem() == stem) {
             let is_other = path != self.ticket && !path.starts_with(DESIGNS);
             let bytes = if is_other { repository.read(&tree, &path)? } else { None };
             let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

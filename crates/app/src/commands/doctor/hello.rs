@@ -4,6 +4,7 @@
 
 use super::checkup::Checkup;
 use crate::exit::Failure;
+use crate::progress::Stop;
 use crate::table::amount;
 use crate::workplace::{environment, internal, of_git, of_home, of_ledger};
 use remand_ledger::Reader;
@@ -12,7 +13,7 @@ use remand_runtime::clock;
 use remand_runtime::config::Config;
 use remand_runtime::git::Repository;
 use remand_runtime::home::Home;
-use remand_runtime::process::{self, Cancel, Job};
+use remand_runtime::process::{self, Job};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -68,7 +69,8 @@ fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Told, Failure
     let mut job = Job::apart(argv, &project, "doctor");
     job.environment = environment().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
     job.limits.time = PATIENCE;
-    let ended = process::run(&job, &Cancel::new())
+    let ended = Stop::listen()
+        .heeded_by(|cancel| process::run(&job, cancel))
         .map_err(|error| internal("this program cannot be started", &error))?;
     let repository = Repository::discover(&project).map_err(|error| of_git(&error))?;
     let identity = repository.identity().map_err(|error| of_git(&error))?;

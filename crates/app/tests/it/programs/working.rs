@@ -102,6 +102,10 @@ const HOSTILE: &[(&str, &str)] = &[
     ),
     ("GEMINI.md", "MARK-gemini-orders\n"),
     ("src/GEMINI.md", "MARK-gemini-orders\n"),
+    ("src/AGENTS.md", "MARK-nested-orders\n"),
+    ("src/CLAUDE.md", "MARK-nested-orders\n"),
+    ("src/CONTEXT.md", "MARK-nested-orders\n"),
+    ("src/QWEN.md", "MARK-nested-orders\n"),
     (
         ".env",
         "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9\nOPENAI_MODEL=MARK-env\nGEMINI_SYSTEM_MD=AGENTS.md\nQWEN_SYSTEM_MD=AGENTS.md\n",
