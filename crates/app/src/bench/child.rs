@@ -31,21 +31,30 @@ impl Probe {
 
 /// Runs this program on a folder to its end, below a tracer or by itself.
 pub fn start(probe: Probe, folder: &Path, count: u32, tracer: &[OsString]) -> Result<Ended, Failure> {
+    let mut arguments: Vec<OsString> = ["bench", "probe", probe.name()].map(OsString::from).to_vec();
+    arguments.push(folder.into());
+    arguments.push(count.to_string().into());
+    ended(folder, &arguments, tracer)
+}
+
+/// Runs this program in a folder to its end.
+pub fn this_program(folder: &Path, arguments: &[OsString]) -> Result<Ended, Failure> {
+    ended(folder, arguments, &[])
+}
+
+fn ended(folder: &Path, arguments: &[OsString], tracer: &[OsString]) -> Result<Ended, Failure> {
     let program =
         std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
-    let mut argv: Vec<OsString> = tracer.to_vec();
-    argv.push(program.into_os_string());
-    argv.extend(["bench", "probe", probe.name()].map(OsString::from));
-    argv.push(folder.into());
-    argv.push(count.to_string().into());
-    let mut job = Job::apart(argv, folder, "bench").inherit(&["PATH"]);
+    let argv = tracer.iter().cloned().chain([program.into_os_string()]).chain(arguments.iter().cloned());
+    let mut job = Job::apart(argv, folder, "bench").inherit(&["PATH", "HOME"]);
     job.limits.time = Duration::from_secs(1_800);
     let ended =
         run(&job, &Cancel::default()).map_err(|error| internal("a child cannot be started", &error))?;
     if ended.exit.succeeded() {
         return Ok(ended);
     }
-    let failure = defect(format!("`bench probe {}` ended with {}", probe.name(), ended.exit));
+    let said: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let failure = defect(format!("`remand {}` ended with {}", said.join(" "), ended.exit));
     Err(failure.caused_by(ended.stderr.text().trim().to_string()))
 }
 

@@ -19,6 +19,7 @@ pub mod probe;
 
 mod flat;
 mod gate;
+mod overview;
 mod processes;
 mod resume;
 mod steps;
@@ -55,6 +56,8 @@ pub fn journal(state: &Path, scale: Scale, tell: impl Fn(&str)) -> Result<Report
     figures.push(gate::measure(&place, scale)?);
     tell("idle runs");
     figures.push(processes::idle(&place, scale, &feature)?);
+    tell("the status of very many runs");
+    figures.push(overview::measure(&place, scale, &feature)?);
     tell("start to open ledger");
     figures.extend(processes::start_to_open(&folder)?);
     Ok(Report {

@@ -5,10 +5,6 @@ use super::three_tasks::{self, REHEARSAL, assert_sound, marked};
 use remand_kernel::{State, Step, step};
 use remand_ledger::query::{JournalRow, RunStage};
 use remand_ledger::{Entry, Facts, Millis, ReplayFrom, RunId, replay};
-use std::time::{Duration, Instant};
-
-/// Ten times what it should take; how long it really takes is for benchmarks.
-const BOUND: Duration = Duration::from_millis(500);
 
 /// Parks a run at its first gate.
 fn parked(place: &Place) -> RunId {
@@ -62,10 +58,10 @@ fn a_thousand_runs_wait_in_one_ledger_without_a_process() {
     let model = parked(&place);
     let runs: Vec<RunId> = (0..999).map(|k| RunId(format!("{}-{k:03}", model.0))).collect();
     live_again(&place, &model, &runs, |n| Millis(1_800_000_000_000 + n as i64));
-    let status = timed(&place, &["status", "--json"]);
+    let status = told(&place, &["status", "--json"]);
     let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
     assert_eq!(status["count"], 1000);
-    let gates = timed(&place, &["gates"]);
+    let gates = told(&place, &["gates"]);
     assert!(runs.iter().chain([&model]).all(|run| gates.contains(&run.0)));
     assert_eq!(place.reader().open_gates().expect("gates").len(), 1000);
     // The mark of the model is a part of no other's: each is looked for by itself.
@@ -97,14 +93,10 @@ fn a_clock_that_goes_backwards_changes_nothing_but_the_times() {
     assert_sound(&place);
 }
 
-/// What a command prints, if it does so in time.
-fn timed(place: &Place, arguments: &[&str]) -> String {
-    let began = Instant::now();
+/// What a command prints.
+fn told(place: &Place, arguments: &[&str]) -> String {
     let shown = place.remand(arguments);
-    let took = began.elapsed();
-    println!("{arguments:?} with 1000 runs: {took:?}");
     assert_eq!(shown.code, 0, "{arguments:?}: {shown:?}");
-    assert!(took < BOUND, "{arguments:?} took {took:?}");
     shown.out
 }
 
