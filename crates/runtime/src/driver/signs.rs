@@ -3,7 +3,7 @@
 use super::row::{Kind, Row, Told};
 use crate::contract;
 use crate::process::Exit;
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 use remand_kernel::signal::Failure;
 use std::time::Duration;
 
@@ -134,27 +134,52 @@ impl Ailment {
         };
         let words: String = contract::clean(&self.words).chars().take(300).collect();
         match retry_after(&self.words) {
-            Some(wait) => format!("{what} ({words}); retry after {} s", wait.as_secs().max(1)),
+            Some(wait) => {
+                format!("{what} ({words}); retry after {} s", wait.as_millis().div_ceil(1000).max(1))
+            }
             None => format!("{what} ({words})"),
         }
     }
 }
 
-/// How long a service asks to wait, as its words say.
+/// How long a service asks to wait, as its words say: numbers with units, such as `1m30s`, or one without.
 pub fn retry_after(words: &str) -> Option<Duration> {
-    let pattern =
-        r"(?i)(?:retry.{0,3}after|retry in|try again in)[^0-9]{0,12}([0-9]+)(?:\.[0-9]+)?\s*(ms|m\b|min)?";
-    let regex = regex::Regex::new(pattern).ok()?;
-    let found = regex.captures_iter(words).last()?;
-    let count: u64 = found.get(1)?.as_str().parse().ok()?;
-    Some(match found.get(2).map(|unit| unit.as_str()) {
-        Some("ms") => Duration::from_millis(count),
-        Some(_) => Duration::from_secs(count.saturating_mul(60)),
-        None => Duration::from_secs(count),
+    let asks = r"(?i)(?:retry.{0,3}after(.?ms\b)?|retry in|try again in)[^0-9]{0,12}([0-9])";
+    let part = Regex::new(r"^[\s,]*(?:and\s+)?([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)").ok()?;
+    let found = Regex::new(asks).ok()?.captures_iter(words).last()?;
+    let in_millis = found.get(1).is_some();
+    let mut rest = words.get(found.get(2)?.start()..)?;
+    let mut total = None;
+    while let Some(next) = part.captures(rest) {
+        let count: f64 = next[1].parse().ok()?;
+        match (seconds(&next[2]), total) {
+            (Some(unit), _) => total = Some(total.unwrap_or(0.0) + count * unit),
+            (None, None) => return wait(if in_millis { count / 1000.0 } else { count }),
+            (None, Some(_)) => break,
+        }
+        rest = &rest[next[0].len()..];
+    }
+    wait(total?)
+}
+
+fn wait(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// How many seconds a unit has.
+fn seconds(unit: &str) -> Option<f64> {
+    Some(match unit.to_ascii_lowercase().as_str() {
+        "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => 0.001,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86400.0,
+        _ => return None,
     })
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use super::*;
 
@@ -185,13 +210,41 @@ mod tests {
         assert_eq!(common(signs), None);
     }
 
+    // CORE-10
     #[test]
     fn a_wish_to_wait_is_understood() {
-        let seconds = |words| retry_after(words).map(|wait| wait.as_secs());
-        assert_eq!(seconds("429: retry-after: 17"), Some(17));
-        assert_eq!(seconds("Please try again in 20s."), Some(20));
-        assert_eq!(seconds("retry after 2 min"), Some(120));
-        assert_eq!(retry_after("try again in 250ms"), Some(Duration::from_millis(250)));
-        assert_eq!(seconds("too many requests"), None);
+        let cases = [
+            ("429: retry-after: 17", 17_000),
+            ("{\"retry_after\": 1.5}", 1_500),
+            ("Please try again in 20s.", 20_000),
+            ("Please try again in 7.66s. Visit https://example.org/429", 7_660),
+            ("try again in 250ms", 250),
+            ("try again in 6m0s", 360_000),
+            ("Please try again in 1m30s.", 90_000),
+            ("retry in 1h2m3.5s", 3_723_500),
+            ("retry after 2 min", 120_000),
+            ("Retry after 5 Minutes", 300_000),
+            ("try again in 1 hour, 429 Too Many Requests", 3_600_000),
+            ("try again in 2 hours and 5 minutes", 7_500_000),
+            ("try again in 3 days 4 hours", 273_600_000),
+            ("retry-after-ms: 1200", 1_200),
+            ("\"retry_after_ms\":900,\"code\":429", 900),
+            ("retry after 3 s, or better: retry after 9 s", 9_000),
+        ];
+        for (words, millis) in cases {
+            assert_eq!(retry_after(words), Some(Duration::from_millis(millis)), "{words}");
+        }
+        for words in ["too many requests", "retry after some time"] {
+            assert_eq!(retry_after(words), None, "{words}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_a_wait_is_no_shorter_than_the_wish() {
+        let row = crate::driver::Known::with(&std::collections::BTreeMap::new())
+            .and_then(|known| known.get("codex"));
+        let row = row.expect("a row").row;
+        let ailment = Ailment { kind: Kind::RateLimit, words: "retry-after-ms: 1200".to_string() };
+        assert_eq!(retry_after(&ailment.detail(&row)), Some(Duration::from_secs(2)));
     }
 }
