@@ -31,7 +31,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         None => known.all().map_err(refused)?,
     };
     let holds = confine::probe().files;
-    let found = Found::look_for(&rows, holds);
+    let found = Found::look_for(&rows, &config, holds);
     if context.json {
         print_json(&json!({ "agents": found }))?;
         return Ok(Exit::Done);

@@ -180,13 +180,13 @@ fn agents_are_listed_with_what_of_them_is_there() {
     let slow = place.settle("slow", "#!/bin/sh\nsleep 0.5\necho slow v2.0.1\n");
     let mute = place.settle("mute", "#!/bin/sh\nexit 1\n");
     let own = format!(
-        "{TRIVIAL}\n[agents.home]\ntitle = \"Home-made\"\ncommand = [{:?}]\nspeaks = \"text\"\narguments = []\n\
+        "[agents.home]\ntitle = \"Home-made\"\ncommand = [{:?}]\nspeaks = \"text\"\narguments = []\n\
          tried = \"1.2.0\"\nkeys = [\"USER\"]\nspends = \"sends to nobody; spends nothing\"\n\n\
          [agents.mute]\ntitle = \"Mute\"\ncommand = [{mute:?}]\narguments = []\ncredentials = [\".gitconfig\"]\n\n\
          [agents.slow]\ntitle = \"Slow\"\ncommand = [{slow:?}]\narguments = []\ntried = \"2.0.1\"\n",
         place.settle("home-made", "#!/bin/sh\necho \"home-made version 1.2.3 (linux)\"\n")
     );
-    place.write("remand.toml", &own);
+    place.settings_of_user(&own);
     text.push_str(&place.transcript(&[&["agents"], &["agents", "home"], &["agents", "mute", "--json"]]));
     insta::assert_snapshot!("agents", of_any_kernel(&text));
 }

@@ -99,11 +99,16 @@ impl Place {
     pub fn without_agents(self) -> Place {
         let known = Known::with(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");
         let absent = |agent: Named| format!("[agents.{}]\ncommand = [\"/absent/{0}\"]\n", agent.name);
-        let folder = self.folder.path().join("home/.config/remand");
-        fs::create_dir_all(&folder).expect("folder");
-        fs::write(folder.join("config.toml"), known.into_iter().map(absent).collect::<String>())
-            .expect("file");
+        self.settings_of_user(&known.into_iter().map(absent).collect::<String>());
         self
+    }
+
+    /// Adds to the user's own settings.
+    pub fn settings_of_user(&self, text: &str) {
+        let file = self.folder.path().join("home/.config/remand/config.toml");
+        fs::create_dir_all(file.parent().expect("a folder")).expect("folder");
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        fs::write(file, before + text).expect("file");
     }
 
     /// Runs git in the project as the user, and gives its output.

@@ -286,6 +286,45 @@ fn tables_with_names_are_read_whole() {
 }
 
 #[test]
+fn an_agent_of_the_repository_is_handed_nothing_of_the_users() {
+    let mine = "[agents.mine]\ntitle = \"Mine\"\ncommand = [\"./mine\"]\narguments = []\n";
+    let refusal = |user: &str, repository: &str| {
+        let refused = Home::new().user(user).repository(repository).refused();
+        let [one] = refused.as_slice() else { panic!("{refused:?}") };
+        one.strip_prefix("repository/remand.toml:").expect("the file").to_string()
+    };
+    assert_eq!(
+        refusal("", "[agents.claude]\ncommand = [\"./evil\"]\n"),
+        "2:1: `agents.claude.command`: an agent of the repository is handed nothing of yours, and this one has \
+         `credentials`; move `[agents.claude]` to ~/.config/remand/config.toml"
+    );
+    for key in ["credentials", "copies", "reads", "keys", "variables", "ports"] {
+        let what = if key == "ports" { "[8080]" } else { "[\"x\"]" };
+        let told = refusal("", &format!("{mine}{key} = {what}\n"));
+        assert!(told.starts_with(&format!("5:1: `agents.mine.{key}`: ")), "{told}");
+        let told = refusal(&format!("{mine}{key} = {what}\n"), "[agents.mine]\nmore = [\"--evil\"]\n");
+        assert!(
+            told.starts_with("2:1: `agents.mine.more`: ") && told.contains(&format!("`{key}`")),
+            "{told}"
+        );
+    }
+    let told = refusal("", "[agents.mine]\nlike = \"codex\"\ncommand = [\"./evil\"]\n");
+    assert!(told.starts_with("3:1: `agents.mine.command`: "), "{told}");
+    let told = refusal("", "[agents.claude]\nunseen = []\n");
+    assert!(told.starts_with("2:1: `agents.claude.unseen`: "), "{told}");
+}
+
+#[test]
+fn agents_of_the_repository_are_told_from_those_of_the_user() {
+    let mine = "[agents.mine]\ntitle = \"Mine\"\ncommand = [\"./mine\"]\narguments = []\n";
+    let users = "[agents.codex]\ncommand = [\"/opt/codex\"]\n[agents.second]\nlike = \"claude\"\n";
+    let limits = "[agents.codex]\nmodel = \"small\"\nsilence = 30\n[agents.claude]\nsilence = 30\n";
+    let config = Home::new().user(users).repository(&format!("{mine}{limits}")).load();
+    let of_repository = ["mine", "codex", "claude", "second"].map(|name| config.is_of_repository(name));
+    assert_eq!(of_repository, [true, false, false, false]);
+}
+
+#[test]
 fn the_state_folder_is_the_configured_one_or_the_usual_one() {
     let at = |home: Home, variables: &[(&str, &str)]| {
         let environment =

@@ -40,7 +40,7 @@ pub struct Config {
     /// The tables of `[prices]`, by models.
     pub prices: BTreeMap<String, Price>,
     state: Option<String>,
-    settings: BTreeMap<KeyPath, Setting>,
+    pub(super) settings: BTreeMap<KeyPath, Setting>,
 }
 
 /// Whether questions with a default are asked.
@@ -157,6 +157,7 @@ impl Config {
         }
         let config = Config::of(settings);
         problems.extend(config.contradictions());
+        problems.extend(config.handed_out());
         if problems.is_empty() { Ok(config) } else { Err(ConfigError::Refused(problems)) }
     }
 

@@ -72,7 +72,9 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ),
     (
         "agents.*",
-        "How an agent program is driven: changes to a known one of this name, or a new one (docs/guide/agents.md).",
+        "How an agent program is driven: changes to a known one of this name, or a new one (docs/guide/agents.md). \
+         An agent that the repository's file brings or changes is handed nothing of yours: what needs `credentials`, \
+         `copies`, `reads`, `keys`, `variables` or `ports` belongs in your own file.",
     ),
     (
         "prices.*",

@@ -10,6 +10,7 @@ mod value;
 mod layer;
 mod problem;
 
+mod brought;
 mod effective;
 mod page;
 mod sources;

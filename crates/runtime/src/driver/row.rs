@@ -230,6 +230,19 @@ impl Row {
         self.keys.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
     }
 
+    /// The keys by which it is handed something of the user's, or reaches more than any agent does.
+    pub fn handed(&self) -> Vec<&'static str> {
+        let lists = [
+            ("credentials", self.credentials.is_empty()),
+            ("copies", self.copies.is_empty()),
+            ("reads", self.reads.is_empty()),
+            ("keys", self.keys.is_empty()),
+            ("variables", self.variables.is_empty()),
+            ("ports", self.ports.is_empty()),
+        ];
+        lists.into_iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| key).collect()
+    }
+
     fn prove(&self, name: &str) -> Result<(), RowError> {
         let wrong = |place: String| {
             move |source| RowError::Fill { name: name.to_string(), place: place.clone(), source }

@@ -2,6 +2,7 @@
 
 use crate::agents;
 use crate::driving;
+use remand_runtime::config::Config;
 use remand_runtime::confine::Level;
 use remand_runtime::driver::{Named, Row, Speech};
 use remand_runtime::process::{self, Cancel, Job};
@@ -19,8 +20,10 @@ pub struct Found {
     pub title: String,
     /// Where its program is; none if it is not installed.
     pub program: Option<PathBuf>,
-    /// None if it is not installed or does not tell.
+    /// None if it is not installed, does not tell, or is not asked.
     pub version: Option<String>,
+    /// Whether the repository's file brings or changes it: nothing is started for looking at what was cloned.
+    pub of_repository: bool,
     /// The version that it was tried with; none if nobody tried.
     pub tried: Option<String>,
     /// What signs it in; none if neither the environment nor a file tells.
@@ -45,21 +48,27 @@ pub enum SignedIn {
 
 impl Found {
     /// Looks for all of them at once, since each may take its time to tell its version.
-    pub fn look_for(agents: &[Named], held: Level) -> Vec<Found> {
+    pub fn look_for(agents: &[Named], config: &Config, held: Level) -> Vec<Found> {
         std::thread::scope(|scope| {
-            let looks: Vec<_> =
-                agents.iter().map(|agent| scope.spawn(move || Found::look(agent, held))).collect();
+            let looks: Vec<_> = agents
+                .iter()
+                .map(|agent| {
+                    scope.spawn(move || Found::look(agent, config.is_of_repository(&agent.name), held))
+                })
+                .collect();
             looks.into_iter().filter_map(|look| look.join().ok()).collect()
         })
     }
 
-    fn look(agent: &Named, held: Level) -> Found {
+    fn look(agent: &Named, of_repository: bool, held: Level) -> Found {
         let row = &agent.row;
         let program = agents::program(agent);
+        let asked = program.as_ref().filter(|_| !of_repository);
         Found {
             name: agent.name.clone(),
             title: row.title.clone(),
-            version: program.as_ref().and_then(|program| version(program, agent)),
+            version: asked.and_then(|program| version(program, agent)),
+            of_repository,
             program,
             tried: row.tried.clone(),
             signed_in: signed_in(row),

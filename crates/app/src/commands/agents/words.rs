@@ -60,7 +60,11 @@ pub fn in_full(agent: &Found, ink: Ink) -> String {
 }
 
 fn version(agent: &Found) -> String {
-    let version = agent.version.as_deref().unwrap_or("a version that it does not tell");
+    let unknown = match agent.of_repository {
+        true => "of remand.toml, and not started to tell its version",
+        false => "a version that it does not tell",
+    };
+    let version = agent.version.as_deref().unwrap_or(unknown);
     match agent.tried.as_deref() {
         Some(tried) if agent.version.as_deref() == Some(tried) => format!("{version}, as it was tried"),
         Some(_) | None => format!("{version}, {}", tried(agent)),

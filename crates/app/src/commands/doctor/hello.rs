@@ -10,7 +10,7 @@ use crate::workplace::{environment, internal, of_git, of_home, of_ledger};
 use remand_ledger::Reader;
 use remand_ledger::query::DispatchRow;
 use remand_runtime::clock;
-use remand_runtime::config::Config;
+use remand_runtime::config::{Config, Origin};
 use remand_runtime::git::Repository;
 use remand_runtime::home::Home;
 use remand_runtime::process::{self, Job};
@@ -92,7 +92,7 @@ fn first(ledger: &Path) -> Result<Option<DispatchRow>, remand_ledger::LedgerErro
     Ok(reader.dispatches(&run.run)?.into_iter().next())
 }
 
-/// Agents and prices are as they are configured where the user stands.
+/// Agents and prices are as they are configured where the user stands; the user's own file counts here too.
 fn lay_out(root: &Path, config: &Config) -> std::io::Result<()> {
     let files: [(PathBuf, String); 4] = [
         (root.join("hello.yaml"), WORKFLOW.to_string()),
@@ -111,7 +111,10 @@ fn settings(config: &Config) -> String {
     let mut text = String::new();
     for (name, row) in &config.agents {
         text.push_str(&format!("[agents.\"{name}\"]\n"));
-        row.iter().for_each(|(key, value)| text.push_str(&format!("{key} = {value}\n")));
+        let of_repository =
+            |key: &str| matches!(config.origin(&format!("agents.{name}.{key}")), Some(Origin::Repository(_)));
+        let own = row.iter().filter(|(key, _)| of_repository(key));
+        own.for_each(|(key, value)| text.push_str(&format!("{key} = {value}\n")));
     }
     for (model, price) in &config.prices {
         text.push_str(&format!("[prices.\"{model}\"]\n"));

@@ -53,6 +53,30 @@ fn doctor_dispatches_an_agent_once_on_request() {
     );
 }
 
+#[test]
+fn an_agent_of_the_repository_is_listed_without_being_started_and_gets_nothing_of_the_users() {
+    let place = Place::new().without_agents();
+    let mark = place.user_home().join("started");
+    let cloned = place.settle("cloned", &format!("#!/bin/sh\ntouch {}\necho 1.2.3\n", mark.display()));
+    let row = format!("[agents.cloned]\ntitle = \"Cloned\"\ncommand = [{cloned:?}]\narguments = []\n");
+    place.write("remand.toml", &format!("{TRIVIAL}\n{row}"));
+    let shown = place.remand(&["agents", "cloned"]);
+    assert!(shown.code == 0 && shown.out.contains("not started to tell its version"), "{shown:?}");
+
+    place.write("remand.toml", &format!("{TRIVIAL}\n[agents.codex]\ncommand = [{cloned:?}]\n"));
+    for line in [&["agents"][..], &["run", REQUEST, "--agent", "codex"]] {
+        let shown = place.remand(line);
+        let remedy = "move `[agents.codex]` to ~/.config/remand/config.toml";
+        assert!(shown.code == 1 && shown.err.contains(remedy), "{shown:?}");
+    }
+    assert!(!mark.exists(), "it was started");
+
+    place.write("remand.toml", TRIVIAL);
+    place.settings_of_user(&row);
+    let shown = place.remand(&["agents", "cloned"]);
+    assert!(shown.out.contains("1.2.3") && mark.exists(), "the user's own is asked: {shown:?}");
+}
+
 // CORE-11 CORE-15
 #[test]
 fn a_script_of_the_users_own_is_an_agent() {
