@@ -139,7 +139,7 @@ pub struct Usage {
 pub enum Outcome {
     /// A valid result.
     Said(Box<Report>),
-    /// No valid result. `in_a_row` counts environment failures across runs.
+    /// No valid result. `in_a_row` counts environment failures of the same agent across runs.
     Failed { failure: Failure, detail: String, in_a_row: u16 },
     /// What a walk, a simulation or a proof supposes, by signal alone; a host never says this.
     Supposed(SignalId),

@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// After so many environment failures in a row, counted across runs, a human is asked (CORE-10).
+/// After so many environment failures of an agent in a row, counted across runs, a human is asked (CORE-10).
 const ENVIRONMENT_PATIENCE: u16 = 3;
 
 /// The visit number of the operations that run when a run fails.

@@ -2,21 +2,20 @@
 
 use super::Reader;
 use crate::column::{Named, Whole, Word, words};
-use crate::error::{Fault, LedgerError};
+use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, RunId, Tokens};
-use remand_kernel::Event;
+use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
 const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, visit, attempt, started_at, completed_at,
     status, retries, tokens, money, time, model, driver, session, says, failure, detail, summary, prompt, output,
     exit_code, result, before, after, tokens_in, tokens_out, tokens_cached, tokens_stored, price";
 
-const ENDS: &str = "SELECT id, run, seq, body FROM events WHERE kind = 'ended' ORDER BY id DESC";
+/// Without those that came in after their run went on without them.
 const ENDED: &str =
-    "SELECT failure FROM dispatches WHERE run = ?1 AND seq < ?2 AND command = ?3 AND ended_by = ?4
-    ORDER BY seq DESC";
+    "SELECT failure FROM dispatches WHERE driver = ?1 AND ended_by IS NOT NULL ORDER BY ended_by DESC";
 
 /// How a dispatch or an operation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,36 +101,42 @@ impl Reader {
         Ok(self.rows(&sql, (run, command), decode)?.into_iter().next())
     }
 
-    /// How many of the dispatches that ended last, over all runs, failed by the environment, without one between that
-    /// did not (CORE-10).
-    pub fn environment_failures_in_a_row(&self) -> Result<u16, LedgerError> {
-        self.read(|conn| {
-            let mut statement = conn.prepare_cached(ENDS)?;
-            let mut rows = statement.query([])?;
+    /// How many of a driver's dispatches that ended last, over all runs, failed by the environment, without one between
+    /// that did not (CORE-10).
+    ///
+    /// Before a command on a seat that failed more often in a row, it is that many: the driver may do well elsewhere,
+    /// with another model.
+    pub fn environment_failures_in_a_row(
+        &self,
+        driver: &str,
+        run: &RunId,
+        command: CommandId,
+    ) -> Result<u16, LedgerError> {
+        let of_driver = self.read(|conn| {
+            let mut statement = conn.prepare_cached(ENDED)?;
+            let mut rows = statement.query([driver])?;
             let mut count: u16 = 0;
-            while let Some(row) = rows.next()? {
-                let (id, run, seq): (i64, RunId, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                let body = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
-                let event: Event = serde_json::from_str(body)
-                    .map_err(|error| Fault::decode(format!("event {seq} of run {run}"), &error))?;
-                let Event::Ended { id: command, .. } = event else { continue };
-                let ended = conn
-                    .prepare_cached(ENDED)?
-                    .query_row(params![run, seq, command.to_string(), id], |row| {
-                        row.get::<_, Option<String>>(0)
-                    });
-                match ended.optional()? {
-                    // An operation, or what came in after the run went on without it.
-                    None => {}
-                    Some(failure) if failure.as_deref() == Some(Failure::Environment.name()) => {
-                        count = count.saturating_add(1);
-                    }
-                    Some(_) => break,
-                }
+            while let Some(row) = rows.next()?
+                && is_environment(row.get::<_, Option<String>>(0)?.as_deref())
+            {
+                count = count.saturating_add(1);
             }
             Ok(count)
-        })
+        })?;
+        let mut of_seat: u16 = 0;
+        for attempt in (1..command.attempt).rev() {
+            let before = self.dispatch(run, &CommandId { attempt, ..command }.to_string())?;
+            if !before.is_some_and(|row| is_environment(row.failure.as_deref())) {
+                break;
+            }
+            of_seat = of_seat.saturating_add(1);
+        }
+        Ok(of_driver.max(of_seat))
     }
+}
+
+fn is_environment(failure: Option<&str>) -> bool {
+    failure == Some(Failure::Environment.name())
 }
 
 fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Tokens>> {

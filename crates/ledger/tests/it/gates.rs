@@ -3,8 +3,9 @@
 use crate::support::{Book, Life, happy, interactive, program, walk};
 use remand_kernel::event::{Event, Start};
 use remand_kernel::signal::Failure;
-use remand_ledger::Facts;
+use remand_ledger::fact::Telemetry;
 use remand_ledger::query::{GateKind, RunStage};
+use remand_ledger::{Facts, Reader};
 
 // EP-12
 #[test]
@@ -91,24 +92,39 @@ fn a_gate_of_a_cancelled_run_is_withdrawn() {
     assert_eq!(run.ended.as_deref(), Some("cancelled by ada"));
 }
 
+fn of(driver: &str) -> Facts {
+    let telemetry = Telemetry { driver: driver.to_string(), ..Telemetry::default() };
+    Facts { telemetry: Some(telemetry), ..Facts::default() }
+}
+
+/// Runs that are about to dispatch for their specification.
+fn dispatching(book: &mut Book, names: &[&str]) -> Vec<Life> {
+    let begin = |name: &&str| {
+        let events = walk(program("feature"), Start::default(), 1, |walker| {
+            walker.until("spec").expect("reached");
+        });
+        book.live(name, program("feature"), &events)
+    };
+    names.iter().map(begin).collect()
+}
+
+/// As the host counts them before the next command of a run.
+fn in_a_row(reader: &Reader, driver: &str, life: &Life) -> u16 {
+    let id = life.open[0].id().expect("an id");
+    reader.environment_failures_in_a_row(driver, &life.run, id).unwrap()
+}
+
 // CORE-10
 #[test]
 fn environment_failures_are_counted_across_runs_until_one_that_is_none() {
     let mut book = Book::new();
-    let mut lives = Vec::new();
-    for name in ["r1", "r2"] {
-        let events = walk(program("feature"), Start::default(), 1, |walker| {
-            walker.until("spec").expect("reached");
-        });
-        lives.push(book.live(name, program("feature"), &events));
-    }
+    let mut lives = dispatching(&mut book, &["r1", "r2", "r3"]);
     let reader = book.reader();
-    assert_eq!(reader.environment_failures_in_a_row().unwrap(), 0);
+    assert_eq!(in_a_row(&reader, "codex", &lives[2]), 0);
     for (turn, expected) in [(0, 1), (1, 2), (0, 3)] {
-        let life = &mut lives[turn];
-        let event = life.fails(Failure::Environment, reader.environment_failures_in_a_row().unwrap() + 1);
-        life.feed(&mut book.ledger, event, Facts::default()).unwrap();
-        assert_eq!(reader.environment_failures_in_a_row().unwrap(), expected);
+        let event = lives[turn].fails(Failure::Environment, in_a_row(&reader, "codex", &lives[turn]) + 1);
+        lives[turn].feed(&mut book.ledger, event, of("codex")).unwrap();
+        assert_eq!(in_a_row(&reader, "codex", &lives[2]), expected);
     }
     let open = reader.open_gates().unwrap();
     assert_eq!((open.len(), open[0].kind), (1, GateKind::Hold));
@@ -118,8 +134,39 @@ fn environment_failures_are_counted_across_runs_until_one_that_is_none() {
     assert_eq!((held.stage, held.place.as_str()), (RunStage::Waiting, "hold: no network, spec"));
 
     let event = lives[1].says("done");
-    lives[1].feed(&mut book.ledger, event, Facts::default()).unwrap();
-    assert_eq!(reader.environment_failures_in_a_row().unwrap(), 0);
+    lives[1].feed(&mut book.ledger, event, of("codex")).unwrap();
+    assert_eq!(in_a_row(&reader, "codex", &lives[2]), 0);
+}
+
+// CORE-10
+#[test]
+fn environment_failures_are_counted_for_each_driver() {
+    let mut book = Book::new();
+    let mut lives = dispatching(&mut book, &["r1", "r2", "r3"]);
+    let reader = book.reader();
+    for turn in [0, 1] {
+        let event = lives[turn].fails(Failure::Environment, 1);
+        lives[turn].feed(&mut book.ledger, event, of("codex")).unwrap();
+    }
+    assert_eq!(in_a_row(&reader, "claude", &lives[2]), 0, "failures of another");
+    let event = lives[2].says("done");
+    lives[2].feed(&mut book.ledger, event, of("claude")).unwrap();
+    assert_eq!(in_a_row(&reader, "codex", &lives[2]), 2, "a success of another");
+}
+
+// CORE-10
+#[test]
+fn environment_failures_of_a_seat_count_though_its_driver_does_well_elsewhere() {
+    let mut book = Book::new();
+    let mut lives = dispatching(&mut book, &["r1", "r2"]);
+    let reader = book.reader();
+    for failure in [Failure::Environment, Failure::Malformed, Failure::Environment, Failure::Environment] {
+        let event = lives[0].fails(failure, 1);
+        lives[0].feed(&mut book.ledger, event, of("opencode")).unwrap();
+    }
+    let event = lives[1].says("done");
+    lives[1].feed(&mut book.ledger, event, of("opencode")).unwrap();
+    assert_eq!((in_a_row(&reader, "opencode", &lives[0]), in_a_row(&reader, "opencode", &lives[1])), (2, 0));
 }
 
 #[test]

@@ -139,8 +139,8 @@ fn perform(brief: &mut Brief<'_>, reader: &Reader) -> Result<Ending, Trouble> {
                 telemetry.status = "ERROR".to_string();
                 telemetry.summary.clone_from(&detail);
             }
-            let in_a_row = reader.environment_failures_in_a_row()?.saturating_add(1);
-            Outcome::Failed { failure, detail, in_a_row }
+            let before = reader.environment_failures_in_a_row(brief.driver.name(), &job.site.run, job.id)?;
+            Outcome::Failed { failure, detail, in_a_row: before.saturating_add(1) }
         }
     };
     brief.give_back()?;
