@@ -1,14 +1,40 @@
-//! What a repository's file brings of agents: whoever can change that file could name any program, so that an agent of
-//! its is handed nothing of the user's.
+//! What a repository's file may not decide: whoever can change that file could name any program and any file, so that an
+//! agent of its is handed nothing of the user's, and the sandbox shows no agent more because of it.
 
 use super::effective::Config;
 use super::problem::{Origin, Problem};
+use super::value::Value;
 use crate::driver::Known;
 
 /// What a repository may say of any agent: neither starts another program nor shows it more.
 const HARMLESS: &[&str] = &["model", "silence"];
 
+/// What opens the sandbox to things of the user's.
+const OPENING: &[&str] = &["environment", "reads", "unix-sockets"];
+
 impl Config {
+    /// What of the sandbox only the user decides on.
+    pub(super) fn opened(&self) -> Vec<Problem> {
+        let settings = self.settings.iter().filter_map(|(path, setting)| match path.as_slice() {
+            [section, key, ..] if section == "sandbox" => Some((key.as_str(), setting)),
+            _ => None,
+        });
+        settings
+            .filter(|(key, setting)| {
+                let is_open = match &setting.value {
+                    Value::Words(names) => !names.is_empty(),
+                    value => *value == Value::Flag(true),
+                };
+                is_open && OPENING.contains(key) && matches!(setting.origin, Origin::Repository(_))
+            })
+            .map(|(key, setting)| Problem {
+                origin: setting.origin.clone(),
+                message: format!("`sandbox.{key}`: what agents see of yours is not for a repository to say"),
+                remedy: format!("move `sandbox.{key}` to ~/.config/remand/config.toml"),
+            })
+            .collect()
+    }
+
     /// Tells whether the repository's file brings this agent, or changes more of it than what is harmless.
     pub fn is_of_repository(&self, agent: &str) -> bool {
         self.brought(agent).next().is_some()

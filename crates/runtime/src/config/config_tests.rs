@@ -314,6 +314,19 @@ fn an_agent_of_the_repository_is_handed_nothing_of_the_users() {
     assert!(told.starts_with("2:1: `agents.claude.unseen`: "), "{told}");
 }
 
+// CORE-05
+#[test]
+fn a_repository_opens_the_sandbox_to_nothing_of_the_users() {
+    for (key, value) in [("environment", "[\"KEY\"]"), ("reads", "[\"~/.ssh\"]"), ("unix-sockets", "true")] {
+        let text = format!("[sandbox]\n{key} = {value}\n");
+        let problems = Home::new().repository(&text).refused();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(&format!("`sandbox.{key}`: what agents see of yours")), "{problems:?}");
+        Home::new().user(&text).load();
+    }
+    Home::new().repository("[sandbox]\nenvironment = []\nunix-sockets = false\nprocesses = 20\n").load();
+}
+
 #[test]
 fn agents_of_the_repository_are_told_from_those_of_the_user() {
     let mine = "[agents.mine]\ntitle = \"Mine\"\ncommand = [\"./mine\"]\narguments = []\n";
@@ -371,7 +384,7 @@ fn every_key_changes_the_configuration() {
         if key.name() == "report" {
             text.push_str("checks.mine.parser = \"junit\"\n");
         }
-        let config = Home::new().repository(&text).load();
+        let config = Home::new().user(&text).load();
         let strip =
             |config: &Config| format!("{config:?}").split("settings:").next().expect("a text").to_string();
         assert_ne!(strip(&config), strip(&plain), "{text}");

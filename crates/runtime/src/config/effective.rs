@@ -158,6 +158,7 @@ impl Config {
         let config = Config::of(settings);
         problems.extend(config.contradictions());
         problems.extend(config.handed_out());
+        problems.extend(config.opened());
         if problems.is_empty() { Ok(config) } else { Err(ConfigError::Refused(problems)) }
     }
 

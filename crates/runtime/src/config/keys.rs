@@ -161,21 +161,23 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Words,
         default: "[]",
         example: "[\"HTTPS_PROXY\"]",
-        meaning: "Names of environment variables that agents see besides those of toolchains, such as the key of their service.",
+        meaning: "Names of environment variables that agents see besides those of toolchains, such as the key of their service. \
+                  For your own file only.",
     },
     Key {
         path: "sandbox.reads",
         shape: Shape::Words,
         default: "[]",
         example: "[\"~/.config/tool\"]",
-        meaning: "Files and folders of your home that agents may read besides toolchains and their caches.",
+        meaning: "Files and folders of your home that agents may read besides toolchains and their caches. For your own file only.",
     },
     Key {
         path: "sandbox.unix-sockets",
         shape: Shape::Flag,
         default: "false",
         example: "true",
-        meaning: "Whether agents may use Unix sockets. By these they reach other programs of yours, such as Docker.",
+        meaning: "Whether agents may use Unix sockets. By these they reach other programs of yours, such as Docker. \
+                  For your own file only.",
     },
     Key {
         path: "sandbox.shared-memory",
