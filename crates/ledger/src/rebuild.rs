@@ -7,12 +7,13 @@ use crate::schema::PROJECTED;
 use rusqlite::{Connection, TransactionBehavior};
 use std::collections::HashMap;
 
-/// Empties all projections and makes them again, in one commit.
+/// Empties all projections and makes them again, in one commit. Snapshots are left to the runs.
 pub(crate) fn rebuild(conn: &mut Connection) -> Result<u64, Failed> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for projected in PROJECTED {
         tx.execute(&format!("DELETE FROM {}", projected.table), [])?;
     }
+    tx.execute("DELETE FROM snapshots", [])?;
     let count = project_all(&tx, &tx)?;
     tx.commit()?;
     Ok(count)

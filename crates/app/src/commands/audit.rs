@@ -3,10 +3,11 @@
 use super::Context;
 use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::table::{Cell, Fit, Ink, Table, Tone, amount, indented};
-use crate::workplace::{Workplace, of_ledger};
+use crate::workplace::{Workplace, of_ledger, with_causes};
 use remand_ledger::audit::{AuditPart, AuditProgress, AuditReport, Problem, audit};
-use remand_ledger::{ChainHash, Head};
+use remand_ledger::{ChainHash, Head, Reader};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Every part, in the order in which it is checked, with what it is.
@@ -26,19 +27,27 @@ pub struct Args {
     /// Compare with a head that an evidence bundle quotes: a tail that was cut off leaves no other trace
     #[arg(long, value_name = "COUNT:HASH", value_parser = head)]
     pub head: Option<Head>,
+
+    /// Make everything that follows from the journal again, where nothing but that is wrong
+    #[arg(long)]
+    pub rebuild: bool,
 }
 
 pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let mut told = Instant::now();
-    let report = audit(&reader, args.head, |progress| {
-        if told.elapsed() > PATIENCE {
-            tell(&words(progress));
-            told = Instant::now();
-        }
-    });
-    let report = report.map_err(|error| of_ledger(&error))?;
+    let mut report = look(&reader, args.head)?;
+    if args.rebuild && !report.is_sound() && report.problems.iter().all(Problem::is_of_projections) {
+        let made = workplace
+            .ledger()?
+            .rebuild()
+            .map_err(|error| with_causes(Failure::user(error.to_string(), error.hint()), &error))?;
+        tell(&format!(
+            "everything that follows from the journal was made again, from {}",
+            amount::counted(made, "row")
+        ));
+        report = look(&reader, args.head)?;
+    }
     if context.json {
         print_json(&to_json(&report, args.head))?;
     } else {
@@ -48,12 +57,29 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if !context.json {
-        tell(&format!(
-            "hint: keep {} as it is, since it is evidence; then restore a sound copy",
-            reader.path().display()
-        ));
+        tell(&hint(&report, reader.path()));
     }
     Ok(Exit::User)
+}
+
+fn look(reader: &Reader, expected: Option<Head>) -> Result<AuditReport, Failure> {
+    let mut told = Instant::now();
+    let report = audit(reader, expected, |progress| {
+        if told.elapsed() > PATIENCE {
+            tell(&words(progress));
+            told = Instant::now();
+        }
+    });
+    report.map_err(|error| of_ledger(&error))
+}
+
+fn hint(report: &AuditReport, path: &Path) -> String {
+    let keep = format!("hint: keep a copy of {} as it is, since it is evidence; then", path.display());
+    if report.problems.iter().all(Problem::is_of_projections) {
+        format!("{keep} `remand audit --rebuild` makes what is wrong again from the journal")
+    } else {
+        format!("{keep} restore a sound one")
+    }
 }
 
 /// Reads `COUNT:HASH`.

@@ -94,6 +94,26 @@ impl fmt::Display for RowFault {
     }
 }
 
+impl Problem {
+    /// Tells whether making the projections again from the journal mends it.
+    pub fn is_of_projections(&self) -> bool {
+        match self {
+            Problem::Projection { .. } | Problem::Snapshot { .. } => true,
+            Problem::File { .. }
+            | Problem::SchemaMissing { .. }
+            | Problem::SchemaChanged { .. }
+            | Problem::SchemaAdded { .. }
+            | Problem::Row { .. }
+            | Problem::CutOff { .. }
+            | Problem::OtherHistory { .. }
+            | Problem::BlobChanged { .. }
+            | Problem::BlobMissing { .. }
+            | Problem::RuledOtherwise { .. }
+            | Problem::Unreadable { .. } => false,
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

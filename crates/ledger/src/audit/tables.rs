@@ -2,19 +2,24 @@
 
 use super::problem::Problem;
 use super::{Audit, AuditPart};
+use crate::entry::Entry;
 use crate::error::Fault;
 use crate::fact::RunId;
 use crate::history;
 use crate::project::{self, Memo};
-use crate::replay::Failed;
+use crate::replay::{Failed, fold_open};
 use crate::schema::{PROJECTED, PROJECTIONS, Projected};
 use remand_kernel::State;
+use remand_kernel::command::Command;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-const SNAPSHOT: &str = "SELECT state FROM snapshots WHERE run = ?1 AND seq = ?2";
+const SNAPSHOT: &str = "SELECT state, open FROM snapshots WHERE run = ?1 AND seq = ?2";
+const STRAY_SNAPSHOT: &str = "SELECT run, seq FROM snapshots
+    WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.run = snapshots.run AND events.seq = snapshots.seq)
+    ORDER BY run, seq LIMIT 1";
 
 impl Audit<'_> {
     pub(super) fn tables(&mut self) -> Result<(), Fault> {
@@ -34,6 +39,7 @@ impl Audit<'_> {
                 }
             }
         }
+        self.stray_snapshot()?;
         for projected in PROJECTED {
             if let Some(problem) = first_difference(self.conn, &made, projected)? {
                 self.problems.push(problem);
@@ -44,7 +50,7 @@ impl Audit<'_> {
 
     fn make(&mut self, made: &Connection) -> Result<(), Failed> {
         let (conn, mut done) = (self.conn, 0);
-        let mut memos: HashMap<String, Memo> = HashMap::new();
+        let mut runs: HashMap<String, Made> = HashMap::new();
         made.execute_batch("BEGIN")?;
         history::live_again(conn, |entry, placed, commands| {
             if serde_json::to_string(&entry.step.commands)? != commands {
@@ -54,12 +60,12 @@ impl Audit<'_> {
                 );
                 self.problems.push(Problem::RuledOtherwise { detail });
             }
-            if !snapshot_fits(conn, entry.run, placed.seq, entry.state)? {
-                let seq = u64::try_from(placed.seq).unwrap_or(0);
-                self.problems.push(Problem::Snapshot { run: entry.run.clone(), seq });
+            let run = runs.entry(entry.run.0.clone()).or_default();
+            fold_open(&mut run.open, entry.event, entry.step.commands.clone());
+            if !snapshot_fits(conn, entry, placed.seq, &run.open)? {
+                self.problems.push(misleading(entry.run.clone(), placed.seq));
             }
-            let memo = memos.entry(entry.run.0.clone()).or_default();
-            project::project(made, entry, placed, memo)?;
+            project::project(made, entry, placed, &mut run.memo)?;
             done += 1;
             self.report(AuditPart::Projections, done);
             Ok(())
@@ -67,15 +73,37 @@ impl Audit<'_> {
         made.execute_batch("COMMIT")?;
         Ok(())
     }
+
+    /// A snapshot of an event that the journal does not have.
+    fn stray_snapshot(&mut self) -> Result<(), Fault> {
+        let stray = self.conn.query_row(STRAY_SNAPSHOT, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        if let Some((run, seq)) = stray.optional()? {
+            self.problems.push(misleading(run, seq));
+        }
+        Ok(())
+    }
 }
 
-fn snapshot_fits(conn: &Connection, run: &RunId, seq: i64, state: &State) -> Result<bool, Fault> {
-    let text: Option<String> =
-        conn.prepare_cached(SNAPSHOT)?.query_row(params![run, seq], |row| row.get(0)).optional()?;
-    let Some(text) = text else {
+/// A run as far as its tables are made.
+#[derive(Default)]
+struct Made {
+    memo: Memo,
+    open: Vec<Command>,
+}
+
+fn misleading(run: RunId, seq: i64) -> Problem {
+    Problem::Snapshot { run, seq: u64::try_from(seq).unwrap_or(0) }
+}
+
+fn snapshot_fits(conn: &Connection, entry: &Entry<'_>, seq: i64, open: &[Command]) -> Result<bool, Fault> {
+    let kept = conn
+        .prepare_cached(SNAPSHOT)?
+        .query_row(params![entry.run, seq], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    let Some((state, commands)) = kept.optional()? else {
         return Ok(true);
     };
-    Ok(serde_json::from_str::<State>(&text).is_ok_and(|kept| kept == *state))
+    Ok(serde_json::from_str::<State>(&state).is_ok_and(|kept| kept == *entry.state)
+        && serde_json::from_str::<Vec<Command>>(&commands).is_ok_and(|kept| kept == open))
 }
 
 /// The first row of a table that differs, walking both in the order of their keys.

@@ -2,6 +2,8 @@
 
 mod stages;
 
+pub(crate) use stages::fold_open;
+
 use crate::error::{Fault, LedgerError};
 use crate::fact::{Millis, RunId};
 use crate::history;
@@ -9,11 +11,12 @@ use crate::query::Reader;
 use remand_kernel::command::Command;
 use remand_kernel::ruling::Ruling;
 use remand_kernel::{Program, Refusal, State};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::path::Path;
 use std::sync::Arc;
 
-const SNAPSHOT: &str = "SELECT seq, state, open FROM snapshots WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
+const SNAPSHOT: &str =
+    "SELECT seq, state, open FROM snapshots WHERE run = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1";
 const LAST: &str = "SELECT seq, at, commands FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
 
 /// Where a replay begins.
@@ -122,7 +125,7 @@ fn replay_on(reader: &Reader, run: &RunId, from: ReplayFrom) -> Result<Replayed,
     let pinned = history::pinned_of(&tx, run)?;
     let program = reader.program(pinned, || history::read_program(&tx, run, pinned))?;
     let begun = match from {
-        ReplayFrom::Snapshot => snapshot(&tx, run)?,
+        ReplayFrom::Snapshot => snapshot(&tx, run, seq)?,
         ReplayFrom::Start => None,
     };
     let begun = begun.unwrap_or_else(|| Life { seq: 0, state: State::new(&program), open: Vec::new() });
@@ -147,18 +150,17 @@ struct Life {
     open: Vec<Command>,
 }
 
-fn snapshot(conn: &Connection, run: &RunId) -> Result<Option<Life>, Fault> {
-    let row = conn.prepare_cached(SNAPSHOT)?.query_row([run], |row| {
+/// The latest snapshot of a run whose last event is this one. One that cannot be read is worth nothing more than the
+/// time that it would save.
+fn snapshot(conn: &Connection, run: &RunId, last: i64) -> Result<Option<Life>, Fault> {
+    let row = conn.prepare_cached(SNAPSHOT)?.query_row(params![run, last], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
     });
-    let Some((seq, state, open)) = row.optional()? else {
-        return Ok(None);
-    };
-    let undecodable =
-        |error: serde_json::Error| Fault::decode(format!("the snapshot of run {run} at event {seq}"), &error);
-    let state = serde_json::from_str(&state).map_err(undecodable)?;
-    let open = serde_json::from_str(&open).map_err(undecodable)?;
-    Ok(Some(Life { seq, state, open }))
+    Ok(row.optional()?.and_then(|(seq, state, open)| {
+        let state = serde_json::from_str(&state).ok()?;
+        let open = serde_json::from_str(&open).ok()?;
+        Some(Life { seq, state, open })
+    }))
 }
 
 /// Compares rulings with those recorded: as bytes, and where these differ, as values.

@@ -4,7 +4,7 @@ use super::{Failed, Life, compare};
 use crate::error::Fault;
 use crate::fact::RunId;
 use remand_kernel::command::Command;
-use remand_kernel::{Event, Program, Step, step};
+use remand_kernel::{Event, Program, step};
 use rusqlite::{Connection, params};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -125,7 +125,7 @@ fn step_all(
             let stepped = step(program, &mut life.state, &event);
             let stepped = stepped.map_err(|refusal| Failed::Refused { run: run.clone(), seq, refusal })?;
             compare(run, seq, &text[rulings], &stepped.rulings, &mut buffer)?;
-            fold_open(&mut life.open, &event, stepped);
+            fold_open(&mut life.open, &event, stepped.commands);
             life.seq = seq;
         }
     }
@@ -133,7 +133,7 @@ fn step_all(
 }
 
 /// Brings the open commands up to date with one event and what followed from it.
-fn fold_open(open: &mut Vec<Command>, event: &Event, stepped: Step) {
+pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: Vec<Command>) {
     match event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => {
             open.retain(|command| command.id() != Some(*id));
@@ -146,7 +146,7 @@ fn fold_open(open: &mut Vec<Command>, event: &Event, stepped: Step) {
         | Event::ApproachRemoved { .. }
         | Event::Reattributed { .. } => {}
     }
-    for command in stepped.commands {
+    for command in issued {
         match command {
             Command::Cancel { id } => open.retain(|open| open.id() != Some(id)),
             Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => open.push(command),

@@ -3,7 +3,7 @@
 use crate::support::{Book, check, happy, program, stormy, with_checks};
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::audit::{AuditPart, Problem, RowFault};
-use remand_ledger::{Head, RunId, audit};
+use remand_ledger::{Head, ReplayFrom, RunId, audit, replay};
 use rusqlite::Connection;
 use std::sync::LazyLock;
 
@@ -244,6 +244,55 @@ fn a_snapshot_that_the_journal_does_not_lead_to_is_named() {
     );
     let run = RunId("long".to_string());
     assert_eq!(problems(&book, None), [Problem::Snapshot { run, seq: 128 }]);
+}
+
+// CORE-08
+#[test]
+fn a_snapshot_with_other_open_commands_is_named() {
+    let book = book();
+    tamper(&book, "UPDATE snapshots SET open = '[]'");
+    let run = RunId("long".to_string());
+    assert_eq!(problems(&book, None), [Problem::Snapshot { run, seq: 128 }]);
+}
+
+// CORE-08
+#[test]
+fn a_snapshot_of_an_event_that_never_was_is_named_and_not_resumed_from() {
+    let book = book();
+    let run = RunId("long".to_string());
+    let before = replay(&book.reader(), &run, ReplayFrom::Start).unwrap();
+    tamper(
+        &book,
+        "INSERT INTO snapshots (run, seq, state, open) SELECT run, 99999, state, '[]' FROM snapshots",
+    );
+    assert_eq!(problems(&book, None), [Problem::Snapshot { run: run.clone(), seq: 99_999 }]);
+    let after = replay(&book.reader(), &run, ReplayFrom::Snapshot).unwrap();
+    assert_eq!((after.seq, after.state, after.open), (before.seq, before.state, before.open));
+}
+
+// CORE-04, CORE-09
+#[test]
+fn a_run_whose_snapshot_cannot_be_read_is_resumed_from_its_start() {
+    let book = book();
+    let run = RunId("long".to_string());
+    let before = replay(&book.reader(), &run, ReplayFrom::Start).unwrap();
+    tamper(&book, "UPDATE snapshots SET state = '{}'");
+    let after = replay(&book.reader(), &run, ReplayFrom::Snapshot).unwrap();
+    assert_eq!((after.seq, after.state, after.open), (before.seq, before.state, before.open));
+}
+
+// CORE-08
+#[test]
+fn what_follows_from_the_journal_is_mended_by_making_it_again() {
+    let mut book = book();
+    tamper(
+        &book,
+        "UPDATE snapshots SET open = '[]'; UPDATE runs SET place = 'elsewhere'; DELETE FROM rulings",
+    );
+    let found = problems(&book, None);
+    assert!(found.len() >= 3 && found.iter().all(Problem::is_of_projections), "{found:?}");
+    book.ledger.rebuild().unwrap();
+    assert_eq!(problems(&book, None), []);
 }
 
 // CORE-08

@@ -26,19 +26,24 @@ fn agent(place: &Place, script: &Script) -> String {
     format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()))
 }
 
-/// Changes one event of the journal, as somebody would who has write access to the file and knows SQLite.
-fn tamper(place: &Place) {
-    let script = "import sqlite3, sys\n\
-                  db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-                  kept = db.execute(\"SELECT sql FROM sqlite_master WHERE name = 'events_are_not_changed'\").fetchone()[0]\n\
-                  db.execute('DROP TRIGGER events_are_not_changed')\n\
-                  changed = db.execute('UPDATE events SET at = at + 1 WHERE seq = 4').rowcount\n\
-                  db.execute(kept)\n\
-                  assert changed == 1, changed\n";
+/// Changes the ledger behind the engine's back.
+fn tamper(place: &Place, script: &str) {
+    let script =
+        format!("import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1], isolation_level=None)\n{script}");
     let ledger = place.home().join("ledger.db");
-    let output = Command::new("python3").args(["-c", script]).arg(&ledger).output().expect("python3 runs");
+    let output = Command::new("python3").args(["-c", &script]).arg(&ledger).output().expect("python3 runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+const CHANGED_EVENT: &str = "\
+kept = db.execute(\"SELECT sql FROM sqlite_master WHERE name = 'events_are_not_changed'\").fetchone()[0]
+db.execute('DROP TRIGGER events_are_not_changed')
+changed = db.execute('UPDATE events SET at = at + 1 WHERE seq = 4').rowcount
+db.execute(kept)
+assert changed == 1, changed
+";
+
+const CHANGED_PROJECTION: &str = "db.execute(\"UPDATE runs SET confidence = 'high', stage = 'failed'\")";
 
 // CORE-03 CORE-08 EP-23 BY-07
 #[test]
@@ -84,8 +89,10 @@ fn a_run_from_its_request_to_its_commit_and_back() {
         &[&["rollback", "latest"], &["rollback", "latest", "--yes"], &["rollback", "latest", "--yes"]];
     insta::assert_snapshot!("rollback", place.transcript(lines));
     insta::assert_snapshot!("audit", place.transcript(&[&["audit"], &["audit", "--head", "9"]]));
-    tamper(&place);
-    insta::assert_snapshot!("audit-tampered", place.transcript(&[&["audit"]]));
+    tamper(&place, CHANGED_PROJECTION);
+    insta::assert_snapshot!("audit-rebuilt", place.transcript(&[&["audit"], &["audit", "--rebuild"]]));
+    tamper(&place, CHANGED_EVENT);
+    insta::assert_snapshot!("audit-tampered", place.transcript(&[&["audit", "--rebuild"]]));
 }
 
 fn evidence(place: &Place) {
