@@ -304,9 +304,10 @@ fn report(
     if context.json {
         let gates: Vec<_> =
             gates.iter().map(|gate| json!({ "gate": gate.command, "question": gate.question })).collect();
+        let untold = reader.totals(run).map_err(|error| of_ledger(&error))?.untold;
         print_line(&json!({
             "run": run, "stage": row.stage, "ended": row.ended, "confidence": row.trusted(),
-            "branch": row.branch, "used": row.used, "gates": gates, "exit": exit.number(),
+            "branch": row.branch, "used": row.used, "untold": untold, "gates": gates, "exit": exit.number(),
         }))?;
         return Ok(exit);
     }

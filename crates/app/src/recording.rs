@@ -93,8 +93,8 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
 }
 
 /// The tokens of a dispatch that told them.
-fn told(tokens: u64, telemetry: &Telemetry) -> Option<u64> {
-    (tokens > 0 || telemetry.tokens.is_some()).then_some(tokens)
+fn told(tokens: Option<u64>, telemetry: &Telemetry) -> Option<u64> {
+    tokens.filter(|tokens| *tokens > 0 || telemetry.tokens.is_some())
 }
 
 /// The how-manieth time that a phase did this work, as the agent was told it.

@@ -129,7 +129,8 @@ pub struct Limits {
 pub struct Usage {
     /// Micro-units of the currency; `None` is unknown, never zero (CORE-11).
     pub money: Option<u64>,
-    pub tokens: u64,
+    /// `None` is unknown, never zero.
+    pub tokens: Option<u64>,
     pub time: u64,
 }
 

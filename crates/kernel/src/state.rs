@@ -321,6 +321,9 @@ pub struct Used {
     /// Dispatches whose cost is unknown.
     pub unpriced: u64,
     pub tokens: u64,
+    /// Dispatches whose tokens are unknown.
+    #[serde(default)]
+    pub untold: u64,
     pub time: u64,
 }
 

@@ -52,7 +52,7 @@ impl Watch for Live {
                 self.at_work.insert((news.run.clone(), id), bar);
             }
         }
-        let spent = words::spent(&news.state.used, news.state);
+        let spent = words::spent(&news.state.used, &news.state.limits);
         let place = words::place(news.program, news.state);
         self.head.set_message(format!("{} · {place} · {spent}", news.run));
         if news.state.end().is_some() {

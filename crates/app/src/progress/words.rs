@@ -1,6 +1,7 @@
 //! One committed step in lines for people.
 
 use crate::table::amount::money;
+use remand_kernel::event::Limits;
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::ids::{CommandId, Lane};
 use remand_kernel::program::{Program, Work};
@@ -95,14 +96,18 @@ pub fn place(program: &Program, state: &State) -> String {
 }
 
 /// What was spent, and what is left of the limits.
-pub fn spent(used: &Used, state: &State) -> String {
+pub fn spent(used: &Used, limits: &Limits) -> String {
     let of = |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" of {limit}"));
-    let mut parts = vec![format!("{}{} dispatches", used.dispatches, of(state.limits.dispatches))];
-    if used.tokens > 0 || state.limits.tokens.is_some() {
-        parts.push(format!("{}{} tokens", used.tokens, of(state.limits.tokens)));
+    let mut parts = vec![format!("{}{} dispatches", used.dispatches, of(limits.dispatches))];
+    let tokens_of = of(limits.tokens);
+    match (used.tokens, used.untold) {
+        (0, 0) if limits.tokens.is_none() => {}
+        (tokens, 0) => parts.push(format!("{tokens}{tokens_of} tokens")),
+        (0, _) => parts.push(format!("unknown tokens{tokens_of}")),
+        (tokens, _) => parts.push(format!("{tokens}{tokens_of} tokens and unknown ones")),
     }
-    if used.money > 0 || state.limits.money.is_some() {
-        let limit = state.limits.money.map_or_else(String::new, |limit| format!(" of {}", money(limit)));
+    if used.money > 0 || limits.money.is_some() {
+        let limit = limits.money.map_or_else(String::new, |limit| format!(" of {}", money(limit)));
         parts.push(format!("{}{limit}", money(used.money)));
     }
     if used.unpriced > 0 {
@@ -116,4 +121,22 @@ pub fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CORE-11
+    #[test]
+    fn unknown_tokens_are_never_shown_as_none() {
+        let shown = |tokens, untold, limit| {
+            let used = Used { dispatches: 2, tokens, untold, ..Used::default() };
+            spent(&used, &Limits { tokens: limit, ..Limits::default() })
+        };
+        assert_eq!(shown(0, 0, Some(900)), "2 dispatches, 0 of 900 tokens");
+        assert_eq!(shown(0, 2, Some(900)), "2 dispatches, unknown tokens of 900");
+        assert_eq!(shown(70, 1, Some(900)), "2 dispatches, 70 of 900 tokens and unknown ones");
+        assert_eq!([shown(0, 0, None), shown(0, 2, None)], ["2 dispatches", "2 dispatches, unknown tokens"]);
+    }
 }

@@ -3,6 +3,7 @@
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TRIVIAL, implemented, role};
 use remand_ledger::query::GateKind;
+use serde_json::{Value, json};
 
 /// Runs into a limit, sees the hold, goes on, and returns the question.
 fn held(place: &Place, script: &Script, flags: &[&str]) -> String {
@@ -61,6 +62,23 @@ fn money_is_limited_and_an_unknown_cost_is_unknown() {
     // Other limits take its place.
     let shown = place.quick(&script, &["--budget-money", "0.02", "--budget-tokens", "10k"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+}
+
+// CORE-07 CORE-11
+#[test]
+fn a_limit_on_tokens_is_kept_although_an_agent_does_not_tell_them() {
+    let place = Place::configured(TRIVIAL);
+    let silent = role("implementer").used(json!({})).writes("sums/sub.py", SUB).says(implemented(""));
+    let script = Script::quick().with(silent);
+    for flags in [&["--budget-tokens", "10k"][..], &["--budget-tokens", "10k", "--budget-money", "2"]] {
+        let question = held(&place, &script, flags);
+        assert!(question.contains("tokens (it cannot be kept: some are unknown"), "{question}");
+    }
+    let shown = place.quick(&script, &["--budget-tokens", "10k", "--budget-dispatches", "3", "--json"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let last: Value = serde_json::from_str(shown.out.lines().last().expect("a line")).expect("JSON");
+    assert_eq!((&last["used"]["tokens"], &last["untold"]), (&json!(100), &json!(1)), "{last}");
+    assert_eq!(place.remand(&["audit"]).code, 0);
 }
 
 // CORE-07

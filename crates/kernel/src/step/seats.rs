@@ -82,8 +82,12 @@ impl Stepper<'_> {
 
     fn use_up(&mut self, usage: &Usage, dispatch: bool) {
         let used = &mut self.state.used;
-        used.tokens = used.tokens.saturating_add(usage.tokens);
         used.time = used.time.saturating_add(usage.time);
+        match usage.tokens {
+            Some(tokens) => used.tokens = used.tokens.saturating_add(tokens),
+            None if dispatch => used.untold += 1,
+            None => {}
+        }
         match usage.money {
             Some(money) => used.money = used.money.saturating_add(money),
             None if dispatch => used.unpriced += 1,
@@ -142,7 +146,10 @@ impl Stepper<'_> {
         let over = |limit: Option<u64>, used: u64, granted: u64| {
             limit.is_some_and(|limit| used.saturating_sub(granted) >= limit)
         };
-        let unkept = limits.money.is_some() && limits.tokens.is_none() && limits.dispatches.is_none();
+        // What is not known is in no sum; only the number of dispatches bounds it.
+        let unkept = |limit: Option<u64>, unknown: u64, granted: u64| {
+            limit.is_some() && limits.dispatches.is_none() && unknown > granted
+        };
         if over(limits.dispatches, used.dispatches, granted.dispatches) {
             Some("dispatches")
         } else if over(limits.tokens, used.tokens, granted.tokens) {
@@ -151,7 +158,9 @@ impl Stepper<'_> {
             Some("time")
         } else if over(limits.money, used.money, granted.money) {
             Some("money")
-        } else if unkept && used.unpriced > granted.unpriced {
+        } else if unkept(limits.tokens, used.untold, granted.untold) {
+            Some("tokens (it cannot be kept: some are unknown, and dispatches are not limited)")
+        } else if limits.tokens.is_none() && unkept(limits.money, used.unpriced, granted.unpriced) {
             Some(
                 "money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited)",
             )

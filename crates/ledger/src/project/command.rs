@@ -294,7 +294,7 @@ impl<'o> Ending<'o> {
 
 /// The tokens of a dispatch. An agent that says nothing of them did not do without any.
 fn told(usage: &Usage, kinds: Option<Tokens>) -> Option<u64> {
-    (usage.tokens > 0 || kinds.is_some()).then_some(usage.tokens)
+    usage.tokens.filter(|tokens| *tokens > 0 || kinds.is_some())
 }
 
 /// A time that was filled in.

@@ -120,8 +120,6 @@ struct Work {
     phase: String,
     task: Option<String>,
     is_dispatch: bool,
-    /// It told how many tokens it used.
-    is_told: bool,
     usage: Usage,
 }
 
@@ -183,12 +181,7 @@ impl Reader {
                 phase: row.get(1)?,
                 task: row.get(2)?,
                 is_dispatch: row.get(3)?,
-                is_told: count(4)?.is_some(),
-                usage: Usage {
-                    tokens: count(4)?.unwrap_or(0),
-                    money: count(5)?,
-                    time: count(6)?.unwrap_or(0),
-                },
+                usage: Usage { tokens: count(4)?, money: count(5)?, time: count(6)?.unwrap_or(0) },
             })
         })
     }
@@ -229,11 +222,12 @@ fn defect(
     };
     for done in work.iter().filter(|done| own.iter().any(|correction| covers(correction, done))) {
         let part = Part::of(finding, corrections, done);
-        defect.tokens += part.of_amount(done.usage.tokens);
+        defect.tokens += part.of_amount(done.usage.tokens.unwrap_or(0));
         defect.money += part.of_amount(done.usage.money.unwrap_or(0));
         defect.time += part.of_amount(done.usage.time);
         if done.is_dispatch {
-            let (unpriced, untold) = (u32::from(done.usage.money.is_none()), u32::from(!done.is_told));
+            let unpriced = u32::from(done.usage.money.is_none());
+            let untold = u32::from(done.usage.tokens.is_none());
             defect.unpriced += unpriced;
             defect.untold += untold;
             defect.shared.dispatches += part.of_one();

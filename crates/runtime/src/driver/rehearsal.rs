@@ -22,7 +22,8 @@ pub struct Rehearsal {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Said {
-    tokens: u64,
+    /// Absent when the script tells none.
+    tokens: Option<u64>,
     /// Where the script tells them apart.
     kinds: Option<Tokens>,
     /// Micro-units; absent when the script names no price.

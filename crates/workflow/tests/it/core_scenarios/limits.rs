@@ -20,7 +20,7 @@ fn a_limit_on_dispatches_holds_the_next_one() {
 #[test]
 fn a_limit_on_tokens_holds_the_next_dispatch() {
     let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
-    implements(&mut run, Usage { tokens: 1000, ..Usage::default() });
+    implements(&mut run, Usage { tokens: Some(1000), ..Usage::default() });
     run.says("verify", "passed");
     assert_eq!(run.commands(), "ask whether to go on: tokens: go-on, stop");
 }
@@ -48,7 +48,7 @@ fn a_limit_on_money_holds_the_next_dispatch() {
 fn below_the_limit_nothing_is_asked() {
     let mut run =
         limited(Limits { money: Some(500), tokens: Some(1000), time: Some(60_000), dispatches: Some(2) });
-    let usage = Usage { money: Some(499), tokens: 999, time: 59_999 };
+    let usage = Usage { money: Some(499), tokens: Some(999), time: 59_999 };
     implements(&mut run, usage);
     run.says("verify", "passed");
     assert_eq!(run.commands(), "dispatch reviewer for review");
@@ -77,7 +77,7 @@ fn go_on_lets_the_run_have_as_much_again() {
 #[test]
 fn go_on_goes_on_even_when_one_dispatch_used_many_times_the_limit() {
     let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
-    implements(&mut run, Usage { tokens: 10_000, ..Usage::default() });
+    implements(&mut run, Usage { tokens: Some(10_000), ..Usage::default() });
     run.says("verify", "passed").says("hold", "go-on");
     assert_eq!(run.commands(), "dispatch reviewer for review");
 }
@@ -86,7 +86,7 @@ fn go_on_goes_on_even_when_one_dispatch_used_many_times_the_limit() {
 #[test]
 fn stop_at_a_limit_ends_the_run_and_names_the_limit() {
     let mut run = limited(Limits { tokens: Some(10), ..Limits::default() });
-    implements(&mut run, Usage { tokens: 10, ..Usage::default() });
+    implements(&mut run, Usage { tokens: Some(10), ..Usage::default() });
     run.says("verify", "passed").says("hold", "stop");
     assert_eq!(run.standing(), "stopped: limit reached: tokens");
 }
@@ -136,9 +136,57 @@ fn an_unknown_cost_is_not_zero_a_money_limit_alone_holds_and_says_why() {
 #[test]
 fn with_unknown_costs_a_money_limit_falls_back_to_the_limit_on_tokens() {
     let mut run = limited(Limits { money: Some(1_000_000), tokens: Some(100), ..Limits::default() });
-    implements(&mut run, Usage { tokens: 100, ..Usage::default() });
+    implements(&mut run, Usage { tokens: Some(100), ..Usage::default() });
     run.says("verify", "passed");
     assert_eq!(run.commands(), "ask whether to go on: tokens: go-on, stop");
+}
+
+// CORE-07, CORE-11
+#[test]
+fn unknown_tokens_are_not_zero_a_limit_on_tokens_alone_holds_and_says_why() {
+    let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
+    implements(&mut run, Usage { money: Some(5), ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!(
+        run.commands(),
+        "ask whether to go on: tokens (it cannot be kept: some are unknown, and dispatches are not limited): go-on, stop"
+    );
+    run.says("hold", "go-on");
+    assert_eq!(run.commands(), "dispatch reviewer for review");
+}
+
+// CORE-11
+#[test]
+fn a_limit_on_tokens_that_nobody_tells_is_no_fallback_of_a_limit_on_money() {
+    let mut run = limited(Limits { money: Some(1_000_000), tokens: Some(100), ..Limits::default() });
+    implements(&mut run, Usage::default());
+    run.says("verify", "passed").says("hold", "stop");
+    assert_eq!(
+        run.standing(),
+        "stopped: limit reached: tokens (it cannot be kept: some are unknown, and dispatches are not limited)"
+    );
+}
+
+// CORE-11
+#[test]
+fn with_unknown_costs_and_tokens_the_limit_on_dispatches_is_the_one_that_holds() {
+    let limits =
+        Limits { money: Some(1_000_000), tokens: Some(100), dispatches: Some(2), ..Limits::default() };
+    let mut run = limited(limits);
+    implements(&mut run, Usage::default());
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "dispatch reviewer for review");
+    run.says("review", "needs-revision");
+    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+}
+
+// CORE-11
+#[test]
+fn tokens_that_a_journal_tells_by_number_are_known_and_those_that_it_leaves_out_are_not() {
+    let read = |text: &str| serde_json::from_str::<Usage>(text).expect("usage").tokens;
+    assert_eq!(read(r#"{"money":null,"tokens":0,"time":3}"#), Some(0));
+    assert_eq!(read(r#"{"money":null,"tokens":null,"time":3}"#), None);
+    assert_eq!(read(r#"{"time":3}"#), None);
 }
 
 // CORE-11
@@ -147,14 +195,15 @@ fn dispatches_of_unknown_cost_are_counted_apart() {
     let mut run = limited(Limits::default());
     implements(&mut run, Usage { money: None, ..Usage::default() });
     run.says("verify", "passed");
-    assert_eq!((run.walker.state.used.unpriced, run.walker.state.used.money), (1, 0));
+    let used = run.walker.state.used;
+    assert_eq!((used.unpriced, used.money, used.untold, used.tokens), (1, 0, 1, 0));
 }
 
 // CORE-11
 #[test]
 fn a_failed_dispatch_is_paid_for_too() {
     let mut run = limited(Limits::default());
-    fails(&mut run, Failure::Crashed, 0, Usage { money: Some(70), tokens: 7, time: 1 });
+    fails(&mut run, Failure::Crashed, 0, Usage { money: Some(70), tokens: Some(7), time: 1 });
     let used = run.walker.state.used;
     assert_eq!((used.money, used.tokens, used.time), (70, 7, 1));
 }
