@@ -4,6 +4,7 @@ use crate::commands::{Context, gates};
 use crate::exit::{Exit, Failure, print, print_json, print_line, tell};
 use crate::progress::{self, Stop};
 use crate::table::Ink;
+use crate::terminal::{self, Reply, Terminal};
 use crate::workplace::{Workplace, environment, internal, of_ledger};
 use remand_kernel::Event;
 use remand_kernel::ids::{CommandId, Lane, PhaseId};
@@ -20,12 +21,7 @@ use remand_runtime::{bundle, confine};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{BufRead, IsTerminal, Write};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
-
-/// How often somebody who is asked at the terminal is asked whether to stop instead.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// How long a command waits for the process that drives a run.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -122,7 +118,7 @@ pub fn is_unfinished(workplace: &Workplace, row: &RunRow) -> bool {
     row.stage.is_over() && folder.is_dir() && !is_laid_out(&folder)
 }
 
-/// Drives until no run can go on by itself; on a terminal, gates of interactive runs are asked there.
+/// Drives until no run can go on by itself. At a terminal, gates are put there, in whichever mode the run is.
 pub fn drive(
     context: &Context<'_>,
     workplace: &Workplace,
@@ -131,6 +127,7 @@ pub fn drive(
     let stop = Stop::listen();
     let mut watch = progress::view(context.json, &stop);
     let (reader, redactor) = (workplace.reader()?, redactor(workplace)?);
+    let terminal = Terminal { reader: &reader, redactor: &redactor, stop: &stop };
     loop {
         let standings = host.drive(watch.as_mut()).map_err(|error| of_host(&error))?;
         let waiting = standings
@@ -139,12 +136,13 @@ pub fn drive(
             .map(|(run, _)| run.clone());
         if let Some(run) = waiting
             && !context.json
-            && asks_here()
+            && Terminal::is_there()
             && let Some(gate) = open_gates(&reader, &run)?.first()
         {
-            match ask(&reader, gate, &redactor, &stop)? {
-                Some(event) => submit(&mut host, &run, event, watch.as_mut())?,
-                None => {
+            match terminal.ask(gate, |run| standings.contains_key(run))? {
+                Reply::Answered(event) => submit(&mut host, &run, event, watch.as_mut())?,
+                Reply::Overtaken(request) => tell(&format!("\n{}", terminal::told(&request))),
+                Reply::Silence => {
                     tell("no answer; the gate waits");
                     return report_all(context, workplace, &reader, &standings);
                 }
@@ -154,11 +152,6 @@ pub fn drive(
         drop(watch);
         return report_all(context, workplace, &reader, &standings);
     }
-}
-
-/// Whether somebody can be asked at this terminal.
-fn asks_here() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// What the kernel refuses can be answered anew; anything else ends the drive, since memory and ledger may differ.
@@ -181,47 +174,6 @@ fn submit(
 pub fn open_gates(reader: &Reader, run: &RunId) -> Result<Vec<GateRow>, Failure> {
     let gates = reader.gates(run).map_err(|error| of_ledger(&error))?;
     Ok(gates.into_iter().filter(GateRow::is_open).collect())
-}
-
-/// Puts a gate to the person at the terminal. Nothing but an answer leaves it; the end of input keeps it waiting.
-fn ask(reader: &Reader, gate: &GateRow, redactor: &Redactor, stop: &Stop) -> Result<Option<Event>, Failure> {
-    tell(&format!("\n{}", gates::text_of(reader, gate, std::slice::from_ref(gate), Ink::of_stdout())?));
-    let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
-    loop {
-        let default = gate.default.as_deref().map_or_else(String::new, |default| format!(" [{default}]"));
-        let _ = write!(std::io::stderr(), "{}{default}> ", options.join("/"));
-        let Some(line) = next_line(stop) else {
-            return Ok(None);
-        };
-        let (word, note) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        let word = if word.is_empty() { gate.default.as_deref().unwrap_or_default() } else { word };
-        if let Some(option) = options.iter().find(|option| **option == word) {
-            return answered(gate, option, &redactor.redact(note.trim())).map(Some);
-        }
-        tell(&format!(
-            "`{word}` is not offered; answer with one of {}, and a note behind it if you like",
-            options.join(", ")
-        ));
-    }
-}
-
-/// The next line that somebody types; none at the end of input, or when told to stop. A thread of its own waits for it,
-/// since a signal does not end the wait.
-fn next_line(stop: &Stop) -> Option<String> {
-    let (typed, lines) = channel();
-    std::thread::spawn(move || {
-        let mut line = String::new();
-        let read = std::io::stdin().lock().read_line(&mut line);
-        let _ = typed.send(matches!(read, Ok(1..)).then_some(line));
-    });
-    loop {
-        match lines.recv_timeout(LOOK) {
-            Ok(line) => return line,
-            Err(_) if stop.is_set() => return None,
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return None,
-        }
-    }
 }
 
 /// The event that answers a gate.

@@ -16,6 +16,7 @@ mod load;
 mod progress;
 mod recording;
 mod table;
+mod terminal;
 mod workplace;
 
 use clap::Parser;

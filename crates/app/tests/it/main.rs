@@ -29,6 +29,7 @@ mod recorded;
 mod secrets;
 mod spec;
 mod submission;
+mod terminal;
 mod ticket;
 mod trust;
 mod tsp;

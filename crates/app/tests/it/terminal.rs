@@ -1,0 +1,139 @@
+//! Gates at a terminal: they are asked there, and what another process asks meanwhile is taken.
+
+use crate::place::Place;
+use crate::rehearsed::{REQUEST, Script, TRIVIAL};
+use remand_ledger::query::RunStage;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::Child;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A run that is driven at a terminal of its own.
+struct Seat {
+    driver: Child,
+    keys: File,
+    screen: Arc<Mutex<String>>,
+}
+
+impl Seat {
+    /// Begins a run with a rehearsal.
+    fn run(place: &Place, script: &Script, more: &[&str]) -> Seat {
+        let file = place.beside("rehearsal.yaml", &script.text());
+        let agent = format!("rehearsal:{file}");
+        let mut arguments = vec!["run", REQUEST, "--agent", agent.as_str()];
+        arguments.extend(more);
+
+        let keys =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+        grantpt(&keys).and_then(|()| unlockpt(&keys)).expect("a terminal that can be opened");
+        let name = ptsname(&keys, Vec::new()).expect("its name").into_string().expect("UTF-8");
+        let line = OpenOptions::new().read(true).write(true).open(name).expect("the terminal");
+        let end = || line.try_clone().expect("a second end");
+        let mut command = place.command(&arguments);
+        let driver = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the binary starts");
+
+        let keys = File::from(keys);
+        let (screen, mut shown) =
+            (Arc::new(Mutex::new(String::new())), keys.try_clone().expect("the screen"));
+        let seen = Arc::clone(&screen);
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // The end of the program is an error here, since nobody holds the other side any more.
+            while let Ok(read @ 1..) = shown.read(&mut bytes) {
+                seen.lock().expect("the screen").push_str(&String::from_utf8_lossy(&bytes[..read]));
+            }
+        });
+        Seat { driver, keys, screen }
+    }
+
+    fn shows(&self) -> String {
+        self.screen.lock().expect("the screen").clone()
+    }
+
+    fn until(&self, text: &str) {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while !self.shows().contains(text) {
+            assert!(Instant::now() < deadline, "never: {text}\n{}", self.shows());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn types(&mut self, text: &str) {
+        self.keys.write_all(text.as_bytes()).expect("typed");
+    }
+
+    fn code(&mut self) -> i32 {
+        self.driver.wait().expect("an end").code().unwrap_or(-1)
+    }
+}
+
+const DIRECTION: &str = "proceed/expand/abort [proceed]> ";
+
+// EP-12
+#[test]
+fn a_gate_shows_its_options_and_takes_an_answer_with_a_note() {
+    let place = Place::configured(TRIVIAL);
+    let mut seat = Seat::run(&place, &Script::subtraction(), &["--interactive"]);
+    seat.until(DIRECTION);
+    assert!(seat.shows().contains("Is this the right direction?"), "{}", seat.shows());
+
+    seat.types("maybe\n");
+    seat.until("`maybe` is not offered; answer with one of proceed, expand, abort");
+    seat.types("abort not this year\n");
+
+    assert_eq!(seat.code(), 4, "{}", seat.shows());
+    let run = place.latest();
+    let gates = place.reader().gates(&run.run).expect("gates");
+    let answered: Vec<_> = gates.iter().map(|gate| (gate.option.as_deref(), gate.note.as_deref())).collect();
+    assert_eq!(answered, [(Some("abort"), Some("not this year"))]);
+}
+
+// CORE-17
+#[test]
+fn a_cancel_from_another_process_ends_a_run_that_is_asked_about_at_a_terminal() {
+    let place = Place::configured(TRIVIAL);
+    let mut seat = Seat::run(&place, &Script::subtraction(), &["--interactive"]);
+    seat.until(DIRECTION);
+
+    let shown = place.remand(&["cancel", "latest"]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(seat.code(), 4, "{}", seat.shows());
+    assert_eq!(place.latest().stage, RunStage::Cancelled);
+    let told = format!("run {}: cancelled by ada, from another process", place.latest().run);
+    assert!(seat.shows().contains(&told), "{}", seat.shows());
+}
+
+// EP-12 CORE-17
+#[test]
+fn after_an_answer_from_another_process_the_next_gate_is_asked() {
+    let place = Place::configured(TRIVIAL);
+    let mut seat = Seat::run(&place, &Script::subtraction(), &["--interactive"]);
+    seat.until(DIRECTION);
+
+    let shown = place.remand(&["answer", "latest", "proceed"]);
+
+    assert_eq!((shown.code, shown.out.as_str()), (0, "taken\n"), "{}", shown.err);
+    seat.until("ada answered proceed, from another process");
+    seat.until("approve/revise/abort [approve]> ");
+    seat.types("abort\n");
+    assert_eq!(seat.code(), 4, "{}", seat.shows());
+    assert_eq!(place.latest().stage, RunStage::Stopped);
+}
+
+// EP-12
+#[test]
+fn an_autonomous_run_is_asked_about_too_and_the_end_of_input_leaves_it_waiting() {
+    let place = Place::configured(TRIVIAL);
+    let flags = ["--workflow", "quick", "--autonomous", "--budget-dispatches", "1"];
+    let mut seat = Seat::run(&place, &Script::quick(), &flags);
+    seat.until("go-on/stop");
+
+    seat.types("\u{4}");
+
+    assert_eq!(seat.code(), 5, "{}", seat.shows());
+    assert!(seat.shows().contains("no answer; the gate waits"), "{}", seat.shows());
+    assert_eq!(place.latest().stage, RunStage::Waiting);
+}
