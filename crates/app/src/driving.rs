@@ -16,7 +16,7 @@ use remand_runtime::checks::Tools;
 use remand_runtime::host::{Host, HostError, Standing, Watch};
 use remand_runtime::lock::DriverLock;
 use remand_runtime::redact::{Redactor, Rules};
-use remand_runtime::workshop::{Places, Settings, Workshop, is_laid_out, not_brought};
+use remand_runtime::workshop::{Places, Settings, Workshop, is_laid_out, not_brought, not_laid_out};
 use remand_runtime::{bundle, confine};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -249,8 +249,17 @@ fn report(
         Standing::Waiting => Exit::Waiting,
         Standing::Left => Exit::Left,
     };
-    if let (Standing::Over(_), Some(why)) = (standing, not_brought(&workplace.home.run(run))) {
-        tell(&format!("the documents of the run are not on its branch: {why}; then `remand resume {run}`"));
+    if matches!(standing, Standing::Over(_)) {
+        let folder = workplace.home.run(run);
+        let missing = [
+            ("the documents of the run are not on its branch", not_brought(&folder)),
+            ("what the run left is not all in its folder", not_laid_out(&folder)),
+        ];
+        for (what, why) in missing {
+            if let Some(why) = why {
+                tell(&format!("{what}: {why}; then `remand resume {run}`"));
+            }
+        }
     }
     let gates = open_gates(reader, run)?;
     if context.json {

@@ -3,6 +3,7 @@
 mod lowered;
 
 use crate::clock;
+use crate::workshop::Trouble;
 use lowered::{Lowered, lowered};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
@@ -18,10 +19,13 @@ use std::path::{Path, PathBuf};
 /// The name of the file.
 pub const FILE: &str = "evidence-bundle.md";
 
-/// Writes the bundle into the run's folder.
-pub fn write(reader: &Reader, run: &RunId, folder: &Path) -> Result<PathBuf, crate::workshop::Trouble> {
-    let path = folder.join(FILE);
-    std::fs::write(&path, text(reader, run)?)?;
+/// Writes the bundle into the run's folder: all of it, or nothing.
+pub fn write(reader: &Reader, run: &RunId, folder: &Path) -> Result<PathBuf, Trouble> {
+    let (path, new) = (folder.join(FILE), folder.join(format!("{FILE}.new")));
+    let written = text(reader, run)
+        .map_err(Trouble::from)
+        .and_then(|text| Ok(std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path))?));
+    written.map_err(|Trouble { failure, detail }| Trouble::new(failure, format!("{FILE}: {detail}")))?;
     Ok(path)
 }
 

@@ -145,3 +145,31 @@ fn a_security_blocker_ends_the_run_whatever_the_verdict() {
     );
     assert!(last.why.contains("SEC-9"), "{last:?}");
 }
+
+// EP-23 CORE-09
+#[test]
+fn a_page_that_cannot_be_written_at_the_end_is_told_and_made_by_a_resume() {
+    let place = Place::configured(TRIVIAL);
+    let shown = place.feature(&Script::subtraction(), &["--interactive"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    let run = place.latest().run;
+    let folder = place.home().join("runs").join(&run.0);
+    let page = folder.join("evidence-bundle.md");
+    std::fs::create_dir_all(page.join("in-the-way")).expect("a folder in its place");
+
+    let shown = place.remand(&["answer", "latest", "abort"]);
+
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    let told = "what the run left is not all in its folder: evidence-bundle.md: ";
+    assert!(shown.err.contains(told), "{}", shown.err);
+    assert!(shown.err.contains(&format!("then `remand resume {run}`")), "{}", shown.err);
+    assert!(folder.join("artifacts").is_dir(), "what could be laid out is there");
+
+    std::fs::remove_dir_all(&page).expect("out of the way");
+    let resumed = place.remand(&["resume"]);
+    assert_eq!(resumed.code, 4, "{}{}", resumed.out, resumed.err);
+    assert!(!resumed.err.contains(told), "{}", resumed.err);
+    assert!(page.is_file());
+    let again = place.remand(&["resume"]);
+    assert!(again.out.contains("no run is left to go on with"), "{}{}", again.out, again.err);
+}

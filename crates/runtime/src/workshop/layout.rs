@@ -1,19 +1,27 @@
 //! What people find in a run's folder: its artifacts as plain files, readable ones beside typed ones, and the bundle.
 
-use super::{Site, Trouble};
+use super::{Settings, Site, Trouble};
 use crate::contract::{self, SchemaId};
+use crate::{bundle, papers};
+use remand_ledger::RunId;
 use std::fs;
 use std::path::Path;
 
-/// Where the artifacts lie; it is there when everything is laid out, and not before.
+/// Where the artifacts lie.
 const ARTIFACTS: &str = "artifacts";
 
 /// Says why the papers of a run are not on its branch; it is there until they are.
 const NOT_BROUGHT: &str = "not-on-branch.txt";
 
+/// Says what of a run that is over is missing in its folder, and why; it is there until nothing is.
+const NOT_LAID_OUT: &str = "not-laid-out.txt";
+
 /// Tells whether the folder of a run holds what people will want to read of it, and its branch the papers.
 pub fn is_laid_out(folder: &Path) -> bool {
-    folder.join(ARTIFACTS).is_dir() && not_brought(folder).is_none()
+    folder.join(ARTIFACTS).is_dir()
+        && folder.join(bundle::FILE).is_file()
+        && not_laid_out(folder).is_none()
+        && not_brought(folder).is_none()
 }
 
 /// Why the papers of a run that is over are not on its branch, if they are not.
@@ -21,19 +29,34 @@ pub fn not_brought(folder: &Path) -> Option<String> {
     fs::read_to_string(folder.join(NOT_BROUGHT)).ok()
 }
 
-/// Lays everything out when a run is over. All of it can be made again from the ledger, so trouble here is no trouble
-/// of the run.
-pub fn finish(site: &Site, papers: Result<(), Trouble>) {
-    let told = site.folder().join(NOT_BROUGHT);
-    let _ = match papers {
-        Ok(()) => fs::remove_file(told),
-        Err(trouble) => fs::write(told, site.redact(&trouble.detail).as_bytes()),
+/// Why the folder of a run that is over lacks something, if it does.
+pub fn not_laid_out(folder: &Path) -> Option<String> {
+    fs::read_to_string(folder.join(NOT_LAID_OUT)).ok()
+}
+
+/// Lays everything out when a run is over, as far as it goes, and writes down what is missing. All of it can be made again
+/// from the ledger, so trouble here is no trouble of the run.
+pub fn finish(settings: &Settings, run: &RunId, site: Result<&Site, Trouble>) {
+    let folder = settings.home.run(run);
+    // The page of a run under way is no page of its end.
+    let _ = fs::remove_file(folder.join(bundle::FILE));
+    let laid_out = site.and_then(|site| {
+        tell(settings, &folder.join(NOT_BROUGHT), papers::bring_home(site));
+        let page = site.reader().and_then(|reader| bundle::write(&reader, run, &folder));
+        let _ = fs::remove_dir_all(folder.join("scratch"));
+        crate::dispatch::forget_sessions(&folder);
+        let documents = crate::rounds::documents::finish(site);
+        page.map(drop).and(documents).and(artifacts(site))
+    });
+    tell(settings, &folder.join(NOT_LAID_OUT), laid_out);
+}
+
+/// Leaves word of trouble, or takes it away.
+fn tell(settings: &Settings, file: &Path, done: Result<(), Trouble>) {
+    let _ = match done {
+        Ok(()) => fs::remove_file(file),
+        Err(trouble) => fs::write(file, settings.redactor.redact(&trouble.detail).as_bytes()),
     };
-    let _ = site.reader().and_then(|reader| crate::bundle::write(&reader, &site.run, &site.folder()));
-    let _ = fs::remove_dir_all(site.folder().join("scratch"));
-    crate::dispatch::forget_sessions(&site.folder());
-    let _ = crate::rounds::documents::finish(site);
-    let _ = artifacts(site);
 }
 
 /// Every version of every artifact, as `artifacts/plan@2.yaml`, with its rendering beside it (EP-34).

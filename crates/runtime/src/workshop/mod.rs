@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use ending::{Trouble, engine_failed};
-pub use layout::{is_laid_out, not_brought};
+pub use layout::{is_laid_out, not_brought, not_laid_out};
 pub use places::Places;
 pub use site::{Settings, Site};
 pub use tree::{LaneContent, LaneTree, TREES};
@@ -150,10 +150,8 @@ impl Effects for Workshop {
     }
 
     fn finish(&mut self, order: &Order<'_>) {
-        // What is laid out can be made again from the ledger at any time.
-        if let Ok(site) = self.site(order.run) {
-            layout::finish(&site, papers::bring_home(&site));
-        }
+        let site = self.site(order.run);
+        layout::finish(&self.settings, order.run, site.as_deref().map_err(Trouble::clone));
         self.sites.remove(order.run);
     }
 }
