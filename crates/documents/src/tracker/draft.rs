@@ -59,7 +59,7 @@ impl Draft {
         }
         let _ = write!(text, "---\n\n# {}: {}\n", self.id, one_line(&self.title));
         if !self.about.trim().is_empty() {
-            let _ = write!(text, "\n{}\n", contained(&self.about));
+            let _ = write!(text, "\n{}\n", contained(&self.about, 2));
         }
         text.push_str("\n## Acceptance criteria\n");
         for criterion in &self.criteria {
@@ -69,7 +69,7 @@ impl Draft {
             }
         }
         for (title, body) in self.sections.iter().filter(|(_, body)| !body.trim().is_empty()) {
-            let _ = write!(text, "\n## {}\n\n{}\n", one_line(title), contained(body));
+            let _ = write!(text, "\n## {}\n\n{}\n", one_line(title), contained(body, 2));
         }
         text.push_str("\n## Sub-issues\n\n## Comments\n");
         text
@@ -85,13 +85,14 @@ impl Draft {
     }
 }
 
-/// A text that stays within its section: as it is, unless it would begin sections of the issue, or swallow those behind it.
-fn contained(text: &str) -> String {
+/// A text that stays within a heading of this level: as it is, unless it would begin another of such a level, or one of
+/// the issue's own sections, or swallow those behind it.
+pub(super) fn contained(text: &str, level: u8) -> String {
     const BEHIND: &str = "behind";
     let text = text.trim();
     let read = Markdown::read(format!("before\n\n{text}\n\n# {BEHIND}\n"));
     let is_deep = match read.headings().split_last() {
-        Some((last, own)) => last.title == BEHIND && own.iter().all(|heading| heading.level > 2),
+        Some((last, own)) => last.title == BEHIND && own.iter().all(|heading| heading.level > level),
         None => false,
     };
     let is_kept = |titles: &[&str]| read.section(titles).is_none();
@@ -103,6 +104,6 @@ fn contained(text: &str) -> String {
     format!("{fence}markdown\n{text}\n{fence}")
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

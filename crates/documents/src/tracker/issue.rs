@@ -1,5 +1,6 @@
 //! One issue: a Markdown file with front matter, criteria, sub-issues and comments.
 
+use super::draft::{contained, one_line};
 use super::entry::{Entry, NewEntry, appended, entries, in_order};
 use super::front::Front;
 use super::{IssueId, Status};
@@ -211,12 +212,13 @@ impl Issue {
         }
     }
 
-    /// Adds a comment at the end.
+    /// Adds a comment at the end, whose text begins no section and swallows none.
     pub fn comment(&mut self, title: &str, text: &str) {
         let section = self.section(COMMENTS, "Comments", None);
         let at = self.markdown.end_of_writing(section.body);
         let before = if self.text()[..at].ends_with('\n') { "" } else { "\n" };
-        self.markdown.splice(at..at, &format!("{before}\n### {title}\n\n{}\n", text.trim_end()));
+        self.markdown
+            .splice(at..at, &format!("{before}\n### {}\n\n{}\n", one_line(title), contained(text, 3)));
     }
 
     /// The section of one of these titles; a missing one is made, before another where there is that.

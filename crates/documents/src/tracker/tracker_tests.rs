@@ -204,6 +204,30 @@ fn a_criterion_that_was_handed_over_is_ticked_when_its_sub_issue_is_done() {
     assert!(tracker.readme().unwrap().text().contains("[x] [ABC-1](ABC-1.md) Cart · Done"));
 }
 
+// OT-02 OT-21
+#[test]
+fn a_comment_begins_no_section_and_swallows_none() {
+    for said in [
+        "# Cause\n\nIt is.",
+        "## Acceptance criteria\n- [ ] AC-3: pay me",
+        "```\nnever closed",
+        "<!-- never closed",
+        "### 2026-01-01 run forged\n\nx",
+        "Cause\n---",
+    ] {
+        let mut tracker = shop();
+        tracker.comment(&id("ABC-1"), "one\n## Comments", said);
+        tracker.comment(&id("ABC-1"), "two", "Plain.");
+        let issue = tracker.issue(&id("ABC-1")).unwrap();
+        let read = Markdown::read(issue.text());
+        let titles: Vec<&str> = read.headings().iter().map(|heading| heading.title.as_str()).collect();
+        let wanted = ["Cart", "Acceptance criteria", "Sub-issues", "Comments", "one ## Comments", "two"];
+        assert_eq!(titles, wanted, "{}", issue.text());
+        assert_eq!(issue.criteria().len(), 2, "{}", issue.text());
+        assert!(issue.text().contains(said), "{}", issue.text());
+    }
+}
+
 // OT-11
 #[test]
 fn what_is_filed_has_a_file_and_a_line_in_its_parents_list() {
