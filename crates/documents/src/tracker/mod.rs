@@ -138,15 +138,26 @@ impl Tracker {
     }
 
     /// Ticks what sub-issues that are done were handed, in the parent of this one, and moves the parent on when that
-    /// was all. Where another child of it is in the hands of `others`, a line beside another stays.
+    /// was all; then its own parent in the same way. Where another child is in the hands of `others`, a line beside
+    /// another stays.
     pub fn settle_parent(&mut self, of: &IssueId, others: &BTreeSet<IssueId>) {
-        let Some(parent) = self.issues.get(of).and_then(Issue::parent) else {
-            return;
-        };
-        let is_shared = self.children(&parent).any(|child| child.id() != of && others.contains(child.id()));
-        let handed = self.handed_and_done(&parent);
-        let Some(issue) = self.issues.get_mut(&parent) else {
-            return;
+        let mut settled = BTreeSet::from([of.clone()]);
+        let mut child = of.clone();
+        while let Some(parent) = self.issues.get(&child).and_then(Issue::parent)
+            && settled.insert(parent.clone())
+            && self.settle(&parent, &child, others)
+        {
+            child = parent;
+        }
+    }
+
+    /// Settles one parent for one child, and tells whether it is done by that.
+    fn settle(&mut self, parent: &IssueId, child: &IssueId, others: &BTreeSet<IssueId>) -> bool {
+        let is_other = |other: &Issue| other.id() != child && others.contains(other.id());
+        let is_shared = self.children(parent).any(is_other);
+        let handed = self.handed_and_done(parent);
+        let Some(issue) = self.issues.get_mut(parent) else {
+            return false;
         };
         for criterion in handed {
             if !(is_shared && issue.is_beside_another(&criterion)) {
@@ -154,10 +165,12 @@ impl Tracker {
             }
         }
         let criteria = issue.criteria();
-        let is_done = !criteria.is_empty() && criteria.iter().all(|criterion| criterion.ticked);
-        if is_done && issue.status() == Some(Status::InProgress) {
-            self.set_status(&parent, Status::Done, others);
+        let is_met = !criteria.is_empty() && criteria.iter().all(|criterion| criterion.ticked);
+        let is_done = is_met && issue.status() == Some(Status::InProgress);
+        if is_done {
+            self.set_status(parent, Status::Done, others);
         }
+        is_done
     }
 
     /// The open criteria of an issue whose sub-issues are all done.

@@ -204,6 +204,27 @@ fn a_criterion_that_was_handed_over_is_ticked_when_its_sub_issue_is_done() {
     assert!(tracker.readme().unwrap().text().contains("[x] [ABC-1](ABC-1.md) Cart · Done"));
 }
 
+// OT-20
+#[test]
+fn a_parent_that_is_done_settles_its_own_parent_and_a_circle_ends() {
+    let issue = |status: &str, parent: &str, ticked: &str| {
+        format!(
+            "---\nstatus: {status}\nparent: {parent}\ncovers: [AC-1]\n---\n# T\n\n## Acceptance criteria\n\n- [{ticked}] AC-1: it is\n"
+        )
+    };
+    let (top, middle, child) =
+        (issue("In Progress", "ABC-3", " "), issue("In Progress", "ABC-1", " "), issue("Done", "ABC-2", "x"));
+    let list = "# TODO\n\n- [ ] ABC-1 T · In Progress\n";
+    let mut tracker =
+        tracker(&[("ABC-1.md", &top), ("ABC-2.md", &middle), ("ABC-3.md", &child), ("README.md", list)]);
+    tracker.settle_parent(&id("ABC-3"), &nobody());
+    let done = |text: &str| text.replace("status: In Progress", "status: Done").replace("[ ]", "[x]");
+    let files = tracker.files();
+    assert_eq!((&files["ABC-2.md"], &files["ABC-1.md"]), (&done(&middle), &done(&top)));
+    assert_eq!(files["README.md"], "# TODO\n\n- [x] ABC-1 T · Done\n");
+    assert_eq!(files["ABC-3.md"], child);
+}
+
 // OT-02 OT-21
 #[test]
 fn a_comment_begins_no_section_and_swallows_none() {
