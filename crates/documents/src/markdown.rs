@@ -10,6 +10,8 @@ pub struct Markdown {
     front_matter: Option<Range<usize>>,
     headings: Vec<Heading>,
     boxes: Vec<CheckBox>,
+    /// Code, comments and the front matter.
+    literal: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +42,13 @@ pub struct Section {
 
 impl Markdown {
     pub fn read(text: impl Into<String>) -> Markdown {
-        let mut markdown =
-            Markdown { text: text.into(), front_matter: None, headings: Vec::new(), boxes: Vec::new() };
+        let mut markdown = Markdown {
+            text: text.into(),
+            front_matter: None,
+            headings: Vec::new(),
+            boxes: Vec::new(),
+            literal: Vec::new(),
+        };
         markdown.survey();
         markdown
     }
@@ -89,6 +96,11 @@ impl Markdown {
     /// The boxes within a range, in their order.
     pub fn boxes(&self, within: Range<usize>) -> impl Iterator<Item = &CheckBox> {
         self.boxes.iter().filter(move |found| within.contains(&found.mark.start))
+    }
+
+    /// Tells whether a place is in code, in a comment or in the front matter, where nothing stands for anything.
+    pub fn is_literal(&self, at: usize) -> bool {
+        self.literal.iter().any(|range| range.contains(&at))
     }
 
     /// The lines within a range, each with its end.
@@ -139,6 +151,7 @@ impl Markdown {
         self.front_matter = None;
         self.headings.clear();
         self.boxes.clear();
+        self.literal.clear();
         let options = Options::ENABLE_TASKLISTS
             | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
             | Options::ENABLE_TABLES
@@ -149,7 +162,12 @@ impl Markdown {
         for (event, range) in Parser::new_ext(&self.text, options).into_offset_iter() {
             match event {
                 Event::Start(Tag::MetadataBlock(_)) if self.front_matter.is_none() => {
+                    self.literal.push(range.clone());
                     self.front_matter = Some(between_fences(&self.text, range));
+                }
+                Event::Start(Tag::CodeBlock(_)) => self.literal.push(range),
+                Event::Start(Tag::HtmlBlock) if self.text[range.clone()].trim_start().starts_with("<!--") => {
+                    self.literal.push(range);
                 }
                 Event::Start(Tag::BlockQuote(_)) => quotation += 1,
                 Event::End(TagEnd::BlockQuote(_)) => quotation -= 1,

@@ -32,24 +32,16 @@ pub struct NewEntry {
     pub after: Vec<IssueId>,
 }
 
-/// All entries in a range.
+/// All entries in a range. Lines of code and comments are none.
 pub(super) fn entries(markdown: &Markdown, within: Range<usize>) -> Vec<Entry> {
-    let mut is_code = false;
-    let mut found = Vec::new();
-    for line in markdown.lines(within) {
-        let text = &markdown.text()[line.clone()];
-        if text.trim_start().starts_with("```") || text.trim_start().starts_with("~~~") {
-            is_code = !is_code;
-        }
-        if !is_code {
-            found.extend(entry(markdown, line));
-        }
-    }
-    found
+    markdown.lines(within).filter_map(|line| entry(markdown, line)).collect()
 }
 
 fn entry(markdown: &Markdown, line: Range<usize>) -> Option<Entry> {
     let text = markdown.text()[line.clone()].trim_end();
+    if markdown.is_literal(line.start + text.len() - text.trim_start().len()) {
+        return None;
+    }
     let lead = lead(text)?;
     let (id, length) = IssueId::leading(&text[lead..])?;
     let rest = lead + length;
@@ -209,8 +201,9 @@ mod tests {
 
     #[test]
     fn entries_are_found_in_whatever_form_people_give_them() {
-        let text = "- ABC-1: plain (Todo)\n* [x] [ABC-2](ABC-2.md) linked\n1. **ABC-3** — In progress\n| ABC-4 | A title | Done | me |\n\
-                    - [ ] ↳ `ABC-5` marked\n- Handle UTF-8\n- see ABC-9\n```\n- ABC-6 code\n```\nABC-7 prose\n";
+        let text = "<!--\n- ABC-8 hidden (Todo)\n-->\n- ABC-1: plain (Todo)\n* [x] [ABC-2](ABC-2.md) linked\n1. **ABC-3** — In progress\n| ABC-4 | A title | Done | me |\n\
+                    - [ ] ↳ `ABC-5` marked\n- Handle UTF-8\n- see ABC-9\n```\n- ABC-6 code\n```\nABC-7 prose\n\n\
+                    <!-- - ABC-8 hidden\n\n| ABC-8 | hidden | Todo |\n -->\n\n~~~\n```\n- ABC-6 code\n";
         assert_eq!(
             read(text),
             [
