@@ -1,7 +1,9 @@
 //! One dispatch: what counts as a result, what an agent is told after a failure, and what it cannot get away with.
 
+use crate::deaths::is_begun;
 use crate::place::Place;
-use crate::rehearsed::{SUB, Script, TRIVIAL, finding, implemented, research, review, role};
+use crate::rehearsed::{REQUEST, SUB, Script, TRIVIAL, finding, implemented, research, review, role};
+use crate::three_tasks::await_some;
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{DispatchRow, DispatchStatus};
 use serde_json::json;
@@ -207,4 +209,38 @@ fn an_agent_that_never_ends_is_ended_at_the_time_of_its_role() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let rows = dispatches(&place, "implementer");
     assert_eq!(rows.iter().map(|row| row.failure.as_deref()).collect::<Vec<_>>(), [Some("timeout"), None]);
+}
+
+// EP-26 CORE-05
+#[test]
+fn what_an_agent_used_stays_on_record_when_the_engine_cannot_look_at_its_tree() {
+    let place = Place::configured(TRIVIAL);
+    let waiting = "touch started; until [ -e go-on ]; do sleep 0.05; done; rm started go-on";
+    let script = Script::quick().with(
+        role("implementer")
+            .attempt(1)
+            .costs(700)
+            .runs(waiting)
+            .writes("sums/sub.py", SUB)
+            .says(implemented("")),
+    );
+    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let driver = place.start(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
+    await_some("the run", || is_begun(&place).then_some(()));
+    let tree = place.home().join("trees").join(&place.latest().run.0).join("main");
+    await_some("the agent", || tree.join("started").exists().then_some(()));
+    let objects = place.project().join(".git/objects");
+    let away = objects.with_file_name("away");
+    std::fs::rename(&objects, &away).expect("no repository");
+    std::fs::write(tree.join("go-on"), "").expect("the agent goes on");
+    let first = || dispatches(&place, "implementer").into_iter().find(|row| row.failure.is_some());
+    let row = await_some("the end of the dispatch", first);
+    std::fs::rename(&away, &objects).expect("a repository");
+
+    let ended = driver.wait_with_output().expect("the driver ends");
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(row.failure.as_deref(), Some("environment"), "{row:?}");
+    assert_eq!((row.tokens, row.money), (Some(700), Some(10_000)), "{row:?}");
+    assert_eq!((row.exit_code, row.after), (Some(0), None));
+    assert!(text(&place, row.output).contains("standard error"), "what it said is kept");
 }

@@ -33,12 +33,12 @@ use crate::workshop::{Job, LaneTree, Trouble};
 use folder::Folder;
 use guard::Permit;
 use prompt::Prompt;
-use remand_kernel::Outcome;
 use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
 use remand_kernel::event::Usage;
 use remand_kernel::ids::ArtifactId;
 use remand_kernel::signal::Failure;
+use remand_kernel::{Outcome, Report};
 use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
 use round::Round;
@@ -110,40 +110,48 @@ fn perform(brief: &mut Brief<'_>, reader: &Reader) -> Result<Ending, Trouble> {
         let text = format!("{} was interrupted and is dispatched again", brief.title);
         facts.notes.push(note(NoteKind::Interrupted, text));
     }
-    let (ended, ear) = {
+    let (ran, put_back) = {
         let _place = job.site.settings().places.take(&job.cancel).ok_or_else(Trouble::cancelled)?;
         let unseen = Unseen::take_away(brief)?;
         let ran = run_or_begin_anew(brief, &mut facts);
-        facts.notes.extend(unseen.put_back(&brief.title)?);
-        ran?
+        (ran, unseen.put_back(&brief.title))
     };
+    let (ended, ear) = ran?;
+    // From here on trouble is told with the rest: what the agent did and used stays on record.
     let mut heard = brief.driver.hear(&brief.place(), &ended, &ear);
     heard.reckon(&job.site.pinned.prices);
-    let mut seen = brief.inspect(&ended)?;
-    facts.notes.append(&mut seen.notes);
-    let mut blobs = std::mem::take(&mut seen.blobs);
-    brief.keep_words(&ended, &heard, &seen.after, &mut facts, &mut blobs);
     let usage = Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..heard.usage };
-    let result = match seen::failure(brief, &ended, &heard, &seen) {
-        Some(trouble) => Err(trouble),
-        None => report::read(brief, &heard, &seen.after, &mut facts, &mut blobs),
+    let mut blobs = Vec::new();
+    let seen = put_back.and_then(|notes| {
+        facts.notes.extend(notes);
+        let mut seen = brief.inspect(&ended)?;
+        facts.notes.append(&mut seen.notes);
+        blobs.append(&mut seen.blobs);
+        Ok(seen)
+    });
+    brief.keep_words(&ended, &heard, seen.as_ref().ok().map(|seen| &seen.after), &mut facts, &mut blobs);
+    let result = match &seen {
+        Ok(seen) => match seen::failure(brief, &ended, &heard, seen) {
+            Some(trouble) => Err(trouble),
+            None => report::read(brief, &heard, &seen.after, &mut facts, &mut blobs),
+        },
+        Err(trouble) => Err(trouble.clone()),
     };
-    session::keep_or_forget(brief, result.as_ref().err().map(|trouble| trouble.failure))?;
-    brief.folder.clear()?;
-    brief.lane.work.tidy(&brief.before, &seen.oddities)?;
-    let outcome = match result {
+    let outcome = match brief.leave(result, seen.as_ref().ok(), &mut facts) {
         Ok(report) => Outcome::Said(Box::new(report)),
         Err(Trouble { failure, detail }) => {
-            brief.undo()?;
+            // What it wrote and judged is of no result, so nobody may read it as one.
+            facts.artifacts.clear();
+            facts.checks.clear();
             if let Some(telemetry) = &mut facts.telemetry {
                 telemetry.status = "ERROR".to_string();
                 telemetry.summary.clone_from(&detail);
             }
-            let before = reader.environment_failures_in_a_row(brief.driver.name(), &job.site.run, job.id)?;
-            Outcome::Failed { failure, detail, in_a_row: before.saturating_add(1) }
+            let before = reader.environment_failures_in_a_row(brief.driver.name(), &job.site.run, job.id);
+            let in_a_row = before.map_or(job.id.attempt, |before| before.saturating_add(1));
+            Outcome::Failed { failure, detail, in_a_row }
         }
     };
-    brief.give_back()?;
     Ok(Ending { outcome, usage, facts, blobs })
 }
 
@@ -421,6 +429,33 @@ impl Brief<'_> {
         Ok(seen)
     }
 
+    /// Puts everything in order behind the agent, as far as it goes. What cannot be done is why there is no result; where
+    /// there is none anyway, it is noted.
+    fn leave(
+        &self,
+        result: Result<Report, Trouble>,
+        seen: Option<&Seen>,
+        facts: &mut Facts,
+    ) -> Result<Report, Trouble> {
+        let mut despite = |result: Result<Report, Trouble>, then: Result<(), Trouble>| match (result, then) {
+            (Ok(report), then) => then.map(|()| report),
+            (Err(trouble), Ok(())) => Err(trouble),
+            (Err(trouble), Err(later)) => {
+                let text = format!("after {} ended: {}", self.title, later.detail);
+                facts.notes.push(note(NoteKind::Warning, text));
+                Err(trouble)
+            }
+        };
+        let result = despite(result, self.folder.clear().map_err(Trouble::from));
+        let oddities = seen.map(|seen| seen.oddities.as_slice()).unwrap_or_default();
+        let result = despite(result, self.lane.work.tidy(&self.before, oddities).map_err(Trouble::from));
+        let kept = session::keep_or_forget(self, result.as_ref().err().map(|trouble| trouble.failure));
+        let result = despite(result, kept.or_else(|trouble| session::forget(self).and(Err(trouble))));
+        let undone = if result.is_err() { self.undo() } else { Ok(()) };
+        let result = despite(result, undone);
+        despite(result, self.give_back())
+    }
+
     /// A reader's tree is free for others.
     fn give_back(&self) -> Result<(), Trouble> {
         if self.permit.is_read_only() {
@@ -441,7 +476,7 @@ impl Brief<'_> {
         &self,
         ended: &Ended,
         heard: &Heard,
-        after: &TreeId,
+        after: Option<&TreeId>,
         facts: &mut Facts,
         blobs: &mut Vec<Blob>,
     ) {
@@ -469,7 +504,7 @@ impl Brief<'_> {
             output: Some(output.id),
             result: None,
             before: Some(self.lane.tree.to_string()),
-            after: Some(after.to_string()),
+            after: after.map(TreeId::to_string),
             exit_code: match ended.exit {
                 Exit::Code(code) => Some(code),
                 Exit::Lingered => Some(0),
