@@ -1,6 +1,7 @@
 //! What the engine does itself, one operation a file. Each gets a job and gives back an ending.
 
 mod baseline;
+mod begun;
 mod bundle;
 mod checking;
 mod claims;

@@ -1,15 +1,15 @@
 //! `quick-checks`, `checks`, `integrate`: the engine runs the checks itself and rules by its own rows (EP-16, EP-18).
 
+use super::begun::Begun;
 use super::checking::{Checked, Checking};
 use super::integrity::{self, Plan};
 use super::test_first::broken_signatures;
 use super::{Done, claims, finding, tiers};
 use crate::checks::{
-    self, Action, Before, CheckOutcome, CheckSpec, Files, HadTests, Integrity, LeftOut, Listed, Occasion,
-    Past, Recorded, Which,
+    self, Before, CheckOutcome, Files, HadTests, Integrity, LeftOut, Listed, Occasion, Past, Recorded, Which,
 };
 use crate::dispatch::content;
-use crate::git::{TreeId, WorkTree};
+use crate::git::WorkTree;
 use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::change::{TestEnd, TestResult};
 use remand_kernel::evidence::{self, Row, RowPhase, Ruled, Size, Source, Tier};
@@ -266,7 +266,7 @@ pub fn run_checks(
     let mut before = Vec::new();
     let mut begun = Begun::default();
     if phase != RowPhase::Baseline {
-        begun = begun_on(job, content, &reader, &earlier, (&base, task, which, &left_out))?;
+        begun = Begun::on(job, content, &reader, &earlier, (&base, task, which, &left_out))?;
         // What other tasks began on is their matter.
         earlier.retain(|row| row.phase != RowPhase::Baseline || begun.counts(row));
         before = befores(&reader, &earlier)?;
@@ -323,7 +323,7 @@ pub fn run_checks(
     Ok(ran)
 }
 
-fn refuse_unfit(job: &Job, outcomes: &[CheckOutcome]) -> Result<(), Trouble> {
+pub(super) fn refuse_unfit(job: &Job, outcomes: &[CheckOutcome]) -> Result<(), Trouble> {
     if job.cancel.is_cancelled() {
         return Err(Trouble::cancelled());
     }
@@ -331,59 +331,6 @@ fn refuse_unfit(job: &Job, outcomes: &[CheckOutcome]) -> Result<(), Trouble> {
         Some(lacking) => Err(Trouble::environment(lacking.to_string())),
         None => Ok(()),
     }
-}
-
-/// What the checks gave on the tree that a task began on, where others' work was in it already (EP-19).
-#[derive(Default)]
-struct Begun {
-    outcomes: Vec<CheckOutcome>,
-    /// How the rows about that tree are known; empty where the run's baseline is all there is.
-    mark: String,
-    task: Option<String>,
-}
-
-impl Begun {
-    /// Whether a baseline row of the ledger is about a tree that this task is held against.
-    fn counts(&self, row: &CheckRow) -> bool {
-        row.task.is_none()
-            || (row.task == self.task && !self.mark.is_empty() && row.reason.contains(&self.mark))
-    }
-}
-
-fn begun_on(
-    job: &Job,
-    content: &LaneContent,
-    reader: &Reader,
-    earlier: &[CheckRow],
-    (base, task, which, left_out): (&TreeId, Option<&str>, Which, &LeftOut),
-) -> Result<Begun, Trouble> {
-    let tree = job.site.repository().tree_of(&content.base)?;
-    if task.is_none() || which == Which::Quick || tree == *base {
-        return Ok(Begun::default());
-    }
-    let mark = format!("on tree {}, which the task began on", tree.to_string().get(..12).unwrap_or_default());
-    let mut begun = Begun { outcomes: Vec::new(), mark, task: task.map(str::to_string) };
-    if earlier.iter().any(|row| row.task.is_some() && begun.counts(row)) {
-        return Ok(begun);
-    }
-    let content = content.holding(&tree);
-    let files = Files::Whole;
-    let checking = Checking { job, reader, content: &content, which, files, left_out, base, before: &[] };
-    let programs: Vec<CheckSpec> = job
-        .site
-        .pinned
-        .checks
-        .iter()
-        .filter(|spec| !matches!(spec.action, Action::BuiltIn(_)))
-        .cloned()
-        .collect();
-    begun.outcomes = checking.outcomes(&programs)?.outcomes;
-    refuse_unfit(job, &begun.outcomes)?;
-    for outcome in &mut begun.outcomes {
-        let said = std::mem::take(&mut outcome.reason);
-        outcome.reason = if said.is_empty() { begun.mark.clone() } else { format!("{said}; {}", begun.mark) };
-    }
-    Ok(begun)
 }
 
 /// Passes that look too easy: said in their rows, and to the reviewers (CORE-13).
