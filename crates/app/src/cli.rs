@@ -3,7 +3,7 @@
 use crate::commands::{
     agents, answer, audit, bench, cancel, clean, completions, config, converse, costs, defects, demo, diff,
     doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, import, init, issues, log, man,
-    rehearse, resume, rollback, rounds, run, runs, show, stats, status, submit, ticket,
+    record, rehearse, resume, rollback, rounds, run, runs, show, stats, status, submit, ticket,
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -173,6 +173,12 @@ pub enum Command {
 
     /// Print the evidence bundle of a run, or export it
     Evidence(evidence::Args),
+
+    /// Write what every agent of a run did into a rehearsal, to be played again
+    ///
+    /// It is made from the ledger, so any run can be recorded: one that is over, that waits, or that was killed. What people
+    /// answered is not in it.
+    Record(record::Args),
 
     /// List the issues of the tracker in `TODO/`, show, add and check them
     Issues(issues::Args),

@@ -11,29 +11,34 @@ use remand_runtime::git::{Form, Repository, TreeId};
 use remand_runtime::process::Exit;
 use remand_runtime::rehearsal::{Change, DispatchInfo, Money, Recorded, Recording, Tokens, Usage};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Makes sure before a run that its rehearsal can be written, and that nothing is overwritten.
-pub fn reserve(file: &Path) -> Result<(), Failure> {
-    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(file);
-    made.map(drop).map_err(|error| {
-        let hint = "name a file that does not exist yet, in a folder that you may write";
-        Failure::user(format!("{} cannot be made", file.display()), hint).caused_by(error.to_string())
+/// Makes sure before a run that its rehearsal can be written, and that nothing is overwritten. No file is left by it.
+pub fn refuse_unfit(file: &Path) -> Result<(), Failure> {
+    make(file).and_then(|_| std::fs::remove_file(file)).map_err(|error| unwritable(file, &error))
+}
+
+/// Writes the rehearsal of a run, whether it is over or not.
+pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), Failure> {
+    let text = rehearsal(&workplace.repository, &workplace.reader()?, run)?;
+    let mut made = make(file).map_err(|error| unwritable(file, &error))?;
+    made.write_all(text.as_bytes()).map_err(|error| {
+        // A part of a rehearsal is none.
+        let _ = std::fs::remove_file(file);
+        unwritable(file, &error)
     })
 }
 
-/// Writes the rehearsal of a run.
-pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), Failure> {
-    let reader = workplace.reader()?;
-    let text = rehearsal(&workplace.repository, &reader, run)?;
-    std::fs::write(file, text).map_err(|error| {
-        Failure::user(
-            format!("{} cannot be written", file.display()),
-            "name a file in a folder that you may write",
-        )
-        .caused_by(error.to_string())
-    })
+fn make(file: &Path) -> io::Result<File> {
+    File::options().write(true).create_new(true).open(file)
+}
+
+fn unwritable(file: &Path, error: &io::Error) -> Failure {
+    let hint = "name a file that does not exist yet, in a folder that you may write";
+    Failure::user(format!("{} cannot be made", file.display()), hint).caused_by(error.to_string())
 }
 
 fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<String, Failure> {

@@ -26,6 +26,7 @@ pub mod init;
 pub mod issues;
 pub mod log;
 pub mod man;
+pub mod record;
 pub mod rehearse;
 pub mod resume;
 pub mod rollback;
@@ -112,6 +113,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Issues(args) => issues::run(&context, args),
         Command::Log(args) => log::run(&context, args),
         Command::Man(args) => man::run(&context, args),
+        Command::Record(args) => record::run(&context, args),
         Command::Resume(args) => resume::run(&context, args),
         Command::Rollback(args) => rollback::run(&context, args),
         Command::Rounds(args) => rounds::run(&context, args),

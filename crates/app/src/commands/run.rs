@@ -55,7 +55,7 @@ pub struct Args {
     /// Run every check, even where its result is known already
     #[arg(long)]
     pub no_cache: bool,
-    /// Write what every agent did into a rehearsal, to be played again
+    /// When the run is over, write what every agent did into a rehearsal; `remand record` does so at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
@@ -114,7 +114,7 @@ pub fn prepare(context: &Context<'_>, args: &Args) -> Result<(Workplace, Beginni
 pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let (workplace, beginning) = prepare(context, args)?;
     if let Some(file) = &args.record {
-        recording::reserve(file)?;
+        recording::refuse_unfit(file)?;
     }
     let run = beginning.run.clone();
     if !context.json {
@@ -124,9 +124,15 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let mut host = driving::host(&workplace)?;
     host.begin(beginning).map_err(|error| driving::of_host(&error))?;
     let exit = driving::drive(context, &workplace, host)?;
-    if let Some(file) = &args.record {
-        recording::write(&workplace, &run, file)?;
-        tell(&format!("recorded in {}", file.display()));
+    match (&args.record, exit) {
+        (Some(file), Exit::Waiting | Exit::Left) => {
+            tell(&format!("not over, so not recorded; then: remand record {run} {}", file.display()));
+        }
+        (Some(file), _) => {
+            recording::write(&workplace, &run, file)?;
+            tell(&format!("recorded in {}", file.display()));
+        }
+        (None, _) => {}
     }
     Ok(exit)
 }

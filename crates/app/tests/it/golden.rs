@@ -11,7 +11,7 @@ use redaction::{joined, narrowed, of_any_kernel, of_any_machine, redacted};
 use serde_json::json;
 use std::path::PathBuf;
 
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 31] = [
     "init",
     "run",
     "resume",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 30] = [
     "show",
     "diff",
     "evidence",
+    "record",
     "gates",
     "answer",
     "cancel",
@@ -115,6 +116,7 @@ fn where_nothing_ran_lists_are_empty_and_the_rest_says_how_to_begin() {
         &["show", "plan"],
         &["diff"],
         &["evidence"],
+        &["record", "latest", "again.yaml"],
         &["audit"],
         &["resume"],
         &["answer", "latest", "proceed"],

@@ -1,6 +1,6 @@
 //! Runs that are recorded, and the recordings played on a fresh copy of the same repository.
 
-use super::place::Place;
+use super::place::{Place, Shown};
 use super::three_tasks::{self, Outcome, REHEARSAL, outcome};
 use remand_ledger::query::DispatchRow;
 
@@ -203,4 +203,47 @@ fn a_recording_of_a_run_with_trouble_gives_the_same_trouble() {
     assert_eq!(replayed, told);
     let tree = |place: &Place| place.git(&["ls-tree", "-r", &place.latest().branch]);
     assert_eq!(tree(&second), tree(&first));
+}
+
+/// Runs a rehearsal interactively, takes the default at each gate, and has another process go on with it each time.
+fn answered(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
+    let mut shown = place.run(three_tasks::REQUEST, rehearsal, &[&["--interactive"], more].concat());
+    while shown.code == 5 {
+        let gate = place.reader().open_gates().expect("gates").pop().expect("a gate");
+        let parked = place.remand(&["answer", &gate.run.0, &gate.default.expect("a default"), "--park"]);
+        assert_eq!(parked.code, 0, "{parked:?}");
+        shown = place.remand(&["resume", &gate.run.0]);
+    }
+    shown
+}
+
+// EP-28, BY-06
+#[test]
+fn a_run_that_other_processes_brought_to_its_end_is_recorded_afterwards() {
+    let first = three_tasks::place();
+    let recording = first.project().with_file_name("recording.yaml");
+    let file = recording.display().to_string();
+    let shown = first.run(three_tasks::REQUEST, REHEARSAL, &["--interactive", "--record", &file]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    let run = first.latest().run;
+    assert!(shown.err.contains(&format!("remand record {run} {file}")), "{shown:?}");
+    assert!(!recording.exists(), "nothing is in the way of a recording");
+    let begun = first.project().with_file_name("begun.yaml").display().to_string();
+    let shown = first.remand(&["record", "latest", &begun]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let text = std::fs::read_to_string(&begun).expect("the recording");
+    assert!(text.contains("role: researcher") && !text.contains("role: planner"), "{text}");
+    let shown = first.remand(&["cancel", "latest"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+
+    assert_eq!(answered(&first, REHEARSAL, &["--record", &file]).code, 0);
+    let shown = first.remand(&["record", "latest", &file]);
+    assert_eq!((shown.code, shown.out), (0, format!("recorded in {file}\n")), "{}", shown.err);
+    let shown = first.remand(&["record", "latest", &file]);
+    assert_eq!(shown.code, 1, "nothing is overwritten");
+
+    let second = three_tasks::place();
+    let text = std::fs::read_to_string(&recording).expect("the recording");
+    assert_eq!(answered(&second, &text, &[]).code, 0, "{text}");
+    assert_eq!(outcome(&second), outcome(&first));
 }
