@@ -4,7 +4,7 @@ use super::job::finds_at;
 use super::spec::{Action, CheckSpec, program};
 use crate::process::{Cancel, Job, run};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +13,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Programs that say nothing of interest about themselves, or do something else with the question.
 const UNASKED: [&str; 8] = ["sh", "bash", "test", "true", "false", "env", "exec", "!"];
 
+/// Programs that leave the work to others, whose versions theirs do not tell.
+const BEHIND: [(&str, &[&str]); 7] = [
+    ("make", &["cc", "c++"]),
+    ("cmake", &["cc", "c++", "make", "ninja"]),
+    ("ctest", &["cc", "c++", "make", "ninja"]),
+    ("npm", &["node"]),
+    ("npx", &["node"]),
+    ("pnpm", &["node"]),
+    ("yarn", &["node"]),
+];
+
+/// Variables that name another program in the place of one.
+const INSTEAD: [(&str, &str); 2] = [("cc", "CC"), ("c++", "CXX")];
+
 /// What is known of tools by now.
 #[derive(Debug, Default)]
 pub struct Tools {
@@ -20,19 +34,26 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// The version of the tool of a check: what it says of itself, with the file that it is. Programs of the work
-    /// tree have none, since they are part of it.
+    /// The versions of the tool of a check and of those behind it: what each says of itself, with the file that it is.
+    /// Programs of the work tree have none, since they are part of it.
     pub fn version(&self, spec: &CheckSpec, environment: &BTreeMap<OsString, OsString>) -> String {
         let name = match &spec.action {
             Action::Argv(argv) => argv.first().map_or("", String::as_str),
             Action::Shell(text) => program(text),
             Action::BuiltIn(_) => "",
         };
+        let behind = BEHIND.iter().find(|(front, _)| *front == name).map_or(&[][..], |(_, behind)| *behind);
+        // What a package brings as a program is a script.
+        let behind = if name.contains("node_modules/") { &["node"][..] } else { behind };
+        let behind = behind.iter().flat_map(|name| instead(name, environment));
         let is_plain =
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+!".contains(c));
-        if !is_plain {
-            return String::new();
-        }
+        let own = is_plain.then(|| name.to_string());
+        let said = own.into_iter().chain(behind).map(|name| self.known(&name, environment));
+        said.collect::<Vec<_>>().join("\n")
+    }
+
+    fn known(&self, name: &str, environment: &BTreeMap<OsString, OsString>) -> String {
         let variables =
             environment.iter().map(|(name, value)| format!("{}={}\n", name.display(), value.display()));
         let known_as = format!("{name}\n{}", variables.collect::<String>());
@@ -44,6 +65,14 @@ impl Tools {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(known_as, found.clone());
         found
     }
+}
+
+/// The programs that an environment has for one: a compiler may stand behind another program.
+fn instead(name: &str, environment: &BTreeMap<OsString, OsString>) -> Vec<String> {
+    let variable = INSTEAD.iter().find(|(known, _)| *known == name).map(|(_, variable)| *variable);
+    let said = variable.and_then(|variable| environment.get(OsStr::new(variable))?.to_str());
+    let words = said.unwrap_or(name).split_whitespace().filter(|word| !word.starts_with('-'));
+    words.map(str::to_string).collect()
 }
 
 fn ask(name: &str, environment: &BTreeMap<OsString, OsString>) -> String {
@@ -61,4 +90,51 @@ fn ask(name: &str, environment: &BTreeMap<OsString, OsString>) -> String {
     let said =
         run(&job, &Cancel::new()).map(|ended| ended.stdout.text().trim().to_string()).unwrap_or_default();
     format!("{said}\n{file}")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+
+    use super::*;
+    use remand_kernel::evidence::Tier;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    fn program_in(folder: &Path, name: &str, says: &str) {
+        let text = format!("#!/bin/sh\necho asked >> {}/{name}.asked\necho {says}\n", folder.display());
+        fs::write(folder.join(name), text).expect("a file");
+        fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).expect("a program");
+    }
+
+    // EP-16
+    #[test]
+    fn compilers_and_interpreters_behind_a_tool_count_and_are_asked_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = folder.path();
+        for name in ["make", "cmake", "npm", "cc", "c++", "clang", "node"] {
+            program_in(at, name, &format!("{name} 1.0"));
+        }
+        let mut environment =
+            BTreeMap::from([("PATH".into(), format!("{}:/usr/bin:/bin", at.display()).into())]);
+        let check = |argv: &[&str]| CheckSpec::new("own", Tier::Two, Action::argv(argv));
+        let tools = Tools::default();
+        let said = |argv: &[&str], environment: &BTreeMap<OsString, OsString>| {
+            tools.version(&check(argv), environment)
+        };
+        let lines = |text: String| -> Vec<String> {
+            text.lines().filter(|line| line.ends_with(" 1.0")).map(str::to_string).collect()
+        };
+        assert_eq!(lines(said(&["make", "test"], &environment)), ["make 1.0", "cc 1.0", "c++ 1.0"]);
+        let cmake = lines(said(&["cmake"], &environment));
+        assert!(cmake.contains(&"cc 1.0".to_string()) && cmake.contains(&"c++ 1.0".to_string()), "{cmake:?}");
+        assert_eq!(fs::read_to_string(at.join("cc.asked")).expect("a count"), "asked\n");
+        assert_eq!(lines(said(&["npm", "test"], &environment)), ["npm 1.0", "node 1.0"]);
+        assert_eq!(lines(said(&["node_modules/.bin/tsc"], &environment)), ["node 1.0"]);
+        environment.insert("CC".into(), format!("{}/clang -O2", at.display()).into());
+        assert_eq!(lines(said(&["make", "test"], &environment)), ["make 1.0", "clang 1.0", "c++ 1.0"]);
+        program_in(at, "node", "node 2.0");
+        assert!(Tools::default().version(&check(&["npm", "test"]), &environment).contains("node 2.0"));
+    }
 }
