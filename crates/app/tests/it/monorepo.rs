@@ -1,6 +1,6 @@
 //! A repository of many packages: a task is checked by what its change can affect, the merged tree by everything.
 
-use crate::place::{Place, shown};
+use crate::place::{Place, shown, with_rust};
 use crate::rehearsed::{REQUEST, Script, implemented, role, task};
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::query::{CheckFilter, CheckRow};
@@ -75,4 +75,69 @@ fn one_changed_file_runs_what_it_can_affect_and_the_merged_tree_runs_everything(
     assert_eq!(left.len(), PACKAGES - 2);
     let (run, left) = all(RowPhase::After, None);
     assert_eq!((run.len(), left.len()), (PACKAGES, 0));
+}
+
+/// Four crates in a workspace; the third leans on the second.
+fn workspace() -> Place {
+    let place = Place::new();
+    place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
+    place.write("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n");
+    place.write(".gitignore", "target/\n");
+    let mut lock = "version = 4\n".to_string();
+    for at in 1..=4 {
+        let name = format!("c{at}");
+        let (needs, locked) = if at == 3 {
+            ("[dependencies]\nc2 = { path = \"../c2\" }\n", "dependencies = [\n \"c2\",\n]\n")
+        } else {
+            ("", "")
+        };
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\ndoctest = false\n{needs}"
+        );
+        place.write(&format!("crates/{name}/Cargo.toml"), &manifest);
+        place.write(&format!("crates/{name}/src/lib.rs"), &code("1"));
+        lock.push_str(&format!("\n[[package]]\nname = \"{name}\"\nversion = \"0.1.0\"\n{locked}"));
+    }
+    place.write("Cargo.lock", &lock);
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Four crates"]);
+    place
+}
+
+fn code(number: &str) -> String {
+    format!(
+        "pub fn number() -> u32 {{\n    {number}\n}}\n\n#[test]\nfn is_one() {{\n    assert_eq!(number(), 1);\n}}\n"
+    )
+}
+
+// EP-15 EP-16 EP-18 EP-19
+#[test]
+fn a_task_in_a_workspace_is_checked_by_the_members_that_it_can_affect_and_misses_no_other() {
+    let place = workspace();
+    let script = Script::feature(&[task("task-1", &[("crates/c2/src/lib.rs", "green")], &[])]).with(
+        role("implementer")
+            .task("task-1")
+            .writes("crates/c2/src/lib.rs", &code("2 - 1"))
+            .says(implemented("task-1")),
+    );
+    let rehearsal = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal]);
+    with_rust(&mut command);
+    let shown = shown(command);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+    let tests = |phase: RowPhase, task: Option<&str>| {
+        let mut found = rows
+            .iter()
+            .filter(|row| row.name == "cargo-test" && row.phase == phase && row.task.as_deref() == task);
+        let row = found.next_back().expect("a row");
+        (row.command.clone().expect("a command"), row.collected, row.passed)
+    };
+    let whole = ("cargo test --workspace --no-fail-fast".to_string(), Some(4), true);
+    assert_eq!(tests(RowPhase::Baseline, None), whole);
+    let some = ("cargo test -p c2 -p c3 --no-fail-fast".to_string(), Some(2), true);
+    assert_eq!(tests(RowPhase::After, Some("task-1")), some);
+    assert_eq!(tests(RowPhase::After, None), whole);
+    assert!(rows.iter().all(|row| row.name != "regressions"), "{rows:#?}");
 }

@@ -1,6 +1,6 @@
 //! What a change can affect: the checks that are worth running for it.
 
-use super::spec::{CheckSpec, Scope};
+use super::spec::{Action, CheckSpec, Scope};
 use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,17 +11,66 @@ const PROSE: [&str; 3] = ["md", "rst", "adoc"];
 /// How many folders a reason names.
 const NAMED: usize = 3;
 
-/// Checks that are left out, by name, each with the reason.
-pub type LeftOut = BTreeMap<String, String>;
+/// The files that a task is checked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'c> {
+    /// Those that the task changed.
+    pub own: &'c [String],
+    /// Those that differ from the tree that the checks were found in.
+    pub all: &'c [String],
+}
 
-/// The checks that a change of these files cannot affect. A file that is in no project may matter to all of them, and
-/// a change that affects no build and no test is verified by all of them.
-pub fn left_out(specs: &[CheckSpec], changed: &[String]) -> LeftOut {
+/// What a change cannot affect, so that it is not run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Checks by name, each with the reason.
+    checks: BTreeMap<String, String>,
+    /// Checks by name that leave members of a workspace out, each with its command for the others.
+    narrowed: BTreeMap<String, Action>,
+}
+
+impl LeftOut {
+    /// Leaves nothing out.
+    pub fn new() -> LeftOut {
+        LeftOut::default()
+    }
+
+    /// Why a check is left out; none where it is not.
+    pub fn get(&self, check: &str) -> Option<&String> {
+        self.checks.get(check)
+    }
+
+    /// The checks that are left out.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.checks.keys().map(String::as_str)
+    }
+
+    /// The same check for those members that a change can affect; none where it is run as a whole.
+    pub fn narrowed(&self, spec: &CheckSpec) -> Option<CheckSpec> {
+        let action = self.narrowed.get(&spec.name)?.clone();
+        Some(CheckSpec { action, members: None, ..spec.clone() })
+    }
+}
+
+/// The checks that a change cannot affect, and the members of workspaces.
+pub fn left_out(specs: &[CheckSpec], change: Change<'_>) -> LeftOut {
+    let checks = unaffected(specs, change.own);
+    let narrowed = specs
+        .iter()
+        .filter(|spec| !checks.contains_key(&spec.name))
+        .filter_map(|spec| Some((spec.name.clone(), narrowed(specs, spec, change)?)))
+        .collect();
+    LeftOut { checks, narrowed }
+}
+
+/// A file that is in no project may matter to all checks, and a change that affects no build and no test is verified by
+/// all of them.
+fn unaffected(specs: &[CheckSpec], changed: &[String]) -> BTreeMap<String, String> {
     let is_free = |file: &&String| !specs.iter().any(|spec| spec.scope.holds(file)) && !is_prose(file);
     if changed.iter().any(|file| is_free(&file)) {
-        return LeftOut::new();
+        return BTreeMap::new();
     }
-    let mut left: LeftOut = specs
+    let mut left: BTreeMap<String, String> = specs
         .iter()
         .filter_map(|spec| match &spec.scope {
             Scope::Whole => None,
@@ -38,7 +87,21 @@ pub fn left_out(specs: &[CheckSpec], changed: &[String]) -> LeftOut {
     }
     let proves = |spec: &&CheckSpec| spec.tier > Tier::One;
     let stays = specs.iter().filter(proves).any(|spec| !left.contains_key(&spec.name));
-    if stays { left } else { LeftOut::new() }
+    if stays { left } else { BTreeMap::new() }
+}
+
+/// The command of a check for the members that a change can affect. Who is a member was told by manifests, so that they
+/// must be as they were.
+fn narrowed(specs: &[CheckSpec], spec: &CheckSpec, change: Change<'_>) -> Option<Action> {
+    let members = spec.members.as_ref()?;
+    if change.all.iter().any(|file| members.is_manifest(file)) {
+        return None;
+    }
+    let is_elsewhere = |file: &str| match spec.scope {
+        Scope::Whole => false,
+        Scope::Folders(_) => specs.iter().any(|other| other.scope.holds(file)),
+    };
+    members.narrowed(change.own, |file| spec.scope.holds(file) || !(is_prose(file) || is_elsewhere(file)))
 }
 
 impl Scope {

@@ -279,19 +279,22 @@ fn what_a_change_cannot_affect_is_left_out_with_the_reason() {
     let specs = project.configured(&[("checks.own.command", "true")]).expect("checks");
     let left = |specs: &[CheckSpec], files: &[&str]| {
         let files: Vec<String> = files.iter().map(|file| file.to_string()).collect();
-        left_out(specs, &files)
+        left_out(specs, Change { own: &files, all: &files })
     };
-    let out = |files: &[&str]| left(&specs, files).into_keys().collect::<Vec<_>>();
+    let out = |files: &[&str]| left(&specs, files).names().map(str::to_string).collect::<Vec<_>>();
     assert_eq!(out(&["a/x.go"]), ["go-test:c", "go-vet:c"]);
     assert_eq!(out(&["c/x.go", "README.md"]), ["go-test:a", "go-test:b", "go-vet:a", "go-vet:b"]);
-    assert_eq!(left(&specs, &["a/x.go"])["go-test:c"], "not affected: the change touches nothing in `c`");
+    assert_eq!(
+        left(&specs, &["a/x.go"]).get("go-test:c").map(String::as_str),
+        Some("not affected: the change touches nothing in `c`")
+    );
     assert!(out(&["c/x.go", "go.work"]).is_empty() && out(&["d/new.go"]).is_empty());
     let found = project.detect();
     // Without a check of the whole, a change of prose alone is verified by everything.
-    assert!(left(&found, &["README.md"]).is_empty());
+    assert_eq!(left(&found, &["README.md"]), LeftOut::new());
     let mut needing = found.clone();
     let last = needing.len() - 1;
     needing[last].needs.push("go-test:a".to_string());
     let needed = left(&needing, &["c/x.go"]);
-    assert!(!needed.contains_key("go-test:a") && !needed.contains_key("go-vet:a"), "{needed:?}");
+    assert!(needed.get("go-test:a").is_none() && needed.get("go-vet:a").is_none(), "{needed:?}");
 }

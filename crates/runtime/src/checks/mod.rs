@@ -7,6 +7,7 @@ mod spec;
 
 mod affected;
 mod detect;
+mod members;
 mod order;
 mod project;
 mod toolchain;
@@ -40,13 +41,15 @@ mod integrity;
 #[cfg(test)]
 mod detect_tests;
 #[cfg(test)]
+mod members_tests;
+#[cfg(test)]
 mod projects_tests;
 #[cfg(test)]
 mod run_tests;
 #[cfg(test)]
 mod smoke_tests;
 
-pub use affected::{LeftOut, left_out};
+pub use affected::{Change, LeftOut, left_out};
 pub use cache::{Setting, installed};
 pub use compare::{Before, compare, compare_but};
 pub use detect::{Probe, detect};
@@ -57,6 +60,7 @@ pub use installed::link;
 pub use integrity::{
     Announced, Edited, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
 };
+pub use members::{Member, Members, Naming};
 pub use order::{SpecError, specs};
 pub use outcome::{CheckOutcome, End, Known, Listed, Steadiness, Taken};
 pub use plant::{Plant, Planted, goes_by_file, plant};

@@ -71,6 +71,8 @@ pub struct Taken {
 pub enum Listed {
     /// A test that is not in it was not run.
     All,
+    /// It tells of some members of a workspace only; what is not in it may be of another one.
+    Members,
     /// It tells of changed files only; what is not in it may be as it was.
     Part,
 }

@@ -1,8 +1,10 @@
 //! The projects of a repository: where they are, which of them cover others, and which lean on which.
 
 use super::detect::Probe;
+use super::members::{Member, Members};
 use super::spec::{CheckSpec, SCRATCH, Scope};
-use super::toolchain::{Below, LAST, Lean, Nested, TOOLCHAINS, Toolchain};
+use super::toolchain::{Below, LAST, Lean, Nested, TOOLCHAINS, Toolchain, Workspace};
+use super::tree_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
@@ -35,9 +37,26 @@ pub struct Project {
     toolchain: &'static Toolchain,
     /// Relative to the root; empty for the root itself.
     folder: String,
-    /// Its own folder and those of the projects that its checks see to as well.
-    homes: Vec<String>,
+    /// Its own one first, and those of the projects that its checks see to as well.
+    homes: Vec<Home>,
+    /// Whether its checks see to projects that are not looked for.
+    has_strays: bool,
     checks: Vec<CheckSpec>,
+}
+
+/// A folder of a project, with what its manifest says.
+struct Home {
+    /// Relative to the root; empty for the root itself.
+    folder: String,
+    name: Option<String>,
+    leans: Vec<Lean>,
+}
+
+impl Home {
+    fn new(root: &Path, toolchain: &Toolchain, folder: String) -> Home {
+        let path = root.join(&folder);
+        Home { name: (toolchain.name)(&path), leans: (toolchain.leans)(&path), folder }
+    }
 }
 
 /// Finds the projects among the files of a repository; those nearer to the root first.
@@ -58,16 +77,20 @@ pub fn projects(root: &Path, files: &[String], probe: &Probe<'_>) -> Vec<Project
         }
     }
     found.truncate(MOST);
+    for project in &mut found {
+        project.has_strays = has_strays(root, project, files);
+    }
     found
 }
 
 /// The checks of all projects, each with the changes that can affect it.
 pub fn checks(root: &Path, projects: Vec<Project>) -> Vec<CheckSpec> {
-    let scopes: Vec<Scope> = (0..projects.len()).map(|at| scope(root, &projects, at)).collect();
+    let scopes: Vec<Scope> = (0..projects.len()).map(|at| scope(&projects, at)).collect();
     let mut specs: Vec<CheckSpec> = Vec::new();
     for (project, scope) in projects.into_iter().zip(scopes) {
         // What goes file by file is not done twice, where a project above looks at the same files.
         let mut above: BTreeMap<String, String> = BTreeMap::new();
+        let members = members(root, &project);
         for check in project.checks {
             let is_same = |spec: &&CheckSpec| {
                 !check.each.is_empty()
@@ -82,6 +105,11 @@ pub fn checks(root: &Path, projects: Vec<Project>) -> Vec<CheckSpec> {
             for need in &mut check.needs {
                 *need = above.get(need).unwrap_or(need).clone();
             }
+            check.members = check.members.filter(|_| members.len() > 1).map(|part| Members {
+                manifests: project.toolchain.markers.iter().map(|marker| marker.to_string()).collect(),
+                all: members.clone(),
+                ..part
+            });
             specs.push(CheckSpec { scope: scope.clone(), ..check });
         }
     }
@@ -103,14 +131,30 @@ fn take(
         !way.is_empty() && (toolchain.covers)(Nested { above: &above, folder: &own, way })
     });
     match covering {
-        Some(project) => project.homes.push(folder),
+        Some(project) => project.homes.push(Home::new(root, toolchain, folder)),
         None => {
             let checks = (toolchain.checks)(&own, probe);
             if !checks.is_empty() {
-                found.push(Project { toolchain, homes: vec![folder.clone()], folder, checks });
+                let homes = vec![Home::new(root, toolchain, folder.clone())];
+                found.push(Project { toolchain, homes, has_strays: false, folder, checks });
             }
         }
     }
+}
+
+fn has_strays(root: &Path, project: &Project, files: &[String]) -> bool {
+    let Workspace::Members { lists, .. } = project.toolchain.workspace else { return false };
+    let above = root.join(&project.folder);
+    let folders = files.iter().filter_map(|file| {
+        let (folder, name) = file.rsplit_once('/')?;
+        project.toolchain.markers.contains(&name).then_some(folder)
+    });
+    let mut others = folders.filter(|folder| !project.homes.iter().any(|home| home.folder == **folder));
+    others.any(|other| {
+        let way = Path::new(other).strip_prefix(&project.folder).ok().and_then(Path::to_str);
+        let folder = root.join(other);
+        way.is_some_and(|way| lists(Nested { above: &above, folder: &folder, way }))
+    })
 }
 
 /// The root, and every folder with a marker; those nearer to the root first.
@@ -132,44 +176,113 @@ fn candidates(toolchain: &Toolchain, files: &[String]) -> Vec<String> {
 }
 
 /// What can affect a project: its own folders and those of all that it leans on, and of what these lean on.
-fn scope(root: &Path, projects: &[Project], at: usize) -> Scope {
+fn scope(projects: &[Project], at: usize) -> Scope {
     let mut reached = BTreeSet::from([at]);
     let mut open = vec![at];
     while let Some(project) = open.pop().and_then(|at| projects.get(at)) {
         if project.folder.is_empty() && project.toolchain.below == Below::All {
             return Scope::Whole;
         }
+        let same =
+            projects.iter().enumerate().filter(|(_, other)| std::ptr::eq(other.toolchain, project.toolchain));
+        let same: Vec<(usize, &Project)> = same.collect();
         for home in &project.homes {
-            for lean in (project.toolchain.leans)(&root.join(home)) {
-                let Some(found) = lean.projects(root, projects, project, home) else { return Scope::Whole };
-                open.extend(found.into_iter().filter(|at| reached.insert(*at)));
+            for lean in &home.leans {
+                let Some(meant) = lean.meant(home) else { return Scope::Whole };
+                let found = same.iter().filter(|(_, other)| other.homes.iter().any(|home| meant.is(home)));
+                open.extend(found.map(|(at, _)| *at).filter(|at| reached.insert(*at)));
             }
         }
     }
     let homes = reached.into_iter().filter_map(|at| projects.get(at)).flat_map(|project| &project.homes);
-    let folders: BTreeSet<&String> = homes.filter(|home| !home.is_empty()).collect();
-    Scope::Folders(folders.into_iter().cloned().collect())
+    let folders = homes.map(|home| &home.folder).filter(|folder| !folder.is_empty());
+    Scope::Folders(folders.collect::<BTreeSet<_>>().into_iter().cloned().collect())
+}
+
+/// The projects that the checks of one see to, as members of a workspace; none where they cannot be told apart.
+fn members(root: &Path, project: &Project) -> Vec<Member> {
+    let Workspace::Members { name, sources, .. } = &project.toolchain.workspace else { return Vec::new() };
+    // What is reached by way of something else may lead back to any of them.
+    let is_within = |home: &Home, lean: &Lean| match lean.meant(home) {
+        Some(Meant::Folder(folder)) => project.homes.iter().any(|home| home.folder == folder),
+        Some(Meant::Name(_)) => true,
+        None => false,
+    };
+    let is_told = project.homes.iter().all(|home| home.leans.iter().all(|lean| is_within(home, lean)));
+    if !is_told || project.has_strays || project.homes.len() < 2 {
+        return Vec::new();
+    }
+    let named: Vec<(&Home, String)> = project
+        .homes
+        .iter()
+        .filter_map(|home| {
+            let way = Path::new(&home.folder).strip_prefix(&project.folder).ok()?.to_str()?;
+            Some((home, name(&root.join(&home.folder), way)?))
+        })
+        .collect();
+    let leans = |home: &Home| {
+        let meant: Vec<Meant<'_>> = home.leans.iter().filter_map(|lean| lean.meant(home)).collect();
+        let others = named.iter().filter(|(other, _)| meant.iter().any(|meant| meant.is(other)));
+        others.map(|(_, name)| name.clone()).collect()
+    };
+    let member = |(home, name): &(&Home, String)| {
+        let own = own_folders(project, home);
+        Member { name: name.clone(), reads: reads(root, home, &own, sources), own, leans: leans(home) }
+    };
+    named.iter().map(member).collect()
+}
+
+/// Of a package that lies above the other members only the usual folders are its own: all else may be everyone's.
+fn own_folders(project: &Project, home: &Home) -> Vec<String> {
+    if home.folder != project.folder {
+        return vec![home.folder.clone()];
+    }
+    ["src", "tests", "benches", "examples"].iter().filter_map(|name| normal(&home.folder, name)).collect()
+}
+
+/// What is there at the paths that lead upwards in the sources of a member, from the file or from the member's folder.
+fn reads(root: &Path, home: &Home, own: &[String], sources: &[&str]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for folder in own {
+        for file in tree_files::all(&root.join(folder)) {
+            let path = Path::new(folder).join(file);
+            if !path.extension().is_some_and(|ending| sources.iter().any(|source| ending == *source)) {
+                continue;
+            }
+            let text = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
+            let beside = path.parent().and_then(Path::to_str).unwrap_or_default();
+            let literals = text.split(['"', '\'', '`', '<', '>', '\n']);
+            for upwards in literals.filter_map(|literal| Some(&literal[literal.find("../")?..])) {
+                found.extend([beside, &home.folder].into_iter().filter_map(|from| normal(from, upwards)));
+            }
+        }
+    }
+    found.into_iter().filter(|path| root.join(path).exists()).collect()
+}
+
+/// What a lean leads to.
+enum Meant<'m> {
+    Name(&'m str),
+    /// Relative to the root.
+    Folder(String),
+}
+
+impl Meant<'_> {
+    fn is(&self, home: &Home) -> bool {
+        match self {
+            Meant::Name(name) => home.name.as_deref() == Some(*name),
+            Meant::Folder(folder) => home.folder == *folder,
+        }
+    }
 }
 
 impl Lean {
-    /// The projects that are meant; none where that cannot be told.
-    fn projects(&self, root: &Path, projects: &[Project], by: &Project, home: &str) -> Option<Vec<usize>> {
-        let same =
-            projects.iter().enumerate().filter(|(_, project)| std::ptr::eq(project.toolchain, by.toolchain));
+    /// What is meant by one who has this home; none where that cannot be told.
+    fn meant(&self, home: &Home) -> Option<Meant<'_>> {
         match self {
             Lean::Anything => None,
-            Lean::Name(name) => Some(
-                same.filter(|(_, project)| {
-                    let mut homes = project.homes.iter();
-                    homes.any(|home| (project.toolchain.name)(&root.join(home)).as_ref() == Some(name))
-                })
-                .map(|(at, _)| at)
-                .collect(),
-            ),
-            Lean::Folder(path) => {
-                let folder = normal(home, path)?;
-                Some(same.filter(|(_, project)| project.homes.contains(&folder)).map(|(at, _)| at).collect())
-            }
+            Lean::Name(name) => Some(Meant::Name(name)),
+            Lean::Folder(path) => normal(&home.folder, path).map(Meant::Folder),
         }
     }
 }
@@ -186,6 +299,10 @@ fn placed(check: CheckSpec, folder: &str) -> CheckSpec {
         folder: folder.to_string(),
         needs: check.needs.iter().map(|need| named(need, folder)).collect(),
         action: check.action.with_words(moved),
+        members: check.members.map(|members| Members {
+            command: members.command.iter().map(|word| moved(word)).collect(),
+            ..members
+        }),
         report: check.report.as_deref().map(moved),
         environment: check.environment.iter().map(|(name, value)| (name.clone(), moved(value))).collect(),
         ..check

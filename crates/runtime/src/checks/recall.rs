@@ -3,11 +3,11 @@
 use super::affected::LeftOut;
 use super::cache::{Setting, holds, recalled};
 use super::compare::Before;
-use super::outcome::{CheckOutcome, End, Known, Steadiness};
+use super::outcome::{CheckOutcome, End, Known, Listed, Steadiness};
 use super::run::{Which, not_run, unmet};
 use super::spec::CheckSpec;
 use remand_kernel::change::{TestEnd, TestResult};
-use remand_ledger::{BlobId, Reader};
+use remand_ledger::Reader;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Stands between the outputs of several runs.
@@ -34,41 +34,67 @@ impl Recall<'_> {
     ) -> Result<Vec<CheckOutcome>, E> {
         let specs: Vec<&CheckSpec> =
             specs.iter().filter(|spec| self.which == Which::All || spec.quick).collect();
-        let keys: Vec<BlobId> = specs.iter().map(|spec| self.setting.key(spec)).collect();
-        let mut recalled: Vec<Option<CheckOutcome>> =
-            specs.iter().zip(&keys).map(|(spec, key)| self.recalled(spec, *key)).collect();
+        let mut recalled: Vec<Option<CheckOutcome>> = specs.iter().map(|spec| self.recalled(spec)).collect();
         // What has to be run may build on what the checks that it needs leave behind.
         for at in (0..specs.len()).rev().filter(|at| recalled[*at].is_none()).collect::<Vec<_>>() {
             forget_needed(&specs, at, &mut recalled);
         }
         let mut outcomes: Vec<CheckOutcome> = Vec::new();
-        for ((spec, key), recalled) in specs.iter().zip(keys).zip(recalled) {
-            let is_left_out = self.left_out.contains_key(&spec.name);
+        for (spec, recalled) in specs.iter().zip(recalled) {
+            let is_left_out = self.left_out.get(&spec.name).is_some();
             let outcome = match (unmet(spec, &outcomes), recalled) {
                 (Some(reason), _) if !is_left_out => not_run(spec, End::Skipped, reason),
                 (_, Some(outcome)) => outcome,
-                (_, None) => self.made(spec, key, run)?,
+                (_, None) => self.made(spec, run)?,
             };
             outcomes.push(outcome);
         }
         Ok(outcomes)
     }
 
-    fn recalled(&self, spec: &CheckSpec, key: BlobId) -> Option<CheckOutcome> {
+    /// What holds for all members of a workspace is worth more than what holds for some.
+    fn recalled(&self, spec: &CheckSpec) -> Option<CheckOutcome> {
         if let Some(reason) = self.left_out.get(&spec.name) {
             return Some(not_run(spec, End::Skipped, reason.clone()));
         }
         let reader = self.reader?;
-        recalled(spec, &reader.result(key).ok().flatten()?, reader)
+        let taken = |spec: &CheckSpec| {
+            let row = reader.result(self.setting.key(spec)).ok().flatten()?;
+            recalled(spec, &row, reader)
+        };
+        let of_some = || Some(of_members(taken(&self.left_out.narrowed(spec)?)?));
+        taken(spec).or_else(of_some)
     }
 
+    /// Members that do not pass by themselves may do so together, where they share features or have no tests of their
+    /// own: unless single tests fail, the whole is asked.
     fn made<E>(
         &self,
         spec: &CheckSpec,
-        key: BlobId,
         run: &mut dyn FnMut(&CheckSpec) -> Result<CheckOutcome, E>,
     ) -> Result<CheckOutcome, E> {
+        if let Some(narrowed) = self.left_out.narrowed(spec) {
+            let first = run(&narrowed)?;
+            let is_told = match first.end {
+                End::Passed | End::TimedOut | End::Skipped | End::Environment | End::Cancelled => true,
+                End::Failed => first.tests.iter().any(|test| test.end == TestEnd::Failed),
+                End::Vacuous => false,
+            };
+            if is_told {
+                return self.settled(&narrowed, first, run).map(of_members);
+            }
+        }
         let first = run(spec)?;
+        self.settled(spec, first, run)
+    }
+
+    fn settled<E>(
+        &self,
+        spec: &CheckSpec,
+        first: CheckOutcome,
+        run: &mut dyn FnMut(&CheckSpec) -> Result<CheckOutcome, E>,
+    ) -> Result<CheckOutcome, E> {
+        let key = self.setting.key(spec);
         let mut outcome = self.again(spec, first, run)?;
         let is_flaky = outcome.tests.iter().any(|test| test.end == TestEnd::Flaky);
         outcome.known = if is_flaky || outcome.steadiness == Steadiness::Flaky {
@@ -121,6 +147,10 @@ impl Recall<'_> {
                 before.passed || failed.into_iter().any(|test| passed(&test.name))
             })
     }
+}
+
+fn of_members(outcome: CheckOutcome) -> CheckOutcome {
+    CheckOutcome { listed: Listed::Members, ..outcome }
 }
 
 /// Has the checks that one needs run as well, unless one of them is known not to pass: then nothing is.

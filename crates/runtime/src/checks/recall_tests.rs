@@ -1,8 +1,9 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
+use crate::checks::members::MEMBERS;
 use crate::checks::spec::Action;
-use crate::checks::{Files, Tools, compare, rows};
+use crate::checks::{Change, Files, Member, Members, Naming, Tools, compare, left_out, rows};
 use remand_kernel::evidence::{RowPhase, Tier};
 use remand_kernel::finding::Severity;
 use std::convert::Infallible;
@@ -140,4 +141,58 @@ fn keys_differ_by_tree_command_environment_and_the_files_that_are_looked_at() {
     assert_eq!(key, changed.key(&own), "a whole check does not depend on what changed");
     let each = CheckSpec { each: vec!["rs".to_string()], ..own };
     assert_ne!(plain.key(&each), changed.key(&each));
+}
+
+// EP-15
+#[test]
+fn members_that_tell_nothing_by_themselves_are_judged_by_the_whole() {
+    use TestEnd::{Failed, Passed};
+    let member = |name: &str| Member {
+        name: name.to_string(),
+        own: vec![name.to_string()],
+        reads: Vec::new(),
+        leans: Vec::new(),
+    };
+    let some = Members {
+        all: vec![member("a"), member("b")],
+        ..Members::of_command(&["true", MEMBERS], Naming::List)
+    };
+    let own = spec("own").by_member(some);
+    let files = ["a/x".to_string()];
+    let left_out = left_out(std::slice::from_ref(&own), Change { own: &files, all: &files });
+    let (environment, tools) = (BTreeMap::new(), Tools::default());
+    let setting = Setting {
+        tree: "t",
+        base: "b",
+        files: Files::Whole,
+        environment: &environment,
+        tools: &tools,
+        installed: "",
+    };
+    let before = [passed_before(&[("a", Passed), ("b", Passed)])];
+    let recall = Recall { which: Which::All, setting, reader: None, left_out: &left_out, before: &before };
+    let told = |first: CheckOutcome| {
+        let mut commands = Vec::new();
+        let mut run = |spec: &CheckSpec| {
+            commands.push(spec.action.typed().unwrap());
+            let is_first = commands.len() == 1;
+            let whole = || outcome(spec, End::Passed, &[("a", Passed), ("b", Passed)]);
+            Ok::<_, Infallible>(if is_first { first.clone() } else { whole() })
+        };
+        let outcomes = recall.outcomes(std::slice::from_ref(&own), &mut run).unwrap();
+        (commands, outcomes.into_iter().next().unwrap())
+    };
+    for first in [outcome(&own, End::Vacuous, &[]), outcome(&own, End::Failed, &[])] {
+        let (commands, outcome) = told(first);
+        assert_eq!((commands, outcome.listed), (vec!["true a".to_string(), "true".to_string()], Listed::All));
+    }
+    let (commands, passed) = told(outcome(&own, End::Passed, &[("a", Passed)]));
+    assert_eq!((commands, passed.listed), (vec!["true a".to_string()], Listed::Members));
+    let narrowed = left_out.narrowed(&own).unwrap();
+    assert_eq!(passed.known, Known::Keep(setting.key(&narrowed)));
+    assert_ne!(setting.key(&narrowed), setting.key(&own));
+    assert_eq!(compare(&before, &[passed], Path::new("")), []);
+    let (commands, failed) = told(outcome(&own, End::Failed, &[("a", Failed)]));
+    // It is run again for the same members, to know whether it is flaky.
+    assert_eq!((commands, failed.listed), (vec!["true a".to_string(); 2], Listed::Members));
 }

@@ -1,5 +1,6 @@
 //! One check as it is to be run; fit to be pinned with a run.
 
+use super::members::Members;
 use remand_kernel::evidence::Tier;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +41,9 @@ pub struct CheckSpec {
     pub each: Vec<String>,
     #[serde(default)]
     pub scope: Scope,
+    /// How it is run for some members of a workspace; none where it is run as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub members: Option<Members>,
     /// Whether it may use the network.
     #[serde(default)]
     pub network: bool,
@@ -109,6 +113,7 @@ impl CheckSpec {
             needs: Vec::new(),
             each: Vec::new(),
             scope: Scope::Whole,
+            members: None,
             network: false,
             memory: MEMORY,
             reruns: twice(),
@@ -122,6 +127,10 @@ impl CheckSpec {
     pub(super) fn needing(mut self, check: &str) -> CheckSpec {
         self.needs.push(check.to_string());
         self
+    }
+
+    pub(super) fn by_member(self, members: Members) -> CheckSpec {
+        CheckSpec { members: Some(members), ..self }
     }
 
     pub(super) fn with(mut self, variable: &str, value: &str) -> CheckSpec {

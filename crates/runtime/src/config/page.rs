@@ -109,6 +109,12 @@ it by its manifest. A file outside all projects affects all of them, unless it i
 is left out has a row that says `not affected`, which is no pass. The baseline, the merged tree and the final
 verification run everything.
 
+The same holds inside a workspace: the checks of Cargo are run with `-p`, those of Maven with `-pl` and `-am`, and a
+test script that only calls `npm … --workspaces` or `pnpm -r …` with `-w` or `--filter`, for the members that the change
+touches or that name a touched file by a path, and for all that lean on them. The command in the row tells which. A file
+in no member, a manifest that changed since the run began, and what cannot be told from the manifests take the whole
+workspace. So do members that fail to build, or have no test, by themselves: then it is the whole that counts.
+
 With a `flake.nix` that has a development shell, and Nix installed, they are run inside that shell.
 
 A check has passed when its command ends with exit code 0 and, where its parser can tell, ran at least one test. What

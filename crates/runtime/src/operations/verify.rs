@@ -6,7 +6,8 @@ use super::integrity::{self, Plan};
 use super::test_first::broken_signatures;
 use super::{Done, claims, finding, tiers};
 use crate::checks::{
-    self, Before, CheckOutcome, Files, HadTests, Integrity, LeftOut, Listed, Occasion, Past, Recorded, Which,
+    self, Before, Change, CheckOutcome, Files, HadTests, Integrity, LeftOut, Listed, Occasion, Past, Recorded,
+    Which,
 };
 use crate::dispatch::content;
 use crate::git::WorkTree;
@@ -260,7 +261,10 @@ pub fn run_checks(
         }
     };
     let left_out = match task {
-        Some(_) => checks::left_out(&job.site.pinned.checks, &own_changes(job, content)?),
+        Some(_) => {
+            let change = Change { own: &own_changes(job, content)?, all: &changed };
+            checks::left_out(&job.site.pinned.checks, change)
+        }
         None => LeftOut::new(),
     };
     let mut before = Vec::new();
@@ -338,7 +342,7 @@ fn doubted(reader: &Reader, outcomes: &mut [CheckOutcome]) -> Result<Vec<Finding
     let mut findings = Vec::new();
     // What looks at changed files only has another number of them each time.
     let whole = |outcome: &&mut CheckOutcome| {
-        outcome.passed() && !outcome.is_taken() && outcome.listed == Listed::All
+        outcome.passed() && !outcome.is_taken() && outcome.listed != Listed::Part
     };
     for outcome in outcomes.iter_mut().filter(whole) {
         let passes = reader.passes(&outcome.name, outcome.command.as_deref(), Past::COMPARED)?;

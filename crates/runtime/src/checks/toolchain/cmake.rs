@@ -1,13 +1,20 @@
 //! C and C++, by `CMakeLists.txt`; built outside the tree.
 
-use super::{Below, Lean, Toolchain, always, no_name, read};
+use super::{Below, Lean, Toolchain, Workspace, always, no_name, read};
 use crate::checks::detect::Probe;
 use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
 use std::path::Path;
 
-pub const TOOLCHAIN: Toolchain =
-    Toolchain { markers: &[MANIFEST], below: Below::All, covers: always, name: no_name, leans, checks };
+pub const TOOLCHAIN: Toolchain = Toolchain {
+    markers: &[MANIFEST],
+    below: Below::All,
+    covers: always,
+    name: no_name,
+    leans,
+    workspace: Workspace::None,
+    checks,
+};
 
 const MANIFEST: &str = "CMakeLists.txt";
 

@@ -1,13 +1,20 @@
 //! Go, by `go.mod`. A module takes no other module below it with it, whether a workspace lists them or not.
 
-use super::{Below, Lean, Nested, Toolchain, read};
+use super::{Below, Lean, Nested, Toolchain, Workspace, read};
 use crate::checks::detect::Probe;
 use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
 use std::path::Path;
 
-pub const TOOLCHAIN: Toolchain =
-    Toolchain { markers: &[MANIFEST], below: Below::Own, covers, name, leans, checks };
+pub const TOOLCHAIN: Toolchain = Toolchain {
+    markers: &[MANIFEST],
+    below: Below::Own,
+    covers,
+    name,
+    leans,
+    workspace: Workspace::None,
+    checks,
+};
 
 const MANIFEST: &str = "go.mod";
 

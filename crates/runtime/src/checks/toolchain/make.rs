@@ -1,13 +1,20 @@
 //! Make, by a Makefile with targets of the usual names; any other target may do anything.
 
-use super::{Below, Lean, Toolchain, always, no_name, read};
+use super::{Below, Lean, Toolchain, Workspace, always, no_name, read};
 use crate::checks::detect::Probe;
 use crate::checks::spec::{Action, CheckSpec};
 use remand_kernel::evidence::Tier;
 use std::path::Path;
 
-pub const TOOLCHAIN: Toolchain =
-    Toolchain { markers: &FILES, below: Below::All, covers: always, name: no_name, leans, checks };
+pub const TOOLCHAIN: Toolchain = Toolchain {
+    markers: &FILES,
+    below: Below::All,
+    covers: always,
+    name: no_name,
+    leans,
+    workspace: Workspace::None,
+    checks,
+};
 
 const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 

@@ -1,14 +1,26 @@
 //! Java, by `pom.xml`; offline, since a check must not change what it checks against.
 
-use super::{Below, Lean, Nested, Toolchain, read};
+use super::{Below, Lean, Nested, Toolchain, Workspace, read};
 use crate::checks::detect::Probe;
+use crate::checks::members::{MEMBERS, Members, Naming};
 use crate::checks::spec::{Action, CheckSpec, Parser};
 use remand_kernel::evidence::Tier;
 use roxmltree::{Document, Node};
 use std::path::Path;
 
-pub const TOOLCHAIN: Toolchain =
-    Toolchain { markers: &[MANIFEST], below: Below::Own, covers, name, leans, checks };
+pub const TOOLCHAIN: Toolchain = Toolchain {
+    markers: &[MANIFEST],
+    below: Below::Own,
+    covers,
+    name,
+    leans,
+    workspace: Workspace::Members {
+        name: |_, way| (!way.is_empty()).then(|| way.to_string()),
+        lists: covers,
+        sources: &["java", "kt", "xml", "properties"],
+    },
+    checks,
+};
 
 const MANIFEST: &str = "pom.xml";
 const REPORTS: &str = "target/surefire-reports";
@@ -17,14 +29,19 @@ fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
     if !folder.join(MANIFEST).is_file() {
         return Vec::new();
     }
-    let compile = Action::argv(&["mvn", "-o", "-q", "-B", "test-compile"]);
+    // Offline, modules are found in the same build only: those that the others lean on are made as well.
+    let made = |name: &str, tier: Tier, argv: &[&str]| {
+        let of_some: Vec<&str> = argv.iter().chain(&["-pl", MEMBERS, "-am"]).copied().collect();
+        CheckSpec::new(name, tier, Action::argv(argv)).by_member(Members::of_command(&of_some, Naming::List))
+    };
+    let compile = made("mvn-compile", Tier::One, &["mvn", "-o", "-q", "-B", "test-compile"]);
     // All modules are tested even after a failure: a test that was not reached would look gone.
-    let argv = ["mvn", "-o", "-q", "-B", "-fae", "test"];
-    let test = CheckSpec::new("mvn-test", Tier::Two, Action::argv(&argv)).parsed_by(Parser::Junit);
+    let test = made("mvn-test", Tier::Two, &["mvn", "-o", "-q", "-B", "-fae", "test"]);
+    let test = test.parsed_by(Parser::Junit);
     // The modules of a larger build write reports of their own, each in its folder.
     let report = if modules(folder).is_empty() { REPORTS.to_string() } else { format!("**/{REPORTS}") };
     let test = CheckSpec { report: Some(report), ..test };
-    vec![CheckSpec::new("mvn-compile", Tier::One, compile), test.needing("mvn-compile")]
+    vec![compile, test.needing("mvn-compile")]
 }
 
 /// Modules may have modules.

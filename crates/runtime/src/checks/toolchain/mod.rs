@@ -24,8 +24,23 @@ pub struct Toolchain {
     pub name: fn(&Path) -> Option<String>,
     /// What the project in a folder leans on, by its manifest.
     pub leans: fn(&Path) -> Vec<Lean>,
+    pub workspace: Workspace,
     /// The checks of the project in a folder; none where it has no markers.
     pub checks: fn(&Path, &Probe<'_>) -> Vec<CheckSpec>,
+}
+
+/// How the checks of a project tell the projects apart that they see to as well.
+pub enum Workspace {
+    /// They do not.
+    None,
+    Members {
+        /// How commands name the one in a folder, by the way to it; none where they cannot.
+        name: fn(&Path, &str) -> Option<String>,
+        /// Whether the manifest above says that one below belongs to it.
+        lists: fn(Nested<'_>) -> bool,
+        /// Endings of files in which one may name paths.
+        sources: &'static [&'static str],
+    },
 }
 
 /// Whose files the checks of a project at the root look at.
@@ -77,4 +92,25 @@ fn read(folder: &Path, file: &str) -> Option<String> {
 
 fn toml_file(folder: &Path, file: &str) -> toml::Table {
     read(folder, file).and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+/// Whether a folder is one of a pattern such as `packages/*` or `apps/**`.
+fn matches(pattern: &str, folder: &str) -> bool {
+    let pattern: Vec<&str> = pattern.trim_start_matches("./").trim_end_matches('/').split('/').collect();
+    let folder: Vec<&str> = folder.split('/').collect();
+    match pattern.iter().position(|part| *part == "**") {
+        Some(at) => folder.len() >= at && pattern[..at] == folder[..at],
+        None => {
+            pattern.len() == folder.len() && pattern.iter().zip(&folder).all(|(part, name)| fits(part, name))
+        }
+    }
+}
+
+fn fits(part: &str, name: &str) -> bool {
+    match part.split_once('*') {
+        Some((start, end)) => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
+        None => part == name,
+    }
 }

@@ -1,6 +1,7 @@
 //! The development shell of a flake, around the other toolchains.
 
 use crate::checks::detect::Probe;
+use crate::checks::members::Members;
 use crate::checks::spec::{Action, CheckSpec};
 use std::path::Path;
 
@@ -19,6 +20,8 @@ pub fn wrapped(spec: CheckSpec) -> CheckSpec {
         Action::Shell(text) => ["sh", "-c", text].map(str::to_string).to_vec(),
         Action::BuiltIn(_) => return spec,
     };
-    let argv = SHELL.iter().map(|word| word.to_string()).chain(inner).collect();
-    CheckSpec { action: Action::Argv(argv), ..spec }
+    let inside =
+        |words: Vec<String>| SHELL.iter().map(|word| word.to_string()).chain(words).collect::<Vec<_>>();
+    let members = spec.members.map(|members| Members { command: inside(members.command), ..members });
+    CheckSpec { action: Action::Argv(inside(inner)), members, ..spec }
 }

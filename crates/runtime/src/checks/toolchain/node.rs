@@ -1,14 +1,26 @@
 //! JavaScript and TypeScript, by `package.json`.
 
-use super::{Below, Lean, Nested, Toolchain, read};
+use super::{Below, Lean, Nested, Toolchain, Workspace, matches, read};
 use crate::checks::detect::Probe;
+use crate::checks::members::{MEMBERS, Members, Naming};
 use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
 use serde_json::Value;
 use std::path::Path;
 
-pub const TOOLCHAIN: Toolchain =
-    Toolchain { markers: &[MANIFEST], below: Below::All, covers, name, leans, checks };
+pub const TOOLCHAIN: Toolchain = Toolchain {
+    markers: &[MANIFEST],
+    below: Below::All,
+    covers,
+    name,
+    leans,
+    workspace: Workspace::Members {
+        name: |_, way| (!way.is_empty()).then(|| format!("./{way}")),
+        lists: covers,
+        sources: &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "json"],
+    },
+    checks,
+};
 
 const MANIFEST: &str = "package.json";
 
@@ -18,10 +30,17 @@ const NO_TESTS: &str = "no test specified";
 const DEPENDENCIES: [&str; 4] =
     ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
 
+/// Programs that run a script for all packages of a workspace: the words that say so, and the one before a package.
+const FAN_OUTS: [(&str, &[&str], &str); 2] =
+    [("npm", &["--workspaces", "-ws", "--ws"], "-w"), ("pnpm", &["-r", "--recursive"], "--filter")];
+
+/// What makes a script more than one command.
+const SHELL: [char; 10] = ['&', '|', ';', '>', '<', '(', '`', '$', '"', '\''];
+
 /// How far above a project its tools are looked for.
 const HIGHEST: usize = 6;
 
-fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
+fn checks(folder: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
     let Some(package) = package(folder) else {
         return Vec::new();
     };
@@ -40,7 +59,8 @@ fn checks(folder: &Path, _: &Probe<'_>) -> Vec<CheckSpec> {
         add(CheckSpec::new("eslint", Tier::Two, Action::argv(&[&eslint, "."])));
     }
     if let Some(script) = test_script(&package) {
-        add(tested(script));
+        let tested = tested(script);
+        add(CheckSpec { members: by_package(script, &package, probe), ..tested });
     }
     specs
 }
@@ -82,7 +102,7 @@ impl Runner {
         let words: Vec<&str> = script.split_whitespace().collect();
         let has = |word: &str| words.contains(&word);
         // Arguments reach the last command of a script only.
-        let is_single = !script.contains(['&', '|', ';', '>', '<', '(', '`', '$']);
+        let is_single = !script.contains(&SHELL[..8]);
         let first = words.iter().find(|word| !word.contains('=') && !matches!(**word, "npx" | "cross-env"));
         match first.copied() {
             Some("vitest") if is_single && !has("watch") => Runner::Vitest,
@@ -92,6 +112,22 @@ impl Runner {
             _ => Runner::Other(Parser::None),
         }
     }
+}
+
+/// How a test script that only runs those of all packages does so for some.
+fn by_package(script: &str, package: &Value, probe: &Probe<'_>) -> Option<Members> {
+    let has = |name: &str| package.pointer(&format!("/scripts/{name}")).is_some();
+    if script.contains(SHELL) || has("pretest") || has("posttest") {
+        return None;
+    }
+    let words: Vec<&str> = script.split_whitespace().collect();
+    let (program, all, flag) = FAN_OUTS.iter().find(|(program, ..)| words.first() == Some(program))?;
+    let is_all = |word: &&str| all.contains(word);
+    if words.iter().filter(|word| is_all(word)).count() != 1 || !probe.finds(program) {
+        return None;
+    }
+    let words: Vec<&str> = words.iter().map(|word| if is_all(word) { MEMBERS } else { word }).collect();
+    Some(Members::of_command(&words, Naming::Flag(flag.to_string())))
 }
 
 fn package(folder: &Path) -> Option<Value> {
@@ -141,27 +177,6 @@ fn members(folder: &Path, package: &Value) -> Vec<String> {
     let other = read(folder, "pnpm-workspace.yaml").unwrap_or_default();
     let other = other.lines().filter_map(|line| line.trim().strip_prefix("- "));
     listed.chain(other.map(|pattern| pattern.trim().trim_matches(['"', '\'']).to_string())).collect()
-}
-
-/// Whether a folder is one of a pattern such as `packages/*` or `apps/**`.
-fn matches(pattern: &str, folder: &str) -> bool {
-    let pattern: Vec<&str> = pattern.trim_start_matches("./").trim_end_matches('/').split('/').collect();
-    let folder: Vec<&str> = folder.split('/').collect();
-    match pattern.iter().position(|part| *part == "**") {
-        Some(at) => folder.len() >= at && pattern[..at] == folder[..at],
-        None => {
-            pattern.len() == folder.len() && pattern.iter().zip(&folder).all(|(part, name)| fits(part, name))
-        }
-    }
-}
-
-fn fits(part: &str, name: &str) -> bool {
-    match part.split_once('*') {
-        Some((start, end)) => {
-            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
-        }
-        None => part == name,
-    }
 }
 
 fn name(folder: &Path) -> Option<String> {

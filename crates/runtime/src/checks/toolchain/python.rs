@@ -1,6 +1,6 @@
 //! Python, by its project files or by tests.
 
-use super::{Below, Lean, Toolchain, always, read, toml_file};
+use super::{Below, Lean, Toolchain, Workspace, always, read, toml_file};
 use crate::checks::detect::Probe;
 use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
@@ -14,6 +14,7 @@ pub const TOOLCHAIN: Toolchain = Toolchain {
     covers: always,
     name,
     leans,
+    workspace: Workspace::None,
     checks,
 };
 
