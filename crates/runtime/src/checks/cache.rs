@@ -3,6 +3,7 @@
 //! What lies outside of the tree and of the environment, such as packages that a system installs beside a tool, is
 //! known by the tool's own version only.
 
+use super::installed::{FOLDER, environments, packages, program_of};
 use super::outcome::{CheckOutcome, End, Known, Listed, Taken};
 use super::run::{Files, not_run};
 use super::spec::{Action, CheckSpec};
@@ -33,12 +34,13 @@ pub struct Setting<'s> {
     pub installed: &'s str,
 }
 
-/// Tells installed packages apart: each package folder with its own list of what is in it, and its age.
+/// Tells installed packages apart: each package folder with its own list of what is in it, and its age; of Python the
+/// interpreter and each package as well.
 pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
     let folders: BTreeSet<&Path> =
         specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect();
     let mut told = String::new();
-    for folder in folders.into_iter().map(|folder| checkout.join(folder).join("node_modules")) {
+    for folder in folders.into_iter().map(|folder| checkout.join(folder).join(FOLDER)) {
         let Ok(data) = folder.metadata() else { continue };
         told.push_str(&format!("{} {:?}\n", folder.display(), data.modified().ok()));
         for list in [".package-lock.json", ".modules.yaml", ".yarn-state.yml"] {
@@ -47,7 +49,23 @@ pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
             }
         }
     }
+    for environment in environments(specs).into_iter().map(|folder| checkout.join(folder)) {
+        let settings = std::fs::read(environment.join("pyvenv.cfg")).unwrap_or_default();
+        let interpreter = environment.join(program_of(".", "python"));
+        told.push_str(&format!("{} {}\n", stamp(&interpreter), BlobId::of(&settings)));
+        for folder in packages(&environment).into_iter().map(|folder| environment.join(folder)) {
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            let entries: BTreeSet<String> = entries.map(|entry| stamp(&entry.path())).collect();
+            told.extend(entries.into_iter().map(|entry| format!("{entry}\n")));
+        }
+    }
     told
+}
+
+/// A file or folder with its age.
+fn stamp(path: &Path) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    format!("{} {:?}", real.display(), real.metadata().and_then(|data| data.modified()).ok())
 }
 
 impl Setting<'_> {

@@ -2,6 +2,7 @@
 
 use super::{Below, Lean, Toolchain, Workspace, always, read, toml_file};
 use crate::checks::detect::Probe;
+use crate::checks::installed;
 use crate::checks::spec::{Action, CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
 use std::path::Path;
@@ -26,12 +27,19 @@ fn checks(folder: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
     if !is_project(folder) && tests.is_none() {
         return Vec::new();
     }
-    let compile = Action::argv(&["python3", "-m", "compileall", "-q", "-f", "-x", SKIPPED, "."]);
-    let tested = if probe.runs(folder, &["python3", "-c", "import pytest"]) {
-        let argv = Action::argv(&["python3", "-m", "pytest", "-rA", "-p", "no:cacheprovider"]);
+    let python = installed::environment(folder)
+        .map_or_else(|| "python3".to_string(), |environment| installed::program_of(environment, "python"));
+    let compile = Action::argv(&[&python, "-m", "compileall", "-q", "-f", "-x", SKIPPED, "."]);
+    // A program of the checkout is not started outside of the sandbox.
+    let has_pytest = match installed::environment(folder) {
+        Some(environment) => installed::has_package(&folder.join(environment), "pytest"),
+        None => probe.runs(folder, &["python3", "-c", "import pytest"]),
+    };
+    let tested = if has_pytest {
+        let argv = Action::argv(&[&python, "-m", "pytest", "-rA", "-p", "no:cacheprovider"]);
         CheckSpec::new("pytest", Tier::Two, argv).parsed_by(Parser::Pytest)
     } else {
-        let mut argv = vec!["python3", "-m", "unittest", "discover", "-v"];
+        let mut argv = vec![python.as_str(), "-m", "unittest", "discover", "-v"];
         // A folder that is no package is found only when it is named.
         if let Some(name) = tests.filter(|name| !name.is_empty())
             && !folder.join(name).join("__init__.py").is_file()
@@ -51,19 +59,32 @@ fn checks(folder: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
         .collect()
 }
 
+/// A program of the project's own environment, or else of the machine; none where it is in neither.
+fn tool(folder: &Path, name: &str, probe: &Probe<'_>) -> Option<String> {
+    let own = installed::environment(folder).map(|environment| installed::program_of(environment, name));
+    let own = own.filter(|program| folder.join(program).is_file());
+    own.or_else(|| probe.finds(name).then(|| name.to_string()))
+}
+
 /// Types and lint, each where the repository configures it and the tool is there.
 fn analyses(folder: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
     let cache = |tool: &str| format!("{SCRATCH}/{tool}");
     let mut specs = Vec::new();
-    if is_configured(folder, "mypy", &["mypy.ini", ".mypy.ini"]) && probe.finds("mypy") {
-        let argv = ["mypy", "--no-color-output", "--cache-dir", &cache("mypy"), "."];
+    if is_configured(folder, "mypy", &["mypy.ini", ".mypy.ini"])
+        && let Some(mypy) = tool(folder, "mypy", probe)
+    {
+        let argv = [&mypy, "--no-color-output", "--cache-dir", &cache("mypy"), "."];
         specs.push(CheckSpec::new("mypy", Tier::Two, Action::argv(&argv)));
     }
-    if is_configured(folder, "pyright", &["pyrightconfig.json"]) && probe.finds("pyright") {
-        specs.push(CheckSpec::new("pyright", Tier::Two, Action::argv(&["pyright"])));
+    if is_configured(folder, "pyright", &["pyrightconfig.json"])
+        && let Some(pyright) = tool(folder, "pyright", probe)
+    {
+        specs.push(CheckSpec::new("pyright", Tier::Two, Action::argv(&[&pyright])));
     }
-    if is_configured(folder, "ruff", &["ruff.toml", ".ruff.toml"]) && probe.finds("ruff") {
-        let argv = ["ruff", "check", "--no-cache", "--output-format", "concise", "."];
+    if is_configured(folder, "ruff", &["ruff.toml", ".ruff.toml"])
+        && let Some(ruff) = tool(folder, "ruff", probe)
+    {
+        let argv = [&ruff, "check", "--no-cache", "--output-format", "concise", "."];
         specs.push(CheckSpec::new("ruff", Tier::Two, Action::argv(&argv)));
     }
     specs
