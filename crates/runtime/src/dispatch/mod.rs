@@ -31,7 +31,6 @@ use crate::rehearsal::DispatchInfo;
 use crate::submission::Terms;
 use crate::workshop::{Job, LaneTree, Trouble};
 use folder::Folder;
-use guard::Permit;
 use prompt::Prompt;
 use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
@@ -50,7 +49,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use told::Refused;
 use unseen::Unseen;
 
-pub use guard::is_test;
+pub use guard::{Permit, is_test};
 pub use inputs::{content, document, parsed, task_files as tasks_as_files};
 pub use session::forget_sessions;
 pub use surroundings::AGENT;

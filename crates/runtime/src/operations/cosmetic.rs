@@ -1,12 +1,18 @@
 //! `apply-cosmetic`: a reviewer's patch is applied only where the syntax trees stay the same; everything else is work
-//! for whoever writes the code (OT-17).
+//! for whoever writes the code (OT-17), and what no writer of code may touch stays (CORE-05).
 
 use super::{Done, addressed};
+use crate::dispatch::Permit;
+use crate::git::{Changed, TreeId};
+use crate::papers::Case;
 use crate::workshop::{Job, LaneTree, Trouble};
 use remand_kernel::finding::Finding;
 use remand_ledger::fact::{Artifact, NoteKind};
 use remand_source::{Language, Source};
 use std::path::Path;
+
+/// How the names of files end that hold prose and nothing that a program reads. Build tools read some `.txt`.
+const PROSE: [&str; 4] = ["md", "markdown", "rst", "adoc"];
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let lane = LaneTree::as_it_is(job)?;
@@ -38,17 +44,8 @@ fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<
         }
     }
     let changes = job.site.repository().changed(&lane.tree, &tree)?;
-    for change in &changes {
-        let read = |tree| job.site.repository().read(tree, &change.path);
-        let (Some(before), Some(after)) = (read(&lane.tree)?, read(&tree)?) else {
-            return Ok(Err(format!("`{}` appears or goes", change.path.display())));
-        };
-        if !is_same_syntax(&change.path, &before, &after) {
-            return Ok(Err(format!("the syntax of `{}` changes", change.path.display())));
-        }
-    }
-    if changes.is_empty() {
-        return Ok(Err("the patches change nothing".to_string()));
+    if let Some(why) = refused(job, &changes, &lane.tree, &tree)? {
+        return Ok(Err(why));
     }
     let mut done = Done::saying("applied");
     let digest = tree.digest();
@@ -68,6 +65,32 @@ fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<
     Ok(Ok(done))
 }
 
+/// Why these changes are not cosmetic, if they are not.
+fn refused(
+    job: &Job,
+    changes: &[Changed],
+    before: &TreeId,
+    after: &TreeId,
+) -> Result<Option<String>, Trouble> {
+    let permit = match Case::of(&job.site)? {
+        Some(case) => Permit::of_code().keeping(&case.shelf),
+        None => Permit::of_code(),
+    };
+    if let Some(change) = permit.violations(changes, &|_| None).first() {
+        return Ok(Some(format!("`{}` is not for writers of code", change.path.display())));
+    }
+    for change in changes {
+        let read = |tree| job.site.repository().read(tree, &change.path);
+        let (Some(before), Some(after)) = (read(before)?, read(after)?) else {
+            return Ok(Some(format!("`{}` appears or goes", change.path.display())));
+        };
+        if !is_same_syntax(&change.path, &before, &after) {
+            return Ok(Some(format!("the syntax of `{}` changes", change.path.display())));
+        }
+    }
+    Ok(changes.is_empty().then(|| "the patches change nothing".to_string()))
+}
+
 /// Prose has no syntax that could change; a language that is not known has one that cannot be told.
 fn is_same_syntax(path: &Path, before: &[u8], after: &[u8]) -> bool {
     let (Ok(before), Ok(after)) = (std::str::from_utf8(before), std::str::from_utf8(after)) else {
@@ -78,7 +101,7 @@ fn is_same_syntax(path: &Path, before: &[u8], after: &[u8]) -> bool {
             let (before, after) = (Source::parse(language, before), Source::parse(language, after));
             before.zip(after).is_some_and(|(before, after)| before.is_like(&after))
         }
-        None => path.extension().is_some_and(|ending| ending == "md" || ending == "txt"),
+        None => path.extension().is_some_and(|ending| PROSE.iter().any(|prose| ending == *prose)),
     }
 }
 
@@ -97,5 +120,7 @@ mod tests {
         assert!(!same("a.py", "print('teh')\n", "print('the')\n"));
         assert!(same("a.md", "teh", "the"));
         assert!(!same("a.conf", "x = 1", "x  = 1"));
+        assert!(!same("requirements.txt", "left-pad==1", "left-pad==2"));
+        assert!(!same("CMakeLists.txt", "project(a)", "project(b)"));
     }
 }

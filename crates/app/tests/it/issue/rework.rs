@@ -1,8 +1,8 @@
 //! What is sent back on an issue: a plan, tests that were designed wrongly, code by a fix task or a patch.
 
 use crate::issue_script::{
-    TEST, artifact, commits, finding, made, on_branch, one_task, others, place, place_with, plan, reviewed,
-    run, said, split, subtraction, task, tested, three_tasks,
+    OTHER, TEST, artifact, commits, finding, made, on_branch, one_task, others, place,
+    place_with, plan, reviewed, run, said, split, subtraction, task, tested, three_tasks,
 };
 use crate::place::Place;
 use crate::rehearsed::{SUB, role};
@@ -150,6 +150,31 @@ fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!((said(&other, "polish"), makes(&other)), (vec!["not-cosmetic".to_string()], 2));
     assert_eq!(on_branch(&other, "sums/sub.py"), format!("# Sub.\n{SUB}"));
+}
+
+// OT-02 OT-17 CORE-05
+#[test]
+fn a_patch_of_the_tracker_or_of_the_engines_own_files_is_not_cosmetic_although_both_are_prose() {
+    let status = "--- a/TODO/ABC-2.md\n+++ b/TODO/ABC-2.md\n@@ -1,3 +1,3 @@\n ---\n-status: Todo\n+status: Done\n ---\n";
+    let words = "--- a/.remand/words.md\n+++ b/.remand/words.md\n@@ -1 +1 @@\n-Look.\n+Nod.\n";
+    for (patch, file) in [(status, "TODO/ABC-2.md"), (words, ".remand/words.md")] {
+        let place = place_with(&[(".remand/words.md", "Look.\n")]);
+        let mut found = finding("C-1", "cosmetic", file, "It reads badly");
+        found["patch"] = json!(patch);
+        let script =
+            one_task().with(role("check/code").round(1).says(reviewed("needs-work", &[found]))).with(
+                role("make")
+                    .round(2)
+                    .writes("sums/sub.py", &format!("# Sub.\n{SUB}"))
+                    .says(made("A comment.")),
+            );
+        let shown = run(&place, "ABC-1", &script);
+        assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+        assert_eq!(said(&place, "polish"), ["not-cosmetic"], "{file}");
+        assert!(place.remand(&["log"]).out.contains("is not for writers of code"));
+        assert_eq!(on_branch(&place, "TODO/ABC-2.md"), OTHER);
+        assert_eq!(on_branch(&place, ".remand/words.md"), "Look.\n");
+    }
 }
 
 // OT-14 OT-18 OT-19
