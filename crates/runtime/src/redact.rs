@@ -3,12 +3,16 @@
 //! Two sources: the values of secret environment variables, and shapes that keys are known by (`shapes.rs`). What is
 //! taken out is named, never shown, and its length is not kept.
 
+mod put_back;
 mod shapes;
+
+pub use put_back::PutBack;
 
 use regex::Regex;
 use serde_json::{Map, Value};
 use shapes::{Shape, known_shapes};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 /// What the user configures.
@@ -112,15 +116,7 @@ impl Redactor {
         if spans.is_empty() {
             return Cow::Borrowed(text);
         }
-        let mut out = String::with_capacity(text.len());
-        let mut at = 0;
-        for span in spans {
-            out.push_str(&text[at..span.start]);
-            out.push_str(span.marker);
-            at = span.end;
-        }
-        out.push_str(&text[at..]);
-        Cow::Owned(out)
+        Cow::Owned(without(text, 0..text.len(), &spans))
     }
 
     /// The same for bytes, of which some may be no text.
@@ -183,6 +179,19 @@ impl Redactor {
         }
         merged
     }
+}
+
+/// A part of a text with its spans replaced.
+fn without(text: &str, part: Range<usize>, spans: &[Span<'_>]) -> String {
+    let mut out = String::with_capacity(part.len());
+    let mut at = part.start;
+    for span in spans {
+        out.push_str(&text[at..span.start]);
+        out.push_str(span.marker);
+        at = span.end;
+    }
+    out.push_str(&text[at..part.end]);
+    out
 }
 
 /// Tells whether a variable of this name holds a secret.

@@ -236,3 +236,28 @@ fn no_secret_value_survives_in_any_mixture() {
         }
     }
 }
+
+// SR-17
+#[test]
+fn what_was_taken_out_comes_back_to_lines_that_stand_as_they_were() {
+    let it = redactor(&[("A_TOKEN", "abcdefgh12"), ("B_TOKEN", "ijklmnop34")]);
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", "c1D2".repeat(16));
+    let github = |part: &str| format!("ghp_{}", part.repeat(9));
+    let original = format!(
+        "use abcdefgh12 or ijklmnop34\r\n\nkey: {}\nkey: {}\n{key}\nlast abcdefgh12",
+        github("a1B2"),
+        github("c3D4")
+    );
+    let shown = it.redact(&original).into_owned();
+    let whole = |text: &str| PutBack { text: text.to_string(), missing: Vec::new() };
+    assert_eq!(it.put_back(&original, &shown), whole(&original));
+    let longer = format!("New.\n{shown}\nlast [secret: A_TOKEN]\n");
+    assert_eq!(it.put_back(&original, &longer).text, format!("New.\n{original}\nlast abcdefgh12\n"));
+    // Which of the two keys is left cannot be told.
+    let shorter = shown.replacen("key: [secret: GitHub token]\n", "", 1);
+    let put = it.put_back(&original, &shorter);
+    assert_eq!(put.missing, [(3, "[secret: GitHub token]".to_string())]);
+    assert!(put.text.contains(&key), "{}", put.text);
+    let changed = shown.replace("last [secret: A_TOKEN]", "at last [secret: A_TOKEN]");
+    assert_eq!(it.put_back(&original, &changed).missing, [(8, "[secret: A_TOKEN]".to_string())]);
+}

@@ -113,10 +113,15 @@ impl Site {
 
     /// The words of the subject as the run began with them.
     pub fn subject(&self) -> Result<String, Trouble> {
+        Ok(self.redact(&self.original()?))
+    }
+
+    /// The same with the secrets that its file holds: for what goes back into the repository, and nothing else.
+    pub fn original(&self) -> Result<String, Trouble> {
         let Some(file) = &self.opened.file else { return Ok(self.opened.request.clone()) };
         let bytes = self.repository().read(&self.trees.base_tree()?, Path::new(file))?;
         let lost = || Trouble::denied(format!("{file} is not in the commit that the run began with"));
-        Ok(self.redact(&String::from_utf8_lossy(&bytes.ok_or_else(lost)?)))
+        Ok(String::from_utf8_lossy(&bytes.ok_or_else(lost)?).into_owned())
     }
 
     /// The driver of one of the run's agents.

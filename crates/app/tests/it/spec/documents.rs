@@ -62,6 +62,32 @@ fn accepted_text_is_put_into_the_specification_and_every_other_byte_stays() {
     }
 }
 
+// SR-17
+#[test]
+fn what_looks_like_a_secret_stays_in_the_specification_and_is_told_where_its_line_changed() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let example = format!("Sessions are stored on the server.\n\n    token {token}\n");
+    let spec = SPEC
+        .replace("Sessions are stored on the server.\n", &example)
+        .replace("a name and a password", &format!("a name and {token}"));
+    let mut changed = proposal("GAP-FLOW-001", "Login", "and [secret: GitHub token] and nothing else.");
+    changed["replaces"] = json!("and [secret: GitHub token].");
+    let place = place_with(&[(super::FILE, &spec)]);
+    let script = one_gap().with(engineer("batch-1").round(1).says(proposed(&[changed])));
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let written = committed(&place, "specs/sessions_v1.0.md");
+    assert!(written.contains(&example), "{written}");
+    assert!(written.contains("with a name and [secret: GitHub token] and nothing else."), "{written}");
+    assert_eq!(given(&place, "engineer", "spec.md")[0].matches("[secret: GitHub token]").count(), 2);
+    let notes = place.reader().notes(&place.latest().run).expect("notes");
+    let told = "line 7 of specs/sessions_v1.0.md says [secret: GitHub token] in the place of what docs/sessions.md says";
+    assert!(
+        notes.iter().any(|note| note.kind == NoteKind::Concern && note.text.starts_with(told)),
+        "{notes:?}"
+    );
+}
+
 // SR-05, SR-15
 #[test]
 fn every_round_has_its_documents_for_people() {

@@ -48,7 +48,8 @@ fn put_on_branch(
     let summary = documents::summary(&sight.history, standing, &path.display().to_string());
     documents::lay_out(&sight.history, &text, site)?;
     documents::write_summary(site, &summary)?;
-    let files = Files::from([(path.to_path_buf(), Some(text.into_bytes()))]);
+    let whole = with_secrets(job, &text, path, done)?;
+    let files = Files::from([(path.to_path_buf(), Some(whole.into_bytes()))]);
     let tree = site.trees.with_files(&site.trees.tip()?.tree, &files)?;
     let message = CommitMessage {
         subject: format!("spec: {} ({})", name(job), standing.words()),
@@ -64,6 +65,21 @@ fn put_on_branch(
         format!("committed {commit} on {}{AS}{}", site.trees.branch(), path.display()),
     );
     Ok(())
+}
+
+/// The ledger keeps the document without what looks like a secret. The user's own file has it, so what is committed
+/// beside that has it too, and is told where it does not.
+fn with_secrets(job: &Job, text: &str, path: &Path, done: &mut Done) -> Result<String, Trouble> {
+    let whole = job.site.settings().redactor.put_back(&job.site.original()?, text);
+    let file = job.site.opened.file.as_deref().unwrap_or("the request");
+    for (line, marker) in &whole.missing {
+        let place = format!("line {line} of {} says {marker}", path.display());
+        done.note(
+            NoteKind::Concern,
+            format!("{place} in the place of what {file} says; its line changed, so put it back by hand"),
+        );
+    }
+    Ok(whole.text)
 }
 
 /// The name of the specification: its file without the ending.
