@@ -1,7 +1,7 @@
 //! What one round left behind: assignments, results, mishaps.
 
 use super::history::Text;
-use crate::contract::schema::gaps::{GapProposals, GapReview};
+use crate::contract::schema::gaps::{GapProposals, GapReview, IssueAnswer, ReportedGap};
 use remand_kernel::gaps::{Board, GapId};
 use remand_ledger::Millis;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub struct Sheet {
     pub round: u32,
     /// The gaps of each batch, once they were assigned.
     pub batches: BTreeMap<String, Vec<GapId>>,
-    /// The newest result of each batch.
+    /// The result of each batch; see [`Sheet::deliver`] for one that brings two.
     pub proposals: BTreeMap<String, GapProposals>,
     /// The summaries of these results.
     pub said: BTreeMap<String, String>,
@@ -47,6 +47,24 @@ impl Sheet {
         Sheet { round, ..Sheet::default() }
     }
 
+    /// Takes the result of a batch. Who was asked again need not repeat itself: answers and gaps of the first time
+    /// count beside those of the second.
+    pub fn deliver(&mut self, batch: &str, mut result: GapProposals) {
+        if let Some(before) = self.proposals.remove(batch) {
+            let is_new = |answer: &IssueAnswer| {
+                !result.answers.iter().any(|other| other.issue.0.trim() == answer.issue.0.trim())
+            };
+            let answers: Vec<IssueAnswer> = before.answers.into_iter().filter(is_new).collect();
+            result.answers.splice(0..0, answers);
+            let is_new = |gap: &ReportedGap| {
+                !result.new_gaps.iter().any(|other| other.claim.0.trim() == gap.claim.0.trim())
+            };
+            let gaps: Vec<ReportedGap> = before.new_gaps.into_iter().filter(is_new).collect();
+            result.new_gaps.splice(0..0, gaps);
+        }
+        self.proposals.insert(batch.to_string(), result);
+    }
+
     /// Tells whether anything happened in the round.
     pub fn is_blank(&self) -> bool {
         self.batches.is_empty() && self.mishaps.is_empty() && self.proposals.is_empty()
@@ -66,6 +84,7 @@ impl Sheet {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::contract::schema::gaps::IssueStance;
     use serde_json::json;
 
     // SR-06
@@ -83,5 +102,34 @@ mod tests {
         }
         let named: Vec<String> = sheet.by_name().values().map(ToString::to_string).collect();
         assert_eq!(named, ["GAP-A-001", "GAP-B-001"]);
+    }
+
+    // SR-06, SR-10
+    #[test]
+    fn what_a_batch_said_first_counts_beside_what_it_says_when_asked_again() {
+        let said = |payload| serde_json::from_value::<GapProposals>(payload).unwrap();
+        let gap = |claim: &str| json!({"category": "FLOW", "severity": "low", "claim": claim});
+        let answer = |issue: &str, stance: &str| json!({"issue": issue, "stance": stance, "position": "p", "rationale": "r"});
+        let mut sheet = Sheet::of(2);
+        sheet.deliver(
+            "batch-1",
+            said(json!({
+                "verdict": "nothing", "summary": "s", "new_gaps": [gap("one"), gap("two")],
+                "answers": [answer("ISSUE-R1-001", "disagree"), answer("ISSUE-R1-002", "disagree")],
+            })),
+        );
+        sheet.deliver(
+            "batch-1",
+            said(json!({
+                "verdict": "nothing", "summary": "s", "new_gaps": [gap("two"), gap("three")],
+                "answers": [answer("ISSUE-R1-002", "agree")],
+            })),
+        );
+        let kept = &sheet.proposals["batch-1"];
+        let answers: Vec<(&str, IssueStance)> =
+            kept.answers.iter().map(|answer| (answer.issue.0.as_str(), answer.stance)).collect();
+        assert_eq!(answers, [("ISSUE-R1-001", IssueStance::Disagree), ("ISSUE-R1-002", IssueStance::Agree)]);
+        let claims: Vec<&str> = kept.new_gaps.iter().map(|gap| gap.claim.0.as_str()).collect();
+        assert_eq!(claims, ["one", "two", "three"]);
     }
 }

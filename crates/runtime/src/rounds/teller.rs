@@ -106,7 +106,7 @@ impl Teller<'_> {
                     let result: GapProposals = self.payload(artifact)?;
                     let said = row.facts.telemetry.as_ref().map(|told| told.summary.clone());
                     self.history.current.said.insert(artifact.part.clone(), said.unwrap_or_default());
-                    self.history.current.proposals.insert(artifact.part.clone(), result);
+                    self.history.current.deliver(&artifact.part, result);
                 }
             }
             (_, Some(SchemaId::GapReview)) => {

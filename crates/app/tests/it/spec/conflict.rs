@@ -1,6 +1,6 @@
 //! Engineer and reviewer disagree: the user decides among stated positions, and the decision binds.
 
-use super::rehearsed::{approved, engineer, objected, one_gap, proposal, proposed, reviewer};
+use super::rehearsed::{approved, engineer, gap, objected, one_gap, proposal, proposed, reviewer};
 use super::{begin, board, given, paper, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{GapStatus, Standing};
@@ -112,6 +112,35 @@ fn silence_on_a_grave_issue_must_be_answered_and_then_is_a_conflict() {
     let issue = board.issues().find(|issue| issue.id.to_string() == "ISSUE-R1-001").expect("an issue");
     assert!(matches!(issue.standing, Standing::Unanswered { silences: 2 }), "{issue:?}");
     assert_eq!(board.conflicts().count(), 1);
+}
+
+// SR-06, SR-10
+#[test]
+fn what_was_said_before_a_gap_was_given_by_name_counts_beside_what_is_said_then() {
+    let place = place();
+    let nothing = json!({
+        "verdict": "nothing", "proposals": [], "new_gaps": [gap("TIME", "low", "Expiry")],
+        "answers": [{
+            "issue": "ISSUE-R1-001", "stance": "disagree", "position": "Three are enough",
+            "rationale": "a person mistypes twice",
+        }],
+    });
+    let script = one_gap()
+        .with(engineer("batch-1").round(1).says(login("Three tries.")))
+        .with(reviewer().round(1).says(objected("GAP-FLOW-001", "high", "Five at least.")))
+        .with(engineer("batch-1").round(2).says(nothing))
+        .with(engineer("batch-1").round(3).says(login("Three tries, as I said.")))
+        .with(reviewer().round(2).says(objected("GAP-FLOW-001", "high", "I still want five.")))
+        .with(engineer("batch-1").round(4).says(proposed(&[proposal("GAP-TIME-001", "Expiry", "An hour.")])))
+        .with(reviewer().round(3).says(approved(&["GAP-TIME-001"])));
+    let shown = begin(&place, &script, &[]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    let board = board(&place);
+    let status = |id: &str| board.gap(&id.parse().expect("an id")).map(|gap| gap.status);
+    assert_eq!(status("GAP-FLOW-001"), Some(GapStatus::Blocked));
+    assert_eq!(status("GAP-TIME-001"), Some(GapStatus::Resolved));
+    let conflicts: Vec<String> = board.conflicts().map(|conflict| conflict.issue.to_string()).collect();
+    assert_eq!(conflicts, ["ISSUE-R1-001"]);
 }
 
 // SR-10
