@@ -254,6 +254,7 @@ fn pinned_roles(
             remembers: spec.remembers,
             shell: spec.shell,
             delta: spec.delta,
+            judges: spec.judges.clone(),
             tree: spec.tree,
         };
         pinned.insert(title, role);

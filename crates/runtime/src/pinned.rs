@@ -88,6 +88,9 @@ pub struct PinnedRole {
     /// Whether its result is a delta of the design that it reads.
     #[serde(default)]
     pub delta: bool,
+    /// What it must judge in every result, by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
     /// Whether it sees a work tree, or documents only.
     #[serde(default = "yes")]
     pub tree: bool,

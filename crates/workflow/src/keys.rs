@@ -112,6 +112,11 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
     ),
     ("lists", "lists", "The lists that its result brings, such as `tasks`."),
     (
+        "judges",
+        "a list of criteria",
+        "What every result of it must judge, each by this id, with a place; its result is a `verdict`.",
+    ),
+    (
         "result",
         "the name of a result",
         "The schema that its result must fit; `completion-contract` if nothing is said.",

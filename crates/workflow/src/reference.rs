@@ -219,6 +219,7 @@ fn roles(out: &mut String) {
         besides.extend(spec.mild.iter().map(|mild| format!("mild `{mild}`")));
         besides.extend(spec.changes.iter().map(|artifact| format!("changes `{artifact}`")));
         besides.extend(spec.lists.iter().map(|list| format!("brings `{list}`")));
+        besides.extend(spec.judges.iter().map(|criterion| format!("judges `{criterion}`")));
         if spec.guarded {
             besides.push("guarded".to_string());
         }

@@ -59,6 +59,8 @@ pub const RESULTS: &[(&str, &str)] = &[
 
 /// What a role returns when its file does not say.
 const DEFAULT_RESULT: &str = "completion-contract";
+/// The result that a role judges criteria of its own in.
+const JUDGING_RESULT: &str = "verdict";
 /// Minutes that a dispatch may take when its role does not say.
 const DEFAULT_TIME: u16 = 30;
 /// No dispatch takes longer than a day.
@@ -82,6 +84,8 @@ pub struct RoleSpec {
     /// Its result is a delta of the design that it reads.
     pub delta: bool,
     pub lists: Vec<String>,
+    /// What it must judge under `criteria`, by id, in every result.
+    pub judges: Vec<String>,
     /// The schema of its result, one of [`RESULTS`].
     pub result: String,
     /// Minutes that one dispatch may take.
@@ -249,6 +253,8 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
     };
     permissions::agree(&title, &changes, &may_write, at, fields.problems());
     let names = |texts: Vec<At<String>>| texts.into_iter().map(|text| text.it).collect();
+    let result = result(&mut fields, plain);
+    let judges = judges(&mut fields, &result);
     let spec = RoleSpec {
         title,
         about: about?.it,
@@ -261,7 +267,8 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
         guarded: fields.flag("guarded"),
         delta: fields.flag("delta"),
         lists: names(fields.texts("lists")),
-        result: result(&mut fields, plain),
+        judges: names(judges),
+        result,
         time: time(&mut fields, plain),
         may_write,
         shell: flag_or(&mut fields, "shell", plain.is_none_or(|plain| plain.shell)),
@@ -284,6 +291,17 @@ fn result(fields: &mut Fields<'_, '_>, plain: Option<&RoleSpec>) -> String {
         fields.report(Diagnostic::error(Code::RoleValue, written.span, message, remedy));
     }
     written.it
+}
+
+/// The criteria that every result judges; only a verdict has room for them.
+fn judges(fields: &mut Fields<'_, '_>, result: &str) -> Vec<At<String>> {
+    let judges = fields.texts("judges");
+    if let Some(first) = judges.first().filter(|_| result != JUDGING_RESULT) {
+        let message = format!("a `{result}` holds no judgement of `{}`", first.it);
+        let remedy = format!("write `result: {JUDGING_RESULT}`, or leave `judges` out");
+        fields.report(Diagnostic::error(Code::RoleValue, first.span, message, remedy));
+    }
+    judges
 }
 
 fn time(fields: &mut Fields<'_, '_>, plain: Option<&RoleSpec>) -> u16 {

@@ -232,7 +232,7 @@ impl Expectation {
         }
         let judged = payload.get("criteria").and_then(Value::as_array).is_some_and(|rows| !rows.is_empty());
         if let (Some(ids), SchemaId::Verdict, false) = (&self.known.criteria, self.schema, judged) {
-            let row = |id: &String| serde_json::json!({"criterion": id, "met": "met", "place": {"file": "design.md", "symbol": "Approach"}});
+            let row = |id: &String| serde_json::json!({"criterion": id, "met": "met", "place": {"file": "document.md", "symbol": "Section"}});
             payload["criteria"] = ids.iter().map(row).collect();
         }
     }

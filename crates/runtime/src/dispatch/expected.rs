@@ -41,8 +41,9 @@ pub fn expectation(
     expected.injects = job.program.injects.iter().map(|id| job.program.phase(*id).name.clone()).collect();
     let documents = inputs::parsed(&reader.artifacts(&job.site.run)?, reader)?;
     let judges = schema == SchemaId::VerificationReport;
+    let of_task = dispatch.task.as_deref().filter(|_| judges).and_then(|task| criteria(&documents, task));
     expected.known = Known {
-        criteria: dispatch.task.as_deref().filter(|_| judges).and_then(|task| criteria(&documents, task)),
+        criteria: of_task.or_else(|| Some(role.judges.clone()).filter(|judges| !judges.is_empty())),
         documents: Some(documents),
         gaps: None,
         findings: Some(addressed(job, dispatch)),
@@ -84,7 +85,7 @@ fn on_ticket(
     }
     let reviews = job.program.contract(dispatch.contract).findings && expected.schema == SchemaId::Verdict;
     if reviews && history.current().is_some() && reads_findings(job, dispatch) {
-        known.criteria = Some(OF_REVISION.map(str::to_string).to_vec());
+        known.criteria.get_or_insert_default().extend(OF_REVISION.map(str::to_string));
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ fn contract(spec: &RoleSpec, indent: &str) -> String {
     for (name, _) in flags.into_iter().filter(|(_, on)| *on) {
         key(name, "true".to_string());
     }
-    for (name, names) in [("changes", &spec.changes), ("lists", &spec.lists)] {
+    for (name, names) in [("changes", &spec.changes), ("lists", &spec.lists), ("judges", &spec.judges)] {
         if !names.is_empty() {
             key(name, list(names));
         }

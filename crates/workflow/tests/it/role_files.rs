@@ -91,6 +91,7 @@ fn every_documented_key_is_read_and_no_other() {
         ("guarded", "true"),
         ("delta", "true"),
         ("lists", "[tasks]"),
+        ("judges", "[coverage]"),
         ("result", "verdict"),
         ("time", "7"),
         ("may-write", "[task-files]"),
@@ -107,6 +108,7 @@ fn every_documented_key_is_read_and_no_other() {
     let all = spec(&added("all", &format!("---\n{front}---\n")), "all");
     assert_eq!((all.time, all.shell, all.network, all.guarded), (7, false, true, true));
     assert!(!all.tree && all.remembers);
+    assert_eq!(all.judges, ["coverage"]);
     assert_eq!(all.model.as_deref(), Some("large"));
 }
 

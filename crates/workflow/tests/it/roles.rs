@@ -159,8 +159,9 @@ fn roles_are_told_the_words_that_their_results_are_read_by() {
         ("planner", &["`green`", "`yellow`", "`red`", "`standard`", "`large`", "`documentation`"]),
         (
             "check/split",
-            &["Coverage", "No overlap", "Single purpose", "Contracts", "Testable", "Self-containment"],
+            &["`coverage`", "`no-overlap`", "`single-purpose`", "`contracts`", "`testable-criteria`"],
         ),
+        ("check/split", &["`self-containment`", "`criteria`"]),
         ("check/code", &["`plan`", "`test`", "`production`", "`cosmetic`", "manifest"]),
         (
             "make/stubs",

@@ -2,7 +2,7 @@
 
 use crate::issue_script::{
     OTHER, TEST, artifact, commits, finding, made, on_branch, one_task, others, place,
-    place_with, plan, reviewed, run, said, split, subtraction, task, tested, three_tasks,
+    place_with, plan, reviewed, run, said, split, split_reviewed, subtraction, task, tested, three_tasks,
 };
 use crate::place::Place;
 use crate::rehearsed::{SUB, role};
@@ -57,7 +57,9 @@ fn a_reworked_plan_withdraws_what_was_filed_and_files_anew_with_other_ids() {
 #[test]
 fn a_split_that_is_blocked_changes_the_plan_once_and_then_fails_naming_the_signal() {
     let place = place();
-    let block = |id: &str, claim: &str| says("block", &[finding(id, "plan", &format!("task {id}"), claim)]);
+    let block = |id: &str, claim: &str| {
+        split_reviewed("block", "not-met", &[finding(id, "plan", &format!("task {id}"), claim)])
+    };
     let script = three_tasks()
         .with(role("check/split").says(block("S-1", "The plan mixes subtraction with names")))
         .with(role("check/split").round(2).says(block("S-2", "Nobody could test the second task")))
@@ -71,6 +73,22 @@ fn a_split_that_is_blocked_changes_the_plan_once_and_then_fails_naming_the_signa
         on_branch(&place, "TODO/ABC-1.md")
             .contains("The run failed at split-review: block, with plan-rework exhausted.")
     );
+}
+
+// OT-08
+#[test]
+fn a_review_of_a_split_answers_all_six_questions_or_is_asked_for_again() {
+    let place = place();
+    let mut five = split_reviewed("acceptable", "met", &[]);
+    five["criteria"].as_array_mut().expect("answers").remove(3);
+    let shown = run(&place, "ABC-1", &three_tasks().with(role("check/split").attempt(1).says(five)));
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    let reviews: Vec<_> = rows.iter().filter(|row| row.role == "check/split").collect();
+    assert_eq!(reviews.len(), 2, "{reviews:?}");
+    assert_eq!(reviews[0].failure.as_deref(), Some("malformed"));
+    let detail = reviews[0].detail.as_deref().unwrap_or_default();
+    assert!(detail.contains("a judgement of every criterion, found none for contracts"), "{detail}");
 }
 
 // OT-16
