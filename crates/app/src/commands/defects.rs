@@ -11,6 +11,7 @@ use crate::workplace::{Workplace, of_ledger};
 use clap::ValueEnum;
 use remand_kernel::finding::Severity;
 use remand_ledger::query::{DefectRow, Resolution};
+use remand_runtime::quality::{PhaseDefects, by_phase};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -72,13 +73,20 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let row = chosen(&reader, args.run.as_deref())?;
     let mut defects = reader.defects(&row.run).map_err(|error| of_ledger(&error))?;
     defects.retain(|defect| args.wants(defect));
+    let groups = by_phase(&reader, &row, &defects).map_err(|error| of_ledger(&error))?;
     if context.json {
-        print_json(&json!({ "run": row.run, "workflow": row.workflow, "defects": defects }))?;
+        let by_phase = json!(groups);
+        print_json(&json!({
+            "run": row.run, "workflow": row.workflow, "by_phase": by_phase, "defects": defects,
+        }))?;
         return Ok(Exit::Done);
     }
     let ink = Ink::of_stdout();
     let mut text = format!("{}\n{}\n", heading(&row), summary(&defects));
-    text.extend(defects.iter().map(|defect| format!("\n{}", block(defect, ink))));
+    for group in &groups {
+        text.push_str(&format!("\n{}\n", ink.paint(Tone::Strong, &title(group))));
+        text.extend(group.defects.iter().map(|defect| format!("\n{}", block(defect, ink))));
+    }
     print(&text)?;
     Ok(Exit::Done)
 }
@@ -130,6 +138,14 @@ fn summary(defects: &[DefectRow]) -> String {
         amount::cost(sum(|defect| defect.money), sum(|defect| u64::from(defect.unpriced))),
         amount::time(sum(|defect| defect.time)),
     )
+}
+
+fn title(group: &PhaseDefects<'_>) -> String {
+    let count = amount::counted(group.defects.len() as u64, "defect");
+    match group.phase {
+        Some(phase) => format!("{}: {count}", line::one(phase)),
+        None => format!("of unknown origin: {count}"),
+    }
 }
 
 fn block(defect: &DefectRow, ink: Ink) -> String {

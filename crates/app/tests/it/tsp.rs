@@ -140,7 +140,7 @@ fn a_plan_that_cannot_be_worked_on_goes_back_to_its_planner_before_anybody_reads
     assert!(rulings.iter().all(|row| row.ruling.budgets.is_empty()), "no remand was spent: {rulings:?}");
 }
 
-// PF-09
+// PF-02 PF-09
 #[test]
 fn the_defect_log_says_where_defects_came_from_and_what_their_correction_took() {
     let place = Place::configured(TRIVIAL);
@@ -177,6 +177,13 @@ fn the_defect_log_says_where_defects_came_from_and_what_their_correction_took() 
     assert_eq!(shown["defects"].as_array().map(Vec::len), Some(1));
     assert_eq!(shown["defects"][0]["resolution"], "corrected");
     assert_eq!(json_of(&place, &["defects", "--open"])["defects"], json!([]));
+    let groups =
+        json!([{"phase": "planning", "defects": ["CR-1"]}, {"phase": "code", "defects": ["CR-2", "T-1"]}]);
+    assert_eq!(json_of(&place, &["defects"])["by_phase"], groups);
+    let told = place.remand(&["defects"]).out;
+    let at = |words: &str| told.find(words).unwrap_or_else(|| panic!("{words} in {told}"));
+    let order = ["\nplanning: 1 defect\n", "\nCR-1 ", "\ncode: 2 defects\n", "\nCR-2 ", "\nT-1 "].map(at);
+    assert!(order.is_sorted(), "{told}");
     assert_sound(&place);
 }
 

@@ -2,7 +2,7 @@
 
 use super::Done;
 use crate::contract::to_yaml;
-use crate::quality::{RunFigures, reports};
+use crate::quality::{RunFigures, by_phase, reports};
 use crate::workshop::{Job, Trouble};
 use remand_ledger::fact::Artifact;
 use remand_ledger::query::RunRow;
@@ -15,8 +15,10 @@ const EARLIER: usize = 20;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reader = job.site.reader()?;
     let row = reader.run(&job.site.run.0)?;
+    let defects = reader.defects(&row.run)?;
     let log = json!({
-        "defects": reader.defects(&row.run)?,
+        "by_phase": by_phase(&reader, &row, &defects)?,
+        "defects": defects,
         "phases": RunFigures::of(&reader, &row)?.phases,
         "this_and_earlier_runs": reports(&up_to(&reader, &row)?),
     });

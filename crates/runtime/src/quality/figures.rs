@@ -143,7 +143,7 @@ fn account(phases: &mut [PhaseFigures], defect: &DefectRow) {
 }
 
 /// The phases of the workflow that the run was pinned to, in its order; none if it cannot be read any more.
-fn order(reader: &Reader, row: &RunRow) -> Result<Option<Vec<String>>, LedgerError> {
+pub(super) fn order(reader: &Reader, row: &RunRow) -> Result<Option<Vec<String>>, LedgerError> {
     let blob = reader.blob(row.pinned)?;
     let pinned: Option<Pinned> = serde_json::from_slice(&blob).ok();
     Ok(pinned.map(|pinned| pinned.program.phases.iter().map(|phase| phase.name.clone()).collect()))

@@ -5,12 +5,14 @@
 
 mod complexity;
 mod figures;
+mod groups;
 mod history;
 mod regression;
 mod report;
 
 pub use complexity::{Complexity, of_plan, of_run};
 pub use figures::{Cost, PhaseFigures, RunFigures};
+pub use groups::{PhaseDefects, by_phase};
 pub use history::{Alert, alert};
 pub use regression::{Fit, Line, Point, Prediction, fit};
 pub use report::{PhaseReport, Report, reports};
