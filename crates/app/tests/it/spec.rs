@@ -8,7 +8,7 @@ mod going_back;
 mod progress;
 mod rehearsed;
 
-use crate::place::{Place, Shown};
+use crate::place::{Place, Shown, shown};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::Board;
 use serde_json::Value;
@@ -100,4 +100,31 @@ fn prompts(place: &Place, role: &str) -> Vec<String> {
 /// The committed specification.
 fn committed(place: &Place, path: &str) -> String {
     place.git(&["show", &format!("{}:{path}", place.latest().branch)])
+}
+
+#[test]
+fn the_demonstration_shows_a_stall_a_rollback_a_conflict_and_its_decision() {
+    let place = Place::new();
+    let into = place.project().with_file_name("shown");
+    let mut command = place.command(&["demo", "spec", "--into", into.to_str().expect("text")]);
+    command.env_remove("REMAND_STATE_DIR");
+    let shown = shown(command);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let story = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut rest = story.as_str();
+    for part in [
+        "close-round stalled",
+        "the demonstration rolls back to round 2",
+        "round-end roll-back",
+        "close-round conflict",
+        "the demonstration answers for you: decided (“ISSUE-R1-001: 3 because",
+        "decide decided",
+        "close-round complete",
+        "write-up committed",
+        "round 2 was rolled back: The proposals got more abstract, not less.",
+        "3 gaps, 0 open",
+    ] {
+        let (_, behind) = rest.split_once(part).unwrap_or_else(|| panic!("no {part} in {rest}"));
+        rest = behind;
+    }
 }
