@@ -53,6 +53,7 @@ pub use guard::{Permit, is_test};
 pub use inputs::{content, document, parsed, task_files as tasks_as_files};
 pub use session::forget_sessions;
 pub use surroundings::AGENT;
+pub use warm_start::LEFT;
 
 /// The artifact that holds tasks, and the list that it brings.
 const TASKS: &str = "tasks";

@@ -1,15 +1,21 @@
 //! The first attempt at a revised design begins where the last one ended, without what the findings throw away (DR-17).
+//! The last one may have been made in an earlier run: `look-back` has brought it along.
 
 use super::inputs::content;
 use crate::contract::schema::failure::{Hint, HintAction};
-use crate::papers::{self, Case};
+use crate::papers::{self, Case, Revision};
 use crate::workshop::{Job, LaneTree, TREES, Trouble};
 use remand_kernel::command::Dispatch;
+use remand_kernel::ids::ArtifactId;
 use remand_ledger::Reader;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// Puts files that are to be discarded back to what they are at the base.
+/// The name of the tree that an earlier run left.
+pub const LEFT: &str = "left";
+
+/// Brings the tree to what the last attempt left, and puts files that are to be discarded back to what they are at the
+/// base.
 pub fn begin(
     job: &Job,
     dispatch: &Dispatch,
@@ -17,20 +23,28 @@ pub fn begin(
     case: &Case,
     reader: &Reader,
 ) -> Result<LaneTree, Trouble> {
-    let discarded = discarded(job, dispatch, case, reader)?;
-    if discarded.files.is_empty() {
+    let Some(revision) = untried(job, dispatch, case) else {
         return Ok(lane);
-    }
+    };
+    let discarded = discarded(revision, reader)?;
     let _main = job.site.hold_main();
-    let base = job.site.trees.base_tree()?;
-    let changed = lane.work.changed(&base, &lane.tree)?;
+    let trees = &job.site.trees;
+    let base = trees.base_tree()?;
+    let mut tree = lane.tree.clone();
+    if tree == base
+        && let Some(left) = trees.remembered(LEFT)?
+    {
+        tree = left;
+    }
+    let changed = lane.work.changed(&base, &tree)?;
     let paths: BTreeSet<PathBuf> =
         changed.into_iter().map(|change| change.path).filter(|path| discarded.is_meant(path)).collect();
-    if paths.is_empty() {
-        return Ok(lane);
+    if !paths.is_empty() {
+        tree = trees.with_paths(&tree, &base, &paths)?;
     }
-    let tree = job.site.trees.with_paths(&lane.tree, &base, &paths)?;
-    lane.work.restore(&tree)?;
+    if tree != lane.tree {
+        lane.work.restore(&tree)?;
+    }
     Ok(LaneTree { tree, ..lane })
 }
 
@@ -49,15 +63,17 @@ impl Discarded {
     }
 }
 
-/// What the findings of the last revision throw away, as long as nobody tried the revised design.
-fn discarded(job: &Job, dispatch: &Dispatch, case: &Case, reader: &Reader) -> Result<Discarded, Trouble> {
-    let writes_code = |id: &remand_kernel::ids::ArtifactId| job.program.artifacts[id.index()] == TREES[0];
+/// The last revision, if this is the first attempt at the revised design.
+fn untried<'c>(job: &Job, dispatch: &Dispatch, case: &'c Case) -> Option<&'c Revision> {
+    let writes_code = |id: &ArtifactId| job.program.artifacts[id.index()] == TREES[0];
     let implements = job.program.contract(dispatch.contract).changes.iter().any(writes_code);
     let history = &case.history;
     let tried = history.attempts.iter().any(|attempt| attempt.design > history.count);
-    let Some(revision) = history.current().filter(|_| implements && !tried) else {
-        return Ok(Discarded::default());
-    };
+    history.current().filter(|_| implements && !tried)
+}
+
+/// What the findings of a revision throw away.
+fn discarded(revision: &Revision, reader: &Reader) -> Result<Discarded, Trouble> {
     let Some(report) = papers::typed(&content(reader, revision.findings)?) else {
         return Ok(Discarded::default());
     };

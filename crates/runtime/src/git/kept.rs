@@ -26,17 +26,22 @@ impl RunTrees {
     /// such state counts.
     pub fn keep(&self, digest: Digest, tree: &TreeId, base: &CommitId) -> Result<(), GitError> {
         let commit = self.repository.commit_tree(tree.tree(), Some(base), &format!("{tree}\n"))?;
-        self.point(&self.kept_reference(digest), &commit)?;
+        self.point(&kept_reference(&self.run, digest), &commit)?;
         if let Some(raw) = tree.raw() {
             let commit = self.repository.commit_tree(raw, None, "Raw bytes\n")?;
-            self.point(&format!("{}-raw", self.kept_reference(digest)), &commit)?;
+            self.point(&format!("{}-raw", kept_reference(&self.run, digest)), &commit)?;
         }
         Ok(())
     }
 
     /// The tree that was kept under this digest.
     pub fn kept(&self, digest: Digest) -> Result<Option<Kept>, GitError> {
-        let Some(commit) = self.repository.reference(&self.kept_reference(digest))? else {
+        self.kept_by(&self.run, digest)
+    }
+
+    /// The tree that any run of the repository kept under this digest, while it keeps it.
+    pub fn kept_by(&self, run: &str, digest: Digest) -> Result<Option<Kept>, GitError> {
+        let Some(commit) = self.repository.reference(&kept_reference(run, digest))? else {
             return Ok(None);
         };
         let said = self.repository.format(&commit, "%P%n%s")?;
@@ -102,10 +107,6 @@ impl RunTrees {
         if now.as_ref() == Some(to) { Ok(()) } else { self.repository.move_reference(name, now.as_ref(), to) }
     }
 
-    fn kept_reference(&self, digest: Digest) -> String {
-        format!("refs/remand/{}/trees/{:016x}", self.run, digest.0)
-    }
-
     fn named_reference(&self, name: &str) -> String {
         format!("refs/remand/{}/named/{name}", self.run)
     }
@@ -115,6 +116,10 @@ impl RunTrees {
         let hash = blake3::hash(task.as_bytes()).to_hex();
         format!("refs/remand/{}/lanes/{batch}-{}", self.run, &hash[..16])
     }
+}
+
+fn kept_reference(run: &str, digest: Digest) -> String {
+    format!("refs/remand/{run}/trees/{:016x}", digest.0)
 }
 
 impl Repository {

@@ -1,13 +1,18 @@
 //! `look-back`: a revision of the design that was approved in an earlier run is gone on with (DR-14).
 //!
 //! The count of revisions says which findings are meant. The ledger has them with the design that they are about; where
-//! it does not, as in another clone, the papers of the ticket are what there is.
+//! it does not, as in another clone, the papers of the ticket are what there is. What was built goes along, where the
+//! repository still keeps it (DR-17).
 
 use super::Done;
 use super::tracker::keep;
 use crate::contract::to_yaml;
+use crate::dispatch::LEFT;
+use crate::git::Merging;
 use crate::papers::{Case, Shelf, TakenUp};
-use crate::workshop::{Job, Trouble};
+use crate::workshop::{Job, TREES, Trouble};
+use remand_kernel::change::Digest;
+use remand_ledger::RunId;
 use remand_ledger::fact::NoteKind;
 use serde_json::json;
 use std::path::Path;
@@ -22,7 +27,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let case = Case::of(&job.site)?.filter(|case| case.history.count > 0);
     let Some(Case { shelf, history, .. }) = case else { return Ok(Done::saying("fresh")) };
     let number = history.count;
-    let left = match in_ledger(job, number)? {
+    let taken = TakenUp::find(&job.site.reader()?, &job.site.run, number)?;
+    let left = match taken.as_ref().map(|taken| in_ledger(job, taken)).transpose()?.flatten() {
         Some(left) => Some(left),
         None => in_papers(job, &shelf, number)?,
     };
@@ -39,12 +45,46 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         NoteKind::Decision,
         format!("goes on with revision {number} of the design, as findings {number} ask"),
     );
+    let (kind, what) = bring_tree(job, taken.as_ref())?;
+    done.note(kind, what);
     Ok(done)
 }
 
-fn in_ledger(job: &Job, number: u16) -> Result<Option<(Left, Left)>, Trouble> {
+/// Keeps what the last attempt left for the first one of this run, and says what that begins on.
+fn bring_tree(job: &Job, taken: Option<&TakenUp>) -> Result<(NoteKind, String), Trouble> {
+    let anew = |why: String| Ok((NoteKind::Warning, format!("{why}; the first attempt begins on the base")));
+    let Some((run, _)) = taken.and_then(|taken| taken.tried.as_ref()) else {
+        return anew("what was built before is not known here".to_string());
+    };
+    let trees = &job.site.trees;
+    let Some(kept) = last_tree(job, run)?.map(|digest| trees.kept_by(&run.0, digest)).transpose()?.flatten()
+    else {
+        return anew(format!("what run {run} built is not kept any more"));
+    };
+    let tree = if kept.base == *trees.base() {
+        kept.tree
+    } else {
+        match trees.merge_trees(&kept.base, &trees.base_tree()?, &kept.tree)? {
+            Merging::Clean(tree) => tree,
+            Merging::Conflict { paths } => {
+                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+                return anew(format!("what run {run} built does not fit: {}", paths.join(", ")));
+            }
+        }
+    };
+    trees.remember(LEFT, &tree)?;
+    Ok((NoteKind::Decision, format!("the first attempt begins on what run {run} built")))
+}
+
+/// The tree that a run wrote last.
+fn last_tree(job: &Job, run: &RunId) -> Result<Option<Digest>, Trouble> {
+    let rows = job.site.reader()?.artifacts(run)?;
+    let trees = rows.into_iter().filter(|row| TREES.contains(&row.name.as_str()) && row.part.is_empty());
+    Ok(trees.max_by_key(|row| row.seq).map(|row| row.digest))
+}
+
+fn in_ledger(job: &Job, taken: &TakenUp) -> Result<Option<(Left, Left)>, Trouble> {
     let reader = job.site.reader()?;
-    let Some(taken) = TakenUp::find(&reader, &job.site.run, number)? else { return Ok(None) };
     let Some(design) = taken.revision.before else { return Ok(None) };
     let text = |blob| crate::dispatch::content(&reader, blob);
     Ok(Some((("yaml", text(design)?), ("yaml", text(taken.revision.findings)?))))

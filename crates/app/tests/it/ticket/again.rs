@@ -3,7 +3,7 @@
 use super::{input_of, refusals, status_on_branch};
 use crate::place::Place;
 use crate::tickets::{
-    self, FOLDER, TEXT, TICKET, agents, answer, circling, design, dispatched, document, entry, judged,
+    self, FOLDER, TEXT, TICKET, agents, answer, circling, coded, design, dispatched, document, entry, judged,
     on_branch, place,
 };
 use serde_json::json;
@@ -14,6 +14,15 @@ use std::time::Duration;
 /// Agents that get a revision right which an earlier run left.
 pub fn going_on() -> String {
     [agents(), entry(json!({ "role": "design-reviewer", "round": 1 }), &[], judged("met"))].concat()
+}
+
+/// The same, and the first attempt tells what it found.
+fn looking_around() -> String {
+    let look =
+        json!({ "run": "cp sums/double.py seen.txt; test -e sums/bits.py && touch bits-seen.txt; true" });
+    let made = tickets::write("sums/double.py", "def double(a):\n    return a + a\n");
+    let fits = json!({ "role": "coder", "round": 1 });
+    [going_on(), entry(fits, &[look, made], coded("Addition keeps fractions."))].concat()
 }
 
 /// A design that changes more than the findings cite.
@@ -41,7 +50,7 @@ fn merge(place: &Place) {
     place.git(&["merge", "-q", "--no-edit", &place.latest().branch]);
 }
 
-// DR-14, DR-17, DR-19
+// DR-14, DR-19
 #[test]
 fn an_approved_revision_is_gone_on_with_in_mode_three_although_its_branch_is_not_merged() {
     let place = left_in_revision();
@@ -66,6 +75,40 @@ fn an_approved_revision_is_gone_on_with_in_mode_three_although_its_branch_is_not
     let stated = format!("{FOLDER}/implementation-findings-1.md");
     let earlier = place.git(&["show", &format!("{}:{stated}", first.branch)]);
     assert_eq!(on_branch(&place, &stated), earlier);
+}
+
+// DR-17
+#[test]
+fn a_second_run_begins_on_what_the_first_one_built_without_what_is_discarded() {
+    let place = left_in_revision();
+    let first = place.latest().run;
+    place.write("README.md", "# Sums\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Meanwhile"]);
+    let shown = tickets::run(&place, &looking_around());
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert_eq!(on_branch(&place, "seen.txt"), "def double(a):\n    return a << 1  # FIXME\n");
+    let names = place.git(&["ls-tree", "-r", "--name-only", &place.latest().branch]);
+    assert!(!names.contains("bits") && names.contains("README.md"), "{names}");
+    let log = place.remand(&["log"]).out;
+    assert!(log.contains(&format!("the first attempt begins on what run {first} built")), "{log}");
+}
+
+// DR-17
+#[test]
+fn where_the_tree_of_the_first_run_is_gone_the_second_begins_on_the_base_and_says_so() {
+    let place = left_in_revision();
+    let first = place.latest().run;
+    let trees = place.git(&["for-each-ref", "--format=%(refname)", &format!("refs/remand/{first}/trees")]);
+    for reference in trees.lines() {
+        place.git(&["update-ref", "-d", reference]);
+    }
+    let shown = tickets::run(&place, &looking_around());
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let names = place.git(&["ls-tree", "-r", "--name-only", &place.latest().branch]);
+    assert!(!names.contains("seen.txt"), "{names}");
+    let log = place.remand(&["log"]).out;
+    assert!(log.contains(&format!("what run {first} built is not kept any more")), "{log}");
 }
 
 // DR-13, DR-14, DR-20
