@@ -12,6 +12,8 @@ pub struct Request {
     pub method: String,
     pub path: String,
     pub model: String,
+    /// The key that it came with.
+    pub key: Option<String>,
     /// The dispatch that it is for, in a line.
     pub dispatch: Option<String>,
     /// The HTTP status; none while it is not answered.

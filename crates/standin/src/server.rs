@@ -8,7 +8,7 @@ use crate::stage::{Move, Stage};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request as Incoming, State};
-use axum::http::{Method, Response, header};
+use axum::http::{HeaderMap, Method, Response, header};
 use remand_runtime::rehearsal::{Outage, Script};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -165,6 +165,7 @@ async fn serve(State(shared): State<Shared>, incoming: Incoming) -> Response<Bod
         method: parts.method.to_string(),
         path: path.clone(),
         model: String::new(),
+        key: key(&parts.headers),
         dispatch: None,
         status: None,
         answered: String::new(),
@@ -192,6 +193,13 @@ async fn serve(State(shared): State<Shared>, incoming: Incoming) -> Response<Bod
             in_json(404, &json!({"error": {"message": format!("the stand-in has nothing at {path}")}}))
         }
     }
+}
+
+/// The key, by whichever header a vendor has for it.
+fn key(headers: &HeaderMap) -> Option<String> {
+    let names = ["authorization", "x-api-key", "x-goog-api-key"];
+    let value = names.iter().find_map(|name| headers.get(*name)?.to_str().ok())?;
+    Some(value.trim_start_matches("Bearer ").to_owned())
 }
 
 async fn turn(

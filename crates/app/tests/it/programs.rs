@@ -20,4 +20,5 @@ mod own;
 mod protocol;
 mod reading;
 mod remembering;
+mod signed_in;
 mod working;

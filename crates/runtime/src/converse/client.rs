@@ -4,7 +4,7 @@ use super::permission::{self, Wish};
 use super::plan::Plan;
 use super::said::Said;
 use super::wire::{Fault, Happened, Wire};
-use super::{ConverseError, files};
+use super::{ConverseError, account, files};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -134,11 +134,11 @@ impl Client {
                 return Err(Stop::Fault(Fault::refused("it takes up no session again".to_string())));
             }
             Some(session) => {
-                let answer = self.load(&session, &params)?;
+                let answer = self.load(&session, &params, about)?;
                 (session, answer)
             }
             None => {
-                let answer = self.call("session/new", &params)?;
+                let answer = self.open("session/new", &params, about)?;
                 (answer["sessionId"].as_str().unwrap_or_default().to_string(), answer)
             }
         };
@@ -149,13 +149,27 @@ impl Client {
     }
 
     /// Takes a session up again. What was said in it is not said again.
-    fn load(&mut self, session: &str, params: &Value) -> Result<Value, Stop> {
+    fn load(&mut self, session: &str, params: &Value, about: &Value) -> Result<Value, Stop> {
         let mut params = params.clone();
         params["sessionId"] = json!(session);
         self.heard = Heard::Replayed;
-        let loaded = self.call("session/load", &params);
+        let loaded = self.open("session/load", &params, about);
         (self.heard, self.tools) = (Heard::Prompted, BTreeMap::new());
         loaded
+    }
+
+    /// Asks for a session; of an agent that wants to be signed in first, once more after that.
+    fn open(&mut self, method: &str, params: &Value, about: &Value) -> Result<Value, Stop> {
+        let fault = match self.call(method, params) {
+            Err(Stop::Fault(fault)) if fault.code == account::REQUIRED => fault,
+            answered => return answered,
+        };
+        let Some(way) = account::way_in(&about["authMethods"], account::is_set) else {
+            let message = format!("authentication required: {}", fault.text());
+            return Err(Stop::Fault(Fault::refused(message)));
+        };
+        self.call("authenticate", &json!({"methodId": way}))?;
+        self.call(method, params)
     }
 
     fn choose_mode(&mut self, session: &str, answer: &Value) -> Result<(), Stop> {

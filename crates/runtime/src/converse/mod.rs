@@ -4,6 +4,7 @@
 //! It runs as the agent's process would, in the same sandbox and under the same supervision. What it permits or refuses
 //! is no boundary: agents write by themselves, and the sandbox holds them.
 
+mod account;
 mod client;
 mod files;
 mod permission;

@@ -37,6 +37,7 @@ const LISTENER: &str =
 fn shape(message: &Value) -> Option<&'static str> {
     Some(match message["method"].as_str() {
         Some("initialize") => "InitializeRequest",
+        Some("authenticate") => "AuthenticateRequest",
         Some("session/new") => "NewSessionRequest",
         Some("session/load") => "LoadSessionRequest",
         Some("session/prompt") => "PromptRequest",
