@@ -144,7 +144,7 @@ impl Ailment {
 
 /// How long a service asks to wait, as its words say: numbers with units, such as `1m30s`, or one without.
 pub fn retry_after(words: &str) -> Option<Duration> {
-    let asks = r"(?i)(?:retry.{0,3}after(.?ms\b)?|retry in|try again in)[^0-9]{0,12}([0-9])";
+    let asks = r"(?i)(?:retry.{0,3}after(.?ms\b)?|retry.?delay|retry in|try again in)[^0-9]{0,12}([0-9])";
     let part = Regex::new(r"^[\s,]*(?:and\s+)?([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)").ok()?;
     let found = Regex::new(asks).ok()?.captures_iter(words).last()?;
     let in_millis = found.get(1).is_some();
@@ -248,3 +248,4 @@ mod tests {
         assert_eq!(retry_after(&ailment.detail(&row)), Some(Duration::from_secs(2)));
     }
 }
+            ("\"@type\":\"google.rpc.RetryInfo\",\"retryDelay\":\"34.07s\"", 34_070),

@@ -186,3 +186,42 @@ fn a_home_that_is_kept_for_a_session_leads_nowhere_else() {
     assert_eq!(rows[0].failure.as_deref(), Some("malformed"), "{rows:?}");
     assert_eq!((rows[1].failure.as_deref(), rows[1].session.as_deref()), (None, Some("s")), "{rows:?}");
 }
+
+/// Says when it was started; its first attempt meets a service that asks to wait.
+const LIMITED: &str = r#"#!/bin/sh
+date +%s
+if grep -q '"attempt": 1' "$2"; then
+    echo "429 Too Many Requests, retry after 4 s" >&2
+    exit 1
+fi
+printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py
+cat > "$1" <<'END'
+RESULT
+END
+"#;
+
+// CORE-10
+#[test]
+fn a_service_is_waited_for_as_long_as_it_asks() {
+    let place = Place::new();
+    let script = place.settle("agent", &LIMITED.replace("RESULT", &result().to_string()));
+    let row = format!(
+        "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
+         speaks = \"text\"\narguments = [\"${{result}}\", \"${{dispatch}}\"]\n"
+    );
+    place.write("remand.toml", &format!("{TRIVIAL}\n{row}"));
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Settings"]);
+    let shown = place.run(REQUEST, &Script::quick().text(), &["--workflow", "quick"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+
+    let (run, reader) = (place.latest(), place.reader());
+    let rows = reader.dispatches(&run.run).expect("dispatches");
+    assert_eq!(rows[0].failure.as_deref(), Some("environment"), "{rows:?}");
+    assert!(rows[0].detail.as_deref().is_some_and(|text| text.contains("retry after 4 s")), "{rows:?}");
+    let started = |number: usize| -> u64 {
+        let said = reader.blob(rows[number].output.expect("its output")).expect("a blob");
+        String::from_utf8_lossy(&said).split_whitespace().find_map(|word| word.parse().ok()).expect("a time")
+    };
+    assert!(started(1) - started(0) >= 4, "{} and {}", started(0), started(1));
+}
