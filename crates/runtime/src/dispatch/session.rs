@@ -1,6 +1,6 @@
 //! Takes up the session of an attempt whose result was malformed: that is cheaper than to begin again, and the agent
-//! remembers what it did. It finds its home and its tree as it left them. A role that remembers goes on with its session
-//! when its work comes back, too; it finds the tree as the work has it by then.
+//! remembers what it did. It finds its home and its tree as it left them. Work that the quick checks send back goes on in
+//! its session, too, and so does all work of a role that remembers; it finds the tree as the work has it by then.
 
 use super::folder::{DISPATCHES, Folder, HOME, SESSION};
 use super::{Brief, told};
@@ -9,7 +9,9 @@ use crate::git::{TreeId, remove, remove_inside};
 use crate::pinned::PinnedRole;
 use crate::workshop::{Job, LaneTree, Trouble};
 use remand_kernel::command::Dispatch;
+use remand_kernel::program::{Action, Work};
 use remand_kernel::signal::Failure;
+use remand_kernel::{Program, ids::PhaseId};
 use remand_ledger::Reader;
 use remand_ledger::query::DispatchRow;
 use serde::{Deserialize, Serialize};
@@ -62,7 +64,10 @@ pub fn take_up(
     Ok(Some(Resumed { session, home: kept.home, file: path, left }))
 }
 
-/// The attempt before this one, and for a role that remembers the end of its round before.
+/// The operation whose findings are slips, which whoever made them mends best (EP-14).
+const QUICK_CHECKS: &str = "quick-checks";
+
+/// The attempt before this one, and for a role that remembers or work from the quick checks the end of its round before.
 fn before(
     job: &Job,
     dispatch: &Dispatch,
@@ -71,8 +76,40 @@ fn before(
 ) -> Result<Option<DispatchRow>, Trouble> {
     match told::earlier(job) {
         Some(earlier) => Ok(reader.dispatch(&job.site.run, &earlier.to_string())?),
-        None if role.remembers => told::round_before(job, dispatch, reader),
+        None if role.remembers || comes_from_quick_checks(job, dispatch, reader)? => {
+            told::round_before(job, dispatch, reader)
+        }
         None => Ok(None),
+    }
+}
+
+/// Tells whether the last ruling that led to this phase is one on the quick checks.
+fn comes_from_quick_checks(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<bool, Trouble> {
+    let rulings = reader.rulings(&job.site.run, 0)?;
+    let led_here = rulings
+        .into_iter()
+        .map(|row| row.ruling)
+        .rfind(|ruling| ruling.task == dispatch.task && ruling.target.as_deref() == Some(job.phase()));
+    let from = led_here.and_then(|ruling| job.program.phase_named(&ruling.phase));
+    Ok(from.is_some_and(|from| is_quick_checks(&job.program, from)))
+}
+
+/// Tells whether quick checks may send the work of this phase back.
+fn is_checked_quickly(job: &Job) -> bool {
+    let program = &job.program;
+    let sends_back = |from: PhaseId| {
+        let routes = program.phase(from).routes.iter();
+        routes.into_iter().any(|(_, route)| route.action == Action::Remand(job.id.phase))
+    };
+    program.phase_ids().any(|from| is_quick_checks(program, from) && sends_back(from))
+}
+
+fn is_quick_checks(program: &Program, phase: PhaseId) -> bool {
+    match program.phase(phase).work {
+        Work::Operation { operation } => program.operation(operation).name == QUICK_CHECKS,
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
+            false
+        }
     }
 }
 
@@ -105,7 +142,7 @@ fn resumable(
 pub fn keep_or_forget(brief: &Brief<'_>, failure: Option<Failure>) -> Result<(), Trouble> {
     let may_go_on = match failure {
         Some(failure) => failure == Failure::Malformed,
-        None => brief.role.remembers,
+        None => brief.role.remembers || is_checked_quickly(brief.job),
     };
     if !may_go_on || !brief.driver.resumes() {
         return forget(brief);

@@ -5,6 +5,8 @@ use crate::rehearsed::{REQUEST, Script, TRIVIAL, implemented, role};
 use remand_ledger::query::RunStage;
 use serde_json::{Value, json};
 
+const QUICK: &str = include_str!("../../../../../workflows/quick.yaml");
+
 /// Reads its prompt and the request that lies where that says, does the task, and leaves its result where it was told.
 const AGENT: &str = r#"#!/bin/sh
 inputs=$(sed -n 's/^In `\(.*\)`:$/\1/p')
@@ -224,4 +226,44 @@ fn a_service_is_waited_for_as_long_as_it_asks() {
         String::from_utf8_lossy(&said).split_whitespace().find_map(|word| word.parse().ok()).expect("a time")
     };
     assert!(started(1) - started(0) >= 4, "{} and {}", started(0), started(1));
+}
+
+/// Leaves something unfinished at first, and finishes it in the session in which it did.
+const HASTY: &str = r#"#!/bin/sh
+echo '{"session": "'${2:-$$}'"}'
+printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py
+test -n "$2" || echo '# FIXME' >> sums/sub.py
+cat > "$1" <<'END'
+RESULT
+END
+echo '{"end": true}'
+"#;
+
+// EP-14
+#[test]
+fn what_quick_checks_find_goes_back_to_the_same_session_and_what_others_find_does_not() {
+    let sessions = |operation: &str| {
+        let place = Place::new();
+        let script = place.settle("agent", &HASTY.replace("RESULT", &result().to_string()));
+        let checks =
+            "[checks]\ndetect = false\n\n[checks.finished]\ncommand = \"! grep -rq FIXME sums\"\ntier = 1\n";
+        let row = format!(
+            "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
+             arguments = [\"${{result}}\", {{ if = \"session\", then = [\"${{session}}\"] }}]\n\n[agents.mine.hear]\n\
+             session = [{{ at = \"session\" }}]\nend = [{{ in = {{ end = true }} }}]\n"
+        );
+        place.write("remand.toml", &format!("{checks}\n{row}"));
+        place
+            .write(".remand/workflows/quick.yaml", &QUICK.replace("do: checks", &format!("do: {operation}")));
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-q", "-m", "Settings"]);
+        let shown = place.run(REQUEST, &Script::quick().text(), &["--workflow", "quick"]);
+        let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+        let own = rows.into_iter().filter(|row| row.role == "implementer");
+        (shown, own.filter_map(|row| row.session).collect::<Vec<_>>())
+    };
+    let (shown, quick) = sessions("quick-checks");
+    assert!(shown.code == 0 && quick.len() == 2 && quick[0] == quick[1], "{quick:?}: {shown:?}");
+    let (shown, others) = sessions("checks");
+    assert!(others.len() > 1 && others[0] != others[1], "{others:?}: {shown:?}");
 }
