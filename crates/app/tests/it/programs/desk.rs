@@ -34,7 +34,7 @@ pub const GEMINI_ACP: Program = Program { name: "gemini-acp", ..GEMINI };
 pub const QWEN_ACP: Program = Program { name: "qwen-acp", ..QWEN };
 
 /// Of models that it knows, Codex lets the tools of MCP servers be searched for only, and its adapter needs one.
-const KNOWN: &str = "gpt-5.5";
+pub const KNOWN: &str = "gpt-5.5";
 
 /// Everything that a run with agent programs needs.
 pub struct Desk {

@@ -1,17 +1,23 @@
 //! One tiny dispatch on request, outside of any run: it tells whether a program is there, signed in and understood.
 
-use super::desk::{CLAUDE, CODEX, CODEX_ACP, Desk, GEMINI, OPENCODE, Program, QWEN};
+use super::desk::{CLAUDE, CODEX, CODEX_ACP, Desk, GEMINI, KNOWN, OPENCODE, Program, QWEN};
 use crate::place::{Place, shown};
 use crate::rehearsed::{Script, TRIVIAL, role};
 use serde_json::json;
 
-fn is_understood(program: Program) {
+/// Greets, and is answered.
+fn greeted(program: Program) -> Option<Desk> {
     let greeter = role("greeter").says(json!({"verdict": "done", "summary": "Hello."}));
     let script = Script::quick().with(greeter).text();
-    let Some(desk) = Desk::at(Place::configured(TRIVIAL), &script) else { return };
+    let desk = Desk::at(Place::configured(TRIVIAL), &script)?;
     let shown = shown(desk.command(&["doctor", "--agent", program.name, "--model", program.model]));
     let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.code == 0 && said.contains("handed in its result"), "{said}{}", shown.err);
+    Some(desk)
+}
+
+fn is_understood(program: Program) {
+    let Some(desk) = greeted(program) else { return };
     assert_eq!(desk.submissions(), 1);
 }
 
@@ -23,4 +29,13 @@ each! { is_understood:
     gemini = GEMINI;
     qwen = QWEN;
     codex_acp = CODEX_ACP;
+}
+
+// CORE-15
+#[test]
+fn a_model_that_has_to_search_for_the_tool_hands_its_result_in_as_a_file() {
+    let Some(desk) = greeted(Program { model: KNOWN, ..CODEX }) else { return };
+    let turns = desk.turns();
+    assert!(turns.iter().all(|turn| turn.body["tools"].to_string().contains("tool_search")), "{turns:?}");
+    assert_eq!(desk.submissions(), 0);
 }
