@@ -53,11 +53,14 @@ pub struct Signs<'s> {
     pub exit: Exit,
 }
 
-/// Tells the failure; none where nothing known fits.
+/// Tells the failure; none where nothing known fits. What was said as an error goes before what was muttered.
 pub fn tell(row: &Row, signs: Signs<'_>) -> Option<Ailment> {
-    let own =
-        row.failures.iter().find_map(|told| by(told, signs).map(|words| Ailment { kind: told.kind, words }));
-    own.or_else(|| common(signs))
+    let (aloud, muttered) = (Signs { stderr: "", ..signs }, Signs { errors: &[], ..signs });
+    [aloud, muttered].into_iter().find_map(|signs| own(row, signs).or_else(|| common(signs)))
+}
+
+fn own(row: &Row, signs: Signs<'_>) -> Option<Ailment> {
+    row.failures.iter().find_map(|told| by(told, signs).map(|words| Ailment { kind: told.kind, words }))
 }
 
 /// Tells whether the answer is no answer but an error.
@@ -212,6 +215,27 @@ mod tests {
 
     // CORE-10
     #[test]
+    fn what_is_said_as_an_error_goes_before_what_is_muttered() {
+        let known = crate::driver::Known::with(&std::collections::BTreeMap::new());
+        let row = known.and_then(|known| known.get("opencode")).expect("a row").row;
+        let log = |error: &str| {
+            format!(
+                "level=ERROR message=\"stream error\" small=false error.error=\"AI_APICallError: {error}\""
+            )
+        };
+        let kind = |errors: &[String], stderr: &str| {
+            let signs = Signs { errors, stderr, answer: "", exit: Exit::Silent };
+            tell(&row, signs).map(|ailment| ailment.kind)
+        };
+        assert_eq!(kind(&[], &log("out of order")), Some(Kind::Overload));
+        assert_eq!(kind(&[], &log("Rate limit reached")), Some(Kind::RateLimit));
+        let refused = ["{\"statusCode\":401}".to_string()];
+        assert_eq!(kind(&refused, &log("who are you")), Some(Kind::Authentication));
+        assert_eq!(kind(&[], &log("out of order").replace("small=false", "small=true")), None);
+    }
+
+    // CORE-10
+    #[test]
     fn a_wish_to_wait_is_understood() {
         let cases = [
             ("429: retry-after: 17", 17_000),
@@ -229,6 +253,7 @@ mod tests {
             ("try again in 3 days 4 hours", 273_600_000),
             ("retry-after-ms: 1200", 1_200),
             ("\"retry_after_ms\":900,\"code\":429", 900),
+            ("\"@type\":\"google.rpc.RetryInfo\",\"retryDelay\":\"34.07s\"", 34_070),
             ("retry after 3 s, or better: retry after 9 s", 9_000),
         ];
         for (words, millis) in cases {
@@ -248,4 +273,3 @@ mod tests {
         assert_eq!(retry_after(&ailment.detail(&row)), Some(Duration::from_secs(2)));
     }
 }
-            ("\"@type\":\"google.rpc.RetryInfo\",\"retryDelay\":\"34.07s\"", 34_070),

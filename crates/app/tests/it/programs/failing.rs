@@ -69,10 +69,14 @@ const NO_ANSWER: Told = ("environment", "cannot answer at the moment");
 const NOTHING_SAID: Told = ("timeout", "said nothing for too long");
 const NO_RESULT: Told = ("malformed", "expected the result");
 
-/// Programs differ in what they do by themselves when the model says nothing or cannot be had.
-fn goes_on(program: Program, silent: Told, limited: Told, broken: Told) {
+/// The silence after which a program is ended; one that asks a broken service again without a word gets its time to give up.
+const SOON: u64 = 30;
+const LATE: u64 = 150;
+
+/// Programs differ in what they do by themselves when the model says nothing.
+fn goes_on(program: Program, silence: u64, silent: Told) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), TROUBLED) else { return };
-    desk.at_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = 30\n", program.name));
+    desk.at_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = {silence}\n", program.name));
     let shown = desk.quick(program);
     let rows = desk.dispatches();
     let text = |part: &Option<String>| part.clone().unwrap_or_default();
@@ -82,9 +86,9 @@ fn goes_on(program: Program, silent: Told, limited: Told, broken: Told) {
         ("implementer", Some(NOT_SIGNED_IN)),
         ("implementer", Some(silent)),
         ("implementer", None),
-        ("reviewer", Some(limited)),
+        ("reviewer", Some(TO_WAIT)),
         ("reviewer", None),
-        ("implementer", Some(broken)),
+        ("implementer", Some(NO_ANSWER)),
         ("implementer", None),
         ("reviewer", Some(NOTHING_SAID)),
         ("reviewer", None),
@@ -101,20 +105,17 @@ fn goes_on(program: Program, silent: Told, limited: Told, broken: Told) {
 
 // CORE-10, CORE-15
 each! { goes_on:
-    claude = CLAUDE, NO_RESULT, TO_WAIT, NO_ANSWER;
-    codex = CODEX, NO_RESULT, TO_WAIT, NO_ANSWER;
-    // It tries again without end and without a word.
-    opencode = OPENCODE, NO_RESULT, TO_WAIT, NOTHING_SAID;
+    claude = CLAUDE, SOON, NO_RESULT;
+    codex = CODEX, SOON, NO_RESULT;
+    opencode = OPENCODE, SOON, NO_RESULT;
     // It tries again by itself when nothing was said, and gives up.
-    gemini = GEMINI, ("crashed", "empty response"), TO_WAIT, NO_ANSWER;
-    // The same, and a broken service it asks for minutes without a word.
-    qwen = QWEN, ("crashed", "exit code 1"), TO_WAIT, NOTHING_SAID;
-    claude_acp = CLAUDE_ACP, NO_RESULT, TO_WAIT, NO_ANSWER;
-    codex_acp = CODEX_ACP, NO_RESULT, TO_WAIT, NO_ANSWER;
-    opencode_acp = OPENCODE_ACP, NO_RESULT, TO_WAIT, NOTHING_SAID;
-    gemini_acp = GEMINI_ACP, NO_RESULT, TO_WAIT, NO_ANSWER;
-    // In a conversation it waits as long for a service that limits it.
-    qwen_acp = QWEN_ACP, ("crashed", "exit code 1"), NOTHING_SAID, NOTHING_SAID;
+    gemini = GEMINI, SOON, ("crashed", "empty response");
+    qwen = QWEN, LATE, ("crashed", "exit code 1");
+    claude_acp = CLAUDE_ACP, SOON, NO_RESULT;
+    codex_acp = CODEX_ACP, SOON, NO_RESULT;
+    opencode_acp = OPENCODE_ACP, SOON, NO_RESULT;
+    gemini_acp = GEMINI_ACP, SOON, NO_RESULT;
+    qwen_acp = QWEN_ACP, LATE, ("crashed", "exit code 1");
 }
 
 // CORE-10
