@@ -15,6 +15,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+/// Why a check that goes by single files has nothing to say.
+const NO_FILE: &str = "there is no file to look at";
+
 /// What checks are run with.
 pub struct Context<'c> {
     /// All that the checks see of the environment.
@@ -76,9 +79,12 @@ pub fn run(specs: &[CheckSpec], tree: &Path, context: &Context<'_>) -> Vec<Check
     outcomes
 }
 
-/// Why what a check needs is not there; what was not selected is not waited for.
+/// Why what a check needs is not there; what was not selected, or has nothing to look at, is not waited for.
 pub(super) fn unmet(spec: &CheckSpec, outcomes: &[CheckOutcome]) -> Option<String> {
-    let needed = |outcome: &&CheckOutcome| spec.needs.contains(&outcome.name) && !outcome.passed();
+    let is_idle = |outcome: &CheckOutcome| outcome.end == End::Skipped && outcome.reason == NO_FILE;
+    let needed = |outcome: &&CheckOutcome| {
+        spec.needs.contains(&outcome.name) && !outcome.passed() && !is_idle(outcome)
+    };
     let failed = outcomes.iter().find(needed)?;
     Some(format!("not run, since `{}` did not pass", failed.name))
 }
@@ -135,7 +141,7 @@ impl Checked<'_> {
             self.files(&self.spec.each).into_iter().map(Some).collect()
         };
         if files.is_empty() {
-            return not_run(self.spec, End::Skipped, "there is no file to look at".to_string());
+            return not_run(self.spec, End::Skipped, NO_FILE.to_string());
         }
         match self.processes(&files) {
             Ok(ran) => self.judged(&ran),
@@ -233,7 +239,7 @@ impl Checked<'_> {
     fn syntax(&self) -> CheckOutcome {
         let files = self.files(&[]);
         if files.is_empty() {
-            return not_run(self.spec, End::Skipped, "there is no file to look at".to_string());
+            return not_run(self.spec, End::Skipped, NO_FILE.to_string());
         }
         let trees = match self.context.files {
             Files::Whole => Trees::Left,

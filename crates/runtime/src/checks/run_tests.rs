@@ -438,6 +438,20 @@ fn what_needs_a_failed_check_is_recorded_as_not_run_and_counts_neither_way() {
     assert_eq!(row.command.as_deref(), Some("touch ran"));
 }
 
+// EP-15
+#[test]
+fn what_needs_a_check_without_a_file_to_look_at_is_run_all_the_same() {
+    let project = Project::new(&[("a.ts", "export const a = 1;\n")]);
+    let mut by_file = CheckSpec::new("by-file", Tier::One, Action::argv(&["false"]));
+    by_file.each = vec!["js".to_string()];
+    let after = CheckSpec::new("after", Tier::Two, Action::argv(&["true"])).needing("by-file");
+    let outcomes = project.run(&[by_file.clone(), after.clone()]);
+    assert_eq!(ends(&outcomes), [("by-file", End::Skipped), ("after", End::Passed)]);
+    project.write("a.js", "");
+    let outcomes = project.run(&[by_file, after]);
+    assert_eq!(ends(&outcomes), [("by-file", End::Failed), ("after", End::Skipped)]);
+}
+
 // EP-16
 #[test]
 fn whole_outputs_and_single_tests_are_kept_beside_the_row() {
