@@ -38,16 +38,6 @@ impl RunTrees {
         Ok(tree)
     }
 
-    /// The work tree that a task has, as it is.
-    pub fn lent(&self, task: &str) -> Result<Option<WorkTree>, GitError> {
-        let _pool = self.pool_guard();
-        let lent = self.lent_trees()?;
-        Ok(lent
-            .iter()
-            .find(|(_, holder)| *holder == task)
-            .map(|(number, _)| self.work_tree(&number.to_string())))
-    }
-
     /// Takes back the work tree of a task; one that has none has given it back already.
     pub fn give_back(&self, task: &str) -> Result<(), GitError> {
         let _pool = self.pool_guard();

@@ -1,13 +1,10 @@
 //! Puts a work tree back to an exact state. Ignored files stay: they are caches, and no part of any state.
 
-use super::call::{fields, git, listed, path};
+use super::call::{fields, git, path};
 use super::overlay::Overlay;
 use super::remove::{clear_way, open_up, prune_empty, remove, remove_inside, remove_with_empty_parents};
 use super::{GitError, TreeId, WorkTree, error};
-use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 impl WorkTree {
     /// Puts the files back to a state, wherever they are now.
@@ -30,53 +27,6 @@ impl WorkTree {
         self.empty_submodules()?;
         self.point_head()?;
         self.publish_index()
-    }
-
-    /// Puts single files back to what they are in a state, and leaves all others.
-    pub fn undo_paths(&self, before: &TreeId, paths: &[PathBuf]) -> Result<(), GitError> {
-        if paths.is_empty() {
-            return Ok(());
-        }
-        let _memory = self.memory();
-        self.mend()?;
-        if !self.private("index").exists() || self.overlay() == Overlay::Unsure {
-            remove(&self.private("index"))?;
-            git(&self.place(), ["read-tree", before.tree()]).run()?;
-        }
-        let overlay = self.overlay();
-        self.note_overlay(&Overlay::Unsure)?;
-        let wanted: BTreeSet<&[u8]> = paths.iter().map(|path| path.as_os_str().as_bytes()).collect();
-        let output = git(&self.repository.objects(), ["ls-tree", "-r", "-z", before.tree()]).run()?;
-        let (mut rows, mut present) = (Vec::new(), BTreeSet::new());
-        for row in fields(&output) {
-            let Some(tab) = row.iter().position(|byte| *byte == b'\t') else { continue };
-            if wanted.contains(&row[tab + 1..]) {
-                rows.extend_from_slice(row);
-                rows.push(0);
-                present.insert(path(&row[tab + 1..]));
-            }
-        }
-        let absent: Vec<&PathBuf> = paths.iter().filter(|path| !present.contains(*path)).collect();
-        for path in &absent {
-            remove_with_empty_parents(self.path(), path)?;
-        }
-        let rows = absent.iter().flat_map(|path| self.absent_row(path)).chain(rows).collect();
-        git(&self.place(), ["update-index", "-z", "--index-info"]).input(rows).run()?;
-        for path in &present {
-            clear_way(self.path(), path)?;
-            remove(&self.path().join(path))?;
-        }
-        let words = ["checkout-index", "-f", "-u", "-z", "--stdin"];
-        let input = listed(present.iter().map(PathBuf::as_path));
-        git(&self.place(), words).with_attributes_of(before.tree()).input(input).run()?;
-        let mut raw = self.overlaid(&overlay)?;
-        raw.retain(|path, _| !wanted.contains(path.as_os_str().as_bytes()));
-        let mut back =
-            self.overlaid(&before.raw().map_or(Overlay::None, |raw| Overlay::Some(raw.to_string())))?;
-        back.retain(|path, _| present.contains(path));
-        self.lay_over(&back)?;
-        raw.extend(back);
-        self.note_overlay(&self.overlay_of(&raw)?)
     }
 
     /// Makes the index fit to start from. Where other attributes hold, files differ though their blobs are the same,

@@ -192,7 +192,7 @@ impl WorkTree {
     }
 
     /// The row that takes a path out of an index.
-    pub(super) fn absent_row(&self, path: &Path) -> Vec<u8> {
+    fn absent_row(&self, path: &Path) -> Vec<u8> {
         let zeros = "0".repeat(self.base.as_str().len());
         [format!("0 {zeros}\t").as_bytes(), path.as_os_str().as_bytes(), b"\0"].concat()
     }
