@@ -2,17 +2,12 @@
 //!
 //! By text alone, so that it is known even where nothing can be run. What a plan announces is a note and no finding.
 
+use super::asked::{asks_to_take, names};
 use super::deciding::decides;
 use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
 use remand_source::{Language, Source};
 use std::path::Path;
-
-/// Words of a request that wants a test to go or to change.
-const TAKING: [&str; 12] = [
-    "remove", "Remove", "delete", "Delete", "drop", "Drop", "skip", "Skip", "rewrite", "Rewrite", "rename",
-    "Rename",
-];
 
 /// Words of a request that is about how things are tested.
 const SETTINGS: [&str; 12] = [
@@ -244,7 +239,7 @@ impl Announced {
             let is_place = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
             is_place || (ends_with_name(entry, own) && words(entry).all(|word| full.contains(word)))
         });
-        named || (!own.is_empty() && self.asks_to_take() && self.in_request(own))
+        named || asks_to_take(&self.request, own)
     }
 
     /// The same for a test as its runner names it.
@@ -253,32 +248,18 @@ impl Announced {
         let fits = |entry: &&String| words(entry).next_back().is_some_and(|own| ends_with_name(test, own));
         self.tests.iter().any(|entry| fits(&entry))
             || self.tests.iter().any(|entry| entry.contains('/') && test.starts_with(entry.as_str()))
-            || (self.asks_to_take() && words(test).next_back().is_some_and(|own| self.in_request(own)))
+            || words(test).next_back().is_some_and(|own| asks_to_take(&self.request, own))
     }
 
     fn has_file(&self, path: &str) -> bool {
         let covers =
             |entry: &String| entry == path || (entry.ends_with('/') && path.starts_with(entry.as_str()));
         let name = path.rsplit('/').next().unwrap_or(path);
-        self.files.iter().any(covers) || (self.asks_for_settings() && self.in_request(name))
-    }
-
-    /// A request that only names a test wants it to pass; one that is to go or to change is asked for in such a word.
-    fn asks_to_take(&self) -> bool {
-        TAKING.iter().any(|word| self.in_request(word))
+        self.files.iter().any(covers) || (self.asks_for_settings() && names(&self.request, name))
     }
 
     fn asks_for_settings(&self) -> bool {
-        SETTINGS.iter().any(|word| self.in_request(word))
-    }
-
-    fn in_request(&self, name: &str) -> bool {
-        self.request.match_indices(name).any(|(at, _)| {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            let before = self.request[..at].chars().next_back();
-            let after = self.request[at + name.len()..].chars().next();
-            !before.is_some_and(is_word) && !after.is_some_and(is_word)
-        })
+        SETTINGS.iter().any(|word| names(&self.request, word))
     }
 }
 

@@ -31,6 +31,7 @@ mod cache;
 mod recall;
 mod tool_version;
 
+mod asked;
 mod compare;
 mod deciding;
 mod doubt;
