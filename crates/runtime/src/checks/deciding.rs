@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Files that are about tests or checks as a whole, by the start of their names.
-const WHOLE: [&str; 25] = [
+const WHOLE: [&str; 27] = [
     ".eslintrc",
     "eslint.config.",
     "mypy.ini",
@@ -31,14 +31,17 @@ const WHOLE: [&str; 25] = [
     "tox.ini",
     "noxfile.py",
     "nextest.toml",
+    "rust-toolchain",
+    ".npmrc",
     ".gitlab-ci.yml",
     "Jenkinsfile",
 ];
 
 /// Folders and files of continuous integration and of commit hooks.
-const PIPELINES: [&str; 7] = [
+const PIPELINES: [&str; 8] = [
     ".husky/",
     ".github/workflows/",
+    ".github/actions/",
     ".circleci/",
     ".buildkite/",
     "azure-pipelines",
@@ -49,17 +52,35 @@ const PIPELINES: [&str; 7] = [
 /// Modules of Python that start or steer its test runners: one of the project's own is loaded in their place.
 const RUNNERS: [&str; 6] = ["unittest", "pytest", "_pytest", "sitecustomize", "usercustomize", "runpy"];
 
-/// Says what of a file decides whether tests run, where the change touches it.
-pub fn decides(path: &str, before: Option<&str>, after: Option<&str>) -> Option<&'static str> {
+/// Modules that come with Python, but for those that are built into it and `test`. One of the project's own at the place
+/// where Python is started is loaded instead.
+const STANDARD: &str = include_str!("standard_library.txt");
+
+/// The endings of what Python loads as a module.
+const LOADED: [&str; 4] = ["py", "pyc", "so", "pyd"];
+
+/// Says what of a file decides whether tests run, where the change touches it. Checks are started in these folders.
+pub fn decides(
+    path: &str,
+    before: Option<&str>,
+    after: Option<&str>,
+    folders: &BTreeSet<String>,
+) -> Option<&'static str> {
     let name = Path::new(path).file_name()?.to_str()?;
     if PIPELINES.iter().any(|place| path.starts_with(place)) {
         return Some("what continuous integration and hooks run");
     }
-    if is_runner(path) {
+    if folders.iter().any(|folder| is_runner(path, folder)) {
         return Some("which test runner Python loads");
+    }
+    if before.is_none() && folders.iter().any(|folder| is_shadow(path, folder)) {
+        return Some("what Python loads in the place of a module of its own");
     }
     if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
         return Some("how cargo runs tests");
+    }
+    if path.ends_with(".mvn/maven.config") || path.ends_with(".mvn/jvm.config") {
+        return Some("how Maven runs tests");
     }
     if WHOLE.iter().any(|start| name.starts_with(start)) {
         return Some("which tests run, and how");
@@ -86,11 +107,31 @@ pub fn decides(path: &str, before: Option<&str>, after: Option<&str>) -> Option<
     (part(before.unwrap_or_default()) != part(after.unwrap_or_default())).then_some(what)
 }
 
-fn is_runner(path: &str) -> bool {
-    let inside = path.strip_prefix("src/").unwrap_or(path);
-    let (top, is_folder) = inside.split_once('/').map_or((inside, false), |(top, _)| (top, true));
-    let module = if is_folder { Some(top) } else { top.strip_suffix(".py") };
-    path.ends_with(".py") && module.is_some_and(|module| RUNNERS.contains(&module))
+fn is_runner(path: &str, folder: &str) -> bool {
+    top_module(path, folder).is_some_and(|(module, _)| RUNNERS.contains(&module))
+}
+
+/// A package without `__init__` gives way to the module that comes with Python.
+fn is_shadow(path: &str, folder: &str) -> bool {
+    let is_whole = |rest: &str| rest.is_empty() || rest.starts_with("__init__.");
+    let is_standard = |module: &str| STANDARD.lines().any(|known| known == module);
+    top_module(path, folder).is_some_and(|(module, rest)| is_whole(rest) && is_standard(module))
+}
+
+/// The module that Python finds by its name when it is started in a folder, and where in it a file is.
+fn top_module<'p>(path: &'p str, folder: &str) -> Option<(&'p str, &'p str)> {
+    let inside = if folder.is_empty() { path } else { path.strip_prefix(folder)?.strip_prefix('/')? };
+    let inside = inside.strip_prefix("src/").unwrap_or(inside);
+    let (top, rest) = inside.split_once('/').unwrap_or((inside, ""));
+    let file = if rest.is_empty() { top } else { rest };
+    let (_, ending) = file.rsplit_once('.').filter(|(_, ending)| LOADED.contains(ending))?;
+    // An extension module has the platform in its name: `json.cpython-311-x86_64-linux-gnu.so`.
+    let name = if ending == "so" {
+        top.split('.').next()?
+    } else {
+        top.strip_suffix(&format!(".{ending}")).unwrap_or(top)
+    };
+    Some((name, rest))
 }
 
 const MAVEN: [&str; 7] =
@@ -297,28 +338,69 @@ mod tests {
             ("CMakeLists.txt", "add_test(NAME a COMMAND a)\n", "", true),
             ("pom.xml", "<project/>", "<skipTests>true</skipTests>", true),
             (".github/workflows/ci.yml", "on: push\n", "on: never\n", true),
+            (".github/actions/test/action.yml", "run: pytest\n", "run: true\n", true),
+            (".npmrc", "", "script-shell=/bin/true\n", true),
+            ("web/.npmrc", "", "node-options=--require=./x.cjs\n", true),
+            (".mvn/maven.config", "", "-DskipTests\n", true),
+            ("service/.mvn/jvm.config", "", "-Dmaven.test.skip\n", true),
+            ("rust-toolchain.toml", "", "[toolchain]\npath = \"/tmp/own\"\n", true),
+            ("rust-toolchain", "stable\n", "nightly\n", true),
             ("src/lib.rs", "", "fn a() {}\n", false),
         ];
         for (path, before, after, wanted) in table {
-            assert_eq!(decides(path, Some(before), Some(after)).is_some(), wanted, "{path}: {after}");
+            let decided = decides(path, Some(before), Some(after), &BTreeSet::new());
+            assert_eq!(decided.is_some(), wanted, "{path}: {after}");
         }
     }
 
     // CORE-21
     #[test]
     fn what_a_test_script_or_target_leads_to_counts_as_well() {
+        let nowhere = BTreeSet::new();
         let scripts = |unit: &str| {
             format!(r#"{{"scripts": {{"test": "npm run unit", "unit": "{unit}", "build": "tsc"}}}}"#)
         };
-        let decided =
-            |before: &str, after: &str| decides("package.json", Some(before), Some(after)).is_some();
+        let decided = |before: &str, after: &str| {
+            decides("package.json", Some(before), Some(after), &nowhere).is_some()
+        };
         assert!(decided(&scripts("node --test"), &scripts("true")));
         assert!(!decided(&scripts("x"), &scripts("x").replace("tsc", "tsc -b")));
         let makefile = |runner: &str| {
             format!("RUN = {runner}\n\ntest: unit\n\nunit:\n\t$(RUN) tests\n\nall:\n\tcc a.c\n")
         };
-        let decided = |before: &str, after: &str| decides("Makefile", Some(before), Some(after)).is_some();
+        let decided =
+            |before: &str, after: &str| decides("Makefile", Some(before), Some(after), &nowhere).is_some();
         assert!(decided(&makefile("pytest"), &makefile("true")));
         assert!(!decided(&makefile("x"), &makefile("x").replace("cc", "gcc")));
+    }
+    // CORE-21
+    #[test]
+    fn modules_in_the_place_of_pythons_own_count_where_a_check_is_started() {
+        let folders = BTreeSet::from([String::new(), "packages/p".to_string()]);
+        let table = [
+            ("unittest.py", true),
+            ("argparse.py", true),
+            ("src/argparse.py", true),
+            ("json/__init__.py", true),
+            ("packages/p/unittest/__main__.py", true),
+            ("packages/p/decimal.py", true),
+            ("packages/p/math.cpython-311-x86_64-linux-gnu.so", true),
+            // None of these can be found by that name.
+            ("json/more.py", false),
+            ("app/argparse.py", false),
+            ("packages/other/argparse.py", false),
+            ("packages/p/app/unittest.py", false),
+            ("test/test_sums.py", false),
+            ("time.py", false),
+            ("logging.md", false),
+        ];
+        for (path, wanted) in table {
+            assert_eq!(decides(path, None, Some(""), &folders).is_some(), wanted, "{path}");
+        }
+        assert_eq!(
+            decides("argparse.py", Some("a = 1"), Some("a = 2"), &folders),
+            None,
+            "it was there before"
+        );
     }
 }

@@ -7,6 +7,7 @@ use super::deciding::decides;
 use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
 use remand_source::{Language, Source};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Words of a request that is about how things are tested.
@@ -44,6 +45,16 @@ pub struct Announced {
     pub request: String,
 }
 
+/// What a change is held against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ground {
+    pub had_tests: HadTests,
+    /// The tests that failed before, as their runner names them.
+    pub failed: Vec<String>,
+    /// Where checks are started, relative to the root.
+    pub folders: BTreeSet<String>,
+}
+
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Integrity {
@@ -54,28 +65,23 @@ pub struct Integrity {
     pub renamed: Vec<(String, String)>,
 }
 
-/// Judges a change. Settings that are new count only where there were tests before; `failed` are the tests that failed
-/// then, as their runner names them.
-pub fn integrity(
-    edited: &[Edited],
-    announced: &Announced,
-    had_tests: HadTests,
-    failed: &[String],
-) -> Integrity {
+/// Judges a change. Settings that are new count only where there were tests before.
+pub fn integrity(edited: &[Edited], announced: &Announced, ground: &Ground) -> Integrity {
     let mut found = Integrity::default();
     let side = |of: fn(&Edited) -> Option<&str>| -> Vec<TestFile> {
         edited.iter().filter_map(|file| test_file(&file.path, of(file).unwrap_or_default())).collect()
     };
     let (before, after) = (side(|file| file.before.as_deref()), side(|file| file.after.as_deref()));
     for weakening in tests::compare(&before, &after) {
-        found.take(&weakening, announced, failed);
+        found.take(&weakening, announced, &ground.failed);
     }
     for file in edited {
         let is_new = file.before.is_none();
-        if is_new && had_tests == HadTests::No {
+        if is_new && ground.had_tests == HadTests::No {
             continue;
         }
-        if let Some(what) = decides(&file.path, file.before.as_deref(), file.after.as_deref()) {
+        let (before, after) = (file.before.as_deref(), file.after.as_deref());
+        if let Some(what) = decides(&file.path, before, after, &ground.folders) {
             found.settings(&file.path, what, announced);
         }
     }
@@ -95,7 +101,7 @@ pub fn is_about_tests(finding: &Finding) -> bool {
 }
 
 /// Whether a file may say something about tests: source of a known language, or settings.
-pub fn concerns(path: &Path) -> bool {
+pub fn concerns(path: &Path, folders: &BTreeSet<String>) -> bool {
     let is_code = Language::of(path).is_some_and(|language| match language {
         Language::Rust
         | Language::Python
@@ -107,7 +113,9 @@ pub fn concerns(path: &Path) -> bool {
         Language::C | Language::Cpp | Language::Yaml | Language::Json | Language::Toml => false,
     });
     is_code
-        || path.to_str().is_some_and(|path| decides(path, Some(""), None).is_some() || holds_settings(path))
+        || path
+            .to_str()
+            .is_some_and(|path| decides(path, None, Some(""), folders).is_some() || holds_settings(path))
 }
 
 fn holds_settings(path: &str) -> bool {

@@ -8,8 +8,12 @@ fn edited(path: &str, before: Option<&str>, after: Option<&str>) -> Edited {
     Edited { path: path.to_string(), before: before.map(str::to_string), after: after.map(str::to_string) }
 }
 
+fn ground(had_tests: HadTests) -> Ground {
+    Ground { had_tests, failed: Vec::new(), folders: BTreeSet::from([String::new()]) }
+}
+
 fn judged(edited: &[Edited], announced: &Announced) -> (Vec<String>, Vec<String>) {
-    let found = integrity(edited, announced, HadTests::Yes, &[]);
+    let found = integrity(edited, announced, &ground(HadTests::Yes));
     (found.findings.into_iter().map(|finding| finding.id).collect(), found.notes)
 }
 
@@ -17,7 +21,7 @@ fn judged(edited: &[Edited], announced: &Announced) -> (Vec<String>, Vec<String>
 #[test]
 fn a_removed_test_is_a_critical_finding_with_its_place() {
     let change = [edited("tests/test_a.py", Some(TEST), None)];
-    let found = integrity(&change, &Announced::default(), HadTests::Yes, &[]);
+    let found = integrity(&change, &Announced::default(), &ground(HadTests::Yes));
     let finding = &found.findings[0];
     assert_eq!(
         (finding.id.as_str(), finding.severity),
@@ -53,10 +57,10 @@ fn a_test_that_the_plan_or_the_request_lets_go_is_a_note() {
 #[test]
 fn a_moved_or_renamed_test_is_a_note_and_known_as_renamed() {
     let moved = [edited("tests/test_a.py", Some(TEST), None), edited("tests/test_b.py", None, Some(TEST))];
-    let found = integrity(&moved, &Announced::default(), HadTests::Yes, &[]);
+    let found = integrity(&moved, &Announced::default(), &ground(HadTests::Yes));
     assert_eq!((found.findings.len(), found.notes.len()), (0, 1), "{found:?}");
     let renamed = [edited("tests/test_a.py", Some(TEST), Some(&TEST.replace("test_adds", "test_sums")))];
-    let found = integrity(&renamed, &Announced::default(), HadTests::Yes, &[]);
+    let found = integrity(&renamed, &Announced::default(), &ground(HadTests::Yes));
     assert_eq!(found.renamed, [("test_adds".to_string(), "test_sums".to_string())]);
     assert_eq!(found.findings, []);
 }
@@ -70,7 +74,7 @@ fn settings_that_decide_what_runs_need_the_plan_to_name_the_file() {
     let (findings, notes) = judged(&change, &planned);
     assert_eq!((findings.len(), notes.len()), (0, 1));
     let added = [edited("jest.config.js", None, Some("module.exports = {}\n"))];
-    assert_eq!(integrity(&added, &Announced::default(), HadTests::No, &[]).findings, []);
+    assert_eq!(integrity(&added, &Announced::default(), &ground(HadTests::No)).findings, []);
     assert_eq!(judged(&added, &Announced::default()).0, ["settings:jest.config.js"]);
 }
 
@@ -86,8 +90,9 @@ fn names_of_runners_end_with_the_own_name_of_a_test() {
         assert!(ends_with_name(long, own), "{long}");
     }
     assert!(!ends_with_name("tests::not_adds", "adds"));
-    assert!(concerns(Path::new(".cargo/config.toml")) && concerns(Path::new("a/package.json")));
-    assert!(!concerns(Path::new("README.md")) && !concerns(Path::new("a.yaml")));
+    let concerns = |path: &str| concerns(Path::new(path), &BTreeSet::new());
+    assert!(concerns(".cargo/config.toml") && concerns("a/package.json"));
+    assert!(!concerns("README.md") && !concerns("a.yaml"));
 }
 
 // CORE-21
@@ -98,8 +103,9 @@ fn a_failing_test_that_is_turned_round_is_a_finding() {
     let turned =
         [Edited { path: "a.test.js".to_string(), before: Some(text("1")), after: Some(text("undefined")) }];
     let announced = Announced::default();
-    assert_eq!(integrity(&turned, &announced, HadTests::Yes, &[]).findings, []);
-    let found = integrity(&turned, &announced, HadTests::Yes, &["keeps it".to_string()]).findings;
+    assert_eq!(integrity(&turned, &announced, &ground(HadTests::Yes)).findings, []);
+    let failing = Ground { failed: vec!["keeps it".to_string()], ..ground(HadTests::Yes) };
+    let found = integrity(&turned, &announced, &failing).findings;
     assert_eq!(found.len(), 1, "{found:?}");
 }
 
@@ -108,9 +114,9 @@ fn a_failing_test_that_is_turned_round_is_a_finding() {
 fn a_module_in_the_place_of_a_test_runner_is_a_finding() {
     for path in ["unittest/__main__.py", "pytest.py", "src/sitecustomize.py"] {
         let shadow = [Edited { path: path.to_string(), before: None, after: Some(String::new()) }];
-        let found = integrity(&shadow, &Announced::default(), HadTests::Yes, &[]).findings;
+        let found = integrity(&shadow, &Announced::default(), &ground(HadTests::Yes)).findings;
         assert_eq!(found.len(), 1, "{path}");
     }
     let other = [Edited { path: "app/unittest.py".to_string(), before: None, after: Some(String::new()) }];
-    assert_eq!(integrity(&other, &Announced::default(), HadTests::Yes, &[]).findings, []);
+    assert_eq!(integrity(&other, &Announced::default(), &ground(HadTests::Yes)).findings, []);
 }

@@ -59,7 +59,7 @@ pub use evidence::{Occasion, Recorded, checks, rows};
 pub use failure::{FailureKind, failures, kind_of};
 pub use installed::link;
 pub use integrity::{
-    Announced, Edited, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
+    Announced, Edited, Ground, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
 };
 pub use members::{Member, Members, Naming};
 pub use order::{SpecError, specs};

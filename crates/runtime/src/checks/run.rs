@@ -10,6 +10,7 @@ use super::syntax::{self, Look, Trees};
 use super::tree_files;
 use crate::config::duration_text;
 use crate::process::{Cancel, Ended, Exit, Job, SpawnError};
+use remand_kernel::change::TestEnd;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -215,7 +216,14 @@ impl Checked<'_> {
                 Some(0),
                 "no report was written, so that no test is known to have run".to_string(),
             ),
-            Exit::Code(0) => (End::Passed, Some(0), String::new()),
+            Exit::Code(0) => match report.tests.iter().find(|test| test.end == TestEnd::Failed) {
+                Some(test) => (
+                    End::Failed,
+                    Some(0),
+                    format!("it ended with exit code 0, although `{}` failed", test.name),
+                ),
+                None => (End::Passed, Some(0), String::new()),
+            },
             Exit::Code(code) => match self.bench.missing_after(self.spec, Some(code)) {
                 Some(Missing::Machine(reason)) => (End::Environment, Some(code), reason),
                 Some(Missing::Tree(reason)) => (End::Failed, Some(code), reason),

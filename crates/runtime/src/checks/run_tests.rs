@@ -296,6 +296,16 @@ fn output_that_claims_success_does_not_outweigh_the_exit_code() {
     assert_eq!(compare(&[], &[outcome], &project.tree())[0].id, "check:own");
 }
 
+// CORE-06 CORE-13
+#[test]
+fn exit_code_0_with_a_failed_test_is_no_pass() {
+    let project = Project::new(&[]);
+    let outcome = project
+        .shell("echo 'test a ... FAILED'; echo 'test result: FAILED. 0 passed; 1 failed'", Parser::Cargo);
+    assert_eq!((outcome.end, outcome.exit_code), (End::Failed, Some(0)));
+    assert_eq!(outcome.reason, "it ended with exit code 0, although `a` failed");
+}
+
 // CORE-13
 #[test]
 fn exit_code_0_without_a_test_is_no_pass() {

@@ -1,12 +1,13 @@
 //! What the change of a lane takes from the tests, held against what the plan announced (CORE-21).
 
-use crate::checks::{Announced, Before, Edited, HadTests, Integrity, concerns, integrity};
+use crate::checks::{Announced, Before, Edited, Ground, HadTests, Integrity, concerns, integrity};
 use crate::dispatch::parsed;
 use crate::git::TreeId;
 use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::change::TestEnd;
 use remand_ledger::Reader;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Larger files are no source that anybody wrote.
@@ -71,12 +72,13 @@ pub fn judge(
     earlier: &[Before],
 ) -> Result<Integrity, Trouble> {
     let repository = job.site.repository();
+    let folders: BTreeSet<String> = job.site.pinned.checks.iter().map(|spec| spec.folder.clone()).collect();
     let base = repository.tree_of(&lane.base)?;
     let paths: Vec<PathBuf> = repository
         .changed(&base, &lane.tree)?
         .into_iter()
         .map(|change| change.path)
-        .filter(|path| concerns(path))
+        .filter(|path| concerns(path, &folders))
         .collect();
     let (before, after) = (texts(job, &base, &paths)?, texts(job, &lane.tree, &paths)?);
     let edited: Vec<Edited> = paths
@@ -87,7 +89,7 @@ pub fn judge(
     let tests = earlier.iter().flat_map(|before| &before.tests);
     let failed: Vec<String> =
         tests.filter(|test| test.end == TestEnd::Failed).map(|test| test.name.clone()).collect();
-    Ok(integrity(&edited, announced, had_tests, &failed))
+    Ok(integrity(&edited, announced, &Ground { had_tests, failed, folders }))
 }
 
 fn texts(job: &Job, tree: &TreeId, paths: &[PathBuf]) -> Result<Vec<Option<String>>, Trouble> {
