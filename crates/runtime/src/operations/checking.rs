@@ -5,7 +5,7 @@ use crate::checks::{
 };
 use crate::confine::Policy;
 use crate::dispatch::is_test;
-use crate::git::{Keep, Reach, TreeId, WorkTree};
+use crate::git::{ChangeKind, Keep, Reach, TreeId, WorkTree};
 use crate::pinned::Cache;
 use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, Trouble};
@@ -111,13 +111,20 @@ impl Place<'_> {
     }
 
     fn run(&self, spec: &CheckSpec) -> Result<CheckOutcome, Trouble> {
-        let Opened { tree, scratch, installed } = self.open()?;
-        let job = self.checking.job;
-        let settings = job.site.settings();
+        let Opened { tree, .. } = self.open()?;
         if !self.ran.borrow_mut().insert(spec.name.clone()) {
             tree.restore(&self.checking.content.tree)?;
             self.clear(tree)?;
         }
+        let outcome = self.process(spec)?;
+        self.unless_disturbed(spec, outcome)
+    }
+
+    /// Runs a check on the tree as it stands.
+    fn process(&self, spec: &CheckSpec) -> Result<CheckOutcome, Trouble> {
+        let Opened { tree, scratch, installed } = self.open()?;
+        let job = self.checking.job;
+        let settings = job.site.settings();
         let writes = vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()];
         let policy = super::confined(job, writes, installed);
         let runner = |spec: &CheckSpec, mut process: Process| {
@@ -142,31 +149,57 @@ impl Place<'_> {
             runner: &runner,
         };
         let outcomes = checks::run(std::slice::from_ref(spec), tree.path(), &context);
-        let outcome = outcomes.into_iter().next().ok_or_else(|| Trouble::denied("a check had no outcome"))?;
-        self.unless_disturbed(tree, outcome)
+        outcomes.into_iter().next().ok_or_else(|| Trouble::denied("a check had no outcome"))
     }
 
-    /// A check that rewrites tests, or code of the change, while it runs has checked something else: a build script could
-    /// do that. Other files, such as generated ones, may be written anew.
-    fn unless_disturbed(&self, tree: &WorkTree, outcome: CheckOutcome) -> Result<CheckOutcome, Trouble> {
-        let of_change = match self.checking.files {
-            Files::Changed(files) if outcome.passed() => files,
+    /// A check that rewrites code while it runs has checked something else: a build script could do that. New files may
+    /// be written, unless they are tests, and so may code that the check writes anew at the base as well: it is generated.
+    fn unless_disturbed(&self, spec: &CheckSpec, outcome: CheckOutcome) -> Result<CheckOutcome, Trouble> {
+        let of_change: BTreeSet<&Path> = match self.checking.files {
+            Files::Changed(files) if outcome.passed() => files.iter().map(Path::new).collect(),
             Files::Changed(_) | Files::Whole => return Ok(outcome),
         };
         let content = &self.checking.content.tree;
-        let changed = tree.changed(content, &tree.snapshot()?)?;
-        let is_checked = |path: &&Path| {
-            let of_change = of_change.iter().any(|file| Path::new(file) == *path);
-            Language::of(path).is_some_and(Language::is_code) && (of_change || is_test(path))
-        };
-        let rewritten = changed.iter().map(|change| change.path.as_path()).filter(is_checked);
-        let rewritten: Vec<String> = rewritten.map(|path| path.display().to_string()).collect();
+        let is_own = |path: &Path| of_change.contains(path) || is_test(path);
+        let (mut rewritten, others): (BTreeSet<PathBuf>, BTreeSet<PathBuf>) =
+            self.rewritten(content, is_own)?.into_iter().partition(|path| is_own(path));
+        if !others.is_empty() {
+            let generated = self.rewritten_at_base(spec)?;
+            rewritten.extend(others.into_iter().filter(|path| !generated.contains(path)));
+        }
         if rewritten.is_empty() {
             return Ok(outcome);
         }
-        tree.restore(content)?;
+        self.open()?.tree.restore(content)?;
+        let rewritten: Vec<String> = rewritten.iter().map(|path| path.display().to_string()).collect();
         let reason = format!("it rewrote what it checks while it ran: {}", rewritten.join(", "));
         Ok(CheckOutcome { end: End::Failed, snippet: reason.clone(), reason, ..outcome })
+    }
+
+    /// The code of a state that is another one in the tree now; some of it counts however it differs.
+    fn rewritten(
+        &self,
+        state: &TreeId,
+        counts: impl Fn(&Path) -> bool,
+    ) -> Result<BTreeSet<PathBuf>, Trouble> {
+        let Opened { tree, .. } = self.open()?;
+        let changed = tree.changed(state, &tree.snapshot()?)?;
+        let differs = |kind: ChangeKind| !matches!(kind, ChangeKind::Added | ChangeKind::Mode);
+        let is_code = |path: &Path| Language::of(path).is_some_and(Language::is_code);
+        let rewritten = changed
+            .into_iter()
+            .filter(|change| is_code(&change.path) && (differs(change.kind) || counts(&change.path)));
+        Ok(rewritten.map(|change| change.path).collect())
+    }
+
+    /// Code that a check writes anew before any change.
+    fn rewritten_at_base(&self, spec: &CheckSpec) -> Result<BTreeSet<PathBuf>, Trouble> {
+        let Opened { tree, .. } = self.open()?;
+        tree.restore(self.checking.base)?;
+        self.process(spec)?;
+        let rewritten = self.rewritten(self.checking.base, |_| false)?;
+        tree.restore(&self.checking.content.tree)?;
+        Ok(rewritten)
     }
 
     /// What checks leave behind in the tree is no part of the change.
