@@ -7,6 +7,7 @@ use crate::git::TreeId;
 use crate::workshop::{Job, LaneContent, Trouble};
 use remand_ledger::Reader;
 use remand_ledger::query::CheckRow;
+use std::collections::BTreeSet;
 
 /// Empty where the run's baseline is all there is.
 #[derive(Default)]
@@ -44,7 +45,17 @@ impl Begun {
         }
         let content = content.holding(&tree);
         let files = Files::Whole;
-        let checking = Checking { job, reader, content: &content, which, files, left_out, base, before: &[] };
+        let checking = Checking {
+            job,
+            reader,
+            content: &content,
+            which,
+            files,
+            left_out,
+            base,
+            before: &[],
+            failed: &BTreeSet::new(),
+        };
         let programs: Vec<CheckSpec> = job
             .site
             .pinned

@@ -28,6 +28,8 @@ pub struct Checking<'c> {
     /// What changed files are counted from.
     pub base: &'c TreeId,
     pub before: &'c [Before],
+    /// Checks that failed when they were last run for the same lane.
+    pub failed: &'c BTreeSet<String>,
 }
 
 /// Outcomes, and the tree that they were made in; none where nothing was run.
@@ -67,7 +69,15 @@ impl Checking<'_> {
             opened: OnceCell::new(),
             ran: RefCell::default(),
         };
-        let ran = recall.outcomes(specs, &mut |spec| place.run(spec));
+        let mut ran = recall.outcomes(specs, &mut |spec| place.run(spec));
+        // Build output of a failure may be why a check passes now; what counts is made from nothing.
+        let is_doubtful = |outcome: &CheckOutcome| {
+            outcome.passed() && !outcome.is_taken() && self.failed.contains(&outcome.name)
+        };
+        if ran.as_ref().is_ok_and(|outcomes| outcomes.iter().any(is_doubtful)) {
+            place.begin_anew()?;
+            ran = recall.outcomes(specs, &mut |spec| place.run(spec));
+        }
         let tree = place.leave(&self.content.tree)?;
         Ok(Checked { outcomes: ran?, tree })
     }
@@ -96,15 +106,24 @@ impl Place<'_> {
             return Ok(opened);
         }
         let tree = self.checking.content.check_out(self.checking.job)?;
-        let (scratch, installed) = self.clear(&tree)?;
+        let (scratch, installed) = self.clear(&tree, Keep::BuildOutput)?;
         Ok(self.opened.get_or_init(|| Opened { tree, scratch, installed }))
     }
 
-    /// What an earlier run of a check left must not help a later one. Build output stays: it would have to be made again
-    /// for every check.
-    fn clear(&self, tree: &WorkTree) -> Result<(PathBuf, Vec<PathBuf>), Trouble> {
+    /// Puts the tree back to what a clean checkout has, without any build output.
+    fn begin_anew(&self) -> Result<(), Trouble> {
+        let Opened { tree, .. } = self.open()?;
+        tree.restore(&self.checking.content.tree)?;
+        self.clear(tree, Keep::Nothing)?;
+        self.ran.borrow_mut().clear();
+        Ok(())
+    }
+
+    /// What an earlier run of a check left must not help a later one. Build output mostly stays: it would have to be made
+    /// again for every check.
+    fn clear(&self, tree: &WorkTree, keep: Keep) -> Result<(PathBuf, Vec<PathBuf>), Trouble> {
         let job = self.checking.job;
-        tree.begin(Keep::BuildOutput, Reach::Tree)?;
+        tree.begin(keep, Reach::Tree)?;
         let scratch = super::scratch(job)?;
         let installed = checks::link(job.site.repository().root(), tree.path(), &job.site.pinned.checks)?;
         Ok((scratch, installed))
@@ -114,7 +133,7 @@ impl Place<'_> {
         let Opened { tree, .. } = self.open()?;
         if !self.ran.borrow_mut().insert(spec.name.clone()) {
             tree.restore(&self.checking.content.tree)?;
-            self.clear(tree)?;
+            self.clear(tree, Keep::BuildOutput)?;
         }
         let outcome = self.process(spec)?;
         self.unless_disturbed(spec, outcome)

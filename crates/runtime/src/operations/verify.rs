@@ -18,6 +18,7 @@ use remand_kernel::finding::{Category, Finding, Severity};
 use remand_ledger::fact::{Check, Note, NoteKind};
 use remand_ledger::query::{CheckFilter, CheckRow};
 use remand_ledger::{Blob, Reader};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The checks that answer within seconds, on a task's own tree. They are no gate: a pass proves nothing yet.
@@ -260,6 +261,7 @@ pub fn run_checks(
             of_task.map(|row| row.iteration).max().unwrap_or(0) + 1
         }
     };
+    let failed = last_failed(&earlier, task);
     let left_out = match task {
         Some(_) => {
             let change = Change { own: &own_changes(job, content)?, all: &changed };
@@ -286,6 +288,7 @@ pub fn run_checks(
         left_out: &left_out,
         base: &base,
         before: &before,
+        failed: &failed,
     };
     let Checked { mut outcomes, tree } = checking.outcomes(&job.site.pinned.checks)?;
     if which == Which::All && phase != RowPhase::Baseline && !job.cancel.is_cancelled() {
@@ -325,6 +328,21 @@ pub fn run_checks(
         ran.take_claims(claimed);
     }
     Ok(ran)
+}
+
+/// The checks that failed when they were last run for a task, or for the whole run.
+fn last_failed(rows: &[CheckRow], task: Option<&str>) -> BTreeSet<String> {
+    let mut failed = BTreeSet::new();
+    let has_run = |row: &&CheckRow| row.exit_code.is_some() || row.duration_ms > 0;
+    let of_task = |row: &&CheckRow| row.phase == RowPhase::After && row.task.as_deref() == task;
+    for row in rows.iter().filter(of_task).filter(has_run) {
+        if row.passed {
+            failed.remove(&row.name);
+        } else {
+            failed.insert(row.name.clone());
+        }
+    }
+    failed
 }
 
 pub(super) fn refuse_unfit(job: &Job, outcomes: &[CheckOutcome]) -> Result<(), Trouble> {
