@@ -68,6 +68,6 @@ pub use plant::{Plant, Planted, goes_by_file, plant};
 pub use readiness::{Leak, readiness};
 pub use recall::Recall;
 pub use run::{Context, Files, Progress, Which, run};
-pub use smoke::{has_runtime_signal, kept, loading, smoke};
+pub use smoke::{hangs, has_runtime_signal, kept, loading, serving, smoke};
 pub use spec::{Action, BuiltIn, CheckSpec, Parser, Scope};
 pub use tool_version::Tools;

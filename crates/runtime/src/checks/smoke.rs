@@ -13,12 +13,13 @@ const INFEASIBLE: &str = "tier3-infeasible";
 const STATIC: [&str; 9] =
     ["cargo-clippy", "cmake-build", "eslint", "make", "mvn-compile", "mypy", "pyright", "ruff", "tsc"];
 
-/// Loading takes no longer than this; a module that serves for ever when it is loaded says nothing.
+/// Loading takes no longer than this.
 const LOADING: Duration = Duration::from_secs(60);
 const SMOKING: Duration = Duration::from_secs(5 * 60);
 
-/// The exit code of a loader that could load nothing, for want of packages.
-const NOTHING_LOADED: i32 = 42;
+/// The exit code of a loader that could load nothing, for want of packages, and what it says last. A module that ends the
+/// program when it is loaded may choose the code.
+const NOTHING_LOADED: (i32, &str) = (42, "0 loaded");
 
 /// More modules than this say nothing new.
 const MOST: usize = 50;
@@ -85,9 +86,10 @@ pub fn smoke(task: &str, lines: &[String]) -> CheckSpec {
 /// What tier 3 leaves in the evidence: what ran, and otherwise the reason why nothing could.
 pub fn kept(outcomes: Vec<CheckOutcome>, why_not: Option<&str>) -> Vec<CheckOutcome> {
     let says_nothing = |outcome: &CheckOutcome| {
-        let is_load = outcome.name.starts_with("load-");
-        let is_empty = outcome.exit_code == Some(NOTHING_LOADED) || outcome.end == End::TimedOut;
-        !outcome.counts() || (is_load && is_empty)
+        let (code, said) = NOTHING_LOADED;
+        let last = String::from_utf8_lossy(&outcome.output);
+        let is_empty = outcome.exit_code == Some(code) && last.trim_end().lines().next_back() == Some(said);
+        !outcome.counts() || (is_load(outcome) && is_empty)
     };
     let (silent, mut kept): (Vec<CheckOutcome>, Vec<CheckOutcome>) =
         outcomes.into_iter().partition(|outcome| says_nothing(outcome));
@@ -104,6 +106,21 @@ pub fn kept(outcomes: Vec<CheckOutcome>, why_not: Option<&str>) -> Vec<CheckOutc
         kept.push(infeasible(reason));
     }
     kept
+}
+
+/// Whether loading did not come to its end.
+pub fn hangs(outcome: &CheckOutcome) -> bool {
+    is_load(outcome) && outcome.end == End::TimedOut
+}
+
+/// What hangs before the change too serves for ever, and says nothing.
+pub fn serving(outcome: CheckOutcome) -> CheckOutcome {
+    let reason = format!("{}, as it does before the change", outcome.reason);
+    CheckOutcome { end: End::Skipped, snippet: reason.clone(), reason, ..outcome }
+}
+
+fn is_load(outcome: &CheckOutcome) -> bool {
+    outcome.name.starts_with("load-")
 }
 
 fn said(outcome: &CheckOutcome) -> &str {

@@ -61,6 +61,26 @@ fn changed_modules_in_javascript_are_loaded() {
     assert_eq!(told(&loaded(&project, &["needing.js"])), [("tier3-infeasible", End::Skipped, None)]);
 }
 
+// EP-15
+#[test]
+fn a_module_that_ends_or_holds_up_what_loads_it_is_a_defect_unless_it_did_so_before() {
+    let project = Project::new(&[
+        ("ends.py", "import os\nos._exit(42)\n"),
+        ("ends.cjs", "process.exit(42);\n"),
+        ("hangs.py", "import time\ntime.sleep(60)\n"),
+    ]);
+    assert_eq!(told(&loaded(&project, &["ends.py"])), [("load-python", End::Failed, Some(42))]);
+    assert_eq!(told(&loaded(&project, &["ends.cjs"])), [("load-node", End::Failed, Some(42))]);
+    let mut specs = loading(&["hangs.py".to_string()], is_test);
+    specs[0].time = std::time::Duration::from_secs(1);
+    let hung = project.run(&specs);
+    assert!(hangs(&hung[0]), "{hung:#?}");
+    assert_eq!(told(&kept(hung.clone(), None)), [("load-python", End::TimedOut, None)]);
+    let before = kept(hung.into_iter().map(serving).collect(), None);
+    assert_eq!(told(&before), [("tier3-infeasible", End::Skipped, None)]);
+    assert!(before[0].reason.contains("as it does before the change"), "{}", before[0].reason);
+}
+
 // EP-15 EP-18
 #[test]
 fn smoke_commands_are_rows_of_tier_3_and_the_marker_excuses_their_absence() {

@@ -3,6 +3,7 @@
 use super::checking::Checking;
 use crate::checks::{self, CheckOutcome, CheckSpec, Files, LeftOut};
 use crate::dispatch::{content, document, is_test};
+use crate::git::TreeId;
 use crate::workshop::{Job, LaneContent, Trouble};
 use remand_kernel::evidence::Size;
 use remand_kernel::finding::{Category, Finding, Severity};
@@ -34,11 +35,7 @@ pub fn third(
         return Ok(Vec::new());
     }
     let proposed = proposed(checking.job, task)?;
-    let mut there = Vec::new();
-    for file in changed {
-        let content = checking.job.site.repository().read(&checking.content.tree, Path::new(file))?;
-        there.extend(content.map(|_| file.clone()));
-    }
+    let there = present(checking.job, &checking.content.tree, changed)?;
     let mut specs = checks::loading(&there, is_test);
     specs.extend(proposed.specs);
     let ran = if specs.is_empty() {
@@ -47,7 +44,38 @@ pub fn third(
         let files = Files::Changed(&there);
         Checking { files, left_out: &LeftOut::new(), ..*checking }.outcomes(&specs)?.outcomes
     };
+    let ran = unless_serving(checking, ran, &there)?;
     Ok(checks::kept(ran, proposed.why_not.as_deref()))
+}
+
+/// Modules that hang when they are loaded are defects of the change, unless they do so at the base too.
+fn unless_serving(
+    checking: &Checking<'_>,
+    ran: Vec<CheckOutcome>,
+    files: &[String],
+) -> Result<Vec<CheckOutcome>, Trouble> {
+    if !ran.iter().any(checks::hangs) {
+        return Ok(ran);
+    }
+    let there = present(checking.job, checking.base, files)?;
+    let content = checking.content.holding(checking.base);
+    let at_base = Checking { content: &content, files: Files::Whole, left_out: &LeftOut::new(), ..*checking };
+    let before = at_base.outcomes(&checks::loading(&there, is_test))?.outcomes;
+    let hung = |name: &str| before.iter().any(|outcome| outcome.name == name && checks::hangs(outcome));
+    let judged = |outcome: CheckOutcome| {
+        if checks::hangs(&outcome) && hung(&outcome.name) { checks::serving(outcome) } else { outcome }
+    };
+    Ok(ran.into_iter().map(judged).collect())
+}
+
+/// Those of some files that a tree has.
+fn present(job: &Job, tree: &TreeId, files: &[String]) -> Result<Vec<String>, Trouble> {
+    let mut there = Vec::new();
+    for file in files {
+        let content = job.site.repository().read(tree, Path::new(file))?;
+        there.extend(content.map(|_| file.clone()));
+    }
+    Ok(there)
 }
 
 /// The rows of a large task, and a finding for each secret.
