@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::rehearsed::{Entry, SUB, Script, TRIVIAL, implemented, review, role};
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::{DispatchRow, NoteRow};
+use remand_ledger::query::{CheckFilter, CheckRow, DispatchRow, NoteRow};
 
 /// What a run left in the ledger.
 struct Left {
@@ -146,6 +146,36 @@ fn a_limit_that_is_exceeded_is_named_and_costs_the_dispatch() {
     let detail = left.dispatches[0].detail.clone().unwrap_or_default();
     assert!(detail.contains("sandbox.processes"), "{detail}");
     assert!(left.says(NoteKind::Warning, "sandbox.processes"), "{:?}", left.notes);
+}
+
+// CORE-05 EP-30
+#[test]
+fn a_check_reads_no_credentials_of_git() {
+    let place = Place::new();
+    let (home, project) = (place.user_home(), place.project());
+    std::fs::create_dir_all(home.join(".config/git")).expect("folder");
+    for (file, text) in [
+        (".git-credentials", "https://ada:hunter2-Zq81@example.org\n"),
+        (".config/git/credentials", "https://ada:hunter2-Zq81@example.org\n"),
+        (".config/git/config", "[core]\n\tpager = cat\n"),
+    ] {
+        std::fs::write(home.join(file), text).expect("file");
+    }
+    place.git(&["remote", "add", "origin", "https://ada:hunter2-Zq81@example.org/sums.git"]);
+    let config = project.join(".git/config").display().to_string();
+    let spy = format!(
+        "cat ~/.config/git/config && for f in ~/.git-credentials ~/.config/git/credentials {config}; do \
+         if cat $f; then exit 1; fi; done"
+    );
+    place.write("remand.toml", &format!("{TRIVIAL}\n[checks.spy]\ncommand = {spy:?}\n"));
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "A check"]);
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+    let spied: Vec<&CheckRow> = rows.iter().filter(|row| row.name == "spy").collect();
+    assert!(!spied.is_empty() && spied.iter().all(|row| row.passed), "{spied:#?}");
+    assert!(left(&place).says(NoteKind::Warning, "config holds credentials"), "{:?}", left(&place).notes);
 }
 
 // OT-05

@@ -46,8 +46,10 @@ const TOOLCHAINS: &[&str] = &[
     ".local/share/virtualenvs",
 ];
 
-/// Files among them that hold credentials.
+/// Files that hold credentials, among them and wherever else a home may be shown.
 const CREDENTIALS: &[&str] = &[
+    ".git-credentials",
+    ".config/git/credentials",
     ".cargo/credentials",
     ".cargo/credentials.toml",
     ".m2/settings.xml",

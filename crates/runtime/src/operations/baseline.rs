@@ -1,7 +1,7 @@
 //! `baseline`: tags the base and runs the engine's own checks on it, before anything changes (EP-13).
 
-use super::Done;
 use super::verify::{Ran, run_checks};
+use super::{Done, secret_settings};
 use crate::checks::Which;
 use crate::contract::to_yaml;
 use crate::workshop::{Job, LaneContent, Trouble};
@@ -37,6 +37,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     }
     for outcome in ran.outcomes.iter().filter(|outcome| outcome.counts() && !outcome.passed()) {
         done.note(NoteKind::Warning, format!("`{}` fails before any change", outcome.name));
+    }
+    for path in secret_settings(job) {
+        let text = format!(
+            "{} holds credentials, so checks cannot read it, and git may not work in them; a credential helper keeps \
+             them elsewhere",
+            path.display()
+        );
+        done.note(NoteKind::Warning, text);
     }
     let Ran { checks, blobs, .. } = ran;
     done.facts.checks = checks;

@@ -145,7 +145,8 @@ impl Place<'_> {
         let job = self.checking.job;
         let settings = job.site.settings();
         let writes = vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()];
-        let policy = super::confined(job, writes, installed);
+        let mut policy = super::confined(job, writes, installed);
+        policy.hidden.extend(super::secret_settings(job));
         let runner = |spec: &CheckSpec, mut process: Process| {
             process.marker = job.marker();
             let policy = Policy { network: spec.network, ..policy.clone() };

@@ -124,6 +124,9 @@ fn confined(job: &Job, read_write: Vec<PathBuf>, shown: &[PathBuf]) -> Policy {
     let git =
         [home.join(".gitconfig"), home.join(".config/git"), settings.repository.common_dir().to_path_buf()];
     private.shown.extend(git.into_iter().filter(|path| path.exists()));
+    let common = settings.repository.common_dir();
+    let stored = [common.join("credentials"), common.join(".git-credentials")];
+    private.hidden.extend(stored.into_iter().filter(|path| path.exists()));
     private.shown.extend(settings.sandbox.readable(home));
     private.shown.extend_from_slice(shown);
     Policy {
@@ -134,6 +137,16 @@ fn confined(job: &Job, read_write: Vec<PathBuf>, shown: &[PathBuf]) -> Policy {
         shared_memory: settings.sandbox.shared_memory,
         ..Policy::default()
     }
+}
+
+/// The settings of the user's repository that hold a password, in an address or a header.
+fn secret_settings(job: &Job) -> Vec<PathBuf> {
+    let common = job.site.settings().repository.common_dir();
+    let holds_secret = |path: &PathBuf| {
+        let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        text.is_ok_and(|text| job.site.redact(&text) != text)
+    };
+    [common.join("config"), common.join("config.worktree")].into_iter().filter(holds_secret).collect()
 }
 
 /// A folder that is thrown away, empty whatever an earlier process left in it.
