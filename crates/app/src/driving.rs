@@ -277,7 +277,7 @@ fn report(
         Standing::Over(_) => {
             let ended = row.ended.as_deref().unwrap_or("over");
             let notes = reader.notes(run).map_err(|error| of_ledger(&error))?;
-            let confidence = bundle::confidence(&row, &notes).name();
+            let confidence = row.trusted().name();
             text.push_str(&format!("\nrun {run}: {ended}, confidence {confidence}\n"));
             if let Some(outcome) = outcome(reader, run, exit, &notes)? {
                 text.push_str(&format!("{outcome}\n"));

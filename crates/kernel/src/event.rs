@@ -172,6 +172,9 @@ pub struct Report {
     /// The role answers its findings instead of changing something.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub disputes: bool,
+    /// Something had to be done without on the way to it, which lowers the confidence.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub degraded: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The evidence behind a result of checks; the gate over it is recomputed.

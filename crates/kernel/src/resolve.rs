@@ -135,7 +135,15 @@ pub fn may_dissent(program: &Program, phase: PhaseId) -> bool {
     judges || phase.contracts().iter().any(|contract| program.contract(*contract).findings)
 }
 
-/// Tells whether the members of a phase may turn out to run on too few models, which is a degradation.
-pub fn may_lack_diversity(program: &Program, phase: PhaseId) -> bool {
-    matches!(program.phase(phase).work, Work::Each { diverse: true, .. })
+/// Tells whether the result of a phase may turn out to be degraded. What somebody or the engine does may have to do
+/// without something, such as members on different models; a human's answer is what it is.
+pub fn may_degrade(program: &Program, phase: PhaseId) -> bool {
+    match &program.phase(phase).work {
+        Work::Role { .. }
+        | Work::Each { .. }
+        | Work::Panel { .. }
+        | Work::Flow { .. }
+        | Work::Operation { .. } => true,
+        Work::Ask { .. } => false,
+    }
 }

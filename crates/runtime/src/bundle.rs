@@ -55,21 +55,6 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     Ok(page.text)
 }
 
-/// The confidence of a run: what its rulings leave of it, no more than medium where something was degraded on the way,
-/// and low where it ended without its last signal (EP-32).
-pub fn confidence(row: &RunRow, notes: &[NoteRow]) -> Confidence {
-    match row.stage {
-        RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => return Confidence::Low,
-        RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Done => {}
-    }
-    let ruled = [Confidence::High, Confidence::Medium, Confidence::Low]
-        .into_iter()
-        .find(|level| level.name() == row.confidence)
-        .unwrap_or(Confidence::Low);
-    let degraded = notes.iter().any(|note| note.kind == NoteKind::Degradation);
-    if degraded { ruled.min(Confidence::Medium) } else { ruled }
-}
-
 struct Page {
     text: String,
 }
@@ -102,7 +87,7 @@ impl Page {
         notes: &[NoteRow],
         lowered: &BTreeSet<Lowered>,
     ) {
-        let level = confidence(row, notes);
+        let level = row.trusted();
         self.section(&format!("Confidence: {}", level.name()));
         self.line(format!("That is: {}.", level.definition()));
         let mut raise: Vec<String> = findings

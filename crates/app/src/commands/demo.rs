@@ -114,7 +114,7 @@ fn to_json(choice: &Choice, project: &Project, played: &Played) -> Value {
         .runs
         .iter()
         .map(|row| {
-            json!({ "run": row.run, "ended": row.ended, "confidence": row.confidence, "branch": row.branch })
+            json!({ "run": row.run, "ended": row.ended, "confidence": row.trusted(), "branch": row.branch })
         })
         .collect();
     json!({ "demo": choice.name, "folder": project.root, "runs": runs, "caught": played.caught })

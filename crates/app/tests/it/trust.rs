@@ -123,7 +123,7 @@ fn the_same_change_verified_twice_runs_nothing_the_second_time() {
     assert_eq!(audit.code, 0, "{}{}", audit.out, audit.err);
 }
 
-// EP-19
+// EP-19 EP-32
 #[test]
 fn a_baseline_that_an_agent_makes_up_is_a_row_that_did_not_pass() {
     let place = Place::configured(crate::rehearsed::TRIVIAL);
@@ -137,7 +137,17 @@ fn a_baseline_that_an_agent_makes_up_is_a_row_that_did_not_pass() {
     let told: Vec<_> = rows.iter().filter(|row| row.name == "baseline-discrepancy").collect();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(!told[0].passed && told[0].reason.contains("`build` is claimed to have failed"), "{told:?}");
-    assert!(place.remand(&["evidence"]).out.contains("medium"), "confidence is at most medium");
+    let (run, all) = (place.latest(), "one confidence, wherever it is told");
+    assert_eq!(run.confidence, "medium", "{all}");
+    assert!(shown.out.contains("done, confidence medium"), "{all}: {}", shown.out);
+    assert!(place.remand(&["evidence"]).out.contains("## Confidence: medium"), "{all}");
+    assert!(
+        place.git(&["log", "-1", "--format=%B", &run.branch]).contains("Remand-Confidence: medium"),
+        "{all}"
+    );
+    let status: serde_json::Value =
+        serde_json::from_str(&place.remand(&["status", "latest", "--json"]).out).expect("JSON");
+    assert_eq!(status["confidence"]["level"], "medium", "{all}");
 }
 
 // CORE-13

@@ -7,7 +7,7 @@ use crate::event::{Item, Outcome, Report, Risk};
 use crate::evidence;
 use crate::finding::{Finding, FindingKind};
 use crate::ids::{ArtifactId, CommandId, FlagId, Lane, ListId, PhaseId, SignalId};
-use crate::program::{Contract, Work};
+use crate::program::{Contract, Effect, Work};
 use crate::signal::{
     COSMETIC_FINDING, Failure, NO_RESULT, PLAN_FINDING, PRODUCTION_FINDING, SECURITY_BLOCKER, TEST_FINDING,
 };
@@ -36,6 +36,7 @@ pub(super) struct Valid<'r> {
     lists: Vec<(ListId, Vec<Item>)>,
     flags: Vec<(FlagId, bool)>,
     risk: Option<Risk>,
+    degraded: bool,
     model: Option<&'r str>,
 }
 
@@ -76,6 +77,7 @@ impl Stepper<'_> {
             lists: Vec::new(),
             flags: Vec::new(),
             risk: None,
+            degraded: false,
             model: None,
         })))
     }
@@ -134,6 +136,7 @@ impl Stepper<'_> {
             lists,
             flags,
             risk: report.risk,
+            degraded: report.degraded,
             model: report.model.as_deref(),
         })))
     }
@@ -272,6 +275,9 @@ impl Stepper<'_> {
         }
         if let Some(risk) = valid.risk {
             self.state.risk = risk;
+        }
+        if valid.degraded {
+            self.cap(Effect::Degradation.ceiling());
         }
         self.write(lane, &valid.wrote);
         self.notice(lane, at, valid.change, valid.tests, valid.approach);

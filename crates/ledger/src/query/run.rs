@@ -4,6 +4,7 @@ use super::Reader;
 use crate::column::{Named, Whole, Word, words};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, RunId};
+use remand_kernel::program::Confidence;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
@@ -108,10 +109,14 @@ pub struct RunLimits {
 
 impl RunRow {
     /// The confidence in the result, which is low where the run ended without its last signal (EP-32).
-    pub fn trusted(&self) -> &str {
+    pub fn trusted(&self) -> Confidence {
+        let levels = [Confidence::High, Confidence::Medium];
         match self.stage {
-            RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Done => &self.confidence,
-            RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => "low",
+            RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Done => {
+                let ruled = levels.into_iter().find(|level| level.name() == self.confidence);
+                ruled.unwrap_or(Confidence::Low)
+            }
+            RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => Confidence::Low,
         }
     }
 }

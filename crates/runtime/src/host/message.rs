@@ -3,6 +3,7 @@
 use remand_kernel::event::Usage;
 use remand_kernel::ids::CommandId;
 use remand_kernel::{Event, Outcome};
+use remand_ledger::fact::NoteKind;
 use remand_ledger::{Blob, Facts, RunId};
 use std::sync::mpsc::Sender;
 
@@ -52,9 +53,12 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Hands in the outcome. A host that is gone needs it no more: the command is still open in the ledger.
+    /// Hands in the outcome, and with it whether something was noted that had to be done without. A host that is gone needs it no more: the command is still open in the ledger.
     pub fn send(self, ending: Ending) {
-        let Ending { outcome, usage, facts, blobs } = ending;
+        let Ending { mut outcome, usage, facts, blobs } = ending;
+        if let Outcome::Said(report) = &mut outcome {
+            report.degraded = facts.notes.iter().any(|note| note.kind == NoteKind::Degradation);
+        }
         let event = Event::Ended { id: self.id, outcome, usage };
         let _ = self.post.send(Message { run: self.run, event, facts, blobs, from: From::Effect(self.id) });
     }

@@ -3,7 +3,6 @@
 
 use super::Done;
 use super::verify::{Ran, run_checks};
-use crate::bundle;
 use crate::checks::Which;
 use crate::git::{CommitId, CommitMessage, FinalCommit, TreeId};
 use crate::papers;
@@ -24,7 +23,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
             return Ok(committed(job, done, &commit));
         }
     }
-    let message = message(job)?;
+    let message = message(job);
     let message = scaffolded(job, message)?;
     // What a hook made is on the main line only after it was verified: a run that was killed since goes on from there.
     if !job.site.trees.has_recorded(&again)? {
@@ -130,21 +129,19 @@ fn cut(line: &str) -> String {
     format!("{}…", cut.trim_end())
 }
 
-fn message(job: &Job) -> Result<CommitMessage, Trouble> {
-    let reader = job.site.reader()?;
-    let confidence = bundle::confidence(&reader.run(&job.site.run.0)?, &reader.notes(&job.site.run)?);
+fn message(job: &Job) -> CommitMessage {
     // What a terminal would act on has no place in a message.
     let is_text = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     let request: String = job.site.opened.request.chars().filter(is_text).collect();
     let line = request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("work of a run");
     let subject = cut(line);
     let trailer = |name: &str, value: &str| (name.to_string(), value.to_string());
-    Ok(CommitMessage {
+    CommitMessage {
         body: if request.trim() == subject { String::new() } else { request.trim().to_string() },
         subject,
         trailers: vec![
             trailer("Remand-Workflow", &job.program.name),
-            trailer("Remand-Confidence", confidence.name()),
+            trailer("Remand-Confidence", job.state.confidence.name()),
         ],
-    })
+    }
 }

@@ -244,13 +244,13 @@ impl<'p> Machine<'p> {
         let mut all = vec![route.effect];
         let dissent = resolve::may_dissent(self.program, phase)
             || self.program.flow(Some(phase)).any(|inner| resolve::may_dissent(self.program, inner));
-        // Inside a sub-flow it shows when the batch is over.
+        // What happens inside a sub-flow shows when the batch is over.
         let here = self.program.phase(phase).owner.is_none();
         if here && route.effect.is_none() && dissent && !matches!(route.action, Action::Hold | Action::Ignore)
         {
             all.push(Some(Effect::Dissent));
         }
-        if route.effect.is_none() && resolve::may_lack_diversity(self.program, phase) {
+        if here && route.effect.is_none() && resolve::may_degrade(self.program, phase) {
             all.push(Some(Effect::Degradation));
         }
         all

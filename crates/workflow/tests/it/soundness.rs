@@ -3,6 +3,7 @@
 use crate::support::{feature, finding};
 use remand_kernel::event::{Event, Item, Outcome, Report, Start, Usage};
 use remand_kernel::ids::CommandId;
+use remand_kernel::program::Confidence;
 use remand_kernel::signal::Failure;
 use remand_workflow::Checked;
 use remand_workflow::check;
@@ -110,6 +111,27 @@ fn a_result_that_would_be_sent_back_now_does_not_stand() {
     walker.happen(&Happening::new("gate", "again")).expect("sent back");
     walker.happen(&Happening::new("pre", "ok")).expect("done");
     assert_eq!(walker.standing(), "waiting for review");
+}
+
+// EP-32
+#[test]
+fn a_degraded_result_lowers_the_confidence_that_phases_are_entered_by() {
+    let text = "name: x\nabout: X.\nsubject: request\ndefaults: {no-result: fail}\nphases:\n  make: {role: ed, on: {ok: \
+                next}}\n  sure: {when: confidence is high, role: ed, on: {ok: done}}\n  doubtful: {role: ed, on: {ok: \
+                done}}\n";
+    let checked = checked(text);
+    assert!(checked.accepted(), "{:#?}", checked.diagnostics);
+    let program = &checked.compiled.as_ref().expect("compiled").program;
+    for (degraded, level, standing) in
+        [(false, Confidence::High, "waiting for sure"), (true, Confidence::Medium, "waiting for doubtful")]
+    {
+        let mut walker = Walker::start(program, Start::default(), Vec::new()).expect("starts");
+        let id = walker.open.first().and_then(remand_kernel::Command::id).expect("open");
+        let outcome = Outcome::Said(Box::new(Report { degraded, ..Report::saying("ok") }));
+        let event = Event::Ended { id, outcome, usage: Usage::default() };
+        walker.feed(event, "it is made".to_string()).expect("taken");
+        assert_eq!((walker.state.confidence, walker.standing().as_str()), (level, standing));
+    }
 }
 
 #[test]

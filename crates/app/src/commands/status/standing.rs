@@ -7,7 +7,7 @@ use crate::commands::runs::tone;
 use crate::exit::Failure;
 use crate::table::{Cell, Fields, Ink, Tone, amount, indented, line};
 use crate::workplace::{Workplace, of_ledger};
-use remand_kernel::program::{Confidence, Program, Scope};
+use remand_kernel::program::{Program, Scope};
 use remand_ledger::query::{FindingRow, GateRow, RunRow, RunStage};
 use remand_ledger::{Reader, ReplayError, ReplayFrom, Replayed, replay};
 use remand_runtime::clock;
@@ -55,7 +55,7 @@ impl Standing {
         json!({
             "run": self.row,
             "driver": self.driver,
-            "confidence": { "level": self.row.trusted(), "means": meaning(self.row.trusted()) },
+            "confidence": { "level": self.row.trusted(), "means": self.row.trusted().definition() },
             "budgets": budgets,
             "tasks": self.tasks,
             "findings": findings::tally(&self.findings),
@@ -108,8 +108,8 @@ impl Standing {
         fields.add("branch", format!("{}, from {}", row.branch, row.base.get(..12).unwrap_or(&row.base)));
         fields.add("risk", &row.risk);
         let so_far = if row.stage.is_over() { "" } else { " so far" };
-        let means = meaning(row.trusted()).unwrap_or_default();
-        fields.add("confidence", format!("{}{so_far}: {means}", row.trusted()));
+        let level = row.trusted();
+        fields.add("confidence", format!("{}{so_far}: {}", level.name(), level.definition()));
         let replayed = self.replayed.as_ref().ok();
         spending::add(&mut fields, row, replayed.map(|replayed| replayed.state.granted), self.untold);
         if let Some(replayed) = replayed {
@@ -153,10 +153,4 @@ fn is_of_a_task(program: &Program, scope: Scope) -> bool {
         Scope::Entry(phase) | Scope::Phase(phase) => program.phase(phase).owner.is_some(),
         Scope::Run | Scope::Subject => false,
     }
-}
-
-/// What a level of confidence means.
-fn meaning(level: &str) -> Option<&'static str> {
-    let levels = [Confidence::High, Confidence::Medium, Confidence::Low];
-    levels.into_iter().find(|known| known.name() == level).map(Confidence::definition)
 }
