@@ -4,7 +4,7 @@ use crate::checks::CheckSpec;
 use crate::driver::{Prices, Row};
 use remand_kernel::Program;
 use remand_kernel::gaps::Rules;
-use remand_ledger::BlobId;
+use remand_ledger::{BlobId, LedgerError, Reader, RunId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,6 +27,14 @@ pub struct Pinned {
     /// What their costs are reckoned by where they do not tell them.
     #[serde(default)]
     pub prices: Prices,
+}
+
+impl Pinned {
+    /// What a run is pinned to, if this version can read it.
+    pub fn of(reader: &Reader, run: &RunId) -> Result<Option<Pinned>, LedgerError> {
+        let bytes = reader.blob(reader.run(&run.0)?.pinned)?;
+        Ok(serde_json::from_slice(&bytes).ok())
+    }
 }
 
 /// Whether results of checks that hold already are taken over.

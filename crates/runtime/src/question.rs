@@ -65,7 +65,7 @@ fn findings(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError>
         let stored = String::from_utf8_lossy(&reader.blob(row.blob)?).into_owned();
         let Some(report) = papers::typed(&stored) else { continue };
         let change = &report.proposed_change;
-        let cap = pinned(reader, gate)?.map_or(0, |pinned| papers::cap(&pinned.program));
+        let cap = Pinned::of(reader, &gate.run)?.map_or(0, |pinned| papers::cap(&pinned.program));
         lines.extend([
             format!("trigger: {}", papers::trigger(report.trigger)),
             format!("classification: {}: {}", papers::category(report.category), report.category_rationale.0),
@@ -84,16 +84,11 @@ fn findings(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError>
 
 /// What can be said besides the answer.
 fn flags(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
-    let Some(Pinned { program, .. }) = pinned(reader, gate)? else { return Ok(Vec::new()) };
+    let Some(Pinned { program, .. }) = Pinned::of(reader, &gate.run)? else { return Ok(Vec::new()) };
     let asked = program.phase_named(&gate.phase).filter(|_| gate.kind == GateKind::Phase);
     let flags = asked.map(|phase| program.phase(phase).sets.clone()).unwrap_or_default();
     let name = |flag: &FlagId| &program.flags[flag.index()];
     Ok(flags.iter().map(|flag| format!("with `--set {0}`: yes to {0}; without it: no", name(flag))).collect())
-}
-
-fn pinned(reader: &Reader, gate: &GateRow) -> Result<Option<Pinned>, LedgerError> {
-    let bytes = reader.blob(reader.run(&gate.run.0)?.pinned)?;
-    Ok(serde_json::from_slice(&bytes).ok())
 }
 
 /// The red files of the plan, where the gate is about it.

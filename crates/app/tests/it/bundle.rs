@@ -88,6 +88,28 @@ fn one_model_for_all_reviewers_is_a_recorded_degradation() {
     assert_eq!(run.confidence, "medium", "{bundle}");
 }
 
+// EP-08 EP-27
+#[test]
+fn reviewers_of_one_agent_that_names_no_model_are_a_recorded_degradation() {
+    let place = Place::configured(TRIVIAL);
+    let mut script = Script::subtraction();
+    for focus in ["security", "architecture", "correctness"] {
+        let reviewer = role("reviewer").phase("code-review").item(focus);
+        script = script.with(reviewer.says(review("code", focus, "approve", &[])));
+    }
+    let shown = place.feature(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!(run.confidence, "medium");
+    let bundle = place.remand(&["evidence"]).out;
+    let degraded = section(&bundle, "Degradations");
+    assert!(degraded.contains("ran on one model, the default of rehearsal"), "{degraded}");
+    let rows = place.reader().dispatches(&run.run).expect("dispatches");
+    let named = rows.iter().filter(|row| row.phase == "code-review" && row.model.is_some()).count();
+    assert_eq!(named, 0, "a model that nobody named has no name");
+    assert_eq!(place.remand(&["audit"]).code, 0);
+}
+
 // EP-08
 #[test]
 fn reviewers_have_the_models_that_are_configured_for_their_focus() {

@@ -178,9 +178,10 @@ impl Projection<'_> {
         };
         let stated = telemetry.map(|telemetry| telemetry.status.as_str());
         let status = stated.filter(|status| ["DONE", "NEEDS_REVISION", "ERROR"].contains(status));
-        let said_model = match outcome {
-            Outcome::Said(report) => report.model.as_deref(),
-            Outcome::Failed { .. } | Outcome::Supposed(_) => None,
+        let model = match (telemetry, outcome) {
+            (Some(telemetry), _) => telemetry.model.as_deref(),
+            (None, Outcome::Said(report)) => report.model.as_deref(),
+            (None, Outcome::Failed { .. } | Outcome::Supposed(_)) => None,
         };
         self.conn.prepare_cached(DISPATCH_ENDED)?.execute(params![
             row,
@@ -190,7 +191,7 @@ impl Projection<'_> {
             told(usage, tokens).map(whole),
             usage.money.map(whole),
             whole(usage.time),
-            telemetry.and_then(|telemetry| telemetry.model.as_deref()).or(said_model),
+            model,
             telemetry.map(|telemetry| telemetry.driver.as_str()),
             telemetry.and_then(|telemetry| telemetry.session.as_deref()),
             ending.says,

@@ -1,6 +1,7 @@
 //! What routes did to the confidence of a run, in words (EP-27, EP-32).
 
-use remand_kernel::program::Effect;
+use crate::pinned::Pinned;
+use remand_kernel::program::{Effect, Program, Work};
 use remand_kernel::view::RulingView;
 use remand_ledger::query::{DispatchRow, DispatchStatus};
 use remand_ledger::{LedgerError, Reader, RunId};
@@ -23,35 +24,49 @@ impl Lowered {
 /// Every effect of a route that the run took, in no order.
 pub fn lowered(reader: &Reader, run: &RunId) -> Result<BTreeSet<Lowered>, LedgerError> {
     let dispatches = reader.dispatches(run)?;
+    let pinned = Pinned::of(reader, run)?;
+    let is_diverse = |phase: &str| pinned.as_ref().is_some_and(|pinned| is_diverse(&pinned.program, phase));
     let rulings = reader.rulings(run, 0)?.into_iter().map(|row| row.ruling);
     Ok(rulings
         .flat_map(|ruling| {
-            let texts = ruling
-                .effects
-                .iter()
-                .map(|effect| Lowered { effect: effect.clone(), text: text(&ruling, effect, &dispatches) });
+            let shared = shared_model(&ruling.phase, &dispatches).filter(|_| is_diverse(&ruling.phase));
+            let texts = ruling.effects.iter().map(|effect| Lowered {
+                effect: effect.clone(),
+                text: text(&ruling, effect, shared.as_deref()),
+            });
             texts.collect::<Vec<_>>()
         })
         .collect())
 }
 
-fn text(ruling: &RulingView, effect: &str, dispatches: &[DispatchRow]) -> String {
-    let shared = shared_model(&ruling.phase, dispatches).filter(|_| effect == Effect::Degradation.name());
-    match shared {
+fn text(ruling: &RulingView, effect: &str, shared: Option<&str>) -> String {
+    match shared.filter(|_| effect == Effect::Degradation.name()) {
         Some(model) => format!("{}: several of its members ran on one model, {model}", ruling.phase),
         None => format!("{}: {}; {}", ruling.phase, ruling.signal, ruling.why),
     }
 }
 
+/// Tells whether the members of a phase should run on different models.
+fn is_diverse(program: &Program, phase: &str) -> bool {
+    let work = program.phase_named(phase).map(|id| &program.phase(id).work);
+    matches!(work, Some(Work::Each { diverse: true, .. }))
+}
+
 /// A model that did the work of several members of a phase at one visit.
-fn shared_model<'d>(phase: &str, dispatches: &'d [DispatchRow]) -> Option<&'d str> {
+fn shared_model(phase: &str, dispatches: &[DispatchRow]) -> Option<String> {
     let done: Vec<&DispatchRow> = dispatches
         .iter()
         .filter(|row| row.phase == phase && row.status != DispatchStatus::Error && row.item.is_some())
         .collect();
     done.iter().find_map(|row| {
-        let model = row.model.as_deref()?;
-        let others = done.iter().filter(|other| other.visit == row.visit && other.item != row.item);
-        others.map(|other| other.model.as_deref()).any(|other| other == Some(model)).then_some(model)
+        let model = model(row)?;
+        let mut others = done.iter().filter(|other| other.visit == row.visit && other.item != row.item);
+        others.any(|other| self::model(other).as_ref() == Some(&model)).then_some(model)
     })
+}
+
+/// The model that a dispatch ran on; of an agent that named none, its default.
+fn model(row: &DispatchRow) -> Option<String> {
+    let default = || row.driver.as_ref().map(|driver| format!("the default of {driver}"));
+    row.model.clone().or_else(default)
 }

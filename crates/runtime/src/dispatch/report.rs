@@ -58,7 +58,7 @@ pub fn read(
         flags: reading.flags.clone(),
         risk: reading.risk,
         disputes: !reading.disputes.is_empty(),
-        model: heard.model.clone(),
+        model: Some(model(brief, heard)),
         ..Report::default()
     };
     keep_artifacts(brief, &reading, facts, blobs, &mut report);
@@ -72,6 +72,11 @@ pub fn read(
         telemetry.summary.clone_from(&reading.summary);
     }
     Ok(report)
+}
+
+/// The model that did the work. An agent that names none has a default one, which is the same for all its dispatches.
+fn model(brief: &Brief<'_>, heard: &Heard) -> String {
+    heard.model.clone().unwrap_or_else(|| format!("the default of {}", brief.driver.name()))
 }
 
 fn told(problems: &[contract::Problem]) -> String {
