@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::driving;
-use crate::exit::{Exit, Failure, print, print_json, tell};
+use crate::exit::{Exit, Failure, print, print_json, print_line, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
 use remand_ledger::query::{RunRow, RunStage};
@@ -40,7 +40,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let mut host = driving::host(&workplace)?;
-    let mut driven = 0;
+    let (mut driven, mut exit) = (0, Exit::Done);
     for row in &runs {
         if row.stage.is_over() && !driving::is_unfinished(&workplace, row) {
             let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
@@ -56,9 +56,21 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
                 tell(&format!("going on with run {}, at {}", row.run, row.place));
             }
             // With several to go on with, trouble with one is no reason to leave the others.
-            Err(error) if runs.len() > 1 => driving::of_host(&error).print(),
+            Err(error) if runs.len() > 1 => {
+                let failure = driving::of_host(&error);
+                exit = exit.max_with(failure.exit);
+                failure.print();
+                if context.json {
+                    print_line(
+                        &json!({ "run": row.run, "exit": failure.exit.number(), "failure": failure.json() }),
+                    )?;
+                }
+            }
             Err(error) => return Err(driving::of_host(&error)),
         }
     }
-    if driven == 0 { Ok(Exit::Done) } else { driving::drive(context, &workplace, host) }
+    if driven == 0 {
+        return Ok(exit);
+    }
+    Ok(exit.max_with(driving::drive(context, &workplace, host)?))
 }

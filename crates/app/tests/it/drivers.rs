@@ -2,8 +2,11 @@
 
 use super::agents;
 use super::place::Place;
+use super::rehearsed::{REQUEST, Script, TRIVIAL};
 use super::three_tasks::{self, REHEARSAL, assert_sound, assert_untouched, await_some, marked, outcome};
 use remand_ledger::query::RunStage;
+use remand_runtime::lock::DriverLock;
+use serde_json::Value;
 use std::process::{Child, Output};
 
 /// Starts a run whose agents wait, and comes back when this many have begun.
@@ -59,6 +62,40 @@ fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
     let won = ended(winner);
     assert_eq!(won.status.code(), Some(0), "{won:?}");
     outcome(&place);
+}
+
+// CORE-04
+#[test]
+fn of_several_runs_those_that_cannot_be_gone_on_with_decide_how_a_resume_ends() {
+    let place = Place::configured(TRIVIAL);
+    let script = place.beside("quick.yaml", &Script::quick().text());
+    let agent = format!("rehearsal:{script}");
+    let begin = || {
+        let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
+        killed.env("REMAND_DIE_AT", "4").output().expect("the binary runs");
+        let run = place.latest().run;
+        DriverLock::take(&place.home().join("runs").join(&run.0), &run).expect("nobody drives it")
+    };
+    let (one, other) = (begin(), begin());
+    let none = place.remand(&["resume", "--json"]);
+    assert_eq!(none.code, 1, "{none:?}");
+    let told: Vec<Value> = none.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    for line in &told {
+        assert_eq!(line["exit"], 1, "{line}");
+        assert!(
+            line["failure"]["error"].as_str().is_some_and(|text| text.contains("is driven by")),
+            "{line}"
+        );
+    }
+    drop(one);
+    let some = place.remand(&["resume"]);
+    assert_eq!(some.code, 1, "{some:?}");
+    let runs = place.reader().runs().expect("runs");
+    assert_eq!(runs.iter().filter(|row| row.stage == RunStage::Done).count(), 1, "{some:?}");
+    drop(other);
+    let rest = place.remand(&["resume"]);
+    assert_eq!(rest.code, 0, "{rest:?}");
 }
 
 // CORE-17
