@@ -203,7 +203,8 @@ fn costs_are_shown_by_what_is_asked_for() {
     let reviewer = reviewer.says(review("code", "general", "approve", &[]));
     let silent = role("implementer").used(json!({})).writes("sums/sub.py", SUB).says(implemented(""));
     for script in [Script::quick().with(reviewer.clone()), Script::quick().with(silent).with(reviewer)] {
-        let shown = place.quick(&script, &["--budget-money", "2", "--budget-tokens", "1M"]);
+        let limits = ["--budget-money", "2", "--budget-tokens", "1M", "--budget-dispatches", "9"];
+        let shown = place.quick(&script, &limits);
         assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     }
     let lines: &[&[&str]] = &[
