@@ -34,8 +34,33 @@ const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
 #[derive(Debug)]
 pub struct Workshop {
     settings: Arc<Settings>,
-    sites: BTreeMap<RunId, Arc<Site>>,
+    sites: BTreeMap<RunId, Door>,
     under_way: Arc<Mutex<BTreeMap<(RunId, CommandId), Cancel>>>,
+}
+
+/// Leads to the site of a run. Whoever comes first opens it, which takes as long as a checkout does.
+#[derive(Clone, Debug)]
+struct Door {
+    settings: Arc<Settings>,
+    run: RunId,
+    site: Arc<Mutex<Option<Arc<Site>>>>,
+}
+
+impl Door {
+    fn open(&self) -> Result<Arc<Site>, Trouble> {
+        let mut open = lock(&self.site);
+        if let Some(site) = &*open {
+            return Ok(Arc::clone(site));
+        }
+        let site = Arc::new(Site::open(&self.settings, &self.run)?);
+        *open = Some(Arc::clone(&site));
+        Ok(site)
+    }
+
+    /// The site, if it is open.
+    fn site(&self) -> Option<Arc<Site>> {
+        lock(&self.site).clone()
+    }
 }
 
 /// One command to be carried out, with everything it may look at.
@@ -80,13 +105,9 @@ impl Workshop {
         }
     }
 
-    fn site(&mut self, run: &RunId) -> Result<Arc<Site>, Trouble> {
-        if let Some(site) = self.sites.get(run) {
-            return Ok(Arc::clone(site));
-        }
-        let site = Arc::new(Site::open(&self.settings, run)?);
-        self.sites.insert(run.clone(), Arc::clone(&site));
-        Ok(site)
+    fn door(&mut self, run: &RunId) -> Door {
+        let closed = || Door { settings: Arc::clone(&self.settings), run: run.clone(), site: Arc::default() };
+        self.sites.entry(run.clone()).or_insert_with(closed).clone()
     }
 }
 
@@ -95,27 +116,25 @@ impl Effects for Workshop {
         let Some(id) = order.command.id() else {
             return;
         };
-        let site = match self.site(order.run) {
-            Ok(site) => site,
-            Err(trouble) => return reply.send(trouble.into_ending(id)),
-        };
         let cancel = Cancel::new();
         let key = (order.run.clone(), id);
         lock(&self.under_way).insert(key.clone(), cancel.clone());
-        let job = Job {
-            site,
-            program: Arc::clone(order.program),
-            state: Arc::new(order.state.clone()),
-            id,
-            issue: order.issue,
-            cancel,
-        };
-        let (command, under_way) = (order.command.clone(), Arc::clone(&self.under_way));
+        let door = self.door(order.run);
+        let (program, state) = (Arc::clone(order.program), Arc::new(order.state.clone()));
+        let (issue, command) = (order.issue, order.command.clone());
+        let under_way = Arc::clone(&self.under_way);
+        // Nothing is waited for here: the host has other runs to drive.
         std::thread::spawn(move || {
-            let ending = catch_unwind(AssertUnwindSafe(|| carry_out(&job, &command)))
-                .unwrap_or_else(|_| engine_failed("the engine stumbled over itself", id));
+            let ending = catch_unwind(AssertUnwindSafe(|| match door.open() {
+                Ok(site) => carry_out(&Job { site, program, state, id, issue, cancel }, &command),
+                Err(trouble) => trouble.into_ending(id),
+            }))
+            .unwrap_or_else(|_| engine_failed("the engine stumbled over itself", id));
             lock(&under_way).remove(&key);
-            job.site.hand_over(ending, reply);
+            match door.site() {
+                Some(site) => site.hand_over(ending, reply),
+                None => reply.send(ending),
+            }
         });
     }
 
@@ -131,7 +150,7 @@ impl Effects for Workshop {
 
     fn clear_away(&mut self, order: &Order<'_>, id: CommandId) {
         // The trees are the run's own: one that cannot be put back harms nobody.
-        let Ok(site) = self.site(order.run) else { return };
+        let Ok(site) = self.door(order.run).open() else { return };
         let _ = LaneTree::as_it_is(&Job {
             site,
             program: Arc::clone(order.program),
@@ -144,13 +163,13 @@ impl Effects for Workshop {
 
     fn asked(&mut self, order: &Order<'_>) {
         // Papers can be made again at any time: what cannot be written now is written with the next command.
-        if let (Ok(site), Some(id)) = (self.site(order.run), order.command.id()) {
+        if let (Ok(site), Some(id)) = (self.door(order.run).open(), order.command.id()) {
             let _ = papers::bring_along(&site, &id.to_string());
         }
     }
 
     fn finish(&mut self, order: &Order<'_>) {
-        let site = self.site(order.run);
+        let site = self.door(order.run).open();
         layout::finish(&self.settings, order.run, site.as_deref().map_err(Trouble::clone));
         self.sites.remove(order.run);
     }
