@@ -60,6 +60,10 @@ pub(super) fn keep(
             (Some(status), _) if policy.watched => {
                 // The engine kills and counts those who are left, and lets this go on; or it dies, which does as well.
                 let _ = set_parent_process_death_signal(Some(Signal::CONT));
+                // It may have died before that, and nobody would wake what stops now.
+                if getppid() != parent {
+                    abandon();
+                }
                 let _ = kill_process(getpid(), Signal::STOP);
                 ended = Some(status);
             }
