@@ -7,7 +7,9 @@ use crate::commands::{
 };
 use crate::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Drives coding agents through a gated workflow, keeps the evidence itself, and sends every defect back to the
 /// phase that caused it.
@@ -32,6 +34,33 @@ pub struct Cli {
 
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// A command for the user to go on with. It works where this one did: the folders that the command line names are in it,
+/// too.
+pub fn command(words: impl Display) -> String {
+    static PLACE: LazyLock<String> =
+        LazyLock::new(|| Cli::try_parse().map(|cli| cli.place()).unwrap_or_default());
+    format!("remand{} {words}", *PLACE)
+}
+
+impl Cli {
+    /// The options that say where to work, as they are typed.
+    fn place(&self) -> String {
+        let options = [("-C", &self.directory), ("--state", &self.state)];
+        let given = options.into_iter().filter_map(|(name, folder)| Some((name, folder.as_ref()?)));
+        given.map(|(name, folder)| format!(" {name} {}", typed(folder))).collect()
+    }
+}
+
+/// A path as a shell reads it back.
+fn typed(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 #[derive(Debug, Subcommand)]
@@ -251,4 +280,22 @@ pub enum Format {
     Dot,
     Svg,
     Text,
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    // CORE-09
+    #[test]
+    fn a_command_to_go_on_with_names_the_folders_that_this_one_names() {
+        let place = |words: &[&str]| Cli::try_parse_from(words).expect("a command line").place();
+        assert_eq!(place(&["remand", "runs"]), "");
+        assert_eq!(place(&["remand", "runs", "--state", "/a/b-c"]), " --state /a/b-c");
+        assert_eq!(
+            place(&["remand", "-C", "it's here", "--state=s", "runs"]),
+            r" -C 'it'\''s here' --state s"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! Driving runs from the command line: opening a host, going on until a human is needed, and saying how it stands.
 
+use crate::cli;
 use crate::commands::{Context, gates};
 use crate::exit::{Exit, Failure, print, print_json, print_line, tell};
 use crate::progress::{self, Stop};
@@ -249,6 +250,7 @@ fn report(
         Standing::Waiting => Exit::Waiting,
         Standing::Left => Exit::Left,
     };
+    let resume = cli::command(format!("resume {run}"));
     if matches!(standing, Standing::Over(_)) {
         let folder = workplace.home.run(run);
         let missing = [
@@ -257,7 +259,7 @@ fn report(
         ];
         for (what, why) in missing {
             if let Some(why) = why {
-                tell(&format!("{what}: {why}; then `remand resume {run}`"));
+                tell(&format!("{what}: {why}; then `{resume}`"));
             }
         }
     }
@@ -286,12 +288,13 @@ fn report(
             if page.exists() {
                 text.push_str(&format!("evidence: {}\n", page.display()));
             }
-            text.push_str(&format!(
-                "look closer:\n  remand log {run}\n  remand evidence {run}\n  remand diff {run}\n"
-            ));
+            text.push_str("look closer:\n");
+            for name in ["log", "evidence", "diff"] {
+                text.push_str(&format!("  {}\n", cli::command(format!("{name} {run}"))));
+            }
         }
         Standing::Waiting if gates.is_empty() => {
-            text.push_str(&format!("\nrun {run} is paused; `remand resume {run}` lets it go on\n"));
+            text.push_str(&format!("\nrun {run} is paused; `{resume}` lets it go on\n"));
         }
         Standing::Waiting => {
             text.push_str(&format!("\nrun {run} waits for you:\n"));
@@ -300,9 +303,8 @@ fn report(
             }
         }
         Standing::Left => {
-            text.push_str(&format!(
-                "\nstopped driving run {run}; `remand resume {run}` goes on, `remand cancel {run}` ends it\n"
-            ));
+            let cancel = cli::command(format!("cancel {run}"));
+            text.push_str(&format!("\nstopped driving run {run}; `{resume}` goes on, `{cancel}` ends it\n"));
         }
     }
     print(&text)?;

@@ -1,5 +1,6 @@
 //! Where a command works: the repository, its configuration, and the state that is kept for it.
 
+use crate::cli;
 use crate::commands::Context;
 use crate::exit::{Exit, Failure};
 use remand_ledger::{Ledger, LedgerError, Reader};
@@ -92,7 +93,9 @@ pub fn of_config(error: &ConfigError) -> Failure {
 pub fn of_ledger(error: &LedgerError) -> Failure {
     let hint = match error {
         LedgerError::UnderWay { run, .. } => {
-            format!("go on with it by `remand resume {run}`, or end it by `remand cancel {run}`")
+            let (resume, cancel) =
+                (cli::command(format!("resume {run}")), cli::command(format!("cancel {run}")));
+            format!("go on with it by `{resume}`, or end it by `{cancel}`")
         }
         other => other.hint().to_string(),
     };

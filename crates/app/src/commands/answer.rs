@@ -1,6 +1,7 @@
 //! `remand answer`: answers a question, and goes on with the run if nobody else drives it.
 
 use super::Context;
+use crate::cli;
 use crate::driving::{self, Fate};
 use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::workplace::{Workplace, of_ledger};
@@ -51,9 +52,10 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let waiting = reader.requests(&gate.run).map_err(|error| of_ledger(&error))?;
     let answers =
         |event: &Event| matches!(event, Event::Answered { id, .. } if id.to_string() == gate.command);
+    let resume = cli::command(format!("resume {}", gate.run));
     if waiting.iter().any(|request| answers(&request.event)) {
         let what = format!("an answer to this gate of run {} is recorded already", gate.run);
-        return Err(Failure::user(what, format!("`remand resume {}` goes on with it", gate.run)));
+        return Err(Failure::user(what, format!("`{resume}` goes on with it")));
     }
     if args.park {
         let mut host = driving::host(&workplace)?;
@@ -61,7 +63,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         if context.json {
             print_json(&json!({ "run": gate.run, "gate": gate.command, "answer": "recorded" }))?;
         } else {
-            print(&format!("recorded; `remand resume {}` goes on\n", gate.run))?;
+            print(&format!("recorded; `{resume}` goes on\n"))?;
         }
         return Ok(Exit::Done);
     }

@@ -5,6 +5,7 @@ mod record;
 
 use super::Context;
 use super::runs::{chosen, reader_if_any};
+use crate::cli;
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::table::{Ink, line};
 use crate::workplace::{Workplace, of_ledger};
@@ -98,9 +99,9 @@ pub fn answer_with(gate: &GateRow, open: &[GateRow], option: &str) -> String {
     let several = open.iter().filter(|other| other.run == gate.run).count() > 1;
     let option = line::one(option);
     if several {
-        format!("remand answer {}/{} {option}", gate.run, gate.command)
+        cli::command(format!("answer {}/{} {option}", gate.run, gate.command))
     } else {
-        format!("remand answer {} {option}", gate.run)
+        cli::command(format!("answer {} {option}", gate.run))
     }
 }
 

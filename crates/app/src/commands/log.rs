@@ -5,6 +5,7 @@ mod lines;
 
 use super::Context;
 use super::runs::chosen;
+use crate::cli;
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::table::Ink;
 use crate::workplace::Workplace;
@@ -38,7 +39,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     if let Some(task) = &args.task {
         happening::keep_task(&mut happenings, task);
         if happenings.is_empty() {
-            let hint = format!("`remand status {}` lists the tasks", row.run);
+            let hint = format!("`{}` lists the tasks", cli::command(format!("status {}", row.run)));
             return Err(Failure::user(
                 format!("nothing happened to a task `{task}` in run {}", row.run),
                 hint,

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::runs::chosen;
+use crate::cli;
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::table::line;
 use crate::workplace::{Workplace, of_git};
@@ -25,7 +26,10 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let row = chosen(&workplace.reader()?, Some(&args.run))?;
     if !row.stage.is_over() {
         let what = format!("run {} is not over, so its commit cannot be undone yet", row.run);
-        return Err(Failure::user(what, format!("end it with `remand cancel {}`", row.run)));
+        return Err(Failure::user(
+            what,
+            format!("end it with `{}`", cli::command(format!("cancel {}", row.run))),
+        ));
     }
     if !args.yes && !confirmed(&row)? {
         print("nothing was done")?;
@@ -47,7 +51,8 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
 fn confirmed(row: &RunRow) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         let what = format!("the commit of run {} is not undone without being asked to", row.run);
-        return Err(Failure::user(what, format!("say so with `remand rollback {} --yes`", row.run)));
+        let yes = cli::command(format!("rollback {} --yes", row.run));
+        return Err(Failure::user(what, format!("say so with `{yes}`")));
     }
     let request = line::cut(&line::first(&row.request), 80);
     let mut err = std::io::stderr();

@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::beginning::{self, About};
+use crate::cli;
 use crate::driving;
 use crate::exit::{Exit, Failure, tell};
 use crate::recording;
@@ -126,7 +127,8 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let exit = driving::drive(context, &workplace, host)?;
     match (&args.record, exit) {
         (Some(file), Exit::Waiting | Exit::Left) => {
-            tell(&format!("not over, so not recorded; then: remand record {run} {}", file.display()));
+            let record = cli::command(format!("record {run} {}", file.display()));
+            tell(&format!("not over, so not recorded; then: {record}"));
         }
         (Some(file), _) => {
             recording::write(&workplace, &run, file)?;

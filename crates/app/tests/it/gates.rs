@@ -179,3 +179,19 @@ fn a_plan_is_revised_by_what_the_human_says() {
     let shown = place.remand(&["answer", "latest", "approve"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 }
+
+// CORE-09
+#[test]
+fn a_printed_answer_works_where_another_state_directory_was_named() {
+    let place = Place::configured(TRIVIAL);
+    let state = place.project().with_file_name("another").display().to_string();
+    let shown = place.feature(&Script::subtraction(), &["--interactive", "--state", &state]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    let command = shown.out.split('`').find(|part| part.starts_with("remand ")).expect("a command");
+
+    let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+    let answered = place.remand(&words);
+
+    assert_eq!(answered.code, 5, "{}{}", answered.out, answered.err);
+    assert!(answered.out.contains("Are these the right tasks?"), "{}", answered.out);
+}

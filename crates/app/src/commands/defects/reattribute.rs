@@ -1,6 +1,7 @@
 //! `remand defects reattribute`: a human says which phases injected a defect.
 
 use super::super::Context;
+use crate::cli;
 use crate::driving::{self, Fate};
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::workplace::{Workplace, of_ledger};
@@ -66,9 +67,10 @@ fn find(reader: &Reader, run: &RunId, id: &str) -> Result<FindingRow, Failure> {
     if let Some(finding) = findings.iter().rfind(|finding| finding.id == id) {
         return Ok(finding.clone());
     }
+    let list = cli::command(format!("defects {run}"));
     let hint = match nearest(id, findings.iter().map(|finding| finding.id.as_str())) {
-        Some(near) => format!("did you mean `{near}`? `remand defects {run}` lists them"),
-        None => format!("`remand defects {run}` lists them"),
+        Some(near) => format!("did you mean `{near}`? `{list}` lists them"),
+        None => format!("`{list}` lists them"),
     };
     Err(Failure::user(format!("run {run} has no finding `{id}`"), hint))
 }

@@ -1,6 +1,7 @@
 //! The gates of one run with how each was answered (EP-12).
 
 use super::place;
+use crate::cli;
 use crate::commands::runs::heading;
 use crate::table::{Ink, Tone, indented, line};
 use remand_ledger::query::{GateRow, RunRow};
@@ -40,6 +41,8 @@ fn answer(gate: &GateRow) -> String {
             format!("{option}{set}, answered by {} at {}; {of}", line::one(by), when(at))
         }
         (_, _, Some(at)) => format!("withdrawn without an answer at {}; {of}", when(at)),
-        (_, _, None) => format!("open: `remand gates {}` tells how to answer", gate.run),
+        (_, _, None) => {
+            format!("open: `{}` tells how to answer", cli::command(format!("gates {}", gate.run)))
+        }
     }
 }

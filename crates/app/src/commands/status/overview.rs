@@ -1,5 +1,6 @@
 //! All runs under way, with who drives each or what it waits for, and the one that ended last.
 
+use crate::cli;
 use crate::commands::gates::{answer_command, other_options};
 use crate::commands::runs::tone;
 use crate::exit::Failure;
@@ -85,7 +86,8 @@ impl Overview {
             text.push_str(&format!("{run}  {about}\n"));
             text.push_str(&indented(&line::cut(&line::first(&row.request), 96), 2));
             text.push_str(&indented(&how, 2));
-            text.push_str(&indented(&format!("`remand log {}` tells why", row.run), 2));
+            let log = cli::command(format!("log {}", row.run));
+            text.push_str(&indented(&format!("`{log}` tells why"), 2));
         }
         text
     }
@@ -109,7 +111,7 @@ impl UnderWay {
                 2,
             ));
         }
-        let resume = format!("`remand resume {}`", row.run);
+        let resume = format!("`{}`", cli::command(format!("resume {}", row.run)));
         let driver = match (&self.driver, row.stage) {
             (Some(driver), _) => format!("driven by {driver}"),
             (None, RunStage::Waiting) if !self.gates.is_empty() => return text,

@@ -1,6 +1,7 @@
 //! Where one run stands: its place, its tasks, what it spent and what is open.
 
 use super::{spending, tasks};
+use crate::cli;
 use crate::commands::findings;
 use crate::commands::gates::{answer_command, other_options};
 use crate::commands::runs::tone;
@@ -125,15 +126,16 @@ impl Standing {
     }
 
     fn driver_words(&self) -> String {
+        let resume = cli::command(format!("resume {}", self.row.run));
         match (&self.driver, self.row.stage) {
             (Some(driver), _) => driver.clone(),
             (None, RunStage::Waiting) if self.requests > 0 => {
-                format!("nobody; an answer is recorded: `remand resume {}`", self.row.run)
+                format!("nobody; an answer is recorded: `{resume}`")
             }
             (None, RunStage::Waiting) if !self.gates.is_empty() => {
                 "nobody; it waits for an answer".to_string()
             }
-            (None, _) => format!("nobody: `remand resume {}`", self.row.run),
+            (None, _) => format!("nobody: `{resume}`"),
         }
     }
 }
