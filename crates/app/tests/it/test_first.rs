@@ -1,6 +1,7 @@
 //! Tests first: stubs without logic, tests that fail for want of the behaviour, and code that keeps the signatures.
 
 use crate::place::{Place, Shown};
+use crate::programs::desk::tools;
 use crate::rehearsed::{Entry, REQUEST, SUB, Script, plan, role, task};
 use serde_json::{Value, json};
 
@@ -28,6 +29,13 @@ fn done(verdict: &str, kind: &str) -> Value {
     })
 }
 
+fn made(hypothesis: &str) -> Value {
+    json!({
+        "verdict": "done", "hypothesis": hypothesis,
+        "changes": [{"file": "sums/sub.py", "what": "sub"}],
+    })
+}
+
 /// A run of everybody on one task; the entries in front decide what happens.
 fn script(stubs: Stubs) -> Script {
     let files = [("sums/sub.py", "green"), ("sums/add.py", "yellow"), ("tests/test_sub.py", "green")];
@@ -37,10 +45,7 @@ fn script(stubs: Stubs) -> Script {
     task["relevant_context"] = json!([]);
     let mut split = plan(&[task]);
     split["flags"] = json!({"new-symbols": stubs == Stubs::Wanted});
-    let made = json!({
-        "verdict": "done", "hypothesis": "Subtraction is like addition.",
-        "changes": [{"file": "sums/sub.py", "what": "sub"}],
-    });
+    let made = made("Subtraction is like addition.");
     Script::of([
         role("plan").says(
             json!({"verdict": "done", "title": "Subtraction", "markdown": "# Subtraction\n\nAdd it.\n"}),
@@ -152,6 +157,111 @@ fn a_test_that_passes_already_or_is_broken_is_not_red() {
     let shown = run(&place, &script);
     assert_eq!(said(&place, "red"), ["already-green", "wrong-failure", "red"], "{}{}", shown.out, shown.err);
     assert_eq!(said(&place, "entry"), ["ready"]);
+}
+
+// OT-12 OT-15
+#[test]
+fn a_new_test_that_is_skipped_is_neither_red_nor_green() {
+    let marked = |mark: &str| {
+        asserting().replace("    def test_subtracts", &format!("    {mark}\n    def test_subtracts"))
+    };
+    let place = Place::new();
+    let skipped = role("test").round(1).writes("tests/test_sub.py", &marked("@unittest.skip('later')"));
+    let inverted = role("test").round(2).writes("tests/test_sub.py", &marked("@unittest.expectedFailure"));
+    let script = script(Stubs::Wanted)
+        .with(skipped.says(done("ready", "stub")))
+        .with(inverted.says(done("ready", "stub")))
+        .with(
+            role("make")
+                .round(1)
+                .writes(
+                    "sums/sub.py",
+                    &format!(
+                        "import unittest\n\n\n{}",
+                        STUB.replace("NotImplementedError", "unittest.SkipTest(\"later\")")
+                    ),
+                )
+                .says(made("First.")),
+        )
+        .with(role("make").round(2).writes("sums/sub.py", SUB).says(made("Second.")));
+    let shown = run(&place, &script);
+    assert_eq!(said(&place, "red"), ["wrong-failure", "wrong-failure", "red"], "{}{}", shown.out, shown.err);
+    assert_eq!(said(&place, "green"), ["failed", "passed"], "{}{}", shown.out, shown.err);
+    assert!(findings(&place).contains("is skipped, or expected to fail"), "{}", findings(&place));
+}
+
+// OT-12 OT-13
+#[test]
+fn typescript_tests_are_red_by_what_the_report_of_their_runner_says() {
+    if std::env::var("REMAND_TEST_WITHOUT").is_ok_and(|without| without.split(',').any(|name| name == "npm"))
+    {
+        eprintln!("NOT TESTED: vitest, since REMAND_TEST_WITHOUT names npm");
+        return;
+    }
+    let modules = tools().join("npm/node_modules");
+    assert!(
+        modules.is_dir(),
+        "vitest is missing: `tools/toolchains` installs it; REMAND_TEST_WITHOUT=npm goes without"
+    );
+    let place = Place::new();
+    place.git(&["rm", "-q", "-r", "pyproject.toml", "sums", "tests"]);
+    place.write(
+        "package.json",
+        r#"{"name": "sums", "type": "module", "scripts": {"test": "vitest --globals"}}"#,
+    );
+    place.write(".gitignore", "node_modules\n");
+    place.write("src/add.ts", "export function add(a: number, b: number): number {\n  return a + b;\n}\n");
+    place.write(
+        "test/add.test.ts",
+        "import { add } from '../src/add';\n\ntest('adds', () => expect(add(1, 2)).toBe(3));\n",
+    );
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "TypeScript"]);
+    std::os::unix::fs::symlink(modules, place.project().join("node_modules")).expect("a link");
+
+    let code = |body: &str| format!("export function sub(a: number, b: number): number {{\n  {body}\n}}\n");
+    let test = |title: &str, body: &str| {
+        format!("import {{ sub }} from '../src/sub';\n\n{title}('subtracts', () => {{\n  {body}\n}});\n")
+    };
+    let writing = |round: u32, text: &str| {
+        role("test").round(round).writes("test/sub.test.ts", text).says(json!({
+            "verdict": "ready", "hypothesis": "There is no subtraction yet.",
+            "changes": [{
+                "file": "test/sub.test.ts", "what": "a test",
+                "tests": [{"name": "subtracts", "criterion": "AC-1", "kind": "stub"}],
+            }],
+        }))
+    };
+    let made = json!({
+        "verdict": "done", "hypothesis": "Subtraction is like addition.",
+        "changes": [{"file": "src/sub.ts", "what": "sub"}],
+    });
+    let mut task = task("task-1", &[("src/sub.ts", "green"), ("test/sub.test.ts", "green")], &[]);
+    task["signatures"] = json!(["export function sub(a: number, b: number): number"]);
+    (task["concerns"], task["lines"], task["work"]) = (json!(["subtraction"]), json!(12), json!(["runtime"]));
+    task["relevant_context"] = json!([]);
+    let mut split = plan(&[task]);
+    split["flags"] = json!({"new-symbols": true});
+    let script = Script::of([
+        role("plan").says(
+            json!({"verdict": "done", "title": "Subtraction", "markdown": "# Subtraction\n\nAdd it.\n"}),
+        ),
+        role("plan/split").says(split),
+        role("make/stubs")
+            .writes("src/sub.ts", &code("throw new Error(\"not implemented\");"))
+            .says(made.clone()),
+        writing(1, &test("test.skip", "expect(sub(3, 2)).toBe(1);")),
+        writing(2, &test("test", "expect(1).toBe(2);")),
+        writing(3, &test("test", "expect(sub(3, 2)).toBe(1);")),
+        role("make").writes("src/sub.ts", &code("return a - b;")).says(made),
+    ]);
+    let shown = run(&place, &script);
+    assert_eq!(said(&place, "red"), ["wrong-failure", "wrong-failure", "red"], "{}{}", shown.out, shown.err);
+    let found = findings(&place);
+    assert!(found.contains("is skipped, or expected to fail"), "{found}");
+    assert!(found.contains("fails (assertion), but not at a stub"), "{found}");
+    assert_eq!(said(&place, "entry"), ["ready"]);
+    assert_eq!(said(&place, "green"), ["passed"], "{}{}", shown.out, shown.err);
 }
 
 // OT-15

@@ -77,7 +77,7 @@ fn python_is_tested_by_pytest_where_it_can_be_imported() {
     };
     fake(&project, "#!/bin/sh\n[ \"$*\" = '-c import pytest' ]\n");
     let found = project.detect();
-    assert_eq!(told(&found)[2], "2 pytest python3 -m pytest -rA -p no:cacheprovider");
+    assert_eq!(told(&found)[2], "2 pytest python3 -m pytest -rA -v -p no:cacheprovider");
     assert_eq!((found[2].parser, found[2].environment["PYTHONPATH"].as_str()), (Parser::Pytest, "src"));
     fake(&project, "#!/bin/sh\nexit 1\n");
     assert_eq!(told(&project.detect())[2], "2 unittest python3 -m unittest discover -v -s tests");

@@ -1,8 +1,12 @@
 //! Why single tests failed, as far as their runner says it: for tests that are to fail before the code is there
 //! (OT-12, OT-15).
 
+use super::parsers::{go, libtest, nextest, node, pytest};
 use super::spec::Parser;
 use std::collections::BTreeMap;
+
+/// Stands before what report files say, at the end of an output.
+const REPORTED: &str = "--- failures by the report ---\n";
 
 /// The kind of a test's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,13 +64,16 @@ const ENVIRONMENT: [&str; 6] = [
     "Operation not permitted",
 ];
 const STUB: [&str; 3] = ["not yet implemented", "not implemented", "NotImplementedError"];
-const BROKEN: [&str; 9] = [
+const BROKEN: [&str; 12] = [
     "SyntaxError",
     "IndentationError",
     "ImportError",
     "ModuleNotFoundError",
     "ERR_MODULE_NOT_FOUND",
     "Cannot find module",
+    "Failed to resolve import",
+    "Failed to load",
+    "Test suite failed to run",
     "Failed to import test module",
     "error collecting",
     "fixture '",
@@ -77,37 +84,88 @@ const ASSERTION: [&str; 5] = ["assert", "Assert", "Expected", "expected", "ERR_A
 /// its runner does not tell.
 pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
     let texts = match parser {
-        Parser::Cargo => sections(output, |line| line.strip_prefix("---- ")?.strip_suffix(" stdout ----")),
+        Parser::Cargo => sections(output, |line| {
+            Some(libtest::without_line(line.strip_prefix("---- ")?.strip_suffix(" stdout ----")?))
+        }),
+        Parser::Nextest => sections(output, nextest::heading),
         Parser::Pytest => lines(output),
         Parser::Unittest => sections(output, |line| {
             let rest = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "))?;
             let (method, path) = rest.split_once(" (")?;
             let path = path.split(')').next()?;
             // A module that cannot be loaded is listed as if it were a test.
-            Some(if path.ends_with(method) && !method.contains('.') { path } else { method })
+            Some(if path.ends_with(method) && !method.contains('.') { path } else { method }.to_string())
         }),
         Parser::Node | Parser::Tap => sections(output, |line| {
             let line = line.trim_start();
             let rest = line.strip_prefix("not ok ").or_else(|| line.strip_prefix("✖ "))?;
             let rest = rest.split_once(" - ").map_or(rest, |(_, name)| name);
-            Some(rest.rsplit_once(" (").map_or(rest, |(name, _)| name))
+            Some(node::without_duration(rest).to_string())
         }),
-        _ => BTreeMap::new(),
+        Parser::Jest | Parser::Junit => {
+            let reported = output.rsplit_once(REPORTED).map_or("", |(_, reported)| reported);
+            sections(reported, |line| (!line.starts_with(' ')).then(|| line.to_string()))
+        }
+        Parser::Go => go::outputs(output),
+        Parser::None => BTreeMap::new(),
     };
-    let telling = |text: String| match parser {
-        // The indented lines of a traceback quote the code, which may hold any word.
-        Parser::Unittest => text.lines().filter(|line| !line.starts_with(' ')).collect::<Vec<_>>().join("\n"),
-        _ => text,
+    let told = texts.into_iter().filter(|(_, text)| !may_be_silent(parser) || !text.trim().is_empty());
+    told.map(|(name, text)| {
+        let kind = kind(&telling(parser, &name, &text));
+        (name, kind)
+    })
+    .collect()
+}
+
+/// What of a text says why a test failed: names, and what is quoted from the code, may hold any word.
+fn telling(parser: Parser, name: &str, text: &str) -> String {
+    let without = |is_quoted: fn(&str) -> bool| {
+        text.lines().filter(|line| !is_quoted(line)).collect::<Vec<_>>().join("\n")
     };
-    texts.into_iter().map(|(name, text)| (name, kind(&telling(text)))).collect()
+    match parser {
+        // The indented lines of a traceback quote the code.
+        Parser::Unittest => without(|line| line.starts_with(' ')),
+        Parser::Jest | Parser::Junit => without(|line| line.trim_start().starts_with("at ")),
+        Parser::Cargo | Parser::Nextest => text.replace(name.rsplit(' ').next().unwrap_or(name), ""),
+        Parser::None | Parser::Pytest | Parser::Node | Parser::Go | Parser::Tap => text.to_string(),
+    }
+}
+
+/// Whether the format of a runner leaves it open to say why a test failed.
+pub fn may_be_silent(parser: Parser) -> bool {
+    match parser {
+        Parser::None | Parser::Tap | Parser::Junit => true,
+        Parser::Cargo
+        | Parser::Nextest
+        | Parser::Pytest
+        | Parser::Unittest
+        | Parser::Node
+        | Parser::Jest
+        | Parser::Go => false,
+    }
+}
+
+/// What report files say of failures, to be kept with the output: a name, and the text below it, indented.
+pub fn kept(told: &[(String, String)]) -> String {
+    let mut text = String::new();
+    for (name, message) in told {
+        text.push_str(if text.is_empty() { REPORTED } else { "" });
+        text.push_str(&name.replace('\n', " "));
+        text.push('\n');
+        for line in message.lines() {
+            text.push_str("    ");
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
 }
 
 /// The kind of the failure of a test, by a name that may have more in front of it than the runner's own.
 pub fn kind_of(failures: &BTreeMap<String, FailureKind>, test: &str) -> Option<FailureKind> {
-    let own = |name: &str| {
-        test == name || test.strip_suffix(name).is_some_and(|head| head.ends_with([' ', '.', ':', '>', '/']))
-    };
-    failures.iter().find(|(name, _)| own(name)).map(|(_, kind)| *kind)
+    let own =
+        |name: &str| test.strip_suffix(name).is_some_and(|head| head.ends_with([' ', '.', ':', '>', '/']));
+    failures.get(test).or_else(|| failures.iter().find(|(name, _)| own(name)).map(|(_, kind)| kind)).copied()
 }
 
 fn kind(text: &str) -> FailureKind {
@@ -126,13 +184,16 @@ fn kind(text: &str) -> FailureKind {
 }
 
 /// The text behind each heading, up to the next.
-fn sections(output: &str, heading: impl Fn(&str) -> Option<&str>) -> BTreeMap<String, String> {
+fn sections(output: &str, heading: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     let mut open: Option<String> = None;
     for line in output.lines() {
         if let Some(name) = heading(line) {
-            open = Some(name.trim().to_string());
-            found.entry(name.trim().to_string()).or_default();
+            let name = name.trim().to_string();
+            open = (!name.is_empty()).then_some(name);
+            if let Some(name) = &open {
+                found.entry(name.clone()).or_default();
+            }
         } else if line.trim_start().starts_with("ok ")
             || line == "failures:"
             || line.starts_with("test result: ")
@@ -150,10 +211,10 @@ fn sections(output: &str, heading: impl Fn(&str) -> Option<&str>) -> BTreeMap<St
 fn lines(output: &str) -> BTreeMap<String, String> {
     let told = output.lines().filter_map(|line| {
         let (word, rest) = line.split_once(' ')?;
-        let (name, message) = rest.split_once(" - ").unwrap_or((rest, ""));
+        let (name, message) = pytest::named(rest);
         match word {
-            "FAILED" => Some((name.trim().to_string(), message.to_string())),
-            "ERROR" => Some((name.trim().to_string(), format!("error collecting: {message}"))),
+            "FAILED" => Some((name.to_string(), message.to_string())),
+            "ERROR" => Some((name.to_string(), format!("error collecting: {message}"))),
             _ => None,
         }
     });
@@ -162,6 +223,7 @@ fn lines(output: &str) -> BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::parsers;
     use super::*;
 
     // OT-12
@@ -229,6 +291,43 @@ failures:
         let found = failures(Parser::Node, output);
         assert_eq!(kind_of(&found, "adds"), Some(FailureKind::Stub));
         assert_eq!(kind_of(&found, "subtracts"), Some(FailureKind::Assertion));
+    }
+
+    // OT-12
+    #[test]
+    fn reports_tell_by_the_messages_that_are_kept_with_the_output() {
+        let report = |text: &str| {
+            let told = parsers::parse(Parser::Jest, "", &[text.to_string()]).told;
+            let output = format!("✓ other\n{}", kept(&told));
+            failures(Parser::Jest, &output).into_values().collect::<Vec<_>>()
+        };
+        let sample = include_str!("../../../../fixtures/test-output/vitest.json");
+        assert_eq!(report(sample), [FailureKind::Assertion, FailureKind::Broken]);
+        let stub = r#"{"testResults": [{"name": "sub.test.ts", "assertionResults": [{"title": "asserts", "status": "failed",
+            "failureMessages": ["Error: not implemented\n    at sub (/assert/sub.ts:2:9)"]}]}]}"#;
+        assert_eq!(report(stub), [FailureKind::Stub]);
+        let missing = stub.replace("Error: not implemented", "TypeError: sub is not a function");
+        assert_eq!(report(&missing), [FailureKind::Missing]);
+        let xml = r#"<t><testcase name="a"><failure type="AssertionError">at x</failure></testcase>
+            <testcase name="b"><failure/></testcase></t>"#;
+        let told = parsers::parse(Parser::Junit, "", &[xml.to_string()]).told;
+        let found = failures(Parser::Junit, &kept(&told));
+        assert_eq!(kind_of(&found, "a"), Some(FailureKind::Assertion));
+        assert_eq!(kind_of(&found, "b"), None, "a report may say nothing");
+    }
+
+    // OT-12
+    #[test]
+    fn nextest_and_go_tell_by_what_the_test_wrote() {
+        let output = include_str!("../../../../fixtures/test-output/nextest.txt");
+        let found = failures(Parser::Nextest, output);
+        assert_eq!(kind_of(&found, "demo bad"), Some(FailureKind::Assertion));
+        assert_eq!(kind_of(&found, "demo flaky"), Some(FailureKind::Missing));
+        assert_eq!(kind_of(&found, "demo good"), None);
+        let stub = output.replace("    no\n", "    not yet implemented\n");
+        assert_eq!(kind_of(&failures(Parser::Nextest, &stub), "demo flaky"), Some(FailureKind::Stub));
+        let output = "{\"Action\":\"output\",\"Package\":\"a\",\"Test\":\"TestX\",\"Output\":\"panic: not implemented\\n\"}\n";
+        assert_eq!(kind_of(&failures(Parser::Go, output), "a.TestX"), Some(FailureKind::Stub));
     }
 
     #[test]

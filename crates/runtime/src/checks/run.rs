@@ -1,6 +1,7 @@
 //! Runs checks in order and says what became of each; every check of the selection has an outcome.
 
 use super::affected::LeftOut;
+use super::failure;
 use super::job::{Bench, Missing};
 use super::outcome::{CheckOutcome, End, Known, Listed, Steadiness};
 use super::parsers::{self, Report};
@@ -197,7 +198,7 @@ impl Checked<'_> {
             end,
             exit_code,
             snippet: snippet(report.readable.as_deref().unwrap_or(&text), interest),
-            output: ran.output.clone(),
+            output: [ran.output.as_slice(), failure::kept(&report.told).as_bytes()].concat(),
             collected: report.collected,
             duration: ran.duration,
             tests: report.tests,

@@ -3,7 +3,7 @@
 use super::begun::Begun;
 use super::checking::{Checked, Checking};
 use super::integrity::{self, Plan};
-use super::test_first::broken_signatures;
+use super::test_first::{broken_signatures, not_run};
 use super::{Done, claims, finding, tiers};
 use crate::checks::{
     self, Before, Change, CheckOutcome, Files, HadTests, Integrity, LeftOut, Listed, Occasion, Past, Recorded,
@@ -57,6 +57,7 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: Size) -> Resu
     let lane = LaneContent::of(job)?;
     let mut ran = run_checks(job, &lane, Which::All, task, RowPhase::After)?;
     ran.findings.extend(broken_signatures(job, &lane.tree)?);
+    ran.findings.extend(not_run(job, &ran.outcomes)?);
     ran.count_regressions();
     let (readiness, leaks) = tiers::fourth(job, &lane, blamed, size)?;
     ran.add(job, &readiness, leaks);

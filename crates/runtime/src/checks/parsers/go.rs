@@ -3,7 +3,7 @@
 use super::{Ends, Report};
 use remand_kernel::change::TestEnd;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -48,4 +48,14 @@ pub fn parse(text: &str) -> Report {
     }
     let collected = has_spoken.then(|| ends.len());
     Report { readable: Some(readable), ..ends.report(collected) }
+}
+
+/// What each test wrote.
+pub fn outputs(text: &str) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+    for line in lines.filter(|line| !line.test.is_empty()) {
+        found.entry(format!("{}.{}", line.package, line.test)).or_default().push_str(&line.output);
+    }
+    found
 }

@@ -16,6 +16,9 @@ struct File {
     name: String,
     #[serde(default)]
     status: String,
+    /// Why it fails by itself.
+    #[serde(default)]
+    message: String,
     #[serde(default)]
     assertion_results: Vec<Case>,
 }
@@ -38,6 +41,7 @@ struct Case {
 /// Reads report files; names are `file > group > test`. A file that fails without a failed test is one by itself.
 pub fn parse(reports: &[String]) -> Report {
     let mut ends = Ends::default();
+    let mut told = Vec::new();
     let mut read = 0;
     for text in reports {
         let Ok(whole) = serde_json::from_str::<Whole>(text) else { continue };
@@ -47,26 +51,32 @@ pub fn parse(reports: &[String]) -> Report {
             let mut has_failed = false;
             for case in file.assertion_results {
                 let Some(end) = case.end() else { continue };
-                has_failed |= end == TestEnd::Failed;
                 let parts = [name.clone()].into_iter().chain(case.ancestor_titles).chain([case.title]);
-                ends.add(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" > "), end);
+                let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+                if end == TestEnd::Failed {
+                    has_failed = true;
+                    told.push((parts.join(" > "), case.failure_messages.join("\n")));
+                }
+                ends.add(parts.join(" > "), end);
             }
             if file.status == "failed" && !has_failed {
+                told.push((name.clone(), file.message));
                 ends.add(name, TestEnd::Failed);
             }
         }
     }
     let collected = (read > 0).then(|| ends.len());
-    ends.report(collected)
+    Report { told, ..ends.report(collected) }
 }
 
 impl Case {
-    /// None for what was skipped or is still to be written.
+    /// None for what the report says nothing of. What is still to be written is skipped.
     fn end(&self) -> Option<TestEnd> {
         match self.status.as_str() {
             "passed" if self.invocations > 1 || !self.failure_messages.is_empty() => Some(TestEnd::Flaky),
             "passed" => Some(TestEnd::Passed),
             "failed" => Some(TestEnd::Failed),
+            "pending" | "skipped" | "todo" | "disabled" => Some(TestEnd::Skipped),
             _ => None,
         }
     }

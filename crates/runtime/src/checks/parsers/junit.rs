@@ -7,16 +7,32 @@ use roxmltree::{Document, Node};
 /// Reads report files; no file at all tells nothing, and one that is no XML is left out.
 pub fn parse(reports: &[String]) -> Report {
     let mut ends = Ends::default();
+    let mut told = Vec::new();
     let mut read = 0;
     for text in reports {
         let Ok(document) = Document::parse(text) else { continue };
         read += 1;
         for case in document.descendants().filter(|node| node.has_tag_name("testcase")) {
-            ends.add(name(&case), end(&case));
+            let end = end(&case);
+            if end == TestEnd::Failed {
+                told.push((name(&case), message(&case)));
+            }
+            ends.add(name(&case), end);
         }
     }
     let collected = (read > 0).then(|| ends.len());
-    ends.report(collected)
+    Report { told, ..ends.report(collected) }
+}
+
+/// The type, message and trace of a failure and, where a program is all there is, what it wrote.
+fn message(case: &Node<'_, '_>) -> String {
+    let parts = case.children().filter(|child| {
+        ["failure", "error", "system-out", "system-err"].iter().any(|tag| child.has_tag_name(*tag))
+    });
+    let texts = parts.flat_map(|part| {
+        [part.attribute("type"), part.attribute("message"), part.text()].map(Option::unwrap_or_default)
+    });
+    texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 fn end(case: &Node<'_, '_>) -> TestEnd {

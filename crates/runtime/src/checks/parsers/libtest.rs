@@ -107,7 +107,7 @@ fn binary(header: &str) -> String {
 }
 
 /// The name of a documentation test without its line, which moves with every edit above it.
-fn without_line(name: &str) -> String {
+pub fn without_line(name: &str) -> String {
     match name.split_once(" (line ") {
         Some((head, tail)) => {
             let rest = tail.split_once(')').map_or("", |(_, rest)| rest);

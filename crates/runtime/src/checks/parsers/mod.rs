@@ -3,13 +3,13 @@
 //! A parser never decides whether a check passed: the exit code does. Tests that were skipped or ignored are listed as
 //! such where the runner names them, and are no tests that ran.
 
-mod go;
+pub(super) mod go;
 mod jest;
 mod junit;
-mod libtest;
-mod nextest;
-mod node;
-mod pytest;
+pub(super) mod libtest;
+pub(super) mod nextest;
+pub(super) mod node;
+pub(super) mod pytest;
 mod tap;
 mod unittest;
 
@@ -29,6 +29,8 @@ pub struct Report {
     pub collected: Option<u32>,
     /// The output for people, where the runner's own is for machines.
     pub readable: Option<String>,
+    /// What report files say of the tests that failed: they are gone with the run, and the output does not hold it.
+    pub told: Vec<(String, String)>,
 }
 
 /// Reads an output or, where the parser reads reports, the texts of the report files.
@@ -73,7 +75,7 @@ impl Ends {
 
     fn report(self, collected: Option<u32>) -> Report {
         let tests = self.0.into_iter().map(|(name, end)| TestResult { name, end }).collect();
-        Report { tests, collected, readable: None }
+        Report { tests, collected, ..Report::default() }
     }
 }
 

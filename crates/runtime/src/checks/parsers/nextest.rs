@@ -17,6 +17,7 @@ pub fn parse(text: &str) -> Report {
                 collected = Some(number_before(rest, "passed") + number_before(rest, "failed"));
                 break;
             }
+            ["SKIP"] => ends.add(name(rest), TestEnd::Skipped),
             ["PASS" | "LEAK"] => ends.add(name(rest), TestEnd::Passed),
             ["FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL"] => ends.add(name(rest), TestEnd::Failed),
             [signal] if signal.starts_with("SIG") => ends.add(name(rest), TestEnd::Failed),
@@ -35,12 +36,26 @@ pub fn parse(text: &str) -> Report {
     ends.report(collected)
 }
 
-/// `  TRY 2 PASS [   0.034s] (1/5) demo adds` as its first words and what stands behind the time.
+/// The test whose output begins behind a line, where it failed; an empty name where another one's or nothing begins.
+pub fn heading(line: &str) -> Option<String> {
+    let (status, rest) = timed(line)?;
+    let has_failed = match status.as_slice() {
+        ["FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL"] => true,
+        ["TRY", _, end] => *end != "PASS",
+        [signal] => signal.starts_with("SIG"),
+        _ => false,
+    };
+    Some(if has_failed { name(rest) } else { String::new() })
+}
+
+/// `  TRY 2 PASS [   0.034s] (1/5) demo adds` as its first words and what stands behind the time, of which a test that
+/// was skipped has none.
 fn timed(line: &str) -> Option<(Vec<&str>, &str)> {
     let (head, rest) = line.split_once('[')?;
-    let (time, rest) = rest.split_once("s]")?;
-    time.trim().trim_start_matches('>').parse::<f64>().ok()?;
-    Some((head.split_whitespace().collect(), rest))
+    let head: Vec<&str> = head.split_whitespace().collect();
+    let (time, rest) = rest.split_once(if head == ["SKIP"] { "]" } else { "s]" })?;
+    let time = time.trim().trim_start_matches('>');
+    (time.parse::<f64>().is_ok() || head == ["SKIP"]).then_some((head, rest))
 }
 
 /// Past the count that newer versions write before the name.

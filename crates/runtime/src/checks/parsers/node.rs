@@ -50,7 +50,7 @@ fn result(text: &str) -> Option<(TestEnd, &str)> {
 }
 
 /// `adds (0.5ms)` as `adds`.
-fn without_duration(text: &str) -> &str {
+pub fn without_duration(text: &str) -> &str {
     match text.rsplit_once(" (") {
         Some((name, time)) if time.ends_with("ms)") => name,
         Some(_) | None => text,

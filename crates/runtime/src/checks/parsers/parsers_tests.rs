@@ -60,6 +60,18 @@ fn pytest_without_tests_collected_zero() {
     assert_eq!(read(Parser::Pytest, sample!("pytest-empty.txt")), "0 collected\n");
 }
 
+// OT-12
+#[test]
+fn pytest_names_what_is_skipped_in_verbose_lines_alone() {
+    let text = "test_a.py::test_adds PASSED [ 50%]\ntest_a.py::test_later SKIPPED (why) [100%]\n\n\
+                ==== short test summary info ====\nPASSED test_a.py::test_adds\nSKIPPED [1] test_a.py:3: why\n\
+                ==== 1 passed, 1 skipped in 0.01s ====\n";
+    assert_eq!(
+        read(Parser::Pytest, text),
+        "1 collected\npassed test_a.py::test_adds\nskipped test_a.py::test_later\n"
+    );
+}
+
 // EP-19
 #[test]
 fn nextest_tells_each_test_and_what_passed_only_when_tried_again() {
@@ -68,6 +80,7 @@ fn nextest_tells_each_test_and_what_passed_only_when_tried_again() {
     failed demo bad
     failed demo flaky
     passed demo good
+    skipped demo skipped
     failed demo::it aborts
     passed demo::it whole
     ");
@@ -76,6 +89,7 @@ fn nextest_tells_each_test_and_what_passed_only_when_tried_again() {
     failed demo bad
     flaky demo flaky
     passed demo good
+    skipped demo skipped
     failed demo::it aborts
     passed demo::it whole
     ");
@@ -90,6 +104,7 @@ fn jest_and_vitest_tell_each_test_and_files_that_fail_by_themselves() {
     passed src/a.test.js > sums > adds
     failed src/a.test.js > sums > fails
     flaky src/a.test.js > sums > flaky
+    skipped src/a.test.js > sums > later
     failed src/b.test.js
     ");
     assert_snapshot!(told(sample!("jest.json")), @r"
@@ -97,6 +112,8 @@ fn jest_and_vitest_tell_each_test_and_files_that_fail_by_themselves() {
     passed a.test.js > sums > adds
     failed a.test.js > sums > fails
     flaky a.test.js > sums > flaky
+    skipped a.test.js > sums > later
+    skipped a.test.js > sums > more
     failed b.test.js
     ");
     assert_eq!(parse(Parser::Jest, "", &[]).collected, None);

@@ -1,4 +1,4 @@
-//! `pytest -rA` or `pytest -v`.
+//! `pytest -rA`, `pytest -v`, or both.
 
 use super::{Ends, Report, number_before};
 use remand_kernel::change::TestEnd;
@@ -6,17 +6,20 @@ use remand_kernel::change::TestEnd;
 const SUMMARY: &str = "short test summary info";
 const COUNTED: [&str; 5] = ["passed", "failed", "error", "errors", "xpassed"];
 
-/// Reads the short summary where it is there, and the lines of `-v` otherwise.
+/// Reads the short summary where it is there, and the lines of `-v` otherwise. The summary folds what is skipped, so that
+/// only these lines name it.
 pub fn parse(text: &str) -> Report {
     let lines: Vec<&str> = text.lines().collect();
     // Captured output may hold anything, even another summary; the last one is pytest's own.
     let summary = lines.iter().rposition(|line| line.starts_with('=') && line.contains(SUMMARY));
     let mut ends = Ends::default();
     match summary {
-        Some(at) => lines[at + 1..]
-            .iter()
-            .filter_map(|line| summarised(line))
-            .for_each(|(name, end)| ends.add(name, end)),
+        Some(at) => {
+            let skipped = lines[..at].iter().filter_map(|line| verbose(line));
+            let skipped = skipped.filter(|(_, end)| *end == TestEnd::Skipped);
+            let summarised = lines[at + 1..].iter().filter_map(|line| summarised(line));
+            skipped.chain(summarised).for_each(|(name, end)| ends.add(name, end));
+        }
         None => lines.iter().filter_map(|line| verbose(line)).for_each(|(name, end)| ends.add(name, end)),
     }
     let collected = lines.iter().rev().find_map(|line| total(line));
@@ -33,6 +36,11 @@ fn summarised(line: &str) -> Option<(String, TestEnd)> {
         "SKIPPED" if rest.contains("::") => TestEnd::Skipped,
         _ => return None,
     };
+    Some((named(rest).0.to_string(), end))
+}
+
+/// The name of a test and its message in a line of the summary.
+pub fn named(rest: &str) -> (&str, &str) {
     // Parameters in brackets may hold the dash that begins the message.
     let cut = match rest.find('[') {
         Some(bracket) if rest.find(" - ").is_none_or(|dash| bracket < dash) => {
@@ -40,7 +48,8 @@ fn summarised(line: &str) -> Option<(String, TestEnd)> {
         }
         Some(_) | None => rest.find(" - "),
     };
-    Some((cut.map_or(rest, |cut| &rest[..cut]).trim_end().to_string(), end))
+    let (name, message) = rest.split_at(cut.unwrap_or(rest.len()));
+    (name.trim(), message.strip_prefix(" - ").unwrap_or(message))
 }
 
 fn verbose(line: &str) -> Option<(String, TestEnd)> {

@@ -36,7 +36,7 @@ fn checks(folder: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
         None => probe.runs(folder, &["python3", "-c", "import pytest"]),
     };
     let tested = if has_pytest {
-        let argv = Action::argv(&[&python, "-m", "pytest", "-rA", "-p", "no:cacheprovider"]);
+        let argv = Action::argv(&[&python, "-m", "pytest", "-rA", "-v", "-p", "no:cacheprovider"]);
         CheckSpec::new("pytest", Tier::Two, argv).parsed_by(Parser::Pytest)
     } else {
         let mut argv = vec![python.as_str(), "-m", "unittest", "discover", "-v"];

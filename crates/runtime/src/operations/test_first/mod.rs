@@ -9,6 +9,7 @@ mod stubs;
 
 pub use entry::run as entry;
 pub use red::run as red;
+pub use seen::not_run;
 pub use signatures::findings as broken_signatures;
 pub use stubs::run as stubs;
 

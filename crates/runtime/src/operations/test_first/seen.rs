@@ -1,24 +1,45 @@
 //! What the new tests do on the tree that the code is to be written on.
 
 use super::super::verify::{Ran, befores, run_checks};
-use super::stubs_of;
-use crate::checks::{CheckOutcome, FailureKind, Parser, Which, failures, kind_of};
+use super::{of_tests, red, stubs_of};
+use crate::checks::{CheckOutcome, FailureKind, Parser, Which, failures, kind_of, may_be_silent};
 use crate::dispatch::is_test;
 use crate::git::{Files, TreeId};
 use crate::workshop::{Job, LaneContent, Trouble};
-use remand_kernel::change::TestEnd;
+use remand_kernel::change::{TestEnd, TestResult};
 use remand_kernel::evidence::RowPhase;
+use remand_kernel::finding::{Finding, Severity};
 use remand_ledger::query::CheckFilter;
 use remand_source::with_test_modules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+/// The operation by which a workflow has tests come first.
+const RED: &str = "verify-red";
+
 /// One test that the base does not have.
 pub struct NewTest {
     pub name: String,
     pub end: TestEnd,
-    /// None where it passed, or its runner does not say why it failed.
+    /// None where it did not fail, or its runner does not say why.
     pub kind: Option<FailureKind>,
+    parser: Parser,
+}
+
+/// Why it is not known how a test fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untold {
+    /// The format of its runner leaves it open to say so.
+    ByItsFormat,
+    Otherwise,
+}
+
+impl NewTest {
+    /// Why it is not known how it fails, where that is so.
+    pub fn untold(&self) -> Option<Untold> {
+        let is_silent = if may_be_silent(self.parser) { Untold::ByItsFormat } else { Untold::Otherwise };
+        (self.end == TestEnd::Failed && self.kind.is_none()).then_some(is_silent)
+    }
 }
 
 /// What was seen.
@@ -86,10 +107,31 @@ fn new_tests(job: &Job, outcome: &CheckOutcome, known: &Known) -> Vec<NewTest> {
         return Vec::new();
     }
     let told = failures(parser, &String::from_utf8_lossy(&outcome.output));
-    let tests = outcome.tests.iter().filter(|test| !known.names.contains(&test.name));
-    tests
-        .map(|test| NewTest { name: test.name.clone(), end: test.end, kind: kind_of(&told, &test.name) })
-        .collect()
+    // An example in documentation that is marked as one to be left alone is no test.
+    let is_example = |test: &TestResult| {
+        parser == Parser::Cargo && test.end == TestEnd::Skipped && test.name.split(' ').nth(1) == Some("doc")
+    };
+    let is_new = |test: &&TestResult| !known.names.contains(&test.name) && !is_example(test);
+    let tests = outcome.tests.iter().filter(is_new);
+    let kind =
+        |test: &TestResult| if test.end == TestEnd::Failed { kind_of(&told, &test.name) } else { None };
+    tests.map(|test| NewTest { name: test.name.clone(), end: test.end, kind: kind(test), parser }).collect()
+}
+
+/// New tests that were not run although the code is there, where tests come first.
+pub fn not_run(job: &Job, outcomes: &[CheckOutcome]) -> Result<Vec<Finding>, Trouble> {
+    if !job.program.operations.iter().any(|operation| operation.name == RED) {
+        return Ok(Vec::new());
+    }
+    let known = known(job)?;
+    let new = outcomes.iter().flat_map(|outcome| new_tests(job, outcome, &known));
+    let skipped = new.filter(|test| test.end == TestEnd::Skipped);
+    Ok(skipped
+        .map(|test| Finding {
+            severity: Severity::Critical,
+            ..of_tests(&test.name, red::skipped(&test.name), String::new())
+        })
+        .collect())
 }
 
 /// A tree with the tests of the lane and everything else as it was handed over: test files as a whole, and test modules
