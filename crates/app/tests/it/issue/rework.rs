@@ -1,7 +1,7 @@
 //! What is sent back on an issue: a plan, tests that were designed wrongly, code by a fix task or a patch.
 
 use crate::issue_script::{
-    OTHER, TEST, artifact, commits, finding, made, on_branch, one_task, others, place,
+    OTHER, TEST, acceptable, artifact, commits, finding, made, on_branch, one_task, others, place,
     place_with, plan, reviewed, run, said, split, split_reviewed, subtraction, task, tested, three_tasks,
 };
 use crate::place::Place;
@@ -193,6 +193,30 @@ fn a_patch_of_the_tracker_or_of_the_engines_own_files_is_not_cosmetic_although_b
         assert_eq!(on_branch(&place, "TODO/ABC-2.md"), OTHER);
         assert_eq!(on_branch(&place, ".remand/words.md"), "Look.\n");
     }
+}
+
+// OT-20
+#[test]
+fn a_final_review_that_names_no_criterion_ticks_none_whatever_was_said_of_the_code_before() {
+    let place = place();
+    let script =
+        one_task()
+            .with(role("check/code").says(acceptable()))
+            .with(role("check/code").round(1).says(reviewed(
+                "needs-work",
+                &[finding("F-1", "production", "sums/sub.py", "No word about it")],
+            )))
+            .with(
+                role("make")
+                    .round(2)
+                    .writes("sums/sub.py", &format!("\"\"\"Sums.\"\"\"\n\n\n{SUB}"))
+                    .says(made("With words.")),
+            );
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let issue = on_branch(&place, "TODO/ABC-1.md");
+    assert!(issue.contains("status: In Progress\n") && issue.contains("- [ ] AC-1:"), "{issue}");
+    assert!(!issue.contains("[x] AC-"), "{issue}");
 }
 
 // OT-14 OT-18 OT-19

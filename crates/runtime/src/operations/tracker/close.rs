@@ -138,23 +138,38 @@ fn settle(
     Ok(settled)
 }
 
-/// What the last review that spoke of criteria says about them.
+/// What the final review says about the criteria: the last visit of a review that reads the code, if the code is still
+/// what it read.
 fn judgements(job: &Job, reader: &Reader) -> Result<Vec<CriterionJudgement>, Trouble> {
     let rows = reader.dispatches(&job.site.run)?;
-    let mut last: Option<(String, u16)> = None;
-    let mut judged = Vec::new();
-    for row in rows.iter().rev().filter(|row| !row.advisory && row.says.is_some()) {
-        let place = (row.phase.clone(), row.visit);
-        if last.as_ref().is_some_and(|last| *last != place) {
-            break;
-        }
-        let said = criteria_of(job, reader, row)?;
-        if !said.is_empty() {
-            last = Some(place);
-            judged.extend(said);
-        }
+    let reviews: Vec<&DispatchRow> = rows.iter().filter(|row| is_review_of_code(job, row)).collect();
+    let Some(last) = reviews.last() else {
+        return Ok(Vec::new());
+    };
+    if last.seq < last_change_of_code(job, reader)? {
+        return Ok(Vec::new());
     }
-    Ok(judged)
+    let is_of_last = |row: &&&DispatchRow| (&row.phase, row.visit) == (&last.phase, last.visit);
+    let said = reviews.iter().filter(is_of_last).map(|row| criteria_of(job, reader, row));
+    Ok(said.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn is_review_of_code(job: &Job, row: &DispatchRow) -> bool {
+    let code = job.program.artifact_named("code");
+    let phase = job.program.phase_named(&row.phase).map(|id| job.program.phase(id));
+    let reads = phase.zip(code).is_some_and(|(phase, code)| {
+        let reports = phase.contracts().iter().any(|id| job.program.contract(*id).findings);
+        reports && phase.reads.contains(&code) && !phase.writes.contains(&code)
+    });
+    reads && !row.advisory && row.says.is_some()
+}
+
+/// The event since which the code is what it is.
+fn last_change_of_code(job: &Job, reader: &Reader) -> Result<u64, Trouble> {
+    let mut versions = reader.artifact_versions(&job.site.run, "code")?;
+    versions.sort_by_key(|version| version.seq);
+    let mut changed = versions.chunk_by(|before, after| before.digest == after.digest);
+    Ok(changed.next_back().and_then(|same| same.first()).map_or(0, |version| version.seq))
 }
 
 fn criteria_of(job: &Job, reader: &Reader, row: &DispatchRow) -> Result<Vec<CriterionJudgement>, Trouble> {
