@@ -1,10 +1,11 @@
-//! A reviewer may read and say; what it tries to change stays as it was, is heard, and costs it the dispatch where its own
+//! A reviewer may read and say, whatever the repository says of its permissions; what it tries to change stays as it was, is heard, and costs it the dispatch where its own
 //! tool for writing was refused.
 
 use super::desk::{
     CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,
     QWEN_ACP,
 };
+use super::working::HOSTILE;
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
 use remand_ledger::fact::NoteKind;
@@ -46,6 +47,11 @@ enum Heard {
 
 fn reads_only(program: Program, heard: &Heard) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), &format!("{MAKER}{READER}")) else { return };
+    for (path, text) in HOSTILE {
+        desk.place.write(path, text);
+    }
+    desk.place.git(&["add", "-Af"]);
+    desk.place.git(&["commit", "-qm", "Permissions for all"]);
     let shown = desk.quick(program);
     assert_eq!(shown.code, 0, "{shown:?}");
     let files = desk.files();
