@@ -117,6 +117,18 @@ mod tests {
     }
 
     #[test]
+    fn rows_were_tried_with_the_versions_that_tests_drive() {
+        let pinned = include_str!("../../../../tools/agents.d/package.json");
+        let pinned: serde_json::Value = serde_json::from_str(pinned).expect("JSON");
+        let known = Known::with(&BTreeMap::new()).expect("rows");
+        for Named { name, row } in known.all().expect("every row") {
+            let Some(tried) = row.tried else { continue };
+            let package = row.install.rsplit(' ').next().expect("a package");
+            assert_eq!(pinned["dependencies"][package], tried.as_str(), "{name}");
+        }
+    }
+
+    #[test]
     fn a_row_is_changed_key_by_key_or_made_like_another() {
         let text = "
             [claude]

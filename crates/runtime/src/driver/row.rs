@@ -59,7 +59,7 @@ pub struct Row {
     #[serde(default)]
     pub model: Option<String>,
     pub arguments: Vec<Part>,
-    /// Arguments of the user's that come before all others.
+    /// Arguments of the user's that come after all others.
     #[serde(default)]
     pub more: Vec<String>,
     #[serde(default)]

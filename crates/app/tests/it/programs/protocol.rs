@@ -4,8 +4,11 @@
 use super::desk::{CLAUDE_ACP, Desk, OPENCODE_ACP, Program, tools};
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
+use crate::three_tasks::await_some;
+use remand_runtime::converse::{Plan, Server};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
 
 /// A result that is corrected makes the agent take its session up again.
 const CORRECTED: &str = r#"
@@ -86,4 +89,52 @@ fn speaks_as_the_schema_says(program: Program, command: &str, more: &[&str]) {
 each! { speaks_as_the_schema_says:
     opencode = OPENCODE_ACP, "opencode", &["RequestPermissionResponse"];
     claude = CLAUDE_ACP, "claude-agent-acp", &["RequestPermissionResponse"];
+}
+
+/// Writes down what it is told and ends its turn when that is cancelled.
+const AGENT: &str = r#"#!/bin/sh
+while read -r line; do
+    printf '%s\n' "$line" >> "$1"
+    id=$(printf '%s' "$line" | sed -n 's/^{"id":\([0-9]*\).*/\1/p')
+    case "$line" in
+        *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":1}}' ;;
+        *'"session/new"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"sessionId":"s"}}' ;;
+        *'"session/prompt"'*) prompt=$id ;;
+        *'"session/cancel"'*) echo '{"jsonrpc":"2.0","id":'$prompt',"result":{"stopReason":"cancelled"}}' ;;
+    esac
+done
+"#;
+
+// CORE-17
+#[test]
+fn a_cancel_is_told_to_the_agent_before_anything_is_killed() {
+    let place = Place::new();
+    let agent = place.settle("agent", AGENT);
+    let (heard, tree) = (place.beside("heard", ""), place.project());
+    let server = Server { name: "remand".to_string(), command: "true".into(), args: Vec::new() };
+    let plan = Plan {
+        out: tree.clone(),
+        tree,
+        write: false,
+        shell: false,
+        network: false,
+        session: None,
+        model: None,
+        mode: None,
+        reads: true,
+        tokens: true,
+        meta: None,
+        server,
+    };
+    let plan = place.beside("plan.json", &serde_json::to_string(&plan).expect("a plan"));
+    let mut command = place.command(&["converse", "--plan", &plan, "--", &agent, &heard]);
+    let client = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("a client");
+    let told = |method: &str| std::fs::read_to_string(&heard).is_ok_and(|text| text.contains(method));
+    await_some("the prompt", || told("session/prompt").then_some(()));
+    let term = Command::new("kill").arg(client.id().to_string()).status().expect("kill");
+    assert!(term.success());
+    let ended = client.wait_with_output().expect("an end");
+    assert!(told("session/cancel"), "{ended:?}");
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(said.contains(r#""reason":"cancelled""#) && ended.status.code() == Some(1), "{said}");
 }
