@@ -17,6 +17,7 @@ mod failing;
 mod greeting;
 mod mixed;
 mod own;
+mod patient;
 mod protocol;
 mod reading;
 mod remembering;

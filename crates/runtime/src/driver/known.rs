@@ -101,6 +101,7 @@ fn merge(under: &mut toml::Table, over: toml::Table) {
 #[allow(clippy::expect_used)]
 mod tests {
     use super::*;
+    use crate::driver::Speech;
 
     fn own(text: &str) -> BTreeMap<String, toml::Table> {
         toml::from_str(text).expect("tables")
@@ -125,6 +126,16 @@ mod tests {
             let Some(tried) = row.tried else { continue };
             let package = row.install.rsplit(' ').next().expect("a package");
             assert_eq!(pinned["dependencies"][package], tried.as_str(), "{name}");
+        }
+    }
+
+    // CORE-15
+    #[test]
+    fn silence_counts_for_those_who_tell_when_a_tool_begins() {
+        let known = Known::with(&BTreeMap::new()).expect("rows");
+        for Named { name, row } in known.all().expect("every row") {
+            let tells = row.speaks == Speech::Acp || !row.hear.tool_began.is_empty();
+            assert_eq!(row.silence.is_some(), tells, "{name}");
         }
     }
 

@@ -69,7 +69,8 @@ pub struct Row {
     pub files: BTreeMap<String, Vec<Part>>,
     #[serde(default)]
     pub prompt: PromptBy,
-    /// Seconds without a sign of life, outside of tools that run, after which it is ended.
+    /// Seconds without a sign of life, outside of tools that run, after which it is ended. One that does not tell when a tool
+    /// begins has none: a long tool would look like silence.
     #[serde(default)]
     pub silence: Option<u64>,
     #[serde(default)]
