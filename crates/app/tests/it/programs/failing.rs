@@ -69,11 +69,8 @@ const NO_ANSWER: Told = ("environment", "cannot answer at the moment");
 const NOTHING_SAID: Told = ("timeout", "said nothing for too long");
 const NO_RESULT: Told = ("malformed", "expected the result");
 
-/// The silence after which a program is ended; one that asks a broken service again without a word gets its time to give up.
-const SOON: u64 = 30;
-const LATE: u64 = 150;
-
-/// Programs differ in what they do by themselves when the model says nothing.
+/// Programs differ in what they do by themselves when the model says nothing, and in how many seconds they may say nothing
+/// themselves: one takes long to start, one asks a broken service again without a word until it gives up.
 fn goes_on(program: Program, silence: u64, silent: Told) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), TROUBLED) else { return };
     desk.at_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = {silence}\n", program.name));
@@ -105,17 +102,17 @@ fn goes_on(program: Program, silence: u64, silent: Told) {
 
 // CORE-10, CORE-15
 each! { goes_on:
-    claude = CLAUDE, SOON, NO_RESULT;
-    codex = CODEX, SOON, NO_RESULT;
-    opencode = OPENCODE, SOON, NO_RESULT;
+    claude = CLAUDE, 30, NO_RESULT;
+    codex = CODEX, 30, NO_RESULT;
+    opencode = OPENCODE, 60, NO_RESULT;
     // It tries again by itself when nothing was said, and gives up.
-    gemini = GEMINI, SOON, ("crashed", "empty response");
-    qwen = QWEN, LATE, ("crashed", "exit code 1");
-    claude_acp = CLAUDE_ACP, SOON, NO_RESULT;
-    codex_acp = CODEX_ACP, SOON, NO_RESULT;
-    opencode_acp = OPENCODE_ACP, SOON, NO_RESULT;
-    gemini_acp = GEMINI_ACP, SOON, NO_RESULT;
-    qwen_acp = QWEN_ACP, LATE, ("crashed", "exit code 1");
+    gemini = GEMINI, 30, ("crashed", "empty response");
+    qwen = QWEN, 150, ("crashed", "exit code 1");
+    claude_acp = CLAUDE_ACP, 30, NO_RESULT;
+    codex_acp = CODEX_ACP, 30, NO_RESULT;
+    opencode_acp = OPENCODE_ACP, 60, NO_RESULT;
+    gemini_acp = GEMINI_ACP, 30, NO_RESULT;
+    qwen_acp = QWEN_ACP, 150, ("crashed", "exit code 1");
 }
 
 // CORE-10
