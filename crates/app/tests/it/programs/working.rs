@@ -7,6 +7,7 @@ use super::desk::{
 };
 use remand_ledger::fact::Tokens;
 use remand_standin::Request;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 const LIB: &str = "pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    \
@@ -193,6 +194,10 @@ fn works(program: Program, told: Told, session: Session) {
     let refused = |turn: &Request| turn.body.to_string().contains("Not accepted. Each line");
     assert!(desk.turns().iter().any(refused));
 
+    // Who may not use the network is offered no tool for it.
+    let names: BTreeSet<String> = desk.turns().iter().flat_map(|turn| offered(&turn.body)).collect();
+    assert!(!names.is_empty() && !names.iter().any(|name| name.contains("web")), "{names:?}");
+
     // The model that was asked for is the one that was used.
     let models: BTreeSet<String> = desk.turns().into_iter().map(|turn| turn.model).collect();
     assert!(models.iter().all(|model| program.model.ends_with(model.as_str())), "{models:?}");
@@ -212,6 +217,17 @@ fn works(program: Program, told: Told, session: Session) {
     // The key is nowhere in what the engine keeps.
     let grep = std::process::Command::new("grep").args(["-rl", KEY]).arg(desk.place.state()).output();
     assert_eq!(String::from_utf8_lossy(&grep.expect("grep").stdout), "");
+}
+
+/// The names of the tools that a request offers to the model, in small letters.
+fn offered(body: &Value) -> Vec<String> {
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let all = tools.flat_map(|tool| match tool["functionDeclarations"].as_array() {
+        Some(declared) => declared.iter().collect(),
+        None => vec![tool, &tool["function"]],
+    });
+    let words = all.flat_map(|tool| [&tool["name"], &tool["type"]]);
+    words.filter_map(|word| word.as_str()).map(str::to_lowercase).collect()
 }
 
 // CORE-05, CORE-15, EP-26
