@@ -1,18 +1,21 @@
 //! A repository of many packages: a task is checked by what its change can affect, the merged tree by everything.
 
-use crate::place::{Place, shown, with_rust};
+use crate::place::{Place, Shown, shown, with_rust};
 use crate::rehearsed::{REQUEST, Script, implemented, role, task};
 use remand_kernel::evidence::RowPhase;
-use remand_ledger::query::{CheckFilter, CheckRow};
+use remand_ledger::query::{CheckFilter, CheckRow, RunStage};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 const PACKAGES: usize = 20;
 
-/// Twenty packages in Python; the second leans on the first, and the third on the second.
-fn monorepo() -> Place {
+const FEATURE: &str = include_str!("../../../../workflows/feature.yaml");
+
+/// Packages in Python; the second leans on the first, and the third on the second.
+fn monorepo(packages: usize) -> Place {
     let place = Place::new();
     place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
-    for at in 1..=PACKAGES {
+    for at in 1..=packages {
         let name = format!("p{at:02}");
         let needs = if at == 2 || at == 3 { format!("\"p{:02}\"", at - 1) } else { String::new() };
         place.write(
@@ -27,7 +30,7 @@ fn monorepo() -> Place {
         place.write(&format!("packages/{name}/test_{name}.py"), &test);
     }
     place.git(&["add", "-A"]);
-    place.git(&["commit", "-q", "-m", "Twenty packages"]);
+    place.git(&["commit", "-q", "-m", "Packages"]);
     place
 }
 
@@ -43,10 +46,21 @@ fn packages<'r>(rows: impl Iterator<Item = &'r CheckRow>) -> (BTreeSet<&'r str>,
     (run.iter().map(package).collect(), left.iter().map(package).collect())
 }
 
+/// Takes the usual request through a workflow.
+fn run(place: &Place, script: &Script, workflow: &str) -> Shown {
+    let rehearsal = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal, "--workflow", workflow]);
+    // Shims that choose a version each time take longer than the checks themselves.
+    let path = std::env::var_os("PATH").expect("a path");
+    let plain = std::env::split_paths(&path).filter(|folder| !folder.ends_with("shims"));
+    command.env("PATH", std::env::join_paths(plain).expect("a path"));
+    shown(command)
+}
+
 // EP-15 EP-16
 #[test]
 fn one_changed_file_runs_what_it_can_affect_and_the_merged_tree_runs_everything() {
-    let place = monorepo();
+    let place = monorepo(PACKAGES);
     let files = [("packages/p02/more.py", "green")];
     let script = Script::feature(&[task("task-1", &files, &[])]).with(
         role("implementer")
@@ -55,13 +69,7 @@ fn one_changed_file_runs_what_it_can_affect_and_the_merged_tree_runs_everything(
             .says(implemented("task-1")),
     );
 
-    let rehearsal = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
-    let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal]);
-    // Shims that choose a version each time take longer than the checks themselves.
-    let path = std::env::var_os("PATH").expect("a path");
-    let plain = std::env::split_paths(&path).filter(|folder| !folder.ends_with("shims"));
-    command.env("PATH", std::env::join_paths(plain).expect("a path"));
-    let shown = shown(command);
+    let shown = run(&place, &script, "feature");
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
@@ -140,4 +148,49 @@ fn a_task_in_a_workspace_is_checked_by_the_members_that_it_can_affect_and_misses
     assert_eq!(tests(RowPhase::After, Some("task-1")), some);
     assert_eq!(tests(RowPhase::After, None), whole);
     assert!(rows.iter().all(|row| row.name != "regressions"), "{rows:#?}");
+}
+
+// EP-19
+#[test]
+fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_began_on() {
+    let place = monorepo(5);
+    // A task that fails is sent back at once.
+    let passed = "        reads: [code]\n        on: {passed: next, failed: raise unverified}";
+    let rework = "        reads: [code]\n        rounds: 3\n        \
+                  on: {passed: next, failed: remand implement spending round, spent: raise unverified}";
+    let bound = "  - never more than 42 + 48 per task dispatches\n";
+    let workflow = FEATURE.replace(passed, rework).replace(bound, "");
+    let mut other = implemented("task-2");
+    other["hypothesis"] = json!("The name has to be bound before anybody reads it.");
+    let files = [("packages/p04/p04.py", "green"), ("packages/p05/more.py", "green")];
+    let tasks =
+        [task("task-1", &[("packages/p01/more.py", "green")], &[]), task("task-2", &files, &["task-1"])];
+    let second = |round: u32| role("implementer").task("task-2").round(round);
+    let script = Script::feature(&tasks)
+        .with(
+            role("implementer").task("task-1").writes("packages/p01/more.py", "").says(implemented("task-1")),
+        )
+        .with(
+            second(1)
+                .writes("packages/p04/p04.py", "def number():\n    return ONE\n")
+                .says(implemented("task-2")),
+        )
+        .with(
+            second(2)
+                .writes("packages/p04/p04.py", "ONE = 1\n\n\ndef number():\n    return ONE\n")
+                .writes("packages/p05/more.py", "")
+                .says(other),
+        );
+
+    let shown = run(&place, &script, &place.beside("rework.yaml", &workflow));
+
+    assert_eq!(place.latest().stage, RunStage::Done, "{}{}", shown.out, shown.err);
+    let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+    let begun = rows.iter().filter(|row| {
+        row.phase == RowPhase::Baseline && row.task.as_deref() == Some("task-2") && row.tier.is_some()
+    });
+    let of_tests = begun.filter(|row| row.name.starts_with("pytest:") || row.name.starts_with("unittest:"));
+    let mut names: Vec<&str> = of_tests.filter_map(|row| row.name.rsplit('/').next()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["p04", "p05"], "each once: {}", shown.err);
 }

@@ -25,7 +25,7 @@ impl Begun {
             || (row.task == self.task && !self.mark.is_empty() && row.reason.contains(&self.mark))
     }
 
-    /// Runs the checks on the tree that the content began on, unless the ledger has their rows.
+    /// Runs those checks on the tree that the content began on of which the ledger has no row.
     pub fn on(
         job: &Job,
         content: &LaneContent,
@@ -40,7 +40,15 @@ impl Begun {
         let mark =
             format!("on tree {}, which the task began on", tree.to_string().get(..12).unwrap_or_default());
         let mut begun = Begun { outcomes: Vec::new(), mark, task: task.map(str::to_string) };
-        if earlier.iter().any(|row| row.task.is_some() && begun.counts(row)) {
+        let is_known = |spec: &&CheckSpec| {
+            let is_of = |row: &&CheckRow| row.task.is_some() && row.name == spec.name && begun.counts(row);
+            earlier.iter().filter(is_of).any(|row| covers(row, spec, left_out))
+        };
+        let in_scope: Vec<&CheckSpec> =
+            job.site.pinned.checks.iter().filter(|spec| may_be_held(spec, left_out)).collect();
+        let missing: BTreeSet<&str> =
+            in_scope.iter().filter(|spec| !is_known(spec)).map(|spec| spec.name.as_str()).collect();
+        if missing.is_empty() {
             return Ok(begun);
         }
         let content = content.holding(&tree);
@@ -56,16 +64,10 @@ impl Begun {
             before: &[],
             failed: &BTreeSet::new(),
         };
-        let programs: Vec<CheckSpec> = job
-            .site
-            .pinned
-            .checks
-            .iter()
-            .filter(|spec| !matches!(spec.action, Action::BuiltIn(_)))
-            .cloned()
-            .collect();
-        begun.outcomes = checking.outcomes(&programs)?.outcomes;
-        refuse_unfit(job, &begun.outcomes)?;
+        let mut outcomes = checking.outcomes(&with_needed(&in_scope, &missing))?.outcomes;
+        refuse_unfit(job, &outcomes)?;
+        outcomes.retain(|outcome| missing.contains(outcome.name.as_str()));
+        begun.outcomes = outcomes;
         for outcome in &mut begun.outcomes {
             let said = std::mem::take(&mut outcome.reason);
             outcome.reason =
@@ -73,4 +75,27 @@ impl Begun {
         }
         Ok(begun)
     }
+}
+
+/// Whether a task is held against what a check gave before it. What its change cannot affect so far, a later round may.
+fn may_be_held(spec: &CheckSpec, left_out: &LeftOut) -> bool {
+    !matches!(spec.action, Action::BuiltIn(_)) && left_out.get(&spec.name).is_none()
+}
+
+/// Whether a row is about all members of a workspace that a check is asked about now.
+fn covers(row: &CheckRow, spec: &CheckSpec, left_out: &LeftOut) -> bool {
+    let narrowed = left_out.narrowed(spec);
+    let commands = [Some(spec), narrowed.as_ref()].into_iter().flatten().map(|spec| spec.action.typed());
+    spec.members.is_none() || commands.into_iter().any(|command| command == row.command)
+}
+
+/// These checks and those that they need, in order.
+fn with_needed(specs: &[&CheckSpec], missing: &BTreeSet<&str>) -> Vec<CheckSpec> {
+    let mut wanted = missing.clone();
+    for spec in specs.iter().rev() {
+        if wanted.contains(spec.name.as_str()) {
+            wanted.extend(spec.needs.iter().map(String::as_str));
+        }
+    }
+    specs.iter().filter(|spec| wanted.contains(spec.name.as_str())).map(|spec| (*spec).clone()).collect()
 }
