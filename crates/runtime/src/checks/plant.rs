@@ -1,7 +1,8 @@
 //! A failure for every check: what to put into a tree so that a check that can fail does (CORE-13).
 
-use super::spec::{Action, CheckSpec};
+use super::spec::{Action, CheckSpec, Parser};
 use super::tree_files;
+use remand_source::Language;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,12 +24,17 @@ pub struct Planted {
 const RUST_TEST: &str = "\n#[cfg(test)]\nmod remand_planted {\n    #[test]\n    fn fails() {\n        panic!(\"planted\");\n    }\n}\n";
 const PYTHON_TEST: &str = "import unittest\n\n\nclass RemandPlanted(unittest.TestCase):\n    def test_planted(self):\n        \
                            self.fail('planted')\n";
-const NODE_TEST: &str = "require('node:test').test('planted', () => {\n  throw new Error('planted');\n});\n";
+const RUST_EXAMPLE: &str = "\n/// ```\n/// panic!(\"planted\");\n/// ```\npub fn remand_planted() {}\n";
+/// Loads the runner in a way that modules of both kinds understand.
+const NODE_TEST: &str =
+    "import('node:test').then(({ test }) => test('planted', () => {\n  throw new Error('planted');\n}));\n";
 const SCRIPT_TEST: &str = "test('planted', () => {\n  throw new Error('planted');\n});\n";
 const GO_TEST: &str =
     "\n\nimport \"testing\"\n\nfunc TestRemandPlanted(t *testing.T) {\n\tt.Fatal(\"planted\")\n}\n";
 
-/// What makes a check fail in a tree; none where that is not known.
+const C_ENDINGS: [&str; 4] = [".c", ".cpp", ".cc", ".cxx"];
+
+/// What makes a check fail in a tree; none where that is not known. A check that tells its tests gets a test that fails.
 pub fn plant(spec: &CheckSpec, tree: &Path) -> Option<Plant> {
     let command = match spec.action.typed() {
         Some(command) => command,
@@ -36,45 +42,120 @@ pub fn plant(spec: &CheckSpec, tree: &Path) -> Option<Plant> {
     };
     let folder = tree.join(&spec.folder);
     let files = tree_files::all(&folder);
-    let inside = |file: String| if spec.folder.is_empty() { file } else { format!("{}/{file}", spec.folder) };
-    let says = |word: &str| command.contains(word);
-    let found = if says("cargo") {
-        let text = if says("test") || says("nextest") { RUST_TEST } else { "\nfn remand_planted( {\n" };
-        Some((crate_root(&files)?, text.to_string()))
-    } else if says("pytest") || says("unittest") {
-        Some((format!("{}test_remand_planted.py", test_folder(&files)), PYTHON_TEST.to_string()))
-    } else if says("compileall") || says("mypy") || says("ruff") || says("pyflakes") {
-        Some(("remand_planted.py".to_string(), "def (:\n".to_string()))
-    } else if says("node") && says("--test") {
-        Some(("remand_planted.test.cjs".to_string(), NODE_TEST.to_string()))
-    } else if says("vitest") || says("jest") {
-        Some(("remand_planted.test.js".to_string(), SCRIPT_TEST.to_string()))
-    } else if says("node") && says("--check") {
-        Some(("remand_planted.js".to_string(), "const = ;\n".to_string()))
-    } else if says("tsc") {
-        Some((first(&files, &[".ts", ".tsx"])?, "\nconst = ;\n".to_string()))
-    } else if spec.tool == "go" {
-        let file = first(&files, &[".go"])?;
-        let package = package(&folder.join(&file))?;
-        let below = Path::new(&file).parent().map(|parent| parent.display().to_string()).unwrap_or_default();
-        let below = if below.is_empty() { below } else { format!("{below}/") };
-        if says("test") {
-            Some((format!("{below}remand_planted_test.go"), format!("package {package}{GO_TEST}")))
-        } else {
-            Some((format!("{below}remand_planted.go"), format!("package {package}\n\nfunc {{\n")))
+    let site = Site { folder: &folder, files: &files };
+    let (file, text) = match spec.parser {
+        Parser::Cargo if command.split_whitespace().any(|word| word == "--doc") => {
+            (crate_root(&files)?, RUST_EXAMPLE.to_string())
         }
-    } else if says("ctest") {
-        let text = "\nenable_testing()\nadd_test(NAME remand_planted COMMAND false)\n".to_string();
-        Some(("CMakeLists.txt".to_string(), text))
-    } else if says("cmake") {
-        Some((first(&files, &[".c", ".cpp", ".cc", ".cxx"])?, "\n#error planted\n".to_string()))
-    } else if says("mvn") {
-        let place = if says("test") || says("verify") { "src/test/java" } else { "src/main/java" };
-        Some((format!("{place}/RemandPlanted.java"), "class RemandPlanted {\n".to_string()))
-    } else {
-        None
+        Parser::Cargo | Parser::Nextest => (crate_root(&files)?, RUST_TEST.to_string()),
+        Parser::Pytest | Parser::Unittest => {
+            (format!("{}test_remand_planted.py", test_folder(&files)), PYTHON_TEST.to_string())
+        }
+        Parser::Node => (site.script(), NODE_TEST.to_string()),
+        Parser::Jest => (site.script(), SCRIPT_TEST.to_string()),
+        Parser::Go => site.go("_test.go", GO_TEST)?,
+        Parser::Tap | Parser::Junit | Parser::None => site.by_command(spec, &command)?,
     };
-    found.map(|(file, text)| Plant { file: inside(file), text })
+    let file = if spec.folder.is_empty() { file } else { format!("{}/{file}", spec.folder) };
+    Some(Plant { file, text })
+}
+
+/// The files among which a failure is put.
+struct Site<'s> {
+    folder: &'s Path,
+    files: &'s [String],
+}
+
+impl Site<'_> {
+    /// By what is run, where the results do not tell: tools by their names, others by a word of their command.
+    fn by_command(&self, spec: &CheckSpec, command: &str) -> Option<(String, String)> {
+        let says = |word: &str| command.contains(word);
+        let name = spec.name.split(':').next().unwrap_or_default();
+        let found = if spec.tool == "make" {
+            self.made(name == "make", command.split_whitespace().next_back()?)?
+        } else if says("cargo") {
+            let text = if says("test") { RUST_TEST } else { "\nfn remand_planted( {\n" };
+            (crate_root(self.files)?, text.to_string())
+        } else if says("pytest") || says("unittest") {
+            (format!("{}test_remand_planted.py", test_folder(self.files)), PYTHON_TEST.to_string())
+        } else if ["compileall", "mypy", "pyright", "ruff", "pyflakes"].iter().any(|tool| says(tool)) {
+            ("remand_planted.py".to_string(), "def (:\n".to_string())
+        } else if says("eslint") || (says("node") && says("--check")) {
+            ("remand_planted.js".to_string(), "const = ;\n".to_string())
+        } else if says("tsc") {
+            (first(self.files, &[".ts", ".tsx"])?, "\nconst = ;\n".to_string())
+        } else if says("vitest") || says("jest") || spec.tool == "npm" || spec.tool == "node" {
+            (self.script(), SCRIPT_TEST.to_string())
+        } else if spec.tool == "go" {
+            if says("test") { self.go("_test.go", GO_TEST)? } else { self.go(".go", "\n\nfunc {\n")? }
+        } else if says("ctest") {
+            let text = "\nenable_testing()\nadd_test(NAME remand_planted COMMAND false)\n".to_string();
+            ("CMakeLists.txt".to_string(), text)
+        } else if says("cmake") && !says("--build") {
+            ("CMakeLists.txt".to_string(), "\nmessage(FATAL_ERROR planted)\n".to_string())
+        } else if says("cmake") {
+            (first(self.files, &C_ENDINGS)?, "\n#error planted\n".to_string())
+        } else if says("mvn") && spec.parser == Parser::Junit {
+            ("src/test/java/RemandPlantedTest.java".to_string(), self.java_test())
+        } else if says("mvn") {
+            ("src/main/java/RemandPlanted.java".to_string(), "class RemandPlanted {\n".to_string())
+        } else {
+            return None;
+        };
+        Some(found)
+    }
+
+    /// What does not compile or, where nothing is compiled, something that the target needs and that fails.
+    fn made(&self, is_build: bool, target: &str) -> Option<(String, String)> {
+        let makefile = ["GNUmakefile", "makefile", "Makefile"]
+            .into_iter()
+            .find(|name| self.folder.join(name).is_file())?;
+        let source = first(self.files, &C_ENDINGS).filter(|_| is_build);
+        Some(match source {
+            Some(source) => (source, "\n#error planted\n".to_string()),
+            None => (makefile.to_string(), format!("\n{target}: remand_planted\nremand_planted:\n\tfalse\n")),
+        })
+    }
+
+    /// A test of JavaScript or TypeScript that is found where the others are: beside the first, with the same ending.
+    fn script(&self) -> String {
+        let first = self.files.iter().find_map(|file| {
+            let (folder, name) =
+                file.rsplit_once('/').map_or(("", file.as_str()), |(folder, name)| (folder, name));
+            let at = [".test.", ".spec."].iter().find_map(|sign| name.find(sign));
+            let is_below = folder.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__"));
+            let ending = name.rfind('.').filter(|_| is_below);
+            let ending = &name[at.or(ending)?..];
+            let is_script = Language::of(Path::new(name)).is_some_and(|language| {
+                matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
+            });
+            let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            is_script.then(|| format!("{folder}remand_planted{ending}"))
+        });
+        first.unwrap_or_else(|| "remand_planted.test.js".to_string())
+    }
+
+    /// A test for the version of JUnit that the others use.
+    fn java_test(&self) -> String {
+        let uses = |file: &String| {
+            std::fs::read_to_string(self.folder.join(file))
+                .is_ok_and(|text| text.contains("org.junit.jupiter"))
+        };
+        let tests = self.files.iter().filter(|file| file.starts_with("src/test/java/"));
+        let package = if tests.into_iter().any(uses) { "org.junit.jupiter.api" } else { "org.junit" };
+        format!(
+            "import {package}.Test;\n\npublic class RemandPlantedTest {{\n    @Test\n    public void planted() {{\n        \
+             throw new AssertionError(\"planted\");\n    }}\n}}\n"
+        )
+    }
+
+    /// A file of the first package.
+    fn go(&self, ending: &str, text: &str) -> Option<(String, String)> {
+        let file = first(self.files, &[".go"])?;
+        let package = package(&self.folder.join(&file))?;
+        let below = file.rsplit_once('/').map_or(String::new(), |(below, _)| format!("{below}/"));
+        Some((format!("{below}remand_planted{ending}"), format!("package {package}{text}")))
+    }
 }
 
 impl Plant {

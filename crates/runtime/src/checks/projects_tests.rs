@@ -113,6 +113,22 @@ impl Bench {
         rule(&all, Size::Standard)
     }
 
+    /// What a check says with a failure planted for it.
+    fn planted(&self, spec: &CheckSpec) -> CheckOutcome {
+        let plant = plant(spec, &self.project.tree()).unwrap_or_else(|| panic!("no plant for {}", spec.name));
+        let planted = plant.put(&self.project.tree()).expect("planted");
+        let mut wanted = vec![spec.clone()];
+        for earlier in self.specs.iter().rev() {
+            if wanted.iter().any(|wanted| wanted.needs.contains(&earlier.name)) {
+                wanted.insert(0, earlier.clone());
+            }
+        }
+        let files = [plant.file.clone()];
+        let outcomes = self.project.run_on(&wanted, Which::All, Files::Changed(&files), &|_| {});
+        planted.pull().expect("pulled");
+        outcomes.into_iter().next_back().expect("an outcome")
+    }
+
     fn end(outcome: &CheckOutcome, test: &str) -> Option<TestEnd> {
         let is_it = |name: &str| name.to_ascii_lowercase().contains(test);
         outcome.tests.iter().find(|found| is_it(&found.name)).map(|found| found.end)
@@ -127,6 +143,11 @@ fn prove(kind: Kind) {
     assert_eq!((base.end, base.collected, base.exit_code), (End::Passed, Some(2), Some(0)), "{base:#?}");
     assert_eq!(Bench::end(base, "subtracts"), Some(TestEnd::Passed), "{:?}", base.tests);
     assert_eq!(bench.gate(&bench.baseline), Ruled::Passed, "{:#?}", bench.baseline);
+
+    for spec in &bench.specs {
+        let planted = bench.planted(spec);
+        assert_eq!(planted.end, End::Failed, "{planted:#?}");
+    }
 
     let (all, tests) = bench.after("fail");
     assert_eq!((tests.end, Bench::end(&tests, "halves")), (End::Failed, Some(TestEnd::Failed)), "{tests:#?}");

@@ -90,7 +90,7 @@ impl Project {
         self.run_on(specs, Which::All, Files::Whole, &|_| {})
     }
 
-    fn run_on(
+    pub fn run_on(
         &self,
         specs: &[CheckSpec],
         which: Which,
