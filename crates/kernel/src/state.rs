@@ -60,6 +60,9 @@ pub struct State {
     /// The approach of the design as it is.
     pub approach: Option<Approach>,
     pub checkpoints: Vec<Checkpoint>,
+    /// How often each round was gone back to, however far the run had come.
+    #[serde(default)]
+    pub restored: BTreeMap<u16, u16>,
     pub hold: Option<HoldOpen>,
     /// How many holds there were.
     pub holds: u16,
@@ -357,6 +360,7 @@ impl State {
             approaches: Vec::new(),
             approach: None,
             checkpoints: Vec::new(),
+            restored: BTreeMap::new(),
             hold: None,
             holds: 0,
             deferred: Vec::new(),

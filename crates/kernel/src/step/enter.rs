@@ -119,6 +119,7 @@ impl Stepper<'_> {
             flags: self.state.flags.clone(),
             lists: self.state.lists.clone(),
         });
+        self.count_restores(phase, round);
     }
 
     fn open_seats(&mut self, lane: Lane, members: usize, advisors: usize) {

@@ -5,7 +5,7 @@ use super::seats::open_seat;
 use super::{Note, Refusal, Stepper};
 use crate::command::Command;
 use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
-use crate::program::{Action, Work};
+use crate::program::{Action, Scope, Work};
 use crate::ruling::{Charge, Rule, Ruling, Verdict, Why};
 use crate::signal::{CANCEL, GO_ON, PAUSE, REMOVE_APPROACH, RESUME, ROLL_BACK, STOP};
 use crate::state::{Answer, Derived, End, HoldCause, Progress, Stage, TaskProgress};
@@ -175,15 +175,22 @@ impl Stepper<'_> {
         if !known {
             return Err(Refusal::NoSuchRound(to));
         }
-        if let Some(empty) = spends.iter().find(|budget| self.left(Lane::Main, **budget) == 0) {
+        let left = |budget: BudgetId| {
+            if self.is_of_round(budget, target) {
+                self.restores_left(budget, to)
+            } else {
+                self.left(Lane::Main, budget)
+            }
+        };
+        let before: Vec<(BudgetId, u16)> = spends.iter().map(|budget| (*budget, left(*budget))).collect();
+        if let Some((empty, _)) = before.iter().find(|(_, left)| *left == 0) {
             return Err(Refusal::NoRollbackLeft(self.program.budget(*empty).name.clone()));
         }
 
         self.cancel_open();
         let from = self.state.main.phase;
         let mut charges = Vec::new();
-        for budget in spends.iter().copied() {
-            let before = self.left(Lane::Main, budget);
+        for (budget, before) in before {
             *self.left_mut(Lane::Main, budget) = before - 1;
             charges.push(Charge { budget, before, after: before - 1 });
         }
@@ -206,6 +213,28 @@ impl Stepper<'_> {
         restoring.find_map(|(_, route)| Some((route.action.named()?, route.spends.clone())))
     }
 
+    /// Leaves of the budgets of restoring no more than there is for the round that begins at a checkpoint. They are
+    /// counted by the round that is gone back to, however the run came to it.
+    pub(super) fn count_restores(&mut self, checkpoint: PhaseId, round: u16) {
+        let spends = self.restoring_route().map(|(_, spends)| spends).unwrap_or_default();
+        for budget in spends {
+            if self.is_of_round(budget, checkpoint) {
+                let most = self.restores_left(budget, round);
+                let left = self.left_mut(Lane::Main, budget);
+                *left = most.min(*left);
+            }
+        }
+    }
+
+    fn is_of_round(&self, budget: BudgetId, checkpoint: PhaseId) -> bool {
+        self.program.budget(budget).scope == Scope::Phase(checkpoint)
+    }
+
+    fn restores_left(&self, budget: BudgetId, round: u16) -> u16 {
+        let restored = self.state.restored.get(&round).copied().unwrap_or(0);
+        self.state.full[budget.index()].saturating_sub(restored)
+    }
+
     /// Puts artifacts and flags back as they were when the round began; no budget is given back.
     pub(super) fn restore_round(&mut self, target: PhaseId, round: Option<u16>) -> Vec<ArtifactId> {
         let wanted = |point: &crate::state::Checkpoint| {
@@ -216,6 +245,8 @@ impl Stepper<'_> {
         };
         let point = self.state.checkpoints[at].clone();
         self.state.checkpoints.truncate(at);
+        let restored = self.state.restored.entry(point.round).or_default();
+        *restored = restored.saturating_add(1);
         let changed: Vec<(ArtifactId, crate::change::Digest)> = point
             .versions
             .iter()

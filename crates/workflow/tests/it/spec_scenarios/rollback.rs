@@ -244,6 +244,45 @@ fn a_workflow_without_rounds_cannot_be_rolled_back() {
 
 // SR-11
 #[test]
+fn a_round_that_was_gone_back_to_twice_from_later_ones_is_not_redone_a_third_time() {
+    let mut run = at_end_of_round(2);
+    for _ in 0..2 {
+        rolls_back(&mut run, 1).expect("taken");
+        ends_round(&mut run);
+        run.says("round-end", "continue");
+        ends_round(&mut run);
+    }
+    let refused = rolls_back(&mut run, 1).unwrap_err();
+    assert!(refused.to_string().ends_with("budget `redo-round` is empty"), "{refused}");
+    rolls_back(&mut run, 2).expect("round 2 was never gone back to");
+
+    let mut run = at_end_of_round(2);
+    rolls_back(&mut run, 1).expect("taken");
+    ends_round(&mut run);
+    run.says("round-end", "continue");
+    ends_round(&mut run);
+    rolls_back(&mut run, 1).expect("taken");
+    ends_round(&mut run);
+    run.says("round-end", "redo");
+    assert_eq!(run.last(), "round-end: redo → to keep-best");
+}
+
+// SR-11
+#[test]
+fn a_round_is_gone_back_to_although_another_one_was_redone_twice() {
+    let mut run = at_end_of_round(3);
+    for _ in 0..2 {
+        run.says("round-end", "redo");
+        ends_round(&mut run);
+    }
+    assert_eq!(run.left("redo-round"), 0);
+    rolls_back(&mut run, 1).expect("taken");
+    assert!(run.rulings().contains("start of round 1, redo-round 2 → 1, redo 3 → 2"), "{}", run.rulings());
+    assert_eq!(run.left("redo-round"), 1);
+}
+
+// SR-11
+#[test]
 fn a_third_rollback_of_one_round_is_refused_and_names_the_budget() {
     let mut run = at_end_of_round(1);
     for _ in 0..2 {
