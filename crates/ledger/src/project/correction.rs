@@ -1,9 +1,12 @@
-//! Corrections: from the ruling that sends a finding back to the one that settles it (PF-09).
+//! Corrections: from the ruling that sends a finding back to the one that settles it or leaves it out (PF-09).
 
 use super::Projection;
 use crate::column::Named;
 use crate::error::Fault;
 use crate::query::CorrectionEnd;
+use remand_kernel::detect::same_finding;
+use remand_kernel::ruling::Rule;
+use remand_kernel::signal::NO_RESULT;
 use remand_kernel::state::{Filed, FiledStatus};
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
@@ -47,7 +50,9 @@ impl Projection<'_> {
             let known = sendings.get_mut(&position);
             match (known, self.sent(filed)) {
                 (Some(known), sent) if sent.as_ref().is_none_or(|sent| known.is(sent)) => {
-                    if known.is_open && filed.status != FiledStatus::Open {
+                    let is_over =
+                        filed.status != FiledStatus::Open || self.is_left_out(position, filed, known);
+                    if known.is_open && is_over {
                         self.close(position, known, self.end(filed, known))?;
                     }
                 }
@@ -73,6 +78,21 @@ impl Projection<'_> {
             target: self.entry.program.phase(target).name.clone(),
             is_open: true,
         })
+    }
+
+    /// Whether whoever reported a finding has now looked at the work again and said nothing of it. To the kernel it stays
+    /// open until the work is accepted: it may yet be reported again.
+    fn is_left_out(&self, position: i64, filed: &Filed, sending: &Sending) -> bool {
+        let looked_again = sending.seq < self.placed.seq
+            && self.entry.step.rulings.iter().any(|ruling| {
+                matches!(ruling.rule, Rule::Route { .. })
+                    && ruling.phase == filed.phase
+                    && ruling.signal != NO_RESULT
+                    && self.task(ruling.lane, ruling.phase) == filed.task.as_deref()
+            });
+        let later = (0_i64..).zip(&self.entry.state.findings).filter(|(at, _)| *at > position);
+        let mut reports = later.filter(|(_, other)| other.phase == filed.phase && other.task == filed.task);
+        looked_again && !reports.any(|(_, other)| same_finding(&filed.finding, &other.finding).is_some())
     }
 
     fn open(&self, position: i64, filed: &Filed, sending: &Sending) -> Result<(), Fault> {
@@ -103,13 +123,16 @@ impl Projection<'_> {
         Ok(())
     }
 
+    /// How a correction ends that is over; one that is still open is over when the finding was left out.
     fn end(&self, filed: &Filed, sending: &Sending) -> CorrectionEnd {
         match filed.status {
-            FiledStatus::Settled if self.entry.state.changes == sending.changes => CorrectionEnd::Withdrawn,
-            FiledStatus::Settled => CorrectionEnd::Corrected,
+            FiledStatus::Settled | FiledStatus::Open if self.entry.state.changes == sending.changes => {
+                CorrectionEnd::Withdrawn
+            }
+            FiledStatus::Settled | FiledStatus::Open => CorrectionEnd::Corrected,
             FiledStatus::Superseded => CorrectionEnd::ReportedAgain,
             FiledStatus::PassedOn => CorrectionEnd::PassedOn,
-            FiledStatus::Open | FiledStatus::FollowUp | FiledStatus::Advice => CorrectionEnd::SentAgain,
+            FiledStatus::FollowUp | FiledStatus::Advice => CorrectionEnd::SentAgain,
         }
     }
 }

@@ -132,7 +132,7 @@ impl Projection<'_> {
         }
     }
 
-    fn task(&self, lane: Lane, phase: PhaseId) -> Option<&str> {
+    pub(super) fn task(&self, lane: Lane, phase: PhaseId) -> Option<&str> {
         let Lane::Task { index, .. } = lane else {
             return None;
         };

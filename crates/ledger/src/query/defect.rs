@@ -275,15 +275,16 @@ fn covers(correction: &CorrectionRow, done: &Work) -> bool {
 }
 
 fn resolution(finding: &FindingRow, last: Option<&CorrectionRow>) -> Resolution {
+    let ended = last.and_then(|last| last.outcome);
     match finding.status {
-        FiledStatus::Settled if last.and_then(|last| last.outcome) == Some(CorrectionEnd::Withdrawn) => {
+        FiledStatus::Open if finding.known => Resolution::KnownIssue,
+        FiledStatus::Settled | FiledStatus::Open if ended == Some(CorrectionEnd::Withdrawn) => {
             Resolution::Withdrawn
         }
-        FiledStatus::Settled => Resolution::Corrected,
+        FiledStatus::Open if ended != Some(CorrectionEnd::Corrected) => Resolution::Open,
+        FiledStatus::Settled | FiledStatus::Open => Resolution::Corrected,
         FiledStatus::Superseded => Resolution::ReportedAgain,
         FiledStatus::PassedOn => Resolution::PassedOn,
         FiledStatus::FollowUp | FiledStatus::Advice => Resolution::FollowUp,
-        FiledStatus::Open if finding.known => Resolution::KnownIssue,
-        FiledStatus::Open => Resolution::Open,
     }
 }

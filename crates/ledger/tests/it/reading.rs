@@ -1,11 +1,14 @@
 //! Reading: runs by name, rulings, dispatches with telemetry, many parked runs.
 
-use crate::support::{Book, Life, SHIPPED, happy, interactive, program, stormy, walk};
+use crate::support::{Book, Life, SHIPPED, finding, happy, interactive, program, stormy, walk};
 use remand_kernel::event::{Event, Limits, Outcome, Report, Start, Usage};
+use remand_kernel::finding::{Finding, Place};
 use remand_kernel::signal::Failure;
+use remand_kernel::state::FiledStatus;
 use remand_ledger::fact::{Telemetry, Tokens};
-use remand_ledger::query::{CostBy, CostRow, DispatchStatus, RunStage};
+use remand_ledger::query::{CostBy, CostRow, DispatchStatus, Resolution, RunStage};
 use remand_ledger::{Blob, Facts, LedgerError, Millis, RunId};
+use remand_workflow::walk::{Happening, Walker};
 
 #[test]
 fn runs_are_listed_the_newest_first_and_found_by_parts_of_their_id() {
@@ -302,4 +305,35 @@ fn a_thousand_parked_runs_are_listed_with_their_gates() {
     assert_eq!(runs.len(), 1000);
     assert!(runs.iter().all(|row| row.stage == RunStage::Waiting && row.place == "approve-research"));
     assert_eq!(reader.open_gates().unwrap().len(), 1000);
+}
+
+// PF-09
+#[test]
+fn a_defect_that_its_finder_leaves_out_at_the_next_look_is_corrected_though_others_are_found() {
+    let found = |walker: &mut Walker<'static>, finding: Finding| {
+        walker.until("code-review").expect("reached");
+        let injected_by = vec!["code".to_string()];
+        let findings = vec![Finding { injected_by, ..finding }];
+        walker.happen(&Happening { findings, ..Happening::new("code-review", "fail") }).expect("reviewed");
+    };
+    let mut book = Book::new();
+    let events = walk(program("tsp"), Start::default(), 1, |walker| {
+        found(walker, finding("F1", "the export loses digits"));
+        let elsewhere = Place { file: "src/date.rs".to_string(), symbol: "parse".to_string(), line: 7 };
+        let dates = Finding { place: elsewhere, ..finding("F2", "dates are read as local ones") };
+        found(walker, dates.clone());
+        found(walker, Finding { id: "F3".to_string(), ..dates });
+        walker.until("code-review").expect("reached");
+    });
+    let life = book.live("20260102-aa11", program("tsp"), &events);
+    let defects = book.reader().defects(&life.run).unwrap();
+    let told: Vec<_> = defects.iter().map(|defect| (defect.id.as_str(), defect.resolution)).collect();
+    assert_eq!(
+        told,
+        [("F1", Resolution::Corrected), ("F2", Resolution::ReportedAgain), ("F3", Resolution::Open)]
+    );
+    let worked = |at: usize| defects[at].attempts.iter().map(|one| one.dispatches).sum::<u32>();
+    assert_eq!(worked(0), worked(1), "what is done after it was left out is none of its correction");
+    let states: Vec<_> = life.state.findings.iter().map(|filed| filed.status).collect();
+    assert_eq!(states, [FiledStatus::Open, FiledStatus::Superseded, FiledStatus::Open], "it may come again");
 }
