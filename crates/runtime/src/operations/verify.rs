@@ -6,8 +6,8 @@ use super::integrity::{self, Plan};
 use super::test_first::{broken_signatures, not_run};
 use super::{Done, claims, finding, tiers};
 use crate::checks::{
-    self, Before, Change, CheckOutcome, Files, HadTests, Integrity, LeftOut, Listed, Occasion, Past, Recorded,
-    Which,
+    self, Before, Change, CheckOutcome, Files, HadTests, Integrity, LeftOut, Listed, Occasion, Past,
+    Recorded, Which,
 };
 use crate::dispatch::content;
 use crate::git::WorkTree;
