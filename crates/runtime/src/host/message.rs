@@ -53,7 +53,8 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Hands in the outcome, and with it whether something was noted that had to be done without. A host that is gone needs it no more: the command is still open in the ledger.
+    /// Hands in the outcome, and with it whether something was noted that had to be done without. A host that is gone
+    /// needs it no more: the command is still open in the ledger.
     pub fn send(self, ending: Ending) {
         let Ending { mut outcome, usage, facts, blobs } = ending;
         if let Outcome::Said(report) = &mut outcome {
