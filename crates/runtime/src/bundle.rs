@@ -131,13 +131,17 @@ impl Page {
             }
             self.line("");
         }
-        self.line("| for | when | check | command | exit | tests | result |\n| --- | --- | --- | --- | --- | --- | --- |");
         let counted = checks.iter().filter(|row| !row.superseded && row.phase != RowPhase::Review);
         // Tasks run side by side; the page does not depend on which of them was faster.
         let place = |row: &CheckRow| tasks.iter().position(|task| Some(&task.task) == row.task.as_ref());
         let mut counted: Vec<&CheckRow> = counted.collect();
         counted
             .sort_by_key(|row| (row.phase, row.phase == RowPhase::After && row.task.is_none(), place(row)));
+        if counted.is_empty() {
+            self.line("None.");
+            return Ok(());
+        }
+        self.line("| for | when | check | command | exit | tests | result |\n| --- | --- | --- | --- | --- | --- | --- |");
         for row in counted {
             let phase = if row.phase == RowPhase::Baseline { "baseline" } else { "after" };
             let result = match (row.passed, row.tier) {
@@ -216,7 +220,7 @@ impl Page {
         }
         let risks = risks(reader, run)?;
         if files.is_empty() {
-            self.line("No file was changed.");
+            self.line("No code was changed.");
         }
         for file in &files {
             let risk =
