@@ -6,11 +6,13 @@ mod parts;
 mod places;
 mod site;
 mod tree;
+mod under_way;
 
 use crate::host::{Effects, Ending, Issue, Order, Reply};
 use crate::process::{Cancel, kill_marked};
 use crate::{dispatch, operations, papers};
 use remand_kernel::ids::CommandId;
+use remand_kernel::state::Stage;
 use remand_kernel::{Command, Program, State};
 use remand_ledger::RunId;
 use std::collections::BTreeMap;
@@ -23,6 +25,7 @@ pub use layout::{is_laid_out, not_brought, not_laid_out};
 pub use places::Places;
 pub use site::{Settings, Site};
 pub use tree::{LaneContent, LaneTree, TREES};
+use under_way::UnderWay;
 
 /// The longest that a command waits after failures of the environment.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -35,7 +38,7 @@ const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
 pub struct Workshop {
     settings: Arc<Settings>,
     sites: BTreeMap<RunId, Door>,
-    under_way: Arc<Mutex<BTreeMap<(RunId, CommandId), Cancel>>>,
+    under_way: UnderWay,
 }
 
 /// Leads to the site of a run. Whoever comes first opens it, which takes as long as a checkout does.
@@ -98,11 +101,7 @@ impl Job {
 
 impl Workshop {
     pub fn new(settings: Settings) -> Workshop {
-        Workshop {
-            settings: Arc::new(settings),
-            sites: BTreeMap::new(),
-            under_way: Arc::new(Mutex::new(BTreeMap::new())),
-        }
+        Workshop { settings: Arc::new(settings), sites: BTreeMap::new(), under_way: UnderWay::default() }
     }
 
     fn door(&mut self, run: &RunId) -> Door {
@@ -116,21 +115,24 @@ impl Effects for Workshop {
         let Some(id) = order.command.id() else {
             return;
         };
-        let cancel = Cancel::new();
-        let key = (order.run.clone(), id);
-        lock(&self.under_way).insert(key.clone(), cancel.clone());
+        let cancel = self.under_way.begin(order.run, id);
         let door = self.door(order.run);
         let (program, state) = (Arc::clone(order.program), Arc::new(order.state.clone()));
         let (issue, command) = (order.issue, order.command.clone());
-        let under_way = Arc::clone(&self.under_way);
+        let (run, under_way) = (order.run.clone(), self.under_way.clone());
+        let ends = matches!(state.stage, Stage::Ending { .. });
         // Nothing is waited for here: the host has other runs to drive.
         std::thread::spawn(move || {
+            // What was cancelled puts its tree in order before the run's end is seen to.
+            if ends {
+                under_way.be_alone(&run, id);
+            }
             let ending = catch_unwind(AssertUnwindSafe(|| match door.open() {
                 Ok(site) => carry_out(&Job { site, program, state, id, issue, cancel }, &command),
                 Err(trouble) => trouble.into_ending(id),
             }))
             .unwrap_or_else(|_| engine_failed("the engine stumbled over itself", id));
-            lock(&under_way).remove(&key);
+            under_way.end(&run, id);
             match door.site() {
                 Some(site) => site.hand_over(ending, reply),
                 None => reply.send(ending),
@@ -139,9 +141,7 @@ impl Effects for Workshop {
     }
 
     fn cancel(&mut self, run: &RunId, id: CommandId) {
-        if let Some(cancel) = lock(&self.under_way).get(&(run.clone(), id)) {
-            cancel.cancel();
-        }
+        self.under_way.cancel(run, id);
     }
 
     fn take_over(&mut self, run: &RunId) {
