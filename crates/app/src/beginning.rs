@@ -151,7 +151,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
         agents: agents.chosen(),
         prices: Prices::with(&config.prices),
     };
-    let pinned = blob(serde_json::to_vec(&pinned).map_err(|error| {
+    let pinned = blob(pinned.text().map(String::into_bytes).map_err(|error| {
         Failure::user("the run cannot be pinned", "this is a defect of remand").caused_by(error.to_string())
     })?);
     let text = blob(redactor.redact(&subject.text).into_owned().into_bytes());

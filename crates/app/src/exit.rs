@@ -1,5 +1,6 @@
 //! Exit codes and the one place that prints errors.
 
+use remand_runtime::ordered;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -121,12 +122,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a value as JSON, and nothing else.
 pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    print(&escaped(&format!("{value:#}")))
+    print(&escaped(&ordered::page(value)))
 }
 
 /// One JSON value on one line, for streams of them.
 pub fn print_line(value: &serde_json::Value) -> Result<(), Failure> {
-    print(&format!("{}\n", escaped(&value.to_string())))
+    print(&format!("{}\n", escaped(&ordered::line(value))))
 }
 
 /// Control characters that JSON lets through and a terminal would obey, as escapes that mean the same.

@@ -33,5 +33,6 @@ pub mod rehearsal;
 pub mod submission;
 
 pub mod confine;
+pub mod ordered;
 pub mod process;
 pub mod redact;

@@ -2,6 +2,7 @@
 
 use crate::checks::CheckSpec;
 use crate::driver::{Prices, Row};
+use crate::ordered;
 use remand_kernel::Program;
 use remand_kernel::gaps::Rules;
 use remand_ledger::{BlobId, LedgerError, Reader, RunId};
@@ -35,6 +36,15 @@ impl Pinned {
         let bytes = reader.blob(reader.run(&run.0)?.pinned)?;
         Ok(serde_json::from_slice(&bytes).ok())
     }
+
+    /// What a run is pinned by: one text for all that says the same.
+    pub fn text(&self) -> serde_json::Result<String> {
+        text(self)
+    }
+}
+
+fn text(pinned: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_value(pinned).map(|value| ordered::line(&value))
 }
 
 /// Whether results of checks that hold already are taken over.
@@ -152,4 +162,23 @@ pub enum PinnedAgent {
     Rehearsal(PinnedFile),
     /// A program, by its row.
     Cli(Box<Row>),
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    // CORE-18
+    #[test]
+    fn rows_that_say_the_same_are_pinned_by_the_same_text() {
+        let row = "title = 'Mine'\ncommand = ['mine']\narguments = []\n\
+                   [hear]\nend = [{ in = { told = { by = { name = 'a', kind = 1 }, at = 2 } } }]\n";
+        let one: Row = toml::from_str(row).expect("a row");
+        let mut other = one.clone();
+        other.hear.end[0].lines.values_mut().for_each(|value| *value = ordered::reversed(value));
+        assert_ne!(serde_json::to_string(&one).expect("JSON"), serde_json::to_string(&other).expect("JSON"));
+        let pinned = |row: Row| text(&PinnedAgent::Cli(Box::new(row))).expect("a text");
+        assert_eq!(pinned(one), pinned(other));
+    }
 }

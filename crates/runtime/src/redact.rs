@@ -145,6 +145,8 @@ impl Redactor {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
             Value::Object(entries) => {
+                // Of keys that become one the last in order counts.
+                entries.sort_keys();
                 let redacted = std::mem::take(entries).into_iter().map(|(key, mut entry)| {
                     self.redact_value(&mut entry);
                     (self.redact(&key).into_owned(), entry)

@@ -25,7 +25,7 @@ pub struct Turn {
 /// What a turn comes to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Deed {
-    Call(Gesture),
+    Call(Box<Gesture>),
     /// Nothing more than the text.
     #[default]
     End,
@@ -102,7 +102,7 @@ impl Draft<'_> {
 
     fn call(&mut self, gestures: Vec<Gesture>) {
         for gesture in gestures {
-            self.turn(Deed::Call(gesture));
+            self.turn(Deed::Call(Box::new(gesture)));
         }
     }
 

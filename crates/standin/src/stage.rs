@@ -27,7 +27,7 @@ pub struct Stage {
 /// What comes of a request.
 #[derive(Clone, Debug)]
 pub enum Move {
-    Answer { after: Duration, answer: Answer },
+    Answer { after: Duration, answer: Box<Answer> },
     Fail { outage: Outage, message: String },
     Hang,
 }
@@ -74,7 +74,7 @@ impl Stage {
             call,
             usage,
         };
-        Move::Answer { after: next.pause, answer }
+        Move::Answer { after: next.pause, answer: Box::new(answer) }
     }
 
     fn plan(&mut self, entry: &Entry, conversation: &Conversation, errand: &Errand) -> Arc<Plan> {
@@ -96,7 +96,7 @@ impl Stage {
         };
         let (model, usage) = (conversation.model.clone(), Kinds { input: 10, output: 2, cached: 0 });
         let answer = Answer { serial: self.serial(), model, text, call: None, usage };
-        Move::Answer { after: Duration::ZERO, answer }
+        Move::Answer { after: Duration::ZERO, answer: Box::new(answer) }
     }
 
     fn serial(&mut self) -> u64 {

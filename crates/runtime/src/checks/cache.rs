@@ -8,6 +8,7 @@ use super::outcome::{CheckOutcome, End, Known, Listed, Taken};
 use super::run::{Files, not_run};
 use super::spec::{Action, CheckSpec};
 use super::tool_version::Tools;
+use crate::ordered;
 use remand_ledger::query::CheckRow;
 use remand_ledger::{BlobId, Reader};
 use serde_json::json;
@@ -93,7 +94,7 @@ impl Setting<'_> {
             "installed": self.installed,
             "tool": self.tools.version(spec, self.environment),
         });
-        BlobId::of(all.to_string().as_bytes())
+        BlobId::of(ordered::line(&all).as_bytes())
     }
 }
 

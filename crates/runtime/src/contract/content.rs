@@ -7,7 +7,7 @@ use super::schema::plan::{Plan, Split, Task, TaskPayload};
 use super::schema::verification::{Judgement, Verification};
 use super::schema::words::{Risk, Size, Text};
 use super::schema::{design, diagnosis, document, failure, gaps, knowledge, research, review, spec};
-use super::waves::canonical;
+use crate::ordered;
 use remand_documents::Design;
 use remand_kernel::change::Approach;
 use remand_kernel::criteria::CriterionJudgement;
@@ -95,7 +95,7 @@ impl Content {
         let items = self.tasks().into_iter().enumerate().map(|(at, task)| Item {
             id: task.id,
             needs: task.depends_on,
-            spec: BlobId::of(canonical(own(at)).as_bytes()).digest(),
+            spec: BlobId::of(ordered::line(own(at)).as_bytes()).digest(),
             files: task.files.iter().map(|file| file.path.0.clone()).collect(),
         });
         vec![("tasks".to_string(), items.collect())]

@@ -35,7 +35,9 @@ pub(super) fn parse_within(text: &str, language: Language, limits: &Limits) -> R
         }
         Language::Either => yaml(&text, limits)?,
     };
-    let value = clean_value(value)?;
+    let mut value = clean_value(value)?;
+    // What is read from a document does not depend on the order of its keys.
+    value.sort_all_objects();
     match value {
         Value::Object(_) => Ok(value),
         other => {

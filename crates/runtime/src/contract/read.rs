@@ -73,6 +73,7 @@ pub fn read(mut value: Value, expected: &Expectation, limits: &Limits) -> Result
         return Err(Unread::Failed { summary });
     }
     fill_header(&mut value, expected);
+    value.sort_all_objects();
     read_spelt(&value, mapped, expected, limits).map_err(|mut problems| {
         problems.dedup();
         problems.truncate(limits.problems);

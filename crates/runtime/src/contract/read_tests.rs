@@ -320,3 +320,33 @@ fn a_flood_of_findings_is_refused_and_a_large_report_is_read() {
     let told = problems(review("approve", many(10_001)), &reviewer());
     assert_eq!(told, ["payload.findings: expected at most 10000 findings, found 10001"]);
 }
+
+// EP-05
+#[test]
+fn the_order_of_keys_in_a_document_changes_nothing_that_is_kept_of_it() {
+    let expected = Expectation::new(SchemaId::PlanOutput, "planner", "plan", &["done"]);
+    let mut plan = parse(SchemaId::PlanOutput.schema().example).unwrap();
+    plan["payload"]["tasks"][0]["relevant_context"] =
+        json!({"spec": ["spec#payload.b"], "design": ["design#payload.a"]});
+    plan["payload"]["Overall Risk"] = plan["payload"]["overall_risk"].take();
+    plan["payload"]["tasks"][0]["own"] = json!({"b": 1, "a": {"d": 2, "c": 3}});
+    let other = crate::ordered::reversed(&plan);
+    assert_eq!(plan, other);
+    assert_ne!(plan.to_string(), other.to_string());
+
+    let read = |text: &Value| ok(parse(&text.to_string()).unwrap(), &expected);
+    let (one, other) = (read(&plan), read(&other));
+    assert_eq!(one.value.to_string(), other.value.to_string());
+    assert_eq!(to_yaml(&one.value), to_yaml(&other.value));
+    assert_eq!(render(&one.value, SchemaId::PlanOutput), render(&other.value, SchemaId::PlanOutput));
+    assert_eq!((one.lists, one.notes), (other.lists, other.notes));
+    let context = json!(["design#payload.a", "spec#payload.b"]);
+    assert_eq!(one.value["payload"]["tasks"][0]["relevant_context"], context);
+
+    let wrong = |text: &Value| {
+        let mut value = text.clone();
+        value["payload"]["tasks"][0]["size"] = json!({"b": 1, "a": 2});
+        problems(parse(&value.to_string()).unwrap(), &expected)
+    };
+    assert_eq!(wrong(&plan), wrong(&crate::ordered::reversed(&plan)));
+}

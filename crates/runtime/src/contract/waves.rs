@@ -1,7 +1,6 @@
-//! The order of tasks: waves from dependencies, and the identity of one task's own text.
+//! The order of tasks: waves from dependencies.
 
 use super::schema::plan::Task;
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Why tasks have no order: those that wait for each other.
@@ -29,29 +28,4 @@ pub fn waves(tasks: &[Task]) -> Result<Vec<Vec<String>>, Circular> {
         left = waiting;
     }
     Ok(waves)
-}
-
-/// One text for one content, whatever the order of its keys.
-pub(super) fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(entries) => {
-            let mut keys: Vec<&String> = entries.keys().collect();
-            keys.sort();
-            let inner: Vec<String> = keys
-                .into_iter()
-                .map(|key| {
-                    format!(
-                        "{}:{}",
-                        Value::from(key.as_str()),
-                        entries.get(key).map(canonical).unwrap_or_default()
-                    )
-                })
-                .collect();
-            format!("{{{}}}", inner.join(","))
-        }
-        Value::Array(items) => {
-            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
-    }
 }

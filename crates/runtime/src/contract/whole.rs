@@ -23,6 +23,7 @@ pub fn schema_for(expected: &Expectation) -> Value {
     if let Some(payload) = whole.pointer_mut("/properties/payload").and_then(Value::as_object_mut) {
         adapt(payload, expected);
     }
+    whole.sort_all_objects();
     whole
 }
 

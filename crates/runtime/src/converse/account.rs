@@ -2,9 +2,6 @@
 
 use serde_json::Value;
 
-/// What the protocol has for a request before which somebody must sign in.
-pub const REQUIRED: i64 = -32000;
-
 /// The first method whose variables are all there. One that asks for a person, such as by a browser, has none.
 pub fn way_in(methods: &Value, is_set: impl Fn(&str) -> bool) -> Option<String> {
     let fits = |method: &&Value| {

@@ -1,8 +1,11 @@
 //! Files that an agent reads and writes through the client.
 
+use super::fault;
 use super::plan::Plan;
-use super::wire::Fault;
-use serde_json::{Value, json};
+use agent_client_protocol::v1::schema::{ReadTextFileRequest, ReadTextFileResponse, WriteTextFileResponse};
+use agent_client_protocol::{Error, ErrorCode};
+use serde_json::json;
+use std::fmt::Display;
 use std::path::{Component, Path, PathBuf};
 
 /// The most that is read of a file.
@@ -25,32 +28,39 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// The text of a file, or of some of its lines.
-pub fn read(plan: &Plan, params: &Value) -> Result<Value, Fault> {
-    let path = plan.tree.join(params["path"].as_str().unwrap_or_default());
-    let failed = |why: String| Fault { code: -32002, message: why, data: json!({"path": path}) };
-    let length = path.metadata().map_err(|error| failed(format!("{}: {error}", path.display())))?.len();
+pub fn read(plan: &Plan, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Error> {
+    let path = plan.tree.join(&request.path);
+    let unread = |why: String| {
+        Error::new(ErrorCode::RESOURCE_NOT_FOUND, format!("{}: {why}", path.display()))
+            .data(json!({"path": path}))
+    };
+    let length = path.metadata().map_err(|error| unread(error.to_string()))?.len();
     if length > MOST {
-        return Err(failed(format!("{} has {length} bytes, more than {MOST}", path.display())));
+        return Err(unread(format!("it has {length} bytes, more than {MOST}")));
     }
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| failed(format!("{}: {error}", path.display())))?;
-    let number = |key: &str| params.get(key).and_then(Value::as_u64).and_then(|it| usize::try_from(it).ok());
-    let text = match (number("line"), number("limit")) {
+    let text = std::fs::read_to_string(&path).map_err(|error| unread(error.to_string()))?;
+    let number = |given: Option<u32>| given.and_then(|it| usize::try_from(it).ok());
+    let text = match (number(request.line), number(request.limit)) {
         (None, None) => text,
         (from, limit) => {
             let from = from.unwrap_or(1).saturating_sub(1);
             text.split_inclusive('\n').skip(from).take(limit.unwrap_or(usize::MAX)).collect()
         }
     };
-    Ok(json!({"content": text}))
+    Ok(ReadTextFileResponse::new(text))
 }
 
 /// Writes a file, with the folders above it.
-pub fn write(path: &Path, text: &str) -> Result<Value, Fault> {
-    let failed = |error: std::io::Error| Fault::refused(format!("{}: {error}", path.display()));
+pub fn write(path: &Path, text: &str) -> Result<WriteTextFileResponse, Error> {
+    let unwritten = |error: std::io::Error| failed(path, error);
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        std::fs::create_dir_all(folder).map_err(unwritten)?;
     }
-    std::fs::write(path, text).map_err(failed)?;
-    Ok(json!({}))
+    std::fs::write(path, text).map_err(unwritten)?;
+    Ok(WriteTextFileResponse::new())
+}
+
+/// Why nothing was done with a file.
+pub fn failed(path: &Path, why: impl Display) -> Error {
+    fault::refused(format!("{}: {why}", path.display()))
 }

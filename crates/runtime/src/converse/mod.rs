@@ -5,11 +5,17 @@
 //! is no boundary: agents write by themselves, and the sandbox holds them.
 
 mod account;
+mod cancel;
 mod client;
+mod counts;
+mod fault;
 mod files;
+mod lenient;
+mod listener;
 mod permission;
 mod plan;
 mod said;
+mod session;
 mod wire;
 
 pub use client::converse;
@@ -28,6 +34,8 @@ pub enum ConverseError {
     Malformed { path: PathBuf, source: serde_json::Error },
     #[error("the prompt cannot be read")]
     Prompt(#[source] io::Error),
+    #[error("it cannot be waited for")]
+    Runtime(#[source] io::Error),
     #[error("`{program}` cannot be started")]
     Start { program: String, source: io::Error },
 }

@@ -4,15 +4,18 @@ use super::files;
 use super::plan::Plan;
 use super::said::changes_files;
 use crate::submission::TOOL;
-use serde_json::{Value, json};
-use std::path::PathBuf;
+use agent_client_protocol::v1::schema::{
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionResponse,
+    SelectedPermissionOutcome, ToolCallContent, ToolCallUpdateFields, ToolKind,
+};
+use std::path::{Path, PathBuf};
 
 /// A tool that the agent wants to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
     pub title: String,
-    /// The protocol's word; empty where the agent does not say.
-    pub kind: String,
+    /// What the agent does not say, or the protocol does not know, is another one.
+    pub kind: ToolKind,
     /// The files that it is about.
     pub paths: Vec<PathBuf>,
     /// Whether it is the tool that takes the result, as any of its titles has it.
@@ -21,54 +24,57 @@ pub struct Wish {
 
 impl Wish {
     /// Takes over what a message of the agent's says of a tool, and leaves what it does not say.
-    pub fn learn(&mut self, call: &Value) {
-        let text = |key: &str| call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        if let Some(title) = text("title") {
-            self.title = title.to_string();
+    pub fn learn(&mut self, said: &ToolCallUpdateFields) {
+        if let Some(title) = said.title.as_ref().filter(|title| !title.is_empty()) {
+            self.title = title.clone();
             self.submits |= title.contains(TOOL);
         }
-        if let Some(kind) = text("kind") {
-            self.kind = kind.to_string();
+        if let Some(kind) = said.kind.filter(|kind| *kind != ToolKind::Other) {
+            self.kind = kind;
         }
-        let list = |key: &str| call.get(key).and_then(Value::as_array).into_iter().flatten();
-        let paths = list("locations").chain(list("content")).filter_map(|entry| entry.get("path")?.as_str());
-        for path in paths.map(PathBuf::from) {
-            if !self.paths.contains(&path) {
-                self.paths.push(path);
+        let locations = said.locations.iter().flatten().map(|location| location.path.as_path());
+        let changed = said.content.iter().flatten().filter_map(changed);
+        for path in locations.chain(changed) {
+            if !self.paths.iter().any(|known| known == path) {
+                self.paths.push(path.to_path_buf());
             }
         }
     }
 
     /// Whether the role may use the tool. What nobody knows it may not.
     pub fn is_permitted(&self, plan: &Plan) -> bool {
-        match self.kind.as_str() {
-            "read" | "search" | "think" => true,
+        match self.kind {
+            ToolKind::Read | ToolKind::Search | ToolKind::Think => true,
             kind if changes_files(kind) => match self.paths.as_slice() {
                 [] => plan.write,
                 paths => paths.iter().all(|path| files::may_write(plan, path)),
             },
-            "execute" => plan.shell,
-            "fetch" => plan.network,
-            "other" | "" => self.submits,
+            ToolKind::Execute => plan.shell,
+            ToolKind::Fetch => plan.network,
+            ToolKind::Other => self.submits,
             _ => false,
         }
     }
 }
 
-/// The answer to a request, by the kind of its options.
-pub fn answer(options: &Value, permitted: bool) -> Value {
-    let kinds = if permitted { ["allow_once", "allow_always"] } else { ["reject_once", "reject_always"] };
-    let all = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    let chosen = kinds.iter().find_map(|kind| all.iter().find(|option| option["kind"] == **kind));
-    match chosen {
-        Some(option) => json!({"outcome": {"outcome": "selected", "optionId": option["optionId"]}}),
-        None => cancelled(),
+fn changed(part: &ToolCallContent) -> Option<&Path> {
+    match part {
+        ToolCallContent::Diff(diff) => Some(&diff.path),
+        _ => None,
     }
 }
 
-/// The answer to a request that nobody will decide on.
-pub fn cancelled() -> Value {
-    json!({"outcome": {"outcome": "cancelled"}})
+/// The answer to a request, by the kind of its options.
+pub fn answer(options: &[PermissionOption], permitted: bool) -> RequestPermissionResponse {
+    use PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
+    let kinds = if permitted { [AllowOnce, AllowAlways] } else { [RejectOnce, RejectAlways] };
+    let chosen = kinds.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
+    RequestPermissionResponse::new(match chosen {
+        Some(option) => {
+            RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
+        }
+        None => RequestPermissionOutcome::Cancelled,
+    })
 }
 
 #[cfg(test)]
@@ -76,6 +82,7 @@ pub fn cancelled() -> Value {
 mod tests {
     use super::*;
     use crate::converse::Server;
+    use serde_json::{Value, json};
 
     fn plan(write: bool, shell: bool, network: bool) -> Plan {
         let server = Server { name: "remand".into(), command: "/remand".into(), args: Vec::new() };
@@ -100,7 +107,8 @@ mod tests {
     fn wish(kind: &str, title: &str, path: Option<&str>) -> Wish {
         let mut wish = Wish::default();
         let locations: Vec<Value> = path.iter().map(|path| json!({"path": path})).collect();
-        wish.learn(&json!({"title": title, "kind": kind, "locations": locations}));
+        let said = json!({"title": title, "kind": kind, "locations": locations});
+        wish.learn(&serde_json::from_value(said).unwrap());
         wish
     }
 
@@ -138,10 +146,16 @@ mod tests {
     #[test]
     fn options_are_chosen_by_their_kind() {
         let options = json!([
-            {"optionId": "a", "kind": "allow_always"}, {"optionId": "b", "kind": "allow_once"}, {"optionId": "c", "kind": "reject_once"},
+            {"optionId": "a", "kind": "allow_always", "name": "always"},
+            {"optionId": "b", "kind": "allow_once", "name": "yes"},
+            {"optionId": "c", "kind": "reject_once", "name": "no"},
         ]);
-        assert_eq!(answer(&options, true)["outcome"]["optionId"], "b");
-        assert_eq!(answer(&options, false)["outcome"]["optionId"], "c");
-        assert_eq!(answer(&json!([]), false), cancelled());
+        let options: Vec<PermissionOption> = serde_json::from_value(options).unwrap();
+        let said = |options: &[PermissionOption], permitted| {
+            serde_json::to_value(answer(options, permitted)).unwrap()
+        };
+        assert_eq!(said(&options, true)["outcome"], json!({"outcome": "selected", "optionId": "b"}));
+        assert_eq!(said(&options, false)["outcome"], json!({"outcome": "selected", "optionId": "c"}));
+        assert_eq!(said(&[], false)["outcome"], json!({"outcome": "cancelled"}));
     }
 }

@@ -1,8 +1,9 @@
 //! What is said of a conversation: a JSON value in each line, the same for every agent.
 
 use crate::driver::Hear;
+use agent_client_protocol::v1::schema::ToolKind;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 
 /// The word for tools that change files, in what is said of a denial.
@@ -55,11 +56,11 @@ pub enum Said {
 
 impl Said {
     /// A tool that was not permitted.
-    pub fn denied(kind: &str, title: &str) -> Said {
+    pub fn denied(kind: ToolKind, title: &str) -> Said {
         let word = match kind {
-            kind if changes_files(kind) => FILE_CHANGE,
-            "" => "tool",
-            kind => kind,
+            kind if changes_files(kind) => FILE_CHANGE.to_string(),
+            ToolKind::Other => "tool".to_string(),
+            kind => word(kind),
         };
         Said::Denied { what: format!("{word}: {title}") }
     }
@@ -72,8 +73,17 @@ impl Said {
 }
 
 /// The kinds of tools that change files.
-pub fn changes_files(kind: &str) -> bool {
-    matches!(kind, "edit" | "delete" | "move")
+pub fn changes_files(kind: ToolKind) -> bool {
+    matches!(kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move)
+}
+
+/// The protocol's own word for what it has a type for.
+pub fn word(it: impl Serialize) -> String {
+    match serde_json::to_value(it) {
+        Ok(Value::String(word)) => word,
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
+    }
 }
 
 /// Where things are in these lines. How tokens are counted is the agent's own.
@@ -155,9 +165,9 @@ mod tests {
     #[test]
     fn a_refused_change_of_files_is_told_from_other_refusals() {
         let ear = heard(&[
-            Said::denied("edit", "a.rs"),
-            Said::denied("execute", "edit a.rs"),
-            Said::denied("", "x"),
+            Said::denied(ToolKind::Edit, "a.rs"),
+            Said::denied(ToolKind::Execute, "edit a.rs"),
+            Said::denied(ToolKind::Other, "x"),
         ]);
         assert_eq!(ear.denied, ["file_change: a.rs", "execute: edit a.rs", "tool: x"]);
         assert_eq!(hear(&Hear::default()).writers, ["file_change"]);

@@ -6,6 +6,7 @@ use super::dispatch::DispatchInfo;
 use super::header::completed;
 use super::script::{Entry, OnFailure, Script};
 use super::usage::Tokens;
+use crate::ordered;
 use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
@@ -121,7 +122,7 @@ impl Player<'_> {
         noted.extend(self.entry.model.as_ref().map(|model| ("model".to_owned(), json!(model))));
         match noted.is_empty() {
             true => Ok(()),
-            false => fs::write(self.info.folder.join("usage.json"), serde_json::to_vec(&noted)?),
+            false => fs::write(self.info.folder.join("usage.json"), ordered::line(&noted.into())),
         }
     }
 
@@ -139,9 +140,7 @@ impl Player<'_> {
             Action::Error(text) => line(self.err, text),
             Action::Result(value) => {
                 let value = if self.entry.raw_result { value.clone() } else { completed(value, self.info) };
-                let mut text = serde_json::to_vec_pretty(&value)?;
-                text.push(b'\n');
-                self.result(&text)
+                self.result(format!("{}\n", ordered::page(&value)).as_bytes())
             }
             Action::ResultText(text) => self.result(text.as_bytes()),
             Action::ResultBase64(bytes) => self.result(&bytes.0),

@@ -6,6 +6,7 @@ use super::dispatch::DispatchInfo;
 use super::fault::ScriptError;
 use super::script::{Entry, Script};
 use super::usage::Usage;
+use crate::ordered;
 use crate::process::Exit;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -189,17 +190,20 @@ fn change_actions(change: &Change, tree: &Path) -> Result<Vec<Action>, Recording
 
 /// Takes the result as a value where writing that again gives the same bytes.
 fn result_action(bytes: &[u8]) -> Action {
-    if let Ok(value) = serde_json::from_slice::<serde_json::Value>(bytes) {
-        let mut again = serde_json::to_vec_pretty(&value).unwrap_or_default();
-        again.push(b'\n');
-        if again == bytes {
-            return Action::Result(value);
-        }
+    if let Ok(value) = serde_json::from_slice::<serde_json::Value>(bytes)
+        && page(&value) == bytes
+    {
+        return Action::Result(value);
     }
     match Content::of(bytes) {
         Content::Text(text) => Action::ResultText(text),
         Content::Bytes(bytes) => Action::ResultBase64(Base64(bytes)),
     }
+}
+
+/// A result as it is played.
+fn page(value: &serde_json::Value) -> Vec<u8> {
+    format!("{}\n", ordered::page(value)).into_bytes()
 }
 
 /// Puts everything that may be long text into base64.
@@ -209,9 +213,7 @@ fn encoded(script: &Script) -> Script {
         match action {
             Action::Write(file) => file.content = file.content.clone().encoded(),
             Action::Result(value) => {
-                let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
-                bytes.push(b'\n');
-                *action = Action::ResultBase64(Base64(bytes));
+                *action = Action::ResultBase64(Base64(page(value)));
             }
             Action::ResultText(text) => *action = Action::ResultBase64(Base64(text.clone().into_bytes())),
             _ => {}

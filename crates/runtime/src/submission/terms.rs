@@ -2,6 +2,7 @@
 
 use super::TOOL;
 use crate::contract::{self, Expectation, Limits, Problem, RawResult, SchemaId, Unread};
+use crate::ordered;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io;
@@ -70,7 +71,7 @@ impl Terms {
         let mut text = match result {
             // Some write the whole document as a text.
             Value::String(text) => text.clone(),
-            other => format!("{other:#}"),
+            other => ordered::page(other),
         };
         text.push('\n');
         if let Some(problem) = contract::too_short(&text, self.least) {

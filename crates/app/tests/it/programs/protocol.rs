@@ -95,7 +95,7 @@ each! { speaks_as_the_schema_says:
 const AGENT: &str = r#"#!/bin/sh
 while read -r line; do
     printf '%s\n' "$line" >> "$1"
-    id=$(printf '%s' "$line" | sed -n 's/^{"id":\([0-9]*\).*/\1/p')
+    id=$(printf '%s' "$line" | grep -o '"id":[^,}]*' | head -n 1 | cut -d: -f2-)
     case "$line" in
         *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":1}}' ;;
         *'"session/new"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"sessionId":"s"}}' ;;

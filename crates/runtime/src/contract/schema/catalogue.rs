@@ -149,7 +149,7 @@ macro_rules! json {
 }
 
 fn entry(id: SchemaId) -> Schema {
-    let (about, producer, consumers, json): (_, _, &'static [&'static str], Value) = match id {
+    let (about, producer, consumers, mut json): (_, _, &'static [&'static str], Value) = match id {
         SchemaId::CompletionContract => (
             "What every result has in common: the header and how the dispatch ended.",
             "every role",
@@ -265,6 +265,7 @@ fn entry(id: SchemaId) -> Schema {
             json!(gaps::GapReview),
         ),
     };
+    json.sort_all_objects();
     let validator = jsonschema::validator_for(&json).ok();
     Schema {
         id,

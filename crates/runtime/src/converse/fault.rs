@@ -1,0 +1,24 @@
+//! Errors of the protocol, in words.
+
+use agent_client_protocol::Error;
+use serde_json::Value;
+
+/// What we refuse.
+pub fn refused(message: String) -> Error {
+    Error::new(agent_client_protocol::ErrorCode::INTERNAL_ERROR, message)
+}
+
+/// All that an error says, in one text.
+pub fn text(error: &Error) -> String {
+    let data = error.data.as_ref().unwrap_or(&Value::Null);
+    let told = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_string);
+    let more = match data {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        data => told("message").or_else(|| told("details")).or_else(|| Some(data.to_string())),
+    };
+    match more {
+        Some(more) if !error.message.contains(&more) => format!("{}: {more}", error.message),
+        Some(_) | None => error.message.clone(),
+    }
+}
