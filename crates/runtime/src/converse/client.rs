@@ -2,7 +2,6 @@
 
 use super::account;
 use super::cancel::{Cancel, Wished};
-use super::counts;
 use super::listener::Listener;
 use super::plan::Plan;
 use super::said::{Said, word};
@@ -35,6 +34,9 @@ const GRACE: Duration = Duration::from_millis(800);
 /// How long an agent has to go by itself when all is said.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// How long an agent has to tell what it spent, where it has to be started for that.
+const ASKING: Duration = Duration::from_secs(30);
+
 /// Talks with the agent that these words start, to the end of one prompt; gives the exit code.
 pub fn converse(plan: &Path, argv: &[OsString]) -> Result<i32, ConverseError> {
     let plan = Arc::new(Plan::read(plan)?);
@@ -47,8 +49,18 @@ pub fn converse(plan: &Path, argv: &[OsString]) -> Result<i32, ConverseError> {
         ConverseError::Start { program, source }
     })?;
     let listener = Arc::new(Mutex::new(Listener::new(Arc::clone(&plan))));
-    let ended = runtime.block_on(connected(lines, plan, Arc::clone(&listener), cancel, &prompt));
-    let patience = if lock(&listener).cancelled { GRACE / 2 } else { FAREWELL };
+    let ended = runtime.block_on(connected(lines, Arc::clone(&plan), Arc::clone(&listener), cancel, &prompt));
+    let (session, cancelled) = {
+        let listener = lock(&listener);
+        (listener.session.clone(), listener.cancelled)
+    };
+    let (patience, asking) = if cancelled { (GRACE / 2, GRACE / 4) } else { (FAREWELL, ASKING) };
+    // What it spent is written down once it is gone.
+    wire.end(patience);
+    let spent = plan.books.as_ref().zip(session).and_then(|(kept, session)| kept.count(&session, asking));
+    if let Some(spent) = spent {
+        spent.print();
+    }
     let code = match ended {
         Ok(reason) => {
             Said::End { reason: word(reason) }.print();
@@ -67,7 +79,6 @@ pub fn converse(plan: &Path, argv: &[OsString]) -> Result<i32, ConverseError> {
             1
         }
     };
-    wire.end(patience);
     Ok(code)
 }
 
@@ -138,8 +149,8 @@ impl Talk {
         let block = ContentBlock::Text(TextContent::new(prompt));
         let answer = self.call(&PromptRequest::new(session, vec![block])).await?;
         let listener = lock(&self.listener);
-        if let Some(usage) = counts::of_turn(&answer).filter(|_| self.plan.tokens && !listener.counted) {
-            usage.print();
+        if let Some(usage) = answer.usage.filter(|_| self.plan.tokens && self.plan.books.is_none()) {
+            Said::usage(&usage).print();
         }
         if answer.stop_reason != StopReason::EndTurn && !listener.cancelled {
             Said::Error { message: stopped(answer.stop_reason) }.print();
@@ -168,6 +179,7 @@ impl Talk {
             }
         };
         let id = opened.id.clone();
+        lock(&self.listener).session = Some(id.to_string());
         if let Some(mode) = self.plan.mode.clone().filter(|mode| opened.lacks_mode(mode)) {
             self.call(&SetSessionModeRequest::new(id.clone(), mode)).await?;
         }

@@ -1,6 +1,5 @@
 //! What an agent tells and asks for while it is talked with.
 
-use super::counts;
 use super::files;
 use super::permission::{self, Wish};
 use super::plan::Plan;
@@ -31,14 +30,13 @@ pub struct Listener {
     /// Tools that were heard of, by the agent's id; none once they ended.
     tools: BTreeMap<String, Option<Wish>>,
     heard: Heard,
-    /// Whether tokens were told step by step.
-    pub counted: bool,
+    pub session: Option<String>,
     pub cancelled: bool,
 }
 
 impl Listener {
     pub fn new(plan: Arc<Plan>) -> Listener {
-        Listener { plan, tools: BTreeMap::new(), heard: Heard::Prompted, counted: false, cancelled: false }
+        Listener { plan, tools: BTreeMap::new(), heard: Heard::Prompted, session: None, cancelled: false }
     }
 
     /// What is told from here on was said in an earlier session, and is not said again.
@@ -105,10 +103,6 @@ impl Listener {
     }
 
     fn text(&mut self, chunk: &ContentChunk) {
-        if let Some(usage) = chunk.meta.as_ref().and_then(|meta| counts::of(meta.get("usage")?)) {
-            self.counted = true;
-            usage.print();
-        }
         let ContentBlock::Text(block) = &chunk.content else { return };
         if block.text.is_empty() {
             return;

@@ -5,9 +5,9 @@
 //! is no boundary: agents write by themselves, and the sandbox holds them.
 
 mod account;
+mod books;
 mod cancel;
 mod client;
-mod counts;
 mod fault;
 mod files;
 mod lenient;
@@ -18,6 +18,7 @@ mod said;
 mod session;
 mod wire;
 
+pub use books::{Kept, Source};
 pub use client::converse;
 pub use plan::{Plan, Server};
 pub use said::hear;

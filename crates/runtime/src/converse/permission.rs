@@ -99,6 +99,7 @@ mod tests {
             mode,
             reads: true,
             tokens: true,
+            books: None,
             meta,
             server,
         }

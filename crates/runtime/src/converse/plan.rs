@@ -1,6 +1,7 @@
 //! What a conversation is for, and what the agent may do in it.
 
 use super::ConverseError;
+use super::books::Kept;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub struct Plan {
     pub reads: bool,
     /// Whether the tokens that it tells at the end are those of the whole turn.
     pub tokens: bool,
+    /// Where it keeps what it spent, in place of what it tells.
+    pub books: Option<Kept>,
     /// What it is told beside the protocol when a session begins.
     pub meta: Option<Value>,
     /// The server that takes its result.

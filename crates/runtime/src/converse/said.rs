@@ -1,7 +1,7 @@
 //! What is said of a conversation: a JSON value in each line, the same for every agent.
 
 use crate::driver::Hear;
-use agent_client_protocol::v1::schema::ToolKind;
+use agent_client_protocol::v1::schema::{ToolKind, Usage};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -63,6 +63,16 @@ impl Said {
             kind => word(kind),
         };
         Said::Denied { what: format!("{word}: {title}") }
+    }
+
+    /// The tokens of a turn, as the protocol has them.
+    pub fn usage(usage: &Usage) -> Said {
+        Said::Usage {
+            input: usage.input_tokens,
+            output: usage.output_tokens,
+            cached: usage.cached_read_tokens.unwrap_or(0),
+            stored: usage.cached_write_tokens.unwrap_or(0),
+        }
     }
 
     /// Prints the line at once. Without a standard output there is nobody to tell.

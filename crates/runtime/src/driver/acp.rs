@@ -1,9 +1,9 @@
 //! Agents that speak the Agent Client Protocol: a client of ours is started in their place, which starts them in turn.
 
 use super::fill::Filling;
-use super::row::Row;
+use super::row::{Books, Row};
 use super::{Launch, Place};
-use crate::converse::{Plan, Server};
+use crate::converse::{Kept, Plan, Server, Source};
 use crate::submission::SERVER;
 use std::path::PathBuf;
 
@@ -23,6 +23,11 @@ pub fn wrap(mut launch: Launch, row: &Row, place: &Place, filling: &Filling) -> 
         mode: Some(filling.text(&row.acp.mode)).filter(|mode| !mode.is_empty()),
         reads: row.acp.reads,
         tokens: row.acp.tokens,
+        books: row
+            .acp
+            .books
+            .as_ref()
+            .map(|books| Kept { source: source(books, &launch, row, place), hear: row.hear.clone() }),
         meta: serde_json::from_str(&filling.text(&row.acp.meta)).ok(),
         server: Server {
             name: SERVER.to_string(),
@@ -40,4 +45,17 @@ pub fn wrap(mut launch: Launch, row: &Row, place: &Place, filling: &Filling) -> 
     ];
     launch.argv = client.into_iter().chain(launch.argv).collect();
     launch
+}
+
+fn source(books: &Books, launch: &Launch, row: &Row, place: &Place) -> Source {
+    match books {
+        Books::Files { below, ends, by } => {
+            Source::Files { below: place.home.join(below), ends: ends.clone(), by: by.clone() }
+        }
+        Books::Told(arguments) => {
+            let command =
+                launch.argv.iter().take(row.command.len()).map(|word| word.to_string_lossy().into_owned());
+            Source::Told(command.chain(arguments.iter().cloned()).collect())
+        }
+    }
 }

@@ -24,9 +24,10 @@ use std::time::Duration;
 pub use cli::Cli;
 pub use ear::Ear;
 pub use known::{Known, Named};
+pub use pick::Pick;
 pub use prices::{Price, Prices, Reckoned};
 pub use rehearsal::Rehearsal;
-pub use row::{Acp, Hear, Kind, PromptBy, Row, RowError, Speech};
+pub use row::{Acp, Books, Hear, Kind, PromptBy, Row, RowError, Speech};
 pub use signs::retry_after;
 
 /// Where a dispatch takes place, and with what.

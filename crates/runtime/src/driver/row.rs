@@ -7,6 +7,7 @@ use super::fill::{FillError, Part};
 use super::pick::Pick;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::{Component, Path};
 
 /// How one agent program is driven.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,7 +91,7 @@ pub enum Speech {
     /// A JSON value in each line.
     #[default]
     Lines,
-    /// The Agent Client Protocol. Of `hear` only the counting of tokens matters then.
+    /// The Agent Client Protocol. Of `hear` only what tells sessions and tokens matters then: it is read in its books.
     Acp,
     /// Text alone: all of it is the answer, and exit code 0 is a positive end.
     Text,
@@ -108,11 +109,30 @@ pub struct Acp {
     pub reads: bool,
     /// Whether the tokens that it tells at the end are those of the whole turn; if not, they are unknown.
     pub tokens: bool,
+    /// Where it keeps what it spent; that counts then, and not what it tells.
+    pub books: Option<Books>,
+}
+
+/// The books of an agent: where it keeps what a session spent. `hear` says where things are in that: its session, and its tokens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Books {
+    /// Lines of JSON in files below a folder of its home; a file that names another session does not count.
+    Files {
+        below: String,
+        /// How their names end.
+        ends: String,
+        /// The path of what tells an entry from others, where entries are written again when they change.
+        #[serde(default)]
+        by: Option<String>,
+    },
+    /// JSON that it prints when it is started with these arguments; `${session}` stands for the session.
+    Told(Vec<String>),
 }
 
 impl Default for Acp {
     fn default() -> Acp {
-        Acp { mode: Vec::new(), meta: Vec::new(), reads: true, tokens: true }
+        Acp { mode: Vec::new(), meta: Vec::new(), reads: true, tokens: true, books: None }
     }
 }
 
@@ -262,6 +282,12 @@ impl Row {
         }
         for part in self.acp.mode.iter().chain(&self.acp.meta) {
             part.prove().map_err(wrong("acp".to_string()))?;
+        }
+        if let Some(Books::Files { below, .. }) = &self.acp.books
+            && !Path::new(below).components().all(|part| matches!(part, Component::Normal(_)))
+        {
+            let why = format!("`{below}` is no folder below its home");
+            return Err(RowError::Malformed { name: name.to_string(), why });
         }
         let patterns = self.failures.iter().flat_map(|told| [&told.says, &told.answers]);
         for pattern in patterns.flatten() {

@@ -123,6 +123,7 @@ fn a_cancel_is_told_to_the_agent_before_anything_is_killed() {
         mode: None,
         reads: true,
         tokens: true,
+        books: None,
         meta: None,
         server,
     };
