@@ -4,10 +4,11 @@ use super::GitError;
 use crate::process::Job;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
 /// Settings under which every call runs, whatever the user has configured.
@@ -70,18 +71,27 @@ pub(super) struct Place {
     git_dir: Option<PathBuf>,
     work_tree: Option<PathBuf>,
     index: Option<PathBuf>,
-    syncing: Syncing,
+    writing: Writing,
 }
 
-/// How new objects get to the disk.
+/// How new objects and an index get to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Syncing {
-    /// With one sync at the end of the call.
-    Together,
-    /// Written out, and as safe as their names are: the file system keeps the order in which names were given, so the
-    /// next sync of a younger name, such as that of a reference to them, covers these. Git's own way for many objects
-    /// (`core.fsyncMethod=batch`) builds on the same.
-    WithWhatRefersToThem,
+enum Writing {
+    /// Objects with one sync at the end of the call.
+    Final,
+    /// Objects written out, and as safe as their names are: the file system keeps the order in which names were given, so
+    /// the next sync of a younger name, such as that of a reference to them, covers these. Git's own way for many
+    /// objects (`core.fsyncMethod=batch`) builds on the same. The index without a checksum, which git does not look at.
+    Passing,
+}
+
+impl Writing {
+    fn settings(self) -> &'static [&'static str] {
+        match self {
+            Writing::Final => &["core.fsyncMethod=batch"],
+            Writing::Passing => &["core.fsyncMethod=writeout-only", "index.skipHash=true"],
+        }
+    }
 }
 
 impl Place {
@@ -92,7 +102,7 @@ impl Place {
             git_dir: None,
             work_tree: None,
             index: None,
-            syncing: Syncing::Together,
+            writing: Writing::Final,
         }
     }
 
@@ -115,9 +125,10 @@ impl Place {
         Place { index: Some(index.to_path_buf()), ..self }
     }
 
-    /// The same place, for calls whose objects are safe no sooner than a reference to them is written.
-    pub(super) fn syncing_later(self) -> Place {
-        Place { syncing: Syncing::WithWhatRefersToThem, ..self }
+    /// The same place, for calls whose objects are safe no sooner than a reference to them is written, and whose index
+    /// nobody reads but the engine.
+    pub(super) fn in_passing(self) -> Place {
+        Place { writing: Writing::Passing, ..self }
     }
 }
 
@@ -138,6 +149,14 @@ pub(super) struct Call {
     input: Option<Vec<u8>>,
 }
 
+/// A call that has begun and waits for its input. Dropped, it ends with none.
+#[derive(Debug)]
+pub(super) struct Begun {
+    child: Child,
+    words: String,
+    place: PathBuf,
+}
+
 /// An internal call.
 pub(super) fn git<I, S>(place: &Place, arguments: I) -> Call
 where
@@ -156,15 +175,11 @@ impl Call {
         let mut command = Command::new("git");
         command.current_dir(&place.directory).process_group(0);
         clean_environment(&mut command, manner);
-        let syncing = match place.syncing {
-            Syncing::Together => "core.fsyncMethod=batch",
-            Syncing::WithWhatRefersToThem => "core.fsyncMethod=writeout-only",
+        let (internal, writing) = match manner {
+            Manner::Internal => (INTERNAL, place.writing.settings()),
+            Manner::AsUser => (&[][..], &[][..]),
         };
-        let (internal, syncing) = match manner {
-            Manner::Internal => (INTERNAL, Some(&syncing)),
-            Manner::AsUser => (&[][..], None),
-        };
-        for setting in PINNED.iter().chain(internal).chain(syncing) {
+        for setting in PINNED.iter().chain(internal).chain(writing) {
             command.arg("-c").arg(setting);
         }
         command.arg("--no-pager");
@@ -213,18 +228,20 @@ impl Call {
 
     /// Runs the call; any exit code is an answer.
     pub(super) fn answer(mut self) -> Result<Answer, GitError> {
-        self.command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
-        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = self.command.spawn().map_err(|source| self.not_started(source))?;
         let input = self.input.take();
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (stdout, stderr) = thread::scope(|scope| {
-            scope.spawn(move || feed(stdin, input));
-            let errors = scope.spawn(move || read_all(stderr));
-            (read_all(stdout), errors.join().unwrap_or_default())
-        });
-        let status = child.wait().map_err(|source| GitError::NoGit { source })?;
-        Ok(Answer { code: status.code().unwrap_or(-1), stdout, stderr })
+        let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+        self.spawn(stdin)?.answer(input)
+    }
+
+    /// Starts the call before its input is known: what git does to get ready is done by then.
+    pub(super) fn begin(self) -> Result<Begun, GitError> {
+        self.spawn(Stdio::piped())
+    }
+
+    fn spawn(mut self, stdin: Stdio) -> Result<Begun, GitError> {
+        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.command.spawn().map_err(|source| self.not_started(source))?;
+        Ok(Begun { child, words: self.words, place: self.place })
     }
 
     /// The call as a job, for a call that starts programs of the user's. It has the variables of git, and no others.
@@ -246,20 +263,13 @@ impl Call {
     /// Runs the call, which must succeed, and gives its output.
     pub(super) fn run(self) -> Result<Vec<u8>, GitError> {
         let (words, place) = (self.words.clone(), self.place.clone());
-        let answer = self.answer()?;
-        match answer.code {
-            0 => Ok(answer.stdout),
-            code => Err(GitError::of_call(words, code, &answer.stderr, &place)),
-        }
+        self.answer()?.output(words, &place)
     }
 
     /// Runs the call, which must succeed, and gives its one line.
     pub(super) fn line(self) -> Result<String, GitError> {
         let words = self.words.clone();
-        let stdout = self.run()?;
-        let line = stdout.strip_suffix(b"\n").unwrap_or(&stdout);
-        String::from_utf8(line.to_vec())
-            .map_err(|_| GitError::Unreadable { command: words, detail: "not UTF-8".to_string() })
+        line(self.run()?, words)
     }
 
     /// Runs the call, which must succeed, and gives the path that it prints.
@@ -275,6 +285,55 @@ impl Call {
             GitError::File { action: "enter", path: self.place.clone(), source }
         }
     }
+}
+
+impl Begun {
+    /// Gives the call its input; it must succeed, and gives its output.
+    pub(super) fn run(mut self, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
+        let (words, place) = (mem::take(&mut self.words), mem::take(&mut self.place));
+        self.answer(Some(input))?.output(words, &place)
+    }
+
+    /// Gives the call no input; it must succeed, and gives its one line.
+    pub(super) fn line(self) -> Result<String, GitError> {
+        let words = self.words.clone();
+        line(self.run(Vec::new())?, words)
+    }
+
+    fn answer(mut self, input: Option<Vec<u8>>) -> Result<Answer, GitError> {
+        let child = &mut self.child;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdout, stderr) = thread::scope(|scope| {
+            scope.spawn(move || feed(stdin, input));
+            let errors = scope.spawn(move || read_all(stderr));
+            (read_all(stdout), errors.join().unwrap_or_default())
+        });
+        let status = child.wait().map_err(|source| GitError::NoGit { source })?;
+        Ok(Answer { code: status.code().unwrap_or(-1), stdout, stderr })
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        // A git that is still at work holds its locks, so its end is waited for; without input it comes at once.
+        drop((self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take()));
+        let _ = self.child.wait();
+    }
+}
+
+impl Answer {
+    fn output(self, words: String, place: &Path) -> Result<Vec<u8>, GitError> {
+        match self.code {
+            0 => Ok(self.stdout),
+            code => Err(GitError::of_call(words, code, &self.stderr, place)),
+        }
+    }
+}
+
+fn line(stdout: Vec<u8>, words: String) -> Result<String, GitError> {
+    let line = stdout.strip_suffix(b"\n").unwrap_or(&stdout);
+    String::from_utf8(line.to_vec())
+        .map_err(|_| GitError::Unreadable { command: words, detail: "not UTF-8".to_string() })
 }
 
 /// The fields of an output that separates by NUL.

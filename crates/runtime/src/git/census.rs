@@ -64,22 +64,28 @@ impl WorkTree {
         self.census(&found.tracked, reach)
     }
 
-    /// Looks at what came after a census and this state: takes stock again, and then a snapshot, which mends what is
-    /// looked at before.
+    /// Looks at what came after a census and this state: at git's own files, which are mended then, and takes stock again
+    /// and a snapshot.
     pub fn aftermath(&self, before: &Census, state: &TreeId, reach: Reach) -> Result<Aftermath, GitError> {
-        let found = self.census(&before.tracked, reach)?;
         let mut memory = self.memory();
+        let git = self.git_contents(reach);
         self.mend()?;
-        let tree = self.stage(Some(&found.stock))?;
+        let (stock, prepared) = thread::scope(|scope| {
+            let prepared = scope.spawn(|| self.ready().map(|ready| (ready, self.index())));
+            let stock = self.stock(&before.tracked);
+            (stock, prepared.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let found = Census { stock: stock?, tracked: before.tracked.clone(), git };
+        let (ready, index) = prepared?;
+        let staged = self.stage(ready, index.as_ref().map(|index| (index, &found.stock)))?;
         let memory = &mut *memory;
         thread::scope(|scope| {
-            let kept = scope.spawn(|| self.keep_safe(&tree, memory));
-            let changes = self.changed(state, &tree)?;
+            let written = scope.spawn(|| self.write(&staged, memory));
+            let changes = self.changed_since(state, &staged)?;
             let oddities = self.oddities(before, &found, &changes)?;
-            kept.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-            Ok((changes, oddities))
+            let tree = written.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            Ok(Aftermath { tree, changes, oddities })
         })
-        .map(|(changes, oddities)| Aftermath { tree, changes, oddities })
     }
 
     /// What is different between two censuses and not among the changes of content.
@@ -92,9 +98,14 @@ impl WorkTree {
         let changed: BTreeSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
         let mut odd = after.git_oddities(before, self.path());
         let (mut unexplained, mut tools) = (Vec::new(), Vec::new());
-        for (path, now) in after.stock.iter() {
-            let was = before.stock.get(path);
-            let told = changed.contains(path);
+        for (path, was, now) in before.stock.beside(&after.stock) {
+            let told = was != now && changed.contains(path);
+            let Some(now) = now else {
+                if was.is_some_and(Entry::is_content) && !told {
+                    unexplained.push(path.to_path_buf());
+                }
+                continue;
+            };
             let mut found = now.strange(was, told);
             if now.kind == Kind::Folder && was.is_none() && !after.stock.is_filled(path) {
                 found = Some(Strange::EmptyFolder);
@@ -111,10 +122,6 @@ impl WorkTree {
                 None => {}
             }
         }
-        let gone = before.stock.iter().filter(|(path, was)| {
-            was.is_content() && after.stock.get(path).is_none() && !changed.contains(path)
-        });
-        unexplained.extend(gone.map(|(path, _)| path.to_path_buf()));
         let ignored = self.ignored(&unexplained, Tracked::Spared)?;
         // Compilers and servers leave these among their own files, wherever git is told to ignore them.
         odd.extend(tools.into_iter().filter(|odd| !ignored.contains(&odd.path)));

@@ -42,6 +42,9 @@ const EXECUTABLE: &str = "100755";
 const SYMLINK: &str = "120000";
 const SUBMODULE: &str = "160000";
 
+/// How differences are listed: all of them, whatever a repository says of its submodules.
+const RAW: &[&str] = &["-z", "--raw", "--full-index", "--no-renames", "--ignore-submodules=none"];
+
 /// One row of a raw diff.
 struct Row {
     path: PathBuf,
@@ -53,17 +56,34 @@ struct Row {
 impl Repository {
     /// Lists the paths that differ, in order.
     pub fn changed(&self, before: &TreeId, after: &TreeId) -> Result<Vec<Changed>, GitError> {
+        self.changes((before.raw(), after.raw()), self.rows(before.tree(), after.tree())?)
+    }
+
+    /// Lists the paths that differ between a state and an index, which goes with a tree of raw bytes.
+    pub(super) fn changed_in(
+        &self,
+        index: &Path,
+        raw: Option<&str>,
+        before: &TreeId,
+    ) -> Result<Vec<Changed>, GitError> {
+        let words = ["diff-index", "--cached"].iter().chain(RAW).copied().chain([before.tree()]);
+        let output = git(&self.objects().with_index(index), words).run()?;
+        self.changes((before.raw(), raw), rows(&output)?)
+    }
+
+    /// The changes of two trees, and of the raw bytes that go with them.
+    fn changes(&self, raw: (Option<&str>, Option<&str>), rows: Vec<Row>) -> Result<Vec<Changed>, GitError> {
         let mut found: BTreeMap<PathBuf, ChangeKind> = BTreeMap::new();
-        if before.raw() != after.raw() {
+        let (before, after) = raw;
+        if before != after {
             // Files whose bytes alone differ have the same blob once the filters are through with them.
-            for raw in [before.raw(), after.raw()].into_iter().flatten() {
-                let other = if Some(raw) == before.raw() { after.raw() } else { before.raw() };
+            for raw in [before, after].into_iter().flatten() {
+                let other = if Some(raw) == before { after } else { before };
                 let other = other.map_or_else(|| self.empty_tree(), |tree| Ok(tree.to_string()))?;
                 let rows = self.rows(raw, &other)?;
                 found.extend(rows.into_iter().map(|row| (row.path, ChangeKind::Modified)));
             }
         }
-        let rows = self.rows(before.tree(), after.tree())?;
         found.extend(rows.into_iter().map(|row| {
             let kind = row.kind();
             (row.path, kind)
@@ -131,24 +151,8 @@ impl Repository {
     }
 
     fn rows(&self, before: &str, after: &str) -> Result<Vec<Row>, GitError> {
-        let words = ["diff-tree", "-r", "-z", "--raw", "--full-index", "--no-renames", before, after];
-        let output = git(&self.objects(), words).run()?;
-        let mut found = Vec::new();
-        let mut parts = fields(&output);
-        while let (Some(head), Some(name)) = (parts.next(), parts.next()) {
-            let head = String::from_utf8_lossy(head).into_owned();
-            let words: Vec<&str> = head.trim_start_matches(':').split(' ').collect();
-            let [from_mode, to_mode, from, to, status] = words[..] else {
-                return Err(GitError::Unreadable { command: "git diff-tree".to_string(), detail: head });
-            };
-            found.push(Row {
-                path: path(name),
-                modes: (from_mode.to_string(), to_mode.to_string()),
-                blobs: (from.to_string(), to.to_string()),
-                status: status.chars().next().unwrap_or('M'),
-            });
-        }
-        Ok(found)
+        let words = ["diff-tree", "-r"].iter().chain(RAW).copied().chain([before, after]);
+        rows(&git(&self.objects(), words).run()?)
     }
 
     /// The tree without files.
@@ -171,6 +175,26 @@ impl Row {
             _ => ChangeKind::Modified,
         }
     }
+}
+
+/// Reads a raw diff.
+fn rows(output: &[u8]) -> Result<Vec<Row>, GitError> {
+    let mut found = Vec::new();
+    let mut parts = fields(output);
+    while let (Some(head), Some(name)) = (parts.next(), parts.next()) {
+        let head = String::from_utf8_lossy(head).into_owned();
+        let words: Vec<&str> = head.trim_start_matches(':').split(' ').collect();
+        let [from_mode, to_mode, from, to, status] = words[..] else {
+            return Err(GitError::Unreadable { command: "git diff --raw".to_string(), detail: head });
+        };
+        found.push(Row {
+            path: path(name),
+            modes: (from_mode.to_string(), to_mode.to_string()),
+            blobs: (from.to_string(), to.to_string()),
+            status: status.chars().next().unwrap_or('M'),
+        });
+    }
+    Ok(found)
 }
 
 /// Splits a patch at its file headers. Lines of content begin with a sign, so none can be taken for a header.

@@ -215,6 +215,25 @@ fn submodules_stay_empty_and_a_change_of_one_is_reported() {
     assert!(fs::read_dir(&inside).unwrap().next().is_none());
 }
 
+// CORE-05
+#[test]
+fn a_change_of_a_submodule_is_seen_where_the_repository_wants_it_ignored() {
+    let (bed, other) = (Testbed::new(), Testbed::new());
+    bed.git(&["submodule", "--quiet", "add", other.user().to_str().unwrap(), "libs/other"]);
+    bed.git(&["config", "--file", ".gitmodules", "submodule.libs/other.ignore", "all"]);
+    bed.commit("submodule");
+    let tree = bed.run("r1").main_tree();
+    let (state, before) = (tree.snapshot().unwrap(), tree.begin(Keep::BuildOutput, Reach::Tree).unwrap());
+    other.write("later", "x");
+    other.commit("second");
+    fs::remove_dir(tree.path().join("libs/other")).unwrap();
+    git_in(tree.path(), &["clone", "-q", other.user().to_str().unwrap(), "libs/other"]);
+    let left = tree.aftermath(&before, &state, Reach::Tree).unwrap();
+    let changed = [Changed { path: "libs/other".into(), kind: ChangeKind::Submodule }];
+    assert_eq!(left.changes, changed);
+    assert_eq!(tree.changed(&state, &left.tree).unwrap(), changed);
+}
+
 #[test]
 fn work_trees_of_a_sparse_checkout_hold_all_files() {
     let bed = Testbed::new();

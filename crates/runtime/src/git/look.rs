@@ -75,10 +75,13 @@ impl WorkTree {
         Ok(look)
     }
 
+    /// What the index says, where it is as indexes usually are.
+    pub(super) fn index(&self) -> Option<Index> {
+        Index::read(&self.private("index"), self.base.as_str().len() / 2)
+    }
+
     /// Compares the index with a stock that was just taken; none where only git can tell.
-    pub(super) fn compare(&self, stock: &Stock) -> Result<Option<Look>, GitError> {
-        let id = self.base.as_str().len() / 2;
-        let Some(index) = Index::read(&self.private("index"), id) else { return Ok(None) };
+    pub(super) fn compare(&self, index: &Index, stock: &Stock) -> Result<Option<Look>, GitError> {
         if stock.has_closed() || stock.iter().any(|(_, entry)| entry.kind == Kind::Repository) {
             return Ok(None);
         }
@@ -94,8 +97,8 @@ impl WorkTree {
         }
         let touched: BTreeMap<PathBuf, String> =
             touched.into_iter().map(|file| (file.path.clone(), format!("{:06o}", file.mode))).collect();
-        let tree = index.tree.filter(|_| touched.is_empty() && others.is_empty());
-        let tree = tree.map(|tree| TreeId::plain(&tree)).transpose()?;
+        let tree = index.tree.as_deref().filter(|_| touched.is_empty() && others.is_empty());
+        let tree = tree.map(TreeId::plain).transpose()?;
         let look = Look { touched, others, tree };
         // All files are taken in again where attributes changed, so here their content counts.
         Ok(if look.names(".gitattributes") { None } else { Some(look) })
@@ -145,6 +148,13 @@ impl WorkTree {
             0 | 1 => Ok(fields(&answer.stdout)
                 .map(|name| path(name.strip_prefix(b"./").unwrap_or(name)))
                 .collect()),
+            // What was put into the folder of a submodule can only be asked for without the index.
+            _ if tracked == Tracked::Spared && says_submodule(&answer.stderr) => {
+                let listed = git(&self.place(), ["ls-files", "-z"]).run()?;
+                let listed: BTreeSet<PathBuf> = fields(&listed).map(path).collect();
+                let ignored = self.ignored(files, Tracked::LikeOthers)?;
+                Ok(ignored.difference(&listed).cloned().collect())
+            }
             code => Err(GitError::of_call(words.join(" "), code, &answer.stderr, self.path())),
         }
     }
@@ -166,4 +176,8 @@ impl WorkTree {
         }
         Ok(())
     }
+}
+
+fn says_submodule(stderr: &[u8]) -> bool {
+    String::from_utf8_lossy(stderr).contains("is in submodule")
 }

@@ -28,7 +28,7 @@ impl Lab {
     /// Those that differ, as a stock shows them; none where git must be asked.
     fn seen(&self) -> Option<BTreeSet<PathBuf>> {
         let stock = self.tree.stock(&BTreeSet::new()).unwrap();
-        let look = self.tree.compare(&stock).unwrap()?;
+        let look = self.tree.compare(&self.tree.index()?, &stock).unwrap()?;
         Some(look.touched.into_keys().chain(look.others).collect())
     }
 
@@ -39,7 +39,8 @@ impl Lab {
 
     /// The tree, where the index tells it and nothing differs.
     fn known(&self) -> Option<TreeId> {
-        self.tree.compare(&self.tree.stock(&BTreeSet::new()).unwrap()).unwrap()?.tree
+        let stock = self.tree.stock(&BTreeSet::new()).unwrap();
+        self.tree.compare(&self.tree.index()?, &stock).unwrap()?.tree
     }
 
     fn changed(&self) -> Vec<PathBuf> {

@@ -3,7 +3,7 @@
 //! A file with mixed line endings under `core.autocrlf`, or a large file under a pointer filter, is not the same after
 //! it went in and came out. Such files, and only they, are kept a second time without any filter.
 
-use super::call::{Place, fields, git, listed, path};
+use super::call::{Begun, Place, fields, git, listed, path};
 use super::remove::remove;
 use super::repository::LineEndings;
 use super::worktree::write_whole;
@@ -46,14 +46,17 @@ impl WorkTree {
         }
     }
 
+    /// The call that tells of files whose bytes git may change.
+    pub(super) fn ask_attributes(&self) -> Result<Begun, GitError> {
+        git(&self.place(), ["check-attr", "-z", "--stdin"].iter().chain(CONVERTING)).begin()
+    }
+
     /// The files among these whose bytes git may change.
-    pub(super) fn convertible(&self, files: &[PathBuf]) -> Result<Vec<PathBuf>, GitError> {
+    pub(super) fn convertible(&self, files: &[PathBuf], asked: Begun) -> Result<Vec<PathBuf>, GitError> {
         if files.is_empty() || self.repository.line_endings()? == LineEndings::Converted {
             return Ok(files.to_vec());
         }
-        let words = ["check-attr", "-z", "--stdin"].iter().chain(CONVERTING);
-        let input = listed(files.iter().map(PathBuf::as_path));
-        let output = git(&self.place(), words).input(input).run()?;
+        let output = asked.run(listed(files.iter().map(PathBuf::as_path)))?;
         let rows: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
         let set = rows.chunks_exact(3).filter(|row| !matches!(row[2], b"unspecified" | b"unset"));
         let named: BTreeSet<&[u8]> = set.map(|row| row[0]).collect();

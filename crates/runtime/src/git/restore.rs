@@ -103,6 +103,12 @@ impl WorkTree {
     /// Gives git itself the index of this state. It keeps its time, since git judges by it how far to trust the files'.
     pub(super) fn publish_index(&self) -> Result<(), GitError> {
         let (ours, theirs) = (self.private("index"), self.admin().join("index"));
+        let written = fs::read(&ours).map_err(error::file("read", &ours))?;
+        let without_checksum = vec![0; self.base.as_str().len() / 2];
+        if written.ends_with(&without_checksum) {
+            // Other programs than git look at it.
+            git(&self.place(), ["update-index", "--force-write-index"]).run()?;
+        }
         let aside = self.admin().join("index.new");
         let copied = || {
             fs::copy(&ours, &aside)?;

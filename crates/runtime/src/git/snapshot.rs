@@ -3,17 +3,19 @@
 //! In a snapshot are the files that are not ignored, and those that the run's base tracks. The index is kept between
 //! snapshots for the file times in it, so an unchanged tree costs no reading of files.
 
-use super::call::{fields, git, listed, path};
+use super::call::{Begun, fields, git, listed, path};
+use super::index::Index;
 use super::look::Look;
 use super::overlay::Overlay;
 use super::remove::remove;
 use super::stock::Stock;
 use super::worktree::Memory;
-use super::{GitError, TreeId, WorkTree, error};
+use super::{Changed, GitError, TreeId, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -29,18 +31,58 @@ struct Update {
     suspect: Vec<PathBuf>,
 }
 
+/// Calls that wait for the names of the files that differ.
+#[derive(Debug)]
+pub(super) struct Ready {
+    /// Holds the index.
+    taking: Begun,
+    attributes: Begun,
+    overlay: Overlay,
+}
+
+/// An index that has been brought to the files.
+#[derive(Debug)]
+pub(super) struct Staged {
+    overlay: Overlay,
+    /// The tree, where the index told it already.
+    tree: Option<TreeId>,
+}
+
+impl Staged {
+    fn raw(&self) -> Option<&str> {
+        match &self.overlay {
+            Overlay::Some(raw) => Some(raw),
+            Overlay::None | Overlay::Unsure => None,
+        }
+    }
+}
+
 impl WorkTree {
     /// Takes the content as it is now.
     pub fn snapshot(&self) -> Result<TreeId, GitError> {
         let mut memory = self.memory();
         self.mend()?;
-        let tree = self.stage(None)?;
-        self.keep_safe(&tree, &mut memory)?;
+        let staged = self.stage(self.ready()?, None)?;
+        self.write(&staged, &mut memory)
+    }
+
+    /// Writes the tree of an index and keeps it safe.
+    pub(super) fn write(&self, staged: &Staged, memory: &mut Memory) -> Result<TreeId, GitError> {
+        let with_raw = |tree: TreeId| tree.with_raw(staged.raw().map(str::to_string));
+        if let Some(tree) = staged.tree.clone().map(with_raw)
+            && memory.kept.as_ref() == Some(&tree)
+        {
+            return Ok(tree);
+        }
+        let writing = git(&self.place().in_passing(), ["write-tree"]).begin()?;
+        let keeping = git(&self.repository.objects(), ["update-ref", "--stdin"]).begin()?;
+        let tree = with_raw(TreeId::plain(&writing.line()?)?);
+        self.keep_safe(&tree, keeping, memory)?;
         Ok(tree)
     }
 
     /// Keeps a snapshot from garbage collection: a reference of its own leads to each of its trees, with no commit between.
-    pub(super) fn keep_safe(&self, tree: &TreeId, memory: &mut Memory) -> Result<(), GitError> {
+    fn keep_safe(&self, tree: &TreeId, keeping: Begun, memory: &mut Memory) -> Result<(), GitError> {
         if memory.kept.as_ref().is_some_and(|kept| kept == tree) {
             return Ok(());
         }
@@ -48,40 +90,49 @@ impl WorkTree {
         // Both are the same where all files are kept raw, and git takes a reference once.
         let ids: BTreeSet<&str> = [Some(tree.tree()), tree.raw()].into_iter().flatten().collect();
         let rows: String = ids.into_iter().map(row).collect();
-        git(&self.repository.objects(), ["update-ref", "--stdin"]).input(rows.into_bytes()).run()?;
+        keeping.run(rows.into_bytes())?;
         memory.kept = Some(tree.clone());
         Ok(())
     }
 
-    /// Takes the content in. A stock that was just taken spares git looking at every file.
-    pub(super) fn stage(&self, stock: Option<&Stock>) -> Result<TreeId, GitError> {
-        let index = self.private("index");
+    /// Gets ready to take content in, while others still look for what there is. Whatever was cut short is begun anew.
+    pub(super) fn ready(&self) -> Result<Ready, GitError> {
         let mut overlay = self.overlay();
-        if overlay == Overlay::Unsure || !index.exists() {
+        if overlay == Overlay::Unsure || !self.private("index").exists() {
             overlay = Overlay::None;
             self.seed_index()?;
         }
-        let mut look = match stock.map(|stock| self.compare(stock)).transpose()?.flatten() {
-            Some(look) => Ok(look),
-            None => self.look(),
-        };
+        Ok(Ready { taking: self.begin_taking()?, attributes: self.ask_attributes()?, overlay })
+    }
+
+    fn begin_taking(&self) -> Result<Begun, GitError> {
+        let words = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
+        git(&self.place().in_passing(), words).begin()
+    }
+
+    /// Takes the content in. The index beside a stock that was just taken spares git looking at every file.
+    pub(super) fn stage(&self, mut ready: Ready, seen: Option<(&Index, &Stock)>) -> Result<Staged, GitError> {
+        let compared = seen.map(|(index, stock)| self.compare(index, stock)).transpose()?.flatten();
+        let mut look = compared.map_or_else(|| self.look(), Ok);
         // An index that cannot be read, or that was made under other attributes, says nothing of the files.
         if look.as_ref().map_or_else(GitError::is_failed_call, |look| look.names(".gitattributes")) {
-            overlay = Overlay::None;
+            drop(ready);
             self.seed_index()?;
+            ready = self.ready()?;
             look = self.look();
         }
         let look = look?;
         let update = self.update(&look)?;
-        overlay = self.apply(&look, &update, overlay)?;
-        let tree = match look.tree {
-            Some(tree) => tree,
-            None => TreeId::plain(&git(&self.place().syncing_later(), ["write-tree"]).line()?)?,
-        };
-        Ok(match overlay {
-            Overlay::Some(raw) => tree.with_raw(Some(raw)),
-            Overlay::None | Overlay::Unsure => tree,
-        })
+        Ok(Staged { overlay: self.apply(&look, &update, ready)?, tree: look.tree })
+    }
+
+    /// What is different between a state and what was taken in.
+    pub(super) fn changed_since(&self, state: &TreeId, staged: &Staged) -> Result<Vec<Changed>, GitError> {
+        let is_same = |tree: &TreeId| tree.tree() == state.tree() && staged.raw() == state.raw();
+        if staged.tree.as_ref().is_some_and(is_same) {
+            return Ok(Vec::new());
+        }
+        self.repository.changed_in(&self.private("index"), staged.raw(), state)
     }
 
     /// Starts an index that knows what the base tracks and nothing of the files.
@@ -140,7 +191,8 @@ impl WorkTree {
     }
 
     /// Brings the index to the files, and gives the overlay that goes with it.
-    fn apply(&self, look: &Look, update: &Update, overlay: Overlay) -> Result<Overlay, GitError> {
+    fn apply(&self, look: &Look, update: &Update, ready: Ready) -> Result<Overlay, GitError> {
+        let Ready { taking, attributes, overlay } = ready;
         let listed_now = || look.touched.keys().chain(&look.others);
         if look.touched.is_empty() && look.others.is_empty() {
             return Ok(overlay);
@@ -148,9 +200,9 @@ impl WorkTree {
         // Until it is known what the filters do to the files, the index may be ahead of the overlay.
         self.note_overlay(&Overlay::Unsure)?;
         let (convertible, taken_in) = thread::scope(|scope| {
-            let asked = scope.spawn(|| self.convertible(&update.regular));
-            let taken_in = self.take_in(look, update);
-            (asked.join().unwrap_or_else(|_| self.convertible(&update.regular)), taken_in)
+            let asked = scope.spawn(|| self.convertible(&update.regular, attributes));
+            let taken_in = self.take_in(look, update, taking);
+            (asked.join().unwrap_or_else(|panic| resume_unwind(panic)), taken_in)
         });
         taken_in?;
         let (convertible, laid_over) = (convertible?, self.overlaid(&overlay)?);
@@ -169,13 +221,13 @@ impl WorkTree {
         Ok(overlay)
     }
 
-    fn take_in(&self, look: &Look, update: &Update) -> Result<(), GitError> {
-        self.drop_entries(&update.gone)?;
-        if !update.taken.is_empty() {
-            let words = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
-            let input = listed(update.taken.iter().map(PathBuf::as_path));
-            git(&self.place().syncing_later(), words).input(input).run()?;
+    fn take_in(&self, look: &Look, update: &Update, mut taking: Begun) -> Result<(), GitError> {
+        if !update.gone.is_empty() {
+            drop(taking);
+            self.drop_entries(&update.gone)?;
+            taking = self.begin_taking()?;
         }
+        taking.run(listed(update.taken.iter().map(PathBuf::as_path)))?;
         if look.names(".gitignore") {
             self.drop_ignored()?;
         }

@@ -206,6 +206,25 @@ fn locks_that_a_killed_git_left_are_broken() {
 }
 
 #[test]
+fn an_index_that_others_than_git_may_read_has_a_checksum() {
+    let bed = Testbed::new();
+    let trees = bed.run("r1");
+    let tree = trees.main_tree();
+    let index = bed.user().join(".git/worktrees/remand-r1-main/index");
+    let has_checksum = || !fs::read(&index).unwrap().ends_with(&[0; 20]);
+    assert!(has_checksum());
+    put(tree.path(), "new", b"x");
+    trees.record(&tree.snapshot().unwrap(), "more", "c1").unwrap();
+    assert!(has_checksum());
+    // The file is in what git was given.
+    assert_eq!(git_in(tree.path(), &["ls-files", "new"]).trim(), "new");
+    put(tree.path(), "new", b"y");
+    tree.restore(&trees.base_tree().unwrap()).unwrap();
+    assert!(has_checksum());
+    git_in(tree.path(), &["fsck", "--no-dangling"]);
+}
+
+#[test]
 fn a_link_to_a_folder_outside_is_never_followed() {
     let bed = Testbed::new();
     let outside = bed.folder.path().join("outside");

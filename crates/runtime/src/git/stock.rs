@@ -2,6 +2,7 @@
 
 use super::oddity::Strange;
 use super::{GitError, WorkTree, error};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::iter;
@@ -118,7 +119,8 @@ impl WorkTree {
                 open.extend(part.below);
             }
         }
-        stock.entries.sort_unstable_by(|(one, _), (other, _)| one.as_os_str().cmp(other.as_os_str()));
+        // The parts are in order each, which this sort makes use of.
+        stock.entries.sort_by(in_order);
         Ok(stock)
     }
 
@@ -154,6 +156,7 @@ impl WorkTree {
                 part.stock.entries.push((inside, Entry::of(&metadata, kind)));
             }
         }
+        part.stock.entries.sort_unstable_by(in_order);
         Ok(part)
     }
 }
@@ -166,6 +169,25 @@ impl Stock {
     pub(super) fn get(&self, path: &Path) -> Option<&Entry> {
         let found = self.entries.binary_search_by(|(one, _)| one.as_os_str().cmp(path.as_os_str()));
         found.ok().map(|at| &self.entries[at].1)
+    }
+
+    /// Goes through this stock and a later one side by side: each path with what was there and what is.
+    pub(super) fn beside<'a>(
+        &'a self,
+        later: &'a Stock,
+    ) -> impl Iterator<Item = (&'a Path, Option<&'a Entry>, Option<&'a Entry>)> {
+        let (mut was, mut now) = (self.entries.iter().peekable(), later.entries.iter().peekable());
+        iter::from_fn(move || {
+            let order = match (was.peek(), now.peek()) {
+                (Some(was), Some(now)) => in_order(was, now),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
+            };
+            let was = if order.is_le() { was.next() } else { None };
+            let now = if order.is_ge() { now.next() } else { None };
+            let (path, _) = now.or(was)?;
+            Some((path.as_path(), was.map(|(_, entry)| entry), now.map(|(_, entry)| entry)))
+        })
     }
 
     /// Whether a folder has anything below it that is not a folder.
@@ -246,6 +268,10 @@ impl Kind {
             Kind::Device
         }
     }
+}
+
+fn in_order((one, _): &(PathBuf, Entry), (other, _): &(PathBuf, Entry)) -> Ordering {
+    one.as_os_str().cmp(other.as_os_str())
 }
 
 /// Whether a folder of this name holds what tools make.
