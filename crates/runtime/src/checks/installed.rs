@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
     use crate::checks::run_tests::Project;
-    use crate::checks::{Action, CheckSpec, Probe, detect, installed};
+    use crate::checks::{Action, CheckSpec, Probe, detect, installed, loading};
     use crate::process;
     use remand_kernel::evidence::Tier;
     use std::fs;
@@ -245,6 +245,18 @@ mod tests {
         let outcomes = project.run(&specs);
         let tests = outcomes.iter().find(|outcome| outcome.name == "unittest:py").unwrap();
         assert!(tests.passed() && tests.collected == Some(1), "{tests:#?}");
+
+        let changed = ["py/uses.py".to_string(), "near/near.py".to_string()];
+        fs::write(
+            project.tree().join("py/uses.py"),
+            "import sys\nimport tiny\nassert sys.prefix.endswith('.venv') and tiny.NUMBER == 7\n",
+        )
+        .unwrap();
+        let loaded = project.run(&loading(&changed, &specs, |_| false));
+        let told: Vec<_> = loaded.iter().map(|load| (load.name.as_str(), load.passed())).collect();
+        assert_eq!(told, [("load-python", true), ("load-python:py", true)], "{loaded:#?}");
+        let said = String::from_utf8_lossy(&loaded[1].output);
+        assert!(said.contains("1 loaded") && !said.contains("left out"), "{said}");
 
         fs::create_dir(site.join("pytest")).unwrap();
         let probe = Probe { environment: &project.environment, runner: &runner };

@@ -1,13 +1,17 @@
 //! Tier 3: loading what changed and running smoke commands, where no test has shown the program at work (EP-15).
 
+use super::installed::{environments, program_of};
 use super::outcome::{CheckOutcome, End, Known, Listed, Steadiness};
 use super::spec::{Action, CheckSpec};
 use remand_kernel::evidence::Tier;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The row that says why nothing could be run.
 const INFEASIBLE: &str = "tier3-infeasible";
+
+const LOAD_PYTHON: &str = "load-python";
 
 /// Detected checks that build or look at code and run none of it.
 const STATIC: [&str; 9] =
@@ -49,29 +53,49 @@ pub fn has_runtime_signal(outcomes: &[CheckOutcome]) -> bool {
     })
 }
 
-/// Checks that load the changed modules of a tree.
-pub fn loading(changed: &[String], is_test: impl Fn(&Path) -> bool) -> Vec<CheckSpec> {
+/// Checks that load the changed modules of a tree. Python loads those beside an environment that `checks` use with that
+/// environment, from the folder that it is in.
+pub fn loading(changed: &[String], checks: &[CheckSpec], is_test: impl Fn(&Path) -> bool) -> Vec<CheckSpec> {
     let sources = || changed.iter().filter(|file| !is_test(Path::new(file)));
-    let modules: Vec<String> = sources().filter_map(|file| module(file)).take(MOST).collect();
-    let files: Vec<String> = sources().filter(|file| is_script(file)).take(MOST).cloned().collect();
+    let environments = environments(checks);
+    let mut modules: BTreeMap<(&Path, &str), Vec<String>> = BTreeMap::new();
+    for file in sources() {
+        let (folder, environment) = beside(file, &environments);
+        let inside = Path::new(file).strip_prefix(folder).ok().and_then(Path::to_str);
+        if let Some(module) = inside.and_then(module) {
+            modules.entry((folder, environment)).or_default().push(module);
+        }
+    }
     let spec = |name: &str, program: [&str; 3], what: Vec<String>| {
-        let argv = program.iter().map(|word| word.to_string()).chain(what).collect();
+        let argv = program.iter().map(|word| word.to_string()).chain(what.into_iter().take(MOST)).collect();
         let mut spec = CheckSpec::new(name, Tier::Three, Action::Argv(argv));
         spec.time = LOADING;
         spec
     };
-    let mut specs = Vec::new();
-    if !modules.is_empty() {
-        specs.push(
-            spec("load-python", ["python3", "-c", PYTHON], modules)
-                .with("PYTHONPATH", "src:.")
-                .with("PYTHONDONTWRITEBYTECODE", "1"),
-        );
-    }
+    let of_python = |((folder, environment), modules): ((&Path, &str), Vec<String>)| {
+        let folder = folder.to_string_lossy().into_owned();
+        let name =
+            if folder.is_empty() { LOAD_PYTHON.to_string() } else { format!("{LOAD_PYTHON}:{folder}") };
+        let python =
+            if environment.is_empty() { "python3".to_string() } else { program_of(environment, "python") };
+        let spec = spec(&name, [&python, "-c", PYTHON], modules);
+        CheckSpec { folder, ..spec.with("PYTHONPATH", "src:.").with("PYTHONDONTWRITEBYTECODE", "1") }
+    };
+    let mut specs: Vec<CheckSpec> = modules.into_iter().map(of_python).collect();
+    let files: Vec<String> = sources().filter(|file| is_script(file)).cloned().collect();
     if !files.is_empty() {
         specs.push(spec("load-node", ["node", "-e", NODE], files));
     }
     specs
+}
+
+/// The nearest folder above a file that an environment of Python is in, and its name there; none is in the root without
+/// a name.
+fn beside<'e>(file: &str, environments: &'e BTreeSet<PathBuf>) -> (&'e Path, &'e str) {
+    let split = |environment: &'e PathBuf| Some((environment.parent()?, environment.file_name()?.to_str()?));
+    let above =
+        environments.iter().filter_map(split).filter(|(folder, _)| Path::new(file).starts_with(folder));
+    above.max_by_key(|(folder, _)| folder.components().count()).unwrap_or((Path::new(""), ""))
 }
 
 /// Smoke commands that a verifier proposed, as one check that ends at the first failure.

@@ -8,7 +8,7 @@ use remand_kernel::evidence::{Row, RowPhase, Ruled, Size, Tier, rule};
 
 fn loaded(project: &Project, files: &[&str]) -> Vec<CheckOutcome> {
     let files: Vec<String> = files.iter().map(|file| file.to_string()).collect();
-    kept(project.run(&loading(&files, is_test)), None)
+    kept(project.run(&loading(&files, &[], is_test)), None)
 }
 
 fn told(outcomes: &[CheckOutcome]) -> Vec<(&str, End, Option<i32>)> {
@@ -71,7 +71,7 @@ fn a_module_that_ends_or_holds_up_what_loads_it_is_a_defect_unless_it_did_so_bef
     ]);
     assert_eq!(told(&loaded(&project, &["ends.py"])), [("load-python", End::Failed, Some(42))]);
     assert_eq!(told(&loaded(&project, &["ends.cjs"])), [("load-node", End::Failed, Some(42))]);
-    let mut specs = loading(&["hangs.py".to_string()], is_test);
+    let mut specs = loading(&["hangs.py".to_string()], &[], is_test);
     specs[0].time = std::time::Duration::from_secs(1);
     let hung = project.run(&specs);
     assert!(hangs(&hung[0]), "{hung:#?}");

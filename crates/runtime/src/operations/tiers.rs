@@ -36,7 +36,7 @@ pub fn third(
     }
     let proposed = proposed(checking.job, task)?;
     let there = present(checking.job, &checking.content.tree, changed)?;
-    let mut specs = checks::loading(&there, is_test);
+    let mut specs = checks::loading(&there, &checking.job.site.pinned.checks, is_test);
     specs.extend(proposed.specs);
     let ran = if specs.is_empty() {
         Vec::new()
@@ -60,7 +60,8 @@ fn unless_serving(
     let there = present(checking.job, checking.base, files)?;
     let content = checking.content.holding(checking.base);
     let at_base = Checking { content: &content, files: Files::Whole, left_out: &LeftOut::new(), ..*checking };
-    let before = at_base.outcomes(&checks::loading(&there, is_test))?.outcomes;
+    let loading = checks::loading(&there, &checking.job.site.pinned.checks, is_test);
+    let before = at_base.outcomes(&loading)?.outcomes;
     let hung = |name: &str| before.iter().any(|outcome| outcome.name == name && checks::hangs(outcome));
     let judged = |outcome: CheckOutcome| {
         if checks::hangs(&outcome) && hung(&outcome.name) { checks::serving(outcome) } else { outcome }
