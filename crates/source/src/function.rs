@@ -1,5 +1,6 @@
 //! Functions of a text: their names, signatures and bodies.
 
+use crate::attribute::{inner, is_test, is_test_only};
 use crate::shape::is_comment;
 use crate::{Language, Source};
 use tree_sitter::Node;
@@ -150,9 +151,8 @@ fn is_test_item(source: &Source<'_>, node: Node<'_>) -> bool {
         before.filter(|before| before.kind() == "attribute_item" || is_comment(*before))
     {
         if attribute.kind() == "attribute_item" {
-            let text: String = source.text_of(attribute).split_whitespace().collect();
-            let is_test = text.ends_with("test]") || text.contains("(test)") || text.contains("(test,");
-            if is_test && !text.contains("not(test)") && !text.contains("any(") {
+            let text = source.text_of(attribute);
+            if is_test(&inner(text)) || is_test_only(text) {
                 return true;
             }
         }
@@ -240,6 +240,13 @@ mod tests {
         let found: Vec<_> =
             functions(Language::Rust, text).into_iter().map(|one| (one.name, one.is_for_tests)).collect();
         let expected = [("a", false), ("tests::helper", true), ("tests::b", true), ("c", false)];
+        assert_eq!(found, expected.map(|(name, is)| (name.to_string(), is)));
+        let text = "#[tokio::test(flavor = \"current_thread\")]\nasync fn d() {}\n#[test_case(1)]\nfn e(_: u8) {}\n\
+                    #[cfg(all(test, any(unix, windows)))]\nmod more { fn f() {} }\n\
+                    #[cfg(any(test, unix))]\nfn g() {}\n#[cfg_attr(test, derive(Debug))]\nfn h() {}\n";
+        let found: Vec<_> =
+            functions(Language::Rust, text).into_iter().map(|one| (one.name, one.is_for_tests)).collect();
+        let expected = [("d", true), ("e", true), ("more::f", true), ("g", false), ("h", false)];
         assert_eq!(found, expected.map(|(name, is)| (name.to_string(), is)));
     }
 }

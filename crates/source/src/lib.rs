@@ -3,6 +3,7 @@
 //! Everything here is a function of a path and a text. What it says about a language is as good as that language's
 //! grammar: a construct that the grammar does not know is no error of the author's, and callers treat it so.
 
+mod attribute;
 mod error;
 mod function;
 mod language;

@@ -3,6 +3,7 @@
 //! A region is only seen where the tree is beyond doubt: inside a macro or a broken item there is none, so that what
 //! is not understood counts as code.
 
+use crate::attribute::is_test_only;
 use crate::{Language, Source};
 use std::ops::Range;
 use tree_sitter::Node;
@@ -110,45 +111,6 @@ fn long_texts(text: &str) -> Vec<String> {
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim_end).filter(|line| !line.is_empty())
-}
-
-/// Tells whether an attribute is a `cfg` that holds in tests only: `test` itself, or among what `all` demands.
-fn is_test_only(attribute: &str) -> bool {
-    let bare: String = without_comments(attribute).chars().filter(|c| !c.is_whitespace()).collect();
-    bare.strip_prefix("#[cfg(").and_then(|rest| rest.strip_suffix(")]")).is_some_and(demands_test)
-}
-
-fn demands_test(condition: &str) -> bool {
-    if condition == "test" {
-        return true;
-    }
-    let all = condition.strip_prefix("all(").and_then(|rest| rest.strip_suffix(')'));
-    all.is_some_and(|parts| split(parts).into_iter().any(demands_test))
-}
-
-/// The parts between the commas that stand in no parentheses and in no text.
-fn split(parts: &str) -> Vec<&str> {
-    let (mut depth, mut quoted, mut start) = (0_usize, false, 0);
-    let mut found = Vec::new();
-    for (at, c) in parts.char_indices() {
-        match c {
-            '"' => quoted = !quoted,
-            '(' if !quoted => depth += 1,
-            ')' if !quoted => depth = depth.saturating_sub(1),
-            ',' if !quoted && depth == 0 => {
-                found.push(&parts[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found.push(&parts[start..]);
-    found
-}
-
-/// An attribute with a comment in it is not worth understanding.
-fn without_comments(attribute: &str) -> &str {
-    if attribute.contains("//") || attribute.contains("/*") { "" } else { attribute }
 }
 
 #[cfg(test)]

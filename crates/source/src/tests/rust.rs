@@ -2,9 +2,8 @@
 
 use super::draft::{Around, Draft, Marks, children, field};
 use crate::Source;
+use crate::attribute::{inner, is_test};
 use tree_sitter::Node;
-
-const TESTS: [&str; 6] = ["test", "rstest", "test_case", "case", "wasm_bindgen_test", "quickcheck"];
 
 pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
     let mut found = Vec::new();
@@ -74,17 +73,6 @@ fn in_macro<'t>(source: &Source<'_>, call: Node<'t>, around: &Around) -> Vec<Dra
         }
     }
     found
-}
-
-/// `#[ignore]` as `ignore`.
-fn inner(attribute: &str) -> String {
-    let text: String = attribute.split_whitespace().collect();
-    text.trim_start_matches(['#', '!']).trim_start_matches('[').trim_end_matches(']').to_string()
-}
-
-fn is_test(attribute: &str) -> bool {
-    let path = attribute.split(['(', '=']).next().unwrap_or_default();
-    TESTS.contains(&path.rsplit("::").next().unwrap_or_default())
 }
 
 fn marks(attributes: &[String]) -> Marks {

@@ -1,0 +1,55 @@
+//! Attributes of Rust that say that something is a test, or there for tests only.
+
+/// The last words of attributes that make a function a test.
+const TESTS: [&str; 6] = ["test", "rstest", "test_case", "case", "wasm_bindgen_test", "quickcheck"];
+
+/// Tells whether an attribute, without its brackets and blanks, makes a function a test.
+pub(crate) fn is_test(attribute: &str) -> bool {
+    let path = attribute.split(['(', '=']).next().unwrap_or_default();
+    TESTS.contains(&path.rsplit("::").next().unwrap_or_default())
+}
+
+/// `#[ignore]` as `ignore`.
+pub(crate) fn inner(attribute: &str) -> String {
+    let text: String = attribute.split_whitespace().collect();
+    text.trim_start_matches(['#', '!']).trim_start_matches('[').trim_end_matches(']').to_string()
+}
+
+/// Tells whether an attribute is a `cfg` that holds in tests only: `test` itself, or among what `all` demands.
+pub(crate) fn is_test_only(attribute: &str) -> bool {
+    let bare: String = without_comments(attribute).chars().filter(|c| !c.is_whitespace()).collect();
+    bare.strip_prefix("#[cfg(").and_then(|rest| rest.strip_suffix(")]")).is_some_and(demands_test)
+}
+
+fn demands_test(condition: &str) -> bool {
+    if condition == "test" {
+        return true;
+    }
+    let all = condition.strip_prefix("all(").and_then(|rest| rest.strip_suffix(')'));
+    all.is_some_and(|parts| split(parts).into_iter().any(demands_test))
+}
+
+/// The parts between the commas that stand in no parentheses and in no text.
+fn split(parts: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut start) = (0_usize, false, 0);
+    let mut found = Vec::new();
+    for (at, c) in parts.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth = depth.saturating_sub(1),
+            ',' if !quoted && depth == 0 => {
+                found.push(&parts[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&parts[start..]);
+    found
+}
+
+/// An attribute with a comment in it is not worth understanding.
+fn without_comments(attribute: &str) -> &str {
+    if attribute.contains("//") || attribute.contains("/*") { "" } else { attribute }
+}
