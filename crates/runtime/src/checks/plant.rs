@@ -21,6 +21,9 @@ pub struct Planted {
     before: Option<Vec<u8>>,
 }
 
+/// What a linter alone minds, whatever rules a project has: it brings its own.
+const LINTED: &str = "/* eslint no-debugger: \"error\" */\ndebugger;\n";
+
 const RUST_TEST: &str = "\n#[cfg(test)]\nmod remand_planted {\n    #[test]\n    fn fails() {\n        panic!(\"planted\");\n    }\n}\n";
 const PYTHON_TEST: &str = "import unittest\n\n\nclass RemandPlanted(unittest.TestCase):\n    def test_planted(self):\n        \
                            self.fail('planted')\n";
@@ -80,7 +83,9 @@ impl Site<'_> {
             (format!("{}test_remand_planted.py", test_folder(self.files)), PYTHON_TEST.to_string())
         } else if ["compileall", "mypy", "pyright", "ruff", "pyflakes"].iter().any(|tool| says(tool)) {
             ("remand_planted.py".to_string(), "def (:\n".to_string())
-        } else if says("eslint") || (says("node") && says("--check")) {
+        } else if says("eslint") {
+            ("remand_planted.js".to_string(), LINTED.to_string())
+        } else if says("node") && says("--check") {
             ("remand_planted.js".to_string(), "const = ;\n".to_string())
         } else if says("tsc") {
             (first(self.files, &[".ts", ".tsx"])?, "\nconst = ;\n".to_string())

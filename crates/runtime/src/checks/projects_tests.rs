@@ -242,3 +242,66 @@ fn maven_projects_are_told_sound_failing_regressed_cut_and_untested() {
         "apt: maven, libsurefire-java, libmaven-compiler-plugin-java, libmaven-resources-plugin-java, junit4";
     prove(Kind { folder: "maven", tests: "mvn-test", tools: &["mvn"], install });
 }
+
+// EP-15
+#[test]
+fn a_test_that_is_planted_for_maven_is_one_of_the_junit_in_use() {
+    let kind = Kind {
+        folder: "maven",
+        tests: "mvn-test",
+        tools: &["mvn"],
+        install: "apt: maven, libsurefire-java, junit5",
+    };
+    let Some(bench) = Bench::new(kind) else { return };
+    let tests = bench.specs.iter().find(|spec| spec.name == "mvn-test").expect("tests");
+    let planted = |bench: &Bench| {
+        let outcome = bench.planted(tests);
+        let ends: Vec<_> = outcome.tests.iter().map(|test| (test.name.clone(), test.end)).collect();
+        // A test that is not compiled fails the check as well, and shows nothing.
+        assert_eq!(Bench::end(&outcome, "planted"), Some(TestEnd::Failed), "{outcome:#?}");
+        ends.into_iter().filter(|(_, end)| *end == TestEnd::Passed).count()
+    };
+    assert_eq!(planted(&bench), 2);
+
+    let tree = bench.project.tree();
+    for (file, was, is) in [
+        ("pom.xml", "<groupId>junit</groupId>", "<groupId>org.junit.jupiter</groupId>"),
+        ("pom.xml", "<artifactId>junit</artifactId>", "<artifactId>junit-jupiter</artifactId>"),
+        ("pom.xml", "<version>4.x</version>", "<version>debian</version>"),
+        ("src/test/java/demo/SumsTest.java", "org.junit.Test", "org.junit.jupiter.api.Test"),
+        ("src/test/java/demo/SumsTest.java", "org.junit.Assert", "org.junit.jupiter.api.Assertions"),
+    ] {
+        let text = fs::read_to_string(tree.join(file)).expect("a text");
+        assert!(text.contains(was), "{was} is not in {file}");
+        bench.project.write(file, &text.replace(was, is));
+    }
+    assert_eq!(planted(&bench), 2);
+}
+
+// EP-15
+#[test]
+fn linters_and_type_checkers_of_node_go_red_by_what_is_planted() {
+    let tools = &["npm", "eslint", "tsc"];
+    let Some(bench) =
+        Bench::new(Kind { folder: "vitest", tests: "vitest", tools, install: "npm: eslint, typescript" })
+    else {
+        return;
+    };
+    bench.project.write("eslint.config.mjs", "export default [{ rules: { 'no-var': 'error' } }];\n");
+    bench.project.write("tsconfig.json", "{\"compilerOptions\": {\"types\": []}, \"include\": [\"*.ts\"]}\n");
+    bench.project.write("more.ts", "export const more: number = 1;\n");
+    let specs = bench.project.detect();
+    for (name, said) in [("eslint", "remand_planted.js"), ("tsc", "more.ts")] {
+        let spec =
+            specs.iter().find(|spec| spec.name == name).unwrap_or_else(|| panic!("no {name}: {specs:#?}"));
+        let sound = |when: &str| {
+            let outcomes = bench.project.run(std::slice::from_ref(spec));
+            assert!(outcomes[0].passed(), "{when}: {outcomes:#?}");
+        };
+        sound("before");
+        let planted = bench.planted(spec);
+        assert_eq!(planted.end, End::Failed, "{planted:#?}");
+        assert!(String::from_utf8_lossy(&planted.output).contains(said), "{planted:#?}");
+        sound("afterwards");
+    }
+}
