@@ -118,9 +118,14 @@ pub struct Limits {
     /// Micro-units of the currency.
     pub money: Option<u64>,
     pub tokens: Option<u64>,
-    /// Milliseconds of work, waiting for humans left out.
+    /// Milliseconds in which something was under way, each once however much it was.
     pub time: Option<u64>,
     pub dispatches: Option<u64>,
+}
+
+impl Limits {
+    /// The name of the limit on time, which the host sees reached while a dispatch is under way.
+    pub const TIME: &str = "time";
 }
 
 /// What one command used.
@@ -131,7 +136,19 @@ pub struct Usage {
     pub money: Option<u64>,
     /// `None` is unknown, never zero.
     pub tokens: Option<u64>,
+    /// Milliseconds that it was at work itself.
     pub time: u64,
+    /// Milliseconds in which anything of the run was under way since this was last told; none in journals of versions
+    /// that counted the time of each command by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<u64>,
+}
+
+impl Usage {
+    /// What it adds to the time of its run.
+    pub fn of_run(&self) -> u64 {
+        self.wall.unwrap_or(self.time)
+    }
 }
 
 /// How a dispatch or an operation ended.

@@ -378,6 +378,12 @@ impl State {
         self.flags[flag.index()]
     }
 
+    /// What is left of the limit on time.
+    pub fn time_left(&self) -> Option<u64> {
+        let since = self.used.time.saturating_sub(self.granted.time);
+        self.limits.time.map(|limit| limit.saturating_sub(since))
+    }
+
     pub fn digest(&self, artifact: ArtifactId) -> Digest {
         self.versions[artifact.index()]
     }

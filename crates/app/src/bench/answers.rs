@@ -76,7 +76,7 @@ impl Answers {
             ..Telemetry::default()
         };
         let facts = Facts { telemetry: Some(telemetry), artifacts, ..Facts::default() };
-        let usage = Usage { money: Some(12_000), tokens: Some(4_321), time: 65_000 };
+        let usage = Usage { money: Some(12_000), tokens: Some(4_321), time: 65_000, ..Usage::default() };
         Ending { outcome: Outcome::Said(Box::new(report)), usage, facts, blobs }
     }
 
@@ -102,7 +102,7 @@ impl Answers {
             report.size = Some(Size::Standard);
         }
         let facts = Facts { checks, artifacts, ..Facts::default() };
-        let usage = Usage { money: Some(0), tokens: Some(0), time: 1_500 };
+        let usage = Usage { money: Some(0), tokens: Some(0), time: 1_500, ..Usage::default() };
         Ending { outcome: Outcome::Said(Box::new(report)), usage, facts, blobs }
     }
 

@@ -128,6 +128,15 @@ fn known(sum: String, unknown: u64, all: u64) -> String {
     }
 }
 
+/// Agents that work side by side take the time of their run once.
+fn under_way(run: &RunRow) -> String {
+    let time = amount::time(run.used.time);
+    match run.limits.time {
+        None => format!("the run was under way for {time}"),
+        Some(limit) => format!("the run was under way for {time}; the limit is {}", amount::time(limit)),
+    }
+}
+
 /// Where the money comes from, and what nobody knows.
 fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
     let ended = amount::counted(total.ended(), "dispatch");
@@ -159,5 +168,6 @@ fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
             _ => format!("the limit of {limit} counts known costs only, tokens and dispatches count besides"),
         });
     }
+    lines.extend(run.map(under_way));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }

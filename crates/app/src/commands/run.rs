@@ -47,7 +47,7 @@ pub struct Args {
     /// Ask a human once this many tokens are used
     #[arg(long, value_name = "N")]
     pub budget_tokens: Option<String>,
-    /// Ask a human after this much work, such as 2h
+    /// Ask a human once the run was under way for this long, such as 2h
     #[arg(long, value_name = "TIME")]
     pub budget_time: Option<String>,
     /// Ask a human after this many dispatches

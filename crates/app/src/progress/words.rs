@@ -113,6 +113,10 @@ pub fn spent(used: &Used, limits: &Limits) -> String {
     if used.unpriced > 0 {
         parts.push(format!("{} of unknown cost", used.unpriced));
     }
+    if let Some(limit) = limits.time {
+        let time = |millis| clock(Duration::from_millis(millis));
+        parts.push(format!("{} of {}", time(used.time), time(limit)));
+    }
     parts.join(", ")
 }
 
@@ -138,5 +142,13 @@ mod tests {
         assert_eq!(shown(0, 2, Some(900)), "2 dispatches, unknown tokens of 900");
         assert_eq!(shown(70, 1, Some(900)), "2 dispatches, 70 of 900 tokens and unknown ones");
         assert_eq!([shown(0, 0, None), shown(0, 2, None)], ["2 dispatches", "2 dispatches, unknown tokens"]);
+    }
+
+    // CORE-07
+    #[test]
+    fn time_is_shown_beside_its_limit() {
+        let used = Used { dispatches: 2, time: 185_900, ..Used::default() };
+        let limits = Limits { time: Some(7_200_000), ..Limits::default() };
+        assert_eq!(spent(&used, &limits), "2 dispatches, 3:05 of 2:00:00");
     }
 }

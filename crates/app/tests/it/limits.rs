@@ -83,10 +83,59 @@ fn a_limit_on_tokens_is_kept_although_an_agent_does_not_tell_them() {
 
 // CORE-07
 #[test]
-fn time_is_limited_and_stopping_names_the_limit() {
+fn an_agent_at_work_is_stopped_at_the_limit_on_time_and_a_human_is_asked() {
     let place = Place::configured(TRIVIAL);
-    let question = held(&place, &Script::quick(), &["--budget-time", "1ms"]);
-    assert!(question.contains("time"), "{question}");
+    let hanging = role("implementer").attempt(1).writes("sums/sub.py", SUB).does(json!({"hang": true}));
+    let shown = place.quick(&Script::quick().with(hanging), &["--budget-time", "5s"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    let gate = place.reader().open_gates().expect("gates").pop().expect("a hold");
+    assert!(gate.question.contains("time"), "{}", gate.question);
+    let status = place.remand(&["status", "latest"]).out;
+    assert!(status.contains(" of 5.0 s, 0 ms left"), "{status}");
+
+    // The limit holds anew from where it was lifted.
+    let run = place.latest().run;
+    let ended = (0..10).map(|_| place.remand(&["answer", &run.0, "go-on"])).find(|shown| shown.code != 5);
+    let shown = ended.expect("an end");
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let dispatches = place.reader().dispatches(&run).expect("dispatches");
+    let stopped = dispatches.first().map(|row| (row.failure.as_deref(), row.detail.as_deref()));
+    assert_eq!(stopped, Some((Some("over-budget"), Some("time"))), "{dispatches:?}");
+    assert_eq!(place.remand(&["audit"]).code, 0);
+}
+
+// CORE-07
+#[test]
+fn agents_side_by_side_take_the_time_of_their_run_once() {
+    let place = Place::configured(TRIVIAL);
+    let script = ["architecture", "impact", "dependencies", "patterns"].into_iter().fold(
+        Script::subtraction(),
+        |script, focus| {
+            let slow = role("researcher").item(focus).does(json!({"sleep": "1500ms"}));
+            script.with(slow.says(crate::rehearsed::research(focus)))
+        },
+    );
+    let shown = place.feature(&script, &["--autonomous"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    let events = place.reader().journal(&run.run, 0).expect("events");
+    let mut told = 0;
+    for event in events.iter().map(|row| &row.event) {
+        if let remand_kernel::Event::Ended { usage, .. } = event {
+            told += usage.wall.expect("the host tells the time of the run");
+        }
+    }
+    assert_eq!(run.used.time, told);
+    let (first, last) = (events.first().expect("an event").at, events.last().expect("an event").at);
+    let lasted = u64::try_from(last.0 - first.0).expect("time goes on");
+    assert!(told <= lasted + 1_000, "{told} of {lasted}: no moment twice");
+}
+
+// CORE-07
+#[test]
+fn stopping_at_a_limit_names_it() {
+    let place = Place::configured(TRIVIAL);
     let shown = place.quick(&Script::quick(), &["--budget-dispatches", "1"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     let shown = place.remand(&["answer", "latest", "stop"]);

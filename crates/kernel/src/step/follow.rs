@@ -321,7 +321,7 @@ impl Stepper<'_> {
             self.out.note = super::Note::Late;
             return Ok(());
         }
-        self.state.used.time = self.state.used.time.saturating_add(usage.time);
+        self.state.used.time = self.state.used.time.saturating_add(usage.of_run());
         let next = at + 1;
         if usize::from(next) < self.program.failure.len() {
             self.state.stage = Stage::Ending { end, at: next };

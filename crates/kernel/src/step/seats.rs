@@ -3,7 +3,7 @@
 use super::outcome::Reading;
 use super::{Note, Refusal, Stepper};
 use crate::command::{Command, Question, QuestionKind};
-use crate::event::{Outcome, Usage};
+use crate::event::{Limits, Outcome, Usage};
 use crate::ids::{CommandId, Lane, PhaseId};
 use crate::program::{Confidence, Items, Phase, Work};
 use crate::ruling::{Rule, Ruling, Verdict, Why};
@@ -28,7 +28,12 @@ impl Stepper<'_> {
             return self.failure_operation_ended(id, usage);
         }
         let Some(at) = open_seat(self.state, id) else {
-            return self.late(id);
+            self.late(id)?;
+            // What was cancelled is paid for too; journals that do not tell the time of the run left that out.
+            if usage.wall.is_some() {
+                self.use_up(usage, self.is_dispatch(id));
+            }
+            return Ok(());
         };
         if matches!(self.program.phase(id.phase).work, Work::Ask { .. }) {
             return Err(Refusal::NotADispatch(id));
@@ -82,7 +87,7 @@ impl Stepper<'_> {
 
     fn use_up(&mut self, usage: &Usage, dispatch: bool) {
         let used = &mut self.state.used;
-        used.time = used.time.saturating_add(usage.time);
+        used.time = used.time.saturating_add(usage.of_run());
         match usage.tokens {
             Some(tokens) => used.tokens = used.tokens.saturating_add(tokens),
             None if dispatch => used.untold += 1,
@@ -155,7 +160,7 @@ impl Stepper<'_> {
         } else if over(limits.tokens, used.tokens, granted.tokens) {
             Some("tokens")
         } else if over(limits.time, used.time, granted.time) {
-            Some("time")
+            Some(Limits::TIME)
         } else if over(limits.money, used.money, granted.money) {
             Some("money")
         } else if unkept(limits.tokens, used.untold, granted.untold) {

@@ -267,7 +267,7 @@ fn what_comes_in_after_a_cancel_adds_its_cost_and_nothing_else() {
     assert_eq!((cancelled.status, cancelled.failure.as_deref()), (DispatchStatus::Error, Some("cancelled")));
 
     let outcome = Outcome::Said(Box::new(Report::saying("done")));
-    let usage = Usage { money: Some(7), tokens: Some(70), time: 700 };
+    let usage = Usage { money: Some(7), tokens: Some(70), time: 700, ..Usage::default() };
     life.feed(&mut book.ledger, Event::Ended { id, outcome, usage }, Facts::default()).unwrap();
     let late = reader.dispatch(&life.run, &id.to_string()).unwrap().expect("there");
     assert_eq!((late.tokens, late.money), (Some(70), Some(7)));

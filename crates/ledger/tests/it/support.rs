@@ -176,7 +176,7 @@ impl Life {
     /// The first open command ends with this report.
     pub fn says(&self, says: &str) -> Event {
         let id = self.open[0].id().expect("an id");
-        let usage = Usage { money: Some(1200), tokens: Some(900), time: 5000 };
+        let usage = Usage { money: Some(1200), tokens: Some(900), time: 5000, ..Usage::default() };
         Event::Ended { id, outcome: Outcome::Said(Box::new(Report::saying(says))), usage }
     }
 

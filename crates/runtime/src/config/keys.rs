@@ -139,7 +139,8 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Time,
         default: "",
         example: "\"2h\"",
-        meaning: "Time that the run was at work; waiting for a human does not count.",
+        meaning: "Time in which anything of the run was under way, each moment once however many agents work; waiting for a \
+                  human does not count, and an agent at work is stopped when it is reached.",
     },
     Key {
         path: "limits.dispatches",

@@ -34,7 +34,7 @@ use folder::Folder;
 use prompt::Prompt;
 use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
-use remand_kernel::event::Usage;
+use remand_kernel::event::{Limits, Usage};
 use remand_kernel::ids::ArtifactId;
 use remand_kernel::signal::Failure;
 use remand_kernel::{Outcome, Report};
@@ -112,6 +112,9 @@ fn perform(brief: &mut Brief<'_>, reader: &Reader) -> Result<Ending, Trouble> {
     }
     let (ran, put_back) = {
         let _place = job.site.settings().places.take(&job.cancel).ok_or_else(Trouble::cancelled)?;
+        if let Some(trouble) = out_of_time(job) {
+            return Err(trouble);
+        }
         let unseen = Unseen::take_away(brief)?;
         let ran = run_or_begin_anew(brief, &mut facts);
         (ran, unseen.put_back(&brief.title))
@@ -153,6 +156,12 @@ fn perform(brief: &mut Brief<'_>, reader: &Reader) -> Result<Ending, Trouble> {
         }
     };
     Ok(Ending { outcome, usage, facts, blobs })
+}
+
+/// The run's limit on time, once it is reached: a human is asked, and nothing of it is the agent's fault (CORE-07).
+fn out_of_time(job: &Job) -> Option<Trouble> {
+    let is_reached = job.time_left().is_some_and(|left| left.is_zero());
+    is_reached.then(|| Trouble::new(Failure::OverBudget, Limits::TIME))
 }
 
 fn note(kind: NoteKind, text: impl Into<String>) -> Note {

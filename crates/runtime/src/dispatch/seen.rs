@@ -1,6 +1,6 @@
 //! What was seen after an agent's process ended, and why its end is no result if it is none.
 
-use super::{Brief, surroundings};
+use super::{Brief, out_of_time, surroundings};
 use crate::contract;
 use crate::driver::Heard;
 use crate::git::{Changed, Oddity, TreeId};
@@ -59,6 +59,7 @@ pub fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, seen: &Seen) -> 
     let kept_waiting = told.clone().filter(|told| told.failure == Failure::Environment);
     let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", tail(ended)));
     match ended.exit {
+        Exit::TimedOut if out_of_time(brief.job).is_some() => out_of_time(brief.job),
         Exit::TimedOut => {
             let late = format!("no end within {} seconds", brief.choice.seconds);
             Some(kept_waiting.unwrap_or_else(|| Trouble::new(Failure::Timeout, late)))

@@ -40,8 +40,9 @@ pub fn process(brief: &Brief<'_>) -> Result<Process, Trouble> {
         put(&home, path, text.as_bytes())?;
     }
     let sandbox = &settings.sandbox;
+    let time = Duration::from_secs(brief.choice.seconds);
     process.limits = Limits {
-        time: Duration::from_secs(brief.choice.seconds),
+        time: brief.job.time_left().map_or(time, |left| left.min(time)),
         silence: launch.silence,
         memory_of_all: sandbox.memory,
         processes: sandbox.processes,

@@ -3,6 +3,7 @@
 use crate::workshop::{Job, Trouble};
 use remand_kernel::command::Dispatch;
 use remand_kernel::ids::CommandId;
+use remand_kernel::signal::Failure;
 use remand_ledger::Reader;
 use remand_ledger::query::DispatchRow;
 
@@ -19,11 +20,19 @@ pub fn earlier(job: &Job) -> Option<CommandId> {
     (job.id.attempt > 1).then(|| CommandId { attempt: job.id.attempt - 1, ..job.id })
 }
 
-/// Why the attempt before this one brought no result, if there was one.
+/// Why the attempt before this one brought no result, if there was one. Whoever was stopped at a limit of the run did
+/// nothing that could be told.
 pub fn before(job: &Job, reader: &Reader) -> Result<Option<Refused>, Trouble> {
-    let Some(earlier) = earlier(job) else { return Ok(None) };
-    let row = reader.dispatch(&job.site.run, &earlier.to_string())?;
-    Ok(row.and_then(|row| Some(Refused { failure: row.failure?, detail: row.detail.unwrap_or_default() })))
+    for attempt in (1..job.id.attempt).rev() {
+        let row = reader.dispatch(&job.site.run, &CommandId { attempt, ..job.id }.to_string())?;
+        let refused = row.and_then(|row| {
+            Some(Refused { failure: row.failure?, detail: row.detail.unwrap_or_default() })
+        });
+        if refused.as_ref().is_none_or(|refused| refused.failure != Failure::OverBudget.name()) {
+            return Ok(refused);
+        }
+    }
+    Ok(None)
 }
 
 /// The last dispatch with which this phase did this work before this time.

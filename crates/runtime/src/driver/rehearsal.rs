@@ -58,7 +58,7 @@ impl Driver for Rehearsal {
             failure: (!denied.is_empty()).then(|| (Failure::Violation, denied.join("; "))),
             denied,
             answer: String::from_utf8_lossy(&ended.stdout.bytes).into_owned(),
-            usage: Usage { money: said.money, tokens: said.tokens, time: 0 },
+            usage: Usage { money: said.money, tokens: said.tokens, ..Usage::default() },
             tokens: said.kinds,
             model: said.model.or_else(|| place.model.clone()),
             ..Heard::default()

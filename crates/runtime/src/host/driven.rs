@@ -1,5 +1,6 @@
 //! One run that this process drives: its program, where it stands, and what is under way.
 
+use super::at_work::AtWork;
 use super::message::{From, Message};
 use super::{HostError, Standing};
 use crate::lock::DriverLock;
@@ -9,7 +10,6 @@ use remand_kernel::signal::Failure;
 use remand_kernel::step::{Note, Step};
 use remand_kernel::{Event, Program, State, step};
 use remand_ledger::{Ledger, Reader, ReplayFrom, Replayed, RunId, replay};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) struct Driven {
@@ -17,8 +17,7 @@ pub(super) struct Driven {
     /// None while the run only waits for a human: it is read from the ledger again when somebody acts on it.
     pub(super) state: Option<Box<State>>,
     _lock: DriverLock,
-    /// Commands that are being carried out.
-    pub(super) under_way: BTreeSet<CommandId>,
+    pub(super) under_way: AtWork,
 }
 
 /// A step that is taken and not yet committed.
@@ -29,7 +28,7 @@ pub(super) struct Taken {
 
 impl Driven {
     pub(super) fn new(program: Arc<Program>, state: Option<Box<State>>, lock: DriverLock) -> Driven {
-        Driven { program, state, _lock: lock, under_way: BTreeSet::new() }
+        Driven { program, state, _lock: lock, under_way: AtWork::default() }
     }
 
     /// Tells whether nothing happens to the run until a human acts.

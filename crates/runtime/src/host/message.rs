@@ -5,6 +5,7 @@ use remand_kernel::ids::CommandId;
 use remand_kernel::{Event, Outcome};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::{Blob, Facts, RunId};
+use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 
 /// How a command came to its end.
@@ -31,6 +32,22 @@ pub(super) struct Message {
     pub facts: Facts,
     pub blobs: Vec<Blob>,
     pub from: From,
+}
+
+impl Message {
+    /// Says how long the run was under way since that was last told.
+    pub(super) fn tell_wall(&mut self, wall: u64) {
+        if let Event::Ended { usage, .. } = &mut self.event {
+            usage.wall = Some(wall);
+        }
+    }
+
+    /// Takes the command that it tells the end of from those that are waited for.
+    pub(super) fn takes_from(&self, awaited: &mut BTreeSet<(RunId, CommandId)>) {
+        if let From::Effect(id) = self.from {
+            awaited.remove(&(self.run.clone(), id));
+        }
+    }
 }
 
 /// Who put a message there.

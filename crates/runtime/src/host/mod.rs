@@ -3,6 +3,7 @@
 //! It decides nothing that the kernel can decide. One thread reads one inbox, so the order is total; all that is in the
 //! inbox goes into one commit, whichever runs it belongs to.
 
+mod at_work;
 mod driven;
 mod effects;
 pub mod faults;
@@ -15,6 +16,7 @@ use driven::{Driven, Taken, read};
 use faults::Point;
 use message::{From, Message};
 use remand_kernel::event::{Outcome, Start};
+use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use remand_kernel::state::End;
 use remand_kernel::step::Refusal;
@@ -24,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use effects::{Effects, Issue, Order};
 pub use message::{Ending, Reply};
@@ -300,7 +302,7 @@ impl<E: Effects> Host<E> {
         let mut taken: Vec<Taken> = Vec::new();
         let mut later = VecDeque::new();
         let mut busy: BTreeSet<RunId> = BTreeSet::new();
-        while let Some(message) = self.backlog.pop_front() {
+        while let Some(mut message) = self.backlog.pop_front() {
             if busy.contains(&message.run) {
                 later.push_back(message);
                 continue;
@@ -309,7 +311,7 @@ impl<E: Effects> Host<E> {
                 continue;
             };
             if let From::Effect(id) = message.from {
-                driven.under_way.remove(&id);
+                message.tell_wall(driven.under_way.end(id, Instant::now()));
             }
             let run = message.run.clone();
             match driven.take(message, &self.reader, &mut self.ledger)? {
@@ -336,11 +338,11 @@ impl<E: Effects> Host<E> {
             match command {
                 Command::Dispatch(_) | Command::Operate { .. } => {
                     let Some(id) = command.id() else { continue };
-                    driven.under_way.insert(id);
+                    driven.under_way.begin(id, Instant::now());
                     faults::reached(Point::BeforeEffect);
                     self.effects.perform(&order, Reply { run: run.clone(), id, post: self.post.clone() });
                 }
-                Command::Cancel { id } if driven.under_way.contains(id) => self.effects.cancel(run, *id),
+                Command::Cancel { id } if driven.under_way.contains(*id) => self.effects.cancel(run, *id),
                 Command::Cancel { id } => self.effects.clear_away(&order, *id),
                 Command::Finish { .. } => self.effects.finish(&order),
                 Command::Ask(_) => self.effects.asked(&order),
@@ -363,19 +365,21 @@ impl<E: Effects> Host<E> {
 
     /// Kills everything that is under way and waits for the ends, for a while.
     fn end_all(&mut self) {
+        let mut awaited: BTreeSet<(RunId, CommandId)> = BTreeSet::new();
         for (run, driven) in &self.runs {
-            for id in &driven.under_way {
-                self.effects.cancel(run, *id);
+            for id in driven.under_way.iter() {
+                self.effects.cancel(run, id);
+                awaited.insert((run.clone(), id));
             }
         }
-        let under_way = |host: &Host<E>| host.runs.values().any(|driven| !driven.under_way.is_empty());
-        while under_way(self) {
+        for message in &self.backlog {
+            message.takes_from(&mut awaited);
+        }
+        while !awaited.is_empty() {
             let Ok(message) = self.inbox.recv_timeout(GRACE) else {
                 break;
             };
-            if let (From::Effect(id), Some(driven)) = (message.from, self.runs.get_mut(&message.run)) {
-                driven.under_way.remove(&id);
-            }
+            message.takes_from(&mut awaited);
             self.backlog.push_back(message);
         }
     }

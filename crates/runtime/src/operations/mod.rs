@@ -108,7 +108,7 @@ pub fn carry_out(job: &Job, name: &str, task: Option<&str>) -> Result<Ending, Tr
     let time = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(Ending {
         outcome: Outcome::Said(Box::new(done.report)),
-        usage: Usage { money: Some(0), tokens: Some(0), time },
+        usage: Usage { money: Some(0), tokens: Some(0), time, ..Usage::default() },
         facts: done.facts,
         blobs: done.blobs,
     })

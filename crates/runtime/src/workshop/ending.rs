@@ -3,6 +3,7 @@
 use crate::git::GitError;
 use crate::host::Ending;
 use remand_kernel::Outcome;
+use remand_kernel::event::Usage;
 use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use remand_ledger::LedgerError;
@@ -33,15 +34,21 @@ impl Trouble {
         Trouble::new(Failure::Cancelled, "cancelled")
     }
 
-    /// The ending of a command that counts its own attempts.
+    /// The ending of a command that counts its own attempts and that no agent began with.
     pub fn into_ending(self, id: CommandId) -> Ending {
-        Ending::plain(Outcome::Failed { failure: self.failure, detail: self.detail, in_a_row: id.attempt })
+        let ending = Ending::plain(Outcome::Failed {
+            failure: self.failure,
+            detail: self.detail,
+            in_a_row: id.attempt,
+        });
+        Ending { usage: Usage { money: Some(0), tokens: Some(0), ..Usage::default() }, ..ending }
     }
 }
 
 /// A defect of the engine itself ends the command for good, and says so.
 pub fn engine_failed(what: &str, id: CommandId) -> Ending {
-    Trouble::denied(format!("{what}; this is a defect of remand")).into_ending(id)
+    let ending = Trouble::denied(format!("{what}; this is a defect of remand")).into_ending(id);
+    Ending { usage: Usage::default(), ..ending }
 }
 
 impl From<GitError> for Trouble {

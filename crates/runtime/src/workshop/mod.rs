@@ -18,7 +18,7 @@ use remand_ledger::RunId;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use ending::{Trouble, engine_failed};
 pub use layout::{is_laid_out, not_brought, not_laid_out};
@@ -75,6 +75,7 @@ pub struct Job {
     pub state: Arc<State>,
     pub id: CommandId,
     pub issue: Issue,
+    pub given: Instant,
     pub cancel: Cancel,
 }
 
@@ -90,7 +91,14 @@ impl Job {
         let seconds = 1_u64 << failures.min(6).saturating_sub(1);
         let wait = Duration::from_secs(seconds).min(LONGEST_WAIT);
         let wait = wait.max(asked.unwrap_or_default().min(LONGEST_ASKED));
+        let wait = self.time_left().map_or(wait, |left| left.min(wait));
         if self.cancel.wait(wait) { Err(Trouble::cancelled()) } else { Ok(()) }
+    }
+
+    /// What is left of the run's limit on time, all of whose moments since the command was given are on the run's account.
+    pub fn time_left(&self) -> Option<Duration> {
+        let left = self.state.time_left().map(Duration::from_millis);
+        left.map(|left| left.saturating_sub(self.given.elapsed()))
     }
 
     /// The marker by which every process of this command is known.
@@ -115,7 +123,7 @@ impl Effects for Workshop {
         let Some(id) = order.command.id() else {
             return;
         };
-        let cancel = self.under_way.begin(order.run, id);
+        let (cancel, given) = (self.under_way.begin(order.run, id), Instant::now());
         let door = self.door(order.run);
         let (program, state) = (Arc::clone(order.program), Arc::new(order.state.clone()));
         let (issue, command) = (order.issue, order.command.clone());
@@ -128,7 +136,7 @@ impl Effects for Workshop {
                 under_way.be_alone(&run, id);
             }
             let ending = catch_unwind(AssertUnwindSafe(|| match door.open() {
-                Ok(site) => carry_out(&Job { site, program, state, id, issue, cancel }, &command),
+                Ok(site) => carry_out(&Job { site, program, state, id, issue, given, cancel }, &command),
                 Err(trouble) => trouble.into_ending(id),
             }))
             .unwrap_or_else(|_| engine_failed("the engine stumbled over itself", id));
@@ -157,6 +165,7 @@ impl Effects for Workshop {
             state: Arc::new(order.state.clone()),
             id,
             issue: order.issue,
+            given: Instant::now(),
             cancel: Cancel::new(),
         });
     }

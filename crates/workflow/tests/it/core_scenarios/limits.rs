@@ -36,6 +36,63 @@ fn a_limit_on_time_holds_the_next_dispatch() {
 
 // CORE-07
 #[test]
+fn agents_side_by_side_take_the_time_of_their_run_once() {
+    let mut run = Setup::of(feature()).start(|start| start.limits.time = Some(100_000)).run();
+    run.until("research");
+    for wall in [60_000, 2_000, 1_000] {
+        ends(&mut run, "done", Usage { time: 60_000, wall: Some(wall), ..Usage::default() });
+    }
+    let state = &run.walker.state;
+    assert_eq!((state.used.time, state.time_left()), (63_000, Some(37_000)));
+}
+
+// CORE-07, EP-28
+#[test]
+fn in_journals_that_do_not_tell_the_time_of_the_run_that_of_each_command_counts() {
+    let old = serde_json::from_str::<Usage>(r#"{"money":5,"tokens":7,"time":3}"#).expect("usage");
+    let new = serde_json::from_str::<Usage>(r#"{"money":5,"tokens":7,"time":3,"wall":1}"#).expect("usage");
+    assert_eq!((old.of_run(), new.of_run()), (3, 1));
+    assert_eq!(serde_json::to_string(&old).expect("text"), r#"{"money":5,"tokens":7,"time":3}"#);
+}
+
+// CORE-07
+#[test]
+fn a_dispatch_that_is_stopped_at_the_limit_on_time_asks_for_that_limit_and_is_no_failure_of_its_agent() {
+    let mut run = limited(Limits { time: Some(60_000), ..Limits::default() });
+    let id = run.walker.open.first().and_then(Command::id).expect("open");
+    let stopped = Outcome::Failed {
+        failure: Failure::OverBudget,
+        detail: Limits::TIME.to_string(),
+        in_a_row: 0,
+    };
+    let usage = Usage { time: 60_000, wall: Some(60_000), ..Usage::default() };
+    run.walker.feed(Event::Ended { id, outcome: stopped, usage }, "stopped".to_string()).expect("taken");
+    assert_eq!(run.commands(), "ask whether to go on: time: go-on, stop");
+    run.says("hold", "go-on");
+    assert_eq!(run.commands(), "dispatch implementer for implement");
+    assert_eq!(run.walker.state.main.seats[0].retries, 0);
+    assert_eq!(run.walker.state.time_left(), Some(60_000), "as much again");
+}
+
+// CORE-11, CORE-17
+#[test]
+fn what_was_cancelled_is_paid_for_when_its_end_comes_in() {
+    let late = |wall| {
+        let mut run = limited(Limits::default());
+        let id = run.walker.open.first().and_then(Command::id).expect("open");
+        run.walker.feed(Event::Cancelled { by: "ada".to_string() }, "cancel".to_string()).expect("taken");
+        let outcome = Outcome::Failed { failure: Failure::Cancelled, detail: String::new(), in_a_row: 0 };
+        let usage = Usage { money: Some(70), tokens: None, time: 9, wall };
+        run.walker.feed(Event::Ended { id, outcome, usage }, "its end".to_string()).expect("taken");
+        let used = run.walker.state.used;
+        (used.money, used.untold, used.time)
+    };
+    assert_eq!(late(Some(4)), (70, 1, 4));
+    assert_eq!(late(None), (0, 0, 0), "as journals of earlier versions have it");
+}
+
+// CORE-07
+#[test]
 fn a_limit_on_money_holds_the_next_dispatch() {
     let mut run = limited(Limits { money: Some(500), ..Limits::default() });
     implements(&mut run, Usage { money: Some(501), ..Usage::default() });
@@ -48,7 +105,7 @@ fn a_limit_on_money_holds_the_next_dispatch() {
 fn below_the_limit_nothing_is_asked() {
     let mut run =
         limited(Limits { money: Some(500), tokens: Some(1000), time: Some(60_000), dispatches: Some(2) });
-    let usage = Usage { money: Some(499), tokens: Some(999), time: 59_999 };
+    let usage = Usage { money: Some(499), tokens: Some(999), time: 59_999, ..Usage::default() };
     implements(&mut run, usage);
     run.says("verify", "passed");
     assert_eq!(run.commands(), "dispatch reviewer for review");
@@ -203,7 +260,7 @@ fn dispatches_of_unknown_cost_are_counted_apart() {
 #[test]
 fn a_failed_dispatch_is_paid_for_too() {
     let mut run = limited(Limits::default());
-    fails(&mut run, Failure::Crashed, 0, Usage { money: Some(70), tokens: Some(7), time: 1 });
+    fails(&mut run, Failure::Crashed, 0, Usage { money: Some(70), tokens: Some(7), time: 1, wall: None });
     let used = run.walker.state.used;
     assert_eq!((used.money, used.tokens, used.time), (70, 7, 1));
 }
@@ -392,6 +449,13 @@ fn limited(limits: Limits) -> Run {
     let mut run = Setup::of(quick()).start(|start| start.limits = limits).run();
     run.until("implement");
     run
+}
+
+/// The first command that is open ends like this.
+fn ends(run: &mut Run, says: &str, usage: Usage) {
+    let id = run.walker.open.first().and_then(Command::id).expect("open");
+    let outcome = Outcome::Said(Box::new(Report::saying(says)));
+    run.walker.feed(Event::Ended { id, outcome, usage }, says.to_string()).expect("taken");
 }
 
 fn implements(run: &mut Run, usage: Usage) {
