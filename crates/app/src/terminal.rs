@@ -105,6 +105,7 @@ pub fn told(request: &RequestRow) -> String {
         Event::Cancelled { by } => format!("cancelled by {by}"),
         Event::Started(_)
         | Event::Ended { .. }
+        | Event::Interrupted { .. }
         | Event::Paused { .. }
         | Event::Resumed { .. }
         | Event::RolledBack { .. }

@@ -22,6 +22,14 @@ pub enum Event {
         outcome: Outcome,
         usage: Usage,
     },
+    /// What carried a command out was stopped together with the process that drove the run. The command is open, and is
+    /// carried out again when the run is resumed.
+    Interrupted {
+        id: CommandId,
+        /// Whether an agent had begun with it.
+        began: bool,
+        usage: Usage,
+    },
     /// A human answered a gate.
     Answered {
         id: CommandId,

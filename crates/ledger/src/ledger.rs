@@ -341,6 +341,7 @@ fn kind(event: &Event) -> &'static str {
     match event {
         Event::Started(_) => "started",
         Event::Ended { .. } => "ended",
+        Event::Interrupted { .. } => "interrupted",
         Event::Answered { .. } => "answered",
         Event::Cancelled { .. } => "cancelled",
         Event::Paused { .. } => "paused",

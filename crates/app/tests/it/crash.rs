@@ -98,9 +98,9 @@ fn what_an_agent_was_doing_when_the_engine_was_killed_is_undone_and_the_agent_di
     assert_eq!(outcome(&place), undisturbed(FEATURE).0);
 }
 
-// CORE-17
+// CORE-11, CORE-17
 #[test]
-fn a_signal_makes_the_engine_leave_with_its_agents_and_the_run_goes_on_later() {
+fn a_signal_makes_the_engine_leave_with_its_agents_and_the_run_goes_on_later_with_what_they_took_paid() {
     for signal in ["-INT", "-TERM"] {
         let place = three_tasks::place();
         let (go, rehearsal) = agents::waiting(&place);
@@ -113,9 +113,14 @@ fn a_signal_makes_the_engine_leave_with_its_agents_and_the_run_goes_on_later() {
         assert_eq!(left.status.code(), Some(7), "{signal}: {left:?}");
         assert_eq!(marked(&place.latest().run), Vec::<String>::new(), "{signal}");
         assert_eq!(agents::junk(&place), Vec::<String>::new(), "{signal}");
+        let taken = place.reader().dispatches(&place.latest().run).expect("dispatches");
+        let taken = taken.iter().filter(|row| row.task.as_deref() == Some("task-1"));
+        let taken: Vec<_> = taken.map(|row| (row.status.name(), row.tokens)).collect();
+        assert_eq!(taken, [("running", None), ("ERROR", Some(500))], "{signal}");
         agents::let_go(&go);
         let resumed = place.remand(&["resume"]);
         assert_eq!(resumed.code, 0, "{signal}: {resumed:?}");
-        assert_eq!(outcome(&place), undisturbed(FEATURE).0, "{signal}");
+        let whole = undisturbed(FEATURE).0.with_interrupted(&place);
+        assert_eq!(outcome(&place), whole, "{signal}");
     }
 }

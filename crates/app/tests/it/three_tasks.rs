@@ -2,7 +2,7 @@
 
 use super::place::{Place, Shown};
 use remand_kernel::evidence::RowPhase;
-use remand_ledger::query::CheckFilter;
+use remand_ledger::query::{CheckFilter, DispatchRow};
 use remand_ledger::{ReplayFrom, RunId, audit, replay};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -72,6 +72,31 @@ pub struct Outcome {
     used: [u64; 4],
 }
 
+impl Outcome {
+    /// The same with the dispatches that were interrupted when the engine left, and with what they took.
+    pub fn with_interrupted(mut self, place: &Place) -> Outcome {
+        let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+        for row in rows.iter().filter(|row| row.command.contains('~')) {
+            assert_eq!((row.failure.as_deref(), row.detail.as_deref()), (Some("cancelled"), Some("interrupted")));
+            self.dispatches.insert(described(row));
+            // One that was killed before it said what it took has an unknown cost.
+            let [dispatches, money, unpriced, tokens] = self.used;
+            self.used = [
+                dispatches + 1,
+                money + row.money.unwrap_or(0),
+                unpriced + u64::from(row.money.is_none()),
+                tokens + row.tokens.unwrap_or(0),
+            ];
+        }
+        self
+    }
+}
+
+fn described(row: &DispatchRow) -> String {
+    let told = (&row.says, &row.failure, row.status, row.tokens, row.money);
+    format!("{} {} {:?} {:?} {told:?}", row.command, row.role, row.item, row.task)
+}
+
 /// What the newest run comes to. Whatever else must hold after a run is asserted on the way.
 pub fn outcome(place: &Place) -> Outcome {
     let reader = place.reader();
@@ -109,15 +134,7 @@ pub fn outcome(place: &Place) -> Outcome {
         commits: place.git(&["rev-list", "--count", &format!("{}..{tip}", row.base)]),
         rulings,
         left: state.left,
-        dispatches: reader
-            .dispatches(run)
-            .expect("dispatches")
-            .iter()
-            .map(|row| {
-                let told = (&row.says, &row.failure, row.status, row.tokens, row.money);
-                format!("{} {} {:?} {:?} {told:?}", row.command, row.role, row.item, row.task)
-            })
-            .collect(),
+        dispatches: reader.dispatches(run).expect("dispatches").iter().map(described).collect(),
         operations: reader
             .operations(run)
             .expect("operations")

@@ -98,6 +98,7 @@ pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step,
     match event {
         Event::Started(start) => stepper.start(start)?,
         Event::Ended { id, outcome, usage } => stepper.ended(*id, outcome, usage)?,
+        Event::Interrupted { id, began, usage } => stepper.interrupted(*id, *began, usage)?,
         Event::Answered { id, option, by, note, flags } => {
             stepper.answered = Some(*id);
             stepper.answered(*id, option, by, note, flags)?;

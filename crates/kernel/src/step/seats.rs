@@ -50,6 +50,19 @@ impl Stepper<'_> {
         Ok(())
     }
 
+    /// What was used is paid for; an agent that has to begin again is one more dispatch.
+    pub(super) fn interrupted(&mut self, id: CommandId, began: bool, usage: &Usage) -> Result<(), Refusal> {
+        if self.state.stage == Stage::Fresh {
+            return Err(Refusal::NotStarted);
+        }
+        match self.is_open(id) {
+            true => self.state.used.dispatches += u64::from(began),
+            false => self.late(id)?,
+        }
+        self.use_up(usage, began);
+        Ok(())
+    }
+
     /// An event for a command that is no longer open is harmless; one for a command that never was is refused.
     pub(super) fn late(&mut self, id: CommandId) -> Result<(), Refusal> {
         if !self.was_issued(id) {
@@ -79,6 +92,14 @@ impl Stepper<'_> {
             .and_then(|desk| desk.seats.get(usize::from(id.seat)))
             .is_none_or(|seat| id.attempt <= seat.attempt);
         lane && visited && attempted && usize::from(id.seat) < most_seats(phase)
+    }
+
+    fn is_open(&self, id: CommandId) -> bool {
+        if id.visit != FAILURE_VISIT {
+            return open_seat(self.state, id).is_some();
+        }
+        let is_at = |seat: u16| seat == id.seat && id.phase == self.state.main.phase;
+        matches!(self.state.stage, Stage::Ending { at, .. } if is_at(at))
     }
 
     fn is_dispatch(&self, id: CommandId) -> bool {

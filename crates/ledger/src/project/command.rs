@@ -4,6 +4,7 @@ use super::Projection;
 use crate::column::whole;
 use crate::error::Fault;
 use crate::fact::{Millis, Tokens};
+use crate::query::interrupted;
 use remand_kernel::command::{Command, Dispatch};
 use remand_kernel::event::{Outcome, Usage};
 use remand_kernel::ids::{CommandId, OperationId};
@@ -31,6 +32,13 @@ const DISPATCH_LATE: &str =
     result = ?12, before = ?13, after = ?14, tokens_in = ?15, tokens_out = ?16, tokens_cached = ?17,
     tokens_stored = ?18, price = ?19
     WHERE id = ?1 AND time IS NULL";
+
+/// A dispatch of its own beside the one that is open, found by no command: what that one used is told when it ends.
+const INTERRUPTED: &str =
+    "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, item, task, advisory, visit, attempt,
+    started_at, completed_at, status, failure, detail, retries)
+    SELECT run, ?2, 0, ?3, kind, ?6, phase, name, item, task, advisory, visit, attempt,
+    started_at, ?4, 'ERROR', ?5, 'interrupted', retries FROM commands WHERE id = ?1";
 
 const OPERATION_ENDED: &str = "UPDATE commands SET started_at = coalesce(?2, started_at), completed_at = ?3,
     status = ?4, time = ?5, says = ?6, failure = ?7, detail = ?8
@@ -212,6 +220,28 @@ impl Projection<'_> {
             telemetry.and_then(|telemetry| telemetry.price.as_deref()),
         ])?;
         Ok(())
+    }
+
+    /// An agent began with a command that stays open.
+    pub(super) fn interrupted(&self, id: CommandId, usage: &Usage, untold: &Untold) -> Result<(), Fault> {
+        let command = id.to_string();
+        let Some(Telling { row, .. }) = untold.get(&command) else {
+            return Ok(());
+        };
+        if self.entry.step.note == Note::Late {
+            return self.dispatch_late(*row, usage);
+        }
+        let own = self.placed.row(0);
+        let cancelled = Failure::Cancelled.name();
+        self.conn.prepare_cached(INTERRUPTED)?.execute(params![
+            row,
+            self.placed.seq,
+            own,
+            self.placed.at,
+            cancelled,
+            interrupted(&command, u64::try_from(self.placed.seq).unwrap_or(0)),
+        ])?;
+        self.dispatch_late(own, usage)
     }
 
     fn dispatch_late(&self, row: i64, usage: &Usage) -> Result<(), Fault> {

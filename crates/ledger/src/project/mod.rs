@@ -93,10 +93,12 @@ impl Projection<'_> {
     fn happened(&self, untold: &mut Untold) -> Result<(), Fault> {
         match self.entry.event {
             Event::Ended { id, outcome, usage } => self.ended(*id, outcome, usage, untold),
+            Event::Interrupted { id, began: true, usage } => self.interrupted(*id, usage, untold),
             Event::Answered { id, option, by, note, flags } => {
                 self.answered(*id, gate::Answer { option, by, note, flags })
             }
             Event::Started(_)
+            | Event::Interrupted { began: false, .. }
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }

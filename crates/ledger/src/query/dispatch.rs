@@ -89,6 +89,12 @@ pub struct DispatchRow {
     pub price: Option<String>,
 }
 
+/// Under which name a dispatch stands that was interrupted by this event of its run: its command is open, and ends
+/// with another dispatch.
+pub fn interrupted(command: &str, seq: u64) -> String {
+    format!("{command}~{seq}")
+}
+
 impl Reader {
     /// The dispatches of a run, in the order of issue.
     pub fn dispatches(&self, run: &RunId) -> Result<Vec<DispatchRow>, LedgerError> {

@@ -32,7 +32,7 @@ pub use check::{CheckFilter, CheckRow, Origin};
 pub use correction::{CorrectionEnd, CorrectionRow};
 pub use cost::{CostBy, CostRow};
 pub use defect::{Attempts, DefectRow, ReattributionRow, Resolution, Shared};
-pub use dispatch::{DispatchRow, DispatchStatus};
+pub use dispatch::{DispatchRow, DispatchStatus, interrupted};
 pub use finding::FindingRow;
 pub use gate::{GateKind, GateOption, GateRow, WithheldOption};
 pub use journal::{JournalRow, SnapshotRow};

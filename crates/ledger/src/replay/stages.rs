@@ -139,6 +139,7 @@ pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: Vec<Comm
             open.retain(|command| command.id() != Some(*id));
         }
         Event::Started(_)
+        | Event::Interrupted { .. }
         | Event::Cancelled { .. }
         | Event::Paused { .. }
         | Event::Resumed { .. }

@@ -2,6 +2,7 @@
 
 use remand_kernel::event::Usage;
 use remand_kernel::ids::CommandId;
+use remand_kernel::signal::Failure;
 use remand_kernel::{Event, Outcome};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::{Blob, Facts, RunId};
@@ -37,8 +38,18 @@ pub(super) struct Message {
 impl Message {
     /// Says how long the run was under way since that was last told.
     pub(super) fn tell_wall(&mut self, wall: u64) {
-        if let Event::Ended { usage, .. } = &mut self.event {
+        if let Event::Ended { usage, .. } | Event::Interrupted { usage, .. } = &mut self.event {
             usage.wall = Some(wall);
+        }
+    }
+
+    /// The end of something that this process killed to leave is no end of its command.
+    pub(super) fn leave_open(&mut self) {
+        if let Event::Ended { id, outcome: Outcome::Failed { failure: Failure::Cancelled, .. }, usage } =
+            &self.event
+        {
+            let (id, began, usage) = (*id, self.facts.telemetry.is_some(), *usage);
+            self.event = Event::Interrupted { id, began, usage };
         }
     }
 

@@ -15,9 +15,8 @@ use crate::lock::{DriverLock, LockError};
 use driven::{Driven, Taken, read};
 use faults::Point;
 use message::{From, Message};
-use remand_kernel::event::{Outcome, Start};
+use remand_kernel::event::Start;
 use remand_kernel::ids::CommandId;
-use remand_kernel::signal::Failure;
 use remand_kernel::state::End;
 use remand_kernel::step::Refusal;
 use remand_kernel::{Command, Event, Program, State, step};
@@ -352,11 +351,11 @@ impl<E: Effects> Host<E> {
         }
     }
 
-    /// Stops driving: what is under way is killed, and open in the ledger for whoever resumes. What came to its end
-    /// before that is recorded; what follows from it waits for the resume.
+    /// Stops driving: what is under way is killed, and open in the ledger for whoever resumes, with what it used. What
+    /// came to its end before that is recorded; what follows from it waits for the resume.
     fn leave(&mut self, watch: &mut dyn Watch) -> Result<BTreeMap<RunId, Standing>, HostError> {
         self.end_all();
-        self.backlog.retain(|message| !was_cancelled(&message.event));
+        self.backlog.iter_mut().for_each(Message::leave_open);
         while !self.backlog.is_empty() {
             self.commit(Carry::Later, watch)?;
         }
@@ -401,9 +400,4 @@ fn append(ledger: &mut Ledger, entries: &[Entry<'_>]) -> Result<(), LedgerError>
             other => return other.map(drop),
         }
     }
-}
-
-/// Tells whether an event is the end of something that was killed; it is open in the ledger, and done again.
-fn was_cancelled(event: &Event) -> bool {
-    matches!(event, Event::Ended { outcome: Outcome::Failed { failure: Failure::Cancelled, .. }, .. })
 }

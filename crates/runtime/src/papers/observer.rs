@@ -73,6 +73,7 @@ impl<'o> Observer<'o> {
                 self.answered(*id, answer);
             }
             Event::Ended { .. }
+            | Event::Interrupted { .. }
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }

@@ -165,6 +165,7 @@ impl History {
             Event::Answered { .. }
             | Event::Started(_)
             | Event::Ended { .. }
+            | Event::Interrupted { .. }
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }

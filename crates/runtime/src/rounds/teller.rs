@@ -44,6 +44,7 @@ impl Teller<'_> {
             Event::Ended { .. }
             | Event::Started(_)
             | Event::Answered { .. }
+            | Event::Interrupted { .. }
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }

@@ -4,7 +4,7 @@ use super::Detail;
 use crate::exit::Failure;
 use crate::workplace::of_ledger;
 use remand_kernel::Event;
-use remand_ledger::query::{DispatchRow, GateRow, JournalRow, OperationRow, RulingRow, RunRow};
+use remand_ledger::query::{DispatchRow, GateRow, JournalRow, OperationRow, RulingRow, RunRow, interrupted};
 use remand_ledger::{LedgerError, Reader};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<Happening>, LedgerError> 
         rulings.entry(ruling.seq).or_default().push(ruling);
     }
     let happening = |journal: JournalRow| {
-        let id = concerned(&journal.event).unwrap_or_default();
+        let id = concerned(&journal).unwrap_or_default();
         Happening {
             dispatch: dispatches.remove(&id),
             operation: operations.remove(&id),
@@ -48,10 +48,11 @@ fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<Happening>, LedgerError> 
     Ok(reader.journal(run, 0)?.into_iter().map(happening).collect())
 }
 
-/// The command that an event ends or answers.
-fn concerned(event: &Event) -> Option<String> {
-    match event {
+/// The command that an event ends, interrupts or answers.
+fn concerned(row: &JournalRow) -> Option<String> {
+    match &row.event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => Some(id.to_string()),
+        Event::Interrupted { id, .. } => Some(interrupted(&id.to_string(), row.seq)),
         Event::Started(_)
         | Event::Cancelled { .. }
         | Event::Paused { .. }

@@ -99,6 +99,10 @@ fn happened(row: &RunRow, happening: &Happening) -> Vec<Line> {
             (None, Some(operation)) => vec![operated(operation)],
             (None, None) => vec![plain("a command ended that the run had given up".to_string())],
         },
+        Event::Interrupted { .. } => match &happening.dispatch {
+            Some(dispatch) => dispatched(dispatch),
+            None => vec![plain("a command was interrupted; it is open".to_string())],
+        },
         Event::Answered { option, by, note, .. } => answered(happening.gate.as_ref(), option, by, note),
         Event::Cancelled { by } => vec![plain(format!("cancelled by {by}"))],
         Event::Paused { by } => vec![plain(format!("paused by {by}"))],

@@ -4,7 +4,11 @@ use crate::support::{Run, Setup, feature, quick, task};
 use remand_kernel::change::Digest;
 use remand_kernel::command::{Command, QuestionKind};
 use remand_kernel::event::{Event, Limits, Outcome, Report, Usage};
+use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
+use remand_kernel::state::State;
+use remand_kernel::step::Note;
+use remand_kernel::{Refusal, step};
 
 // CORE-07
 #[test]
@@ -263,6 +267,50 @@ fn a_failed_dispatch_is_paid_for_too() {
     fails(&mut run, Failure::Crashed, 0, Usage { money: Some(70), tokens: Some(7), time: 1, wall: None });
     let used = run.walker.state.used;
     assert_eq!((used.money, used.tokens, used.time), (70, 7, 1));
+}
+
+// CORE-11
+#[test]
+fn what_an_interrupted_dispatch_used_is_paid_for_and_its_command_stays_open() {
+    let mut run = limited(Limits::default());
+    let (id, before) = (run.walker.open[0].id().expect("an id"), run.walker.state.clone());
+    let usage = Usage { money: Some(70), tokens: None, time: 9, wall: Some(4) };
+    let interrupted = Event::Interrupted { id, began: true, usage };
+    let step = step(quick(), &mut run.walker.state, &interrupted).expect("taken");
+    assert_eq!((step.rulings.len(), step.commands.len()), (0, 0));
+    let used = run.walker.state.used;
+    assert_eq!((used.dispatches, used.money, used.untold, used.time), (2, 70, 1, 4));
+    assert_eq!(State { used: before.used, ..run.walker.state.clone() }, before, "nothing else has changed");
+    implements(&mut run, Usage { money: Some(30), tokens: Some(1), time: 9, wall: Some(5) });
+    let used = run.walker.state.used;
+    assert_eq!((used.dispatches, used.money, used.untold, used.time), (2, 100, 1, 9));
+}
+
+// CORE-11
+#[test]
+fn a_command_that_is_interrupted_before_an_agent_began_is_no_further_dispatch() {
+    let mut run = limited(Limits::default());
+    let id = run.walker.open[0].id().expect("an id");
+    let usage = Usage { money: Some(0), tokens: Some(0), time: 0, wall: Some(4) };
+    step(quick(), &mut run.walker.state, &Event::Interrupted { id, began: false, usage }).expect("taken");
+    let used = run.walker.state.used;
+    assert_eq!((used.dispatches, used.unpriced, used.untold, used.time), (1, 0, 0, 4));
+}
+
+// CORE-11, CORE-17
+#[test]
+fn what_was_interrupted_after_the_run_gave_it_up_is_late_and_paid_for() {
+    let mut run = limited(Limits::default());
+    let id = run.walker.open[0].id().expect("an id");
+    run.walker.feed(Event::Cancelled { by: "ada".to_string() }, "cancel".to_string()).expect("taken");
+    let usage = Usage { money: Some(70), tokens: Some(7), time: 9, wall: Some(4) };
+    let late = step(quick(), &mut run.walker.state, &Event::Interrupted { id, began: true, usage });
+    assert_eq!(late.expect("taken").note, Note::Late);
+    let used = run.walker.state.used;
+    assert_eq!((used.dispatches, used.money, used.time), (1, 70, 4), "nobody begins again");
+    let never = CommandId { seat: 9, ..id };
+    let refused = step(quick(), &mut run.walker.state, &Event::Interrupted { id: never, began: true, usage });
+    assert_eq!((refused, run.walker.state.used), (Err(Refusal::UnknownCommand(never)), used));
 }
 
 // CORE-11
