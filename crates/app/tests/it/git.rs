@@ -4,7 +4,7 @@ use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
 use remand_ledger::fact::NoteKind;
 use serde_json::json;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 fn hook(place: &Place, name: &str, text: &str) {
     let path = place.project().join(".git/hooks").join(name);
@@ -243,4 +243,33 @@ fn what_no_run_can_start_from_is_refused_with_a_remedy() {
     place.write("remand.toml", "[checks]\ndetekt = false\n");
     let said = refused(&["run", REQUEST, "--agent", &agent]);
     assert!(said.contains("remand.toml:2:1") && said.contains("detect"), "{said}");
+}
+
+// OT-21
+#[test]
+fn a_run_begins_in_the_trees_of_a_finished_one() {
+    let place = Place::configured(TRIVIAL);
+    let tree = |place: &Place| place.home().join("trees").join(&place.latest().run.0).join("main");
+    let untouched = |place: &Place| std::fs::metadata(tree(place).join("sums/add.py")).expect("a file").ino();
+    let first = place.quick(&Script::quick(), &[]);
+    assert_eq!(first.code, 0, "{}{}", first.out, first.err);
+    let before = (place.latest().run, untouched(&place));
+    std::fs::write(tree(&place).join("left.pyc"), "of the first run").expect("a file");
+
+    let waiting = place.quick(&Script::quick(), &["--budget-dispatches", "1"]);
+
+    assert_eq!(waiting.code, 5, "{}{}", waiting.out, waiting.err);
+    let second = (place.latest().run, untouched(&place));
+    assert!(second.0 != before.0 && second.1 == before.1, "the file was not checked out again");
+    assert!(!tree(&place).join("left.pyc").exists());
+    let third = place.quick(&Script::quick(), &[]);
+    assert_eq!(third.code, 0, "{}{}", third.out, third.err);
+    assert!(untouched(&place) != before.1, "trees of a run that waits are its own");
+    let shown = place.remand(&["answer", &second.0.0, "go-on"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(place.git(&["branch", "--list", "remand/*"]).lines().count(), 3);
+    assert_eq!(std::fs::read_dir(place.home().join("trees")).expect("trees").count(), 2);
+    assert_eq!(place.remand(&["clean"]).code, 0);
+    assert_eq!(std::fs::read_dir(place.home().join("trees")).expect("trees").count(), 0);
+    assert_eq!(place.git(&["worktree", "list"]).lines().count(), 1);
 }

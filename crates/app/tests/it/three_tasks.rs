@@ -77,7 +77,10 @@ impl Outcome {
     pub fn with_interrupted(mut self, place: &Place) -> Outcome {
         let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
         for row in rows.iter().filter(|row| row.command.contains('~')) {
-            assert_eq!((row.failure.as_deref(), row.detail.as_deref()), (Some("cancelled"), Some("interrupted")));
+            assert_eq!(
+                (row.failure.as_deref(), row.detail.as_deref()),
+                (Some("cancelled"), Some("interrupted"))
+            );
             self.dispatches.insert(described(row));
             // One that was killed before it said what it took has an unknown cost.
             let [dispatches, money, unpriced, tokens] = self.used;

@@ -181,7 +181,12 @@ impl Reader {
                 phase: row.get(1)?,
                 task: row.get(2)?,
                 is_dispatch: row.get(3)?,
-                usage: Usage { tokens: count(4)?, money: count(5)?, time: count(6)?.unwrap_or(0), wall: None },
+                usage: Usage {
+                    tokens: count(4)?,
+                    money: count(5)?,
+                    time: count(6)?.unwrap_or(0),
+                    wall: None,
+                },
             })
         })
     }

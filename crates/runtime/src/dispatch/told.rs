@@ -25,9 +25,8 @@ pub fn earlier(job: &Job) -> Option<CommandId> {
 pub fn before(job: &Job, reader: &Reader) -> Result<Option<Refused>, Trouble> {
     for attempt in (1..job.id.attempt).rev() {
         let row = reader.dispatch(&job.site.run, &CommandId { attempt, ..job.id }.to_string())?;
-        let refused = row.and_then(|row| {
-            Some(Refused { failure: row.failure?, detail: row.detail.unwrap_or_default() })
-        });
+        let refused = row
+            .and_then(|row| Some(Refused { failure: row.failure?, detail: row.detail.unwrap_or_default() }));
         if refused.as_ref().is_none_or(|refused| refused.failure != Failure::OverBudget.name()) {
             return Ok(refused);
         }

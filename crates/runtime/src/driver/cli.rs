@@ -124,7 +124,11 @@ impl Driver for Cli {
         denied.extend(trespass.iter().cloned());
         Heard {
             denied: denied.into_iter().collect(),
-            usage: Usage { money: self.cost(place, ear), tokens: tokens.map(Tokens::all), ..Usage::default() },
+            usage: Usage {
+                money: self.cost(place, ear),
+                tokens: tokens.map(Tokens::all),
+                ..Usage::default()
+            },
             tokens,
             model: ear.model().or_else(|| place.model.clone()).or_else(|| row.model.clone()),
             session: ear.session(),

@@ -157,6 +157,34 @@ impl WorkTree {
         Ok(())
     }
 
+    /// Removes what is in no state, and tells whether all that is left is this one, by all that a fresh checkout of it
+    /// would show: content, modes, folders, and nothing beside them.
+    pub(super) fn holds_only(&self, state: &TreeId) -> Result<bool, GitError> {
+        let found = self.begin(Keep::Nothing, Reach::Tree)?;
+        let ready = self.ready()?;
+        let Some(index) = self.index() else {
+            return Ok(false);
+        };
+        let is_way =
+            |(path, entry): (&Path, &Entry)| entry.kind == Kind::Folder && found.stock.is_filled(path);
+        if found.stock.has_closed() || !index.beside(&found.stock).untracked.into_iter().all(is_way) {
+            return Ok(false);
+        }
+        // A file that was just made by us tells what anybody may do with new ones.
+        let fresh = self.private("fresh");
+        remove(&fresh)?;
+        fs::write(&fresh, "").map_err(error::file("write", &fresh))?;
+        let usual =
+            fs::metadata(&fresh).map_err(error::file("look at", &fresh))?.permissions().mode() & 0o666;
+        remove(&fresh)?;
+        let is_usual = |entry: &Entry| entry.kind == Kind::Link || entry.mode & 0o666 == usual;
+        if !found.stock.iter().all(|(_, entry)| is_usual(entry)) {
+            return Ok(false);
+        }
+        let staged = self.stage(ready, Some((&index, &found.stock)))?;
+        Ok(self.changed_since(state, &staged)?.is_empty())
+    }
+
     /// Goes from one holder to another: the next one finds nothing that the last one had ignored.
     pub(super) fn change_hands(&self, holder: &str) -> Result<(), GitError> {
         let mark = self.private("holder");

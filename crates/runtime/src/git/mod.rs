@@ -30,6 +30,7 @@ mod chain;
 mod commit;
 mod create;
 mod hand_over;
+mod inherit;
 mod kept;
 mod merge;
 mod pool;
@@ -47,6 +48,7 @@ pub use error::GitError;
 pub use hand_over::HandOver;
 pub use hygiene::{Hygiene, LfsInstalled};
 pub use id::{CommitId, TreeId};
+pub use inherit::inherit;
 pub use kept::{Kept, Merging};
 pub use listing::Branch;
 pub use merge::Merge;
@@ -71,6 +73,8 @@ mod commit_tests;
 mod diff_tests;
 #[cfg(test)]
 mod exact_tests;
+#[cfg(test)]
+mod inherit_tests;
 #[cfg(test)]
 mod kill_tests;
 #[cfg(test)]

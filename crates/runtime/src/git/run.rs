@@ -86,7 +86,8 @@ impl RunTrees {
             base,
             shared: Arc::default(),
         };
-        super::stale::mark(&trees)?;
+        super::stale::mark(repository, run, &trees.folder)?;
+        super::inherit::make_own(&trees)?;
         let main = trees.main_tree();
         main.mend()?;
         // The index is written when all files are: without it the checkout was cut short.

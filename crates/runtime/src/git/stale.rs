@@ -4,7 +4,7 @@ use super::call::{git, path};
 use super::remove::remove;
 use super::run::{branch_of, tag_of};
 use super::worktree::{break_lock, write_whole};
-use super::{BranchFate, GitError, Repository, RunTrees, error};
+use super::{BranchFate, GitError, Repository, error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,11 +145,11 @@ pub(super) fn remove_trees(
 }
 
 /// Notes whose folder this is.
-pub(super) fn mark(trees: &RunTrees) -> Result<(), GitError> {
-    let folder = trees.folder.join("private");
+pub(super) fn mark(repository: &Repository, run: &str, folder: &Path) -> Result<(), GitError> {
+    let folder = folder.join("private");
     fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
-    let common = trees.repository.common_dir().display();
-    write_whole(&folder.join("run"), format!("{}\n{common}\n", trees.run).as_bytes())
+    let common = repository.common_dir().display();
+    write_whole(&folder.join("run"), format!("{run}\n{common}\n").as_bytes())
 }
 
 /// How the names begin under which git lists the work trees of a run.

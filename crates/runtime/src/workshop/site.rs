@@ -7,10 +7,12 @@ use crate::checks::Tools;
 use crate::config::Sandbox;
 use crate::confine::Enforcement;
 use crate::driver::{Cli, Driver, Rehearsal, Row};
-use crate::git::{CommitId, Repository, RunTrees};
+use crate::git::{self, CommitId, Repository, RunTrees};
 use crate::home::Home;
 use crate::host::{Ending, Reply};
+use crate::lock::DriverLock;
 use crate::pinned::{Pinned, PinnedAgent};
+use crate::process::kill_marked;
 use crate::redact::Redactor;
 use remand_kernel::Outcome;
 use remand_kernel::signal::Failure;
@@ -83,6 +85,9 @@ impl Site {
         let base: CommitId =
             opened.base.parse().map_err(|_| Trouble::denied(format!("`{}` is no commit", opened.base)))?;
         let folder = settings.home.trees_of(run);
+        if !folder.exists() {
+            inherit_trees(settings, &reader, run);
+        }
         crate::home::private_folder(&folder)?;
         let trees = RunTrees::begin(&settings.repository, &run.0, &folder, &base)?;
         let drivers = drivers(settings, run, &pinned)?;
@@ -165,6 +170,27 @@ impl Site {
     /// Keeps others away from the main tree for as long as the guard lives.
     pub fn hold_main(&self) -> MutexGuard<'_, ()> {
         self.main.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A run that begins takes over the trees of one that is over and that nobody drives, the latest first. Without any it
+/// makes its own; that takes longer, and nothing else.
+fn inherit_trees(settings: &Settings, reader: &Reader, run: &RunId) {
+    let home = &settings.home;
+    let folders = std::fs::read_dir(home.trees()).into_iter().flatten().flatten();
+    let named = folders.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_over = |name: &String| reader.run(name).is_ok_and(|row| row.run.0 == *name && row.stage.is_over());
+    let mut over: Vec<RunId> = named.filter(is_over).map(RunId).collect();
+    over.sort();
+    for last in over.into_iter().rev().filter(|last| last != run) {
+        let Ok(_lock) = DriverLock::take(&home.run(&last), &last) else { continue };
+        // Its engine may have been killed before it could end what it had started.
+        kill_marked(&last.0);
+        let (from, to) = (home.trees_of(&last), home.trees_of(run));
+        let given = git::inherit(&settings.repository, (&last.0, &from), (&run.0, &to));
+        if given.is_err() || given.is_ok_and(|given| given) {
+            break;
+        }
     }
 }
 

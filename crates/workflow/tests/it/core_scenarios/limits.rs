@@ -64,11 +64,8 @@ fn in_journals_that_do_not_tell_the_time_of_the_run_that_of_each_command_counts(
 fn a_dispatch_that_is_stopped_at_the_limit_on_time_asks_for_that_limit_and_is_no_failure_of_its_agent() {
     let mut run = limited(Limits { time: Some(60_000), ..Limits::default() });
     let id = run.walker.open.first().and_then(Command::id).expect("open");
-    let stopped = Outcome::Failed {
-        failure: Failure::OverBudget,
-        detail: Limits::TIME.to_string(),
-        in_a_row: 0,
-    };
+    let stopped =
+        Outcome::Failed { failure: Failure::OverBudget, detail: Limits::TIME.to_string(), in_a_row: 0 };
     let usage = Usage { time: 60_000, wall: Some(60_000), ..Usage::default() };
     run.walker.feed(Event::Ended { id, outcome: stopped, usage }, "stopped".to_string()).expect("taken");
     assert_eq!(run.commands(), "ask whether to go on: time: go-on, stop");
