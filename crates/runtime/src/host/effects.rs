@@ -25,6 +25,9 @@ pub enum Issue {
 }
 
 /// Carries commands out. Nothing in here decides where a run goes.
+///
+/// None of it keeps the host waiting but `take_over`, which comes before a run goes on, and `settle`. What is told of
+/// one run is done in the order in which it was told.
 pub trait Effects {
     /// Starts a dispatch or an operation; the reply takes its outcome back, from any thread.
     fn perform(&mut self, order: &Order<'_>, reply: Reply);
@@ -43,4 +46,7 @@ pub trait Effects {
 
     /// The run is over: lays out what people will want to read, and lets its trees go.
     fn finish(&mut self, order: &Order<'_>);
+
+    /// Waits until what was cleared away, asked and finished is done. Commands are not waited for.
+    fn settle(&mut self) {}
 }

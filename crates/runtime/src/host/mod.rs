@@ -142,6 +142,7 @@ impl<E: Effects> Host<E> {
         self.perform(run, &open, Issue::Again);
         if is_over {
             self.perform(run, &unanswered, Issue::Again);
+            self.effects.settle();
         }
         self.lay_aside(run);
         Ok(())
@@ -195,6 +196,8 @@ impl<E: Effects> Host<E> {
             // Nothing more can be recorded, so nothing may go on.
             self.end_all();
         }
+        // Whoever is told that a run is over finds all that belongs to its end.
+        self.effects.settle();
         driven
     }
 

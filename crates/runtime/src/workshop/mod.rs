@@ -1,6 +1,7 @@
 //! The workshop: carries commands out in the world, one thread a command, and decides nothing.
 
 mod ending;
+mod errands;
 mod layout;
 mod parts;
 mod places;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use ending::{Trouble, engine_failed};
+use errands::Errands;
 pub use layout::{is_laid_out, not_brought, not_laid_out};
 pub use places::Places;
 pub use site::{Settings, Site};
@@ -39,6 +41,7 @@ pub struct Workshop {
     settings: Arc<Settings>,
     sites: BTreeMap<RunId, Door>,
     under_way: UnderWay,
+    errands: Errands,
 }
 
 /// Leads to the site of a run. Whoever comes first opens it, which takes as long as a checkout does.
@@ -109,7 +112,22 @@ impl Job {
 
 impl Workshop {
     pub fn new(settings: Settings) -> Workshop {
-        Workshop { settings: Arc::new(settings), sites: BTreeMap::new(), under_way: UnderWay::default() }
+        Workshop {
+            settings: Arc::new(settings),
+            sites: BTreeMap::new(),
+            under_way: UnderWay::default(),
+            errands: Errands::default(),
+        }
+    }
+
+    /// Has an errand of a run done, after those that were given before it. Nothing is waited for here: the host has other
+    /// runs to drive.
+    fn send(&mut self, run: &RunId, errand: impl FnOnce() + Send + 'static) {
+        let turn = self.errands.give(run);
+        std::thread::spawn(move || {
+            turn.wait();
+            errand();
+        });
     }
 
     fn door(&mut self, run: &RunId) -> Door {
@@ -128,12 +146,14 @@ impl Effects for Workshop {
         let (program, state) = (Arc::clone(order.program), Arc::new(order.state.clone()));
         let (issue, command) = (order.issue, order.command.clone());
         let (run, under_way) = (order.run.clone(), self.under_way.clone());
+        let (errands, before) = (self.errands.clone(), self.errands.last(order.run));
         let ends = matches!(state.stage, Stage::Ending { .. });
         // Nothing is waited for here: the host has other runs to drive.
         std::thread::spawn(move || {
+            errands.wait(&run, before);
             // What was cancelled puts its tree in order before the run's end is seen to.
             if ends {
-                under_way.be_alone(&run, id);
+                under_way.be_alone(&run, |other| other == id);
             }
             let ending = catch_unwind(AssertUnwindSafe(|| match door.open() {
                 Ok(site) => carry_out(&Job { site, program, state, id, issue, given, cancel }, &command),
@@ -157,30 +177,42 @@ impl Effects for Workshop {
     }
 
     fn clear_away(&mut self, order: &Order<'_>, id: CommandId) {
-        // The trees are the run's own: one that cannot be put back harms nobody.
-        let Ok(site) = self.door(order.run).open() else { return };
-        let _ = LaneTree::as_it_is(&Job {
-            site,
-            program: Arc::clone(order.program),
-            state: Arc::new(order.state.clone()),
-            id,
-            issue: order.issue,
-            given: Instant::now(),
-            cancel: Cancel::new(),
+        let door = self.door(order.run);
+        let (program, state) = (Arc::clone(order.program), Arc::new(order.state.clone()));
+        let issue = order.issue;
+        self.send(order.run, move || {
+            // The trees are the run's own: one that cannot be put back harms nobody.
+            let Ok(site) = door.open() else { return };
+            let (given, cancel) = (Instant::now(), Cancel::new());
+            let _ = LaneTree::as_it_is(&Job { site, program, state, id, issue, given, cancel });
         });
     }
 
     fn asked(&mut self, order: &Order<'_>) {
-        // Papers can be made again at any time: what cannot be written now is written with the next command.
-        if let (Ok(site), Some(id)) = (self.door(order.run).open(), order.command.id()) {
-            let _ = papers::bring_along(&site, &id.to_string());
-        }
+        let Some(id) = order.command.id() else { return };
+        let door = self.door(order.run);
+        self.send(order.run, move || {
+            // Papers can be made again at any time: what cannot be written now is written with the next command.
+            if let Ok(site) = door.open() {
+                let _ = papers::bring_along(&site, &id.to_string());
+            }
+        });
     }
 
     fn finish(&mut self, order: &Order<'_>) {
-        let site = self.door(order.run).open();
-        layout::finish(&self.settings, order.run, site.as_deref().map_err(Trouble::clone));
+        let door = self.door(order.run);
         self.sites.remove(order.run);
+        let (run, under_way) = (order.run.clone(), self.under_way.clone());
+        self.send(order.run, move || {
+            // What was cancelled puts its tree in order before that.
+            under_way.be_alone(&run, |_| false);
+            let site = door.open();
+            layout::finish(&door.settings, &run, site.as_deref().map_err(Trouble::clone));
+        });
+    }
+
+    fn settle(&mut self) {
+        self.errands.settle();
     }
 }
 

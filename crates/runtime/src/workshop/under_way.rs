@@ -34,10 +34,10 @@ impl UnderWay {
         self.0.ended.notify_all();
     }
 
-    /// Waits until nothing of a run is under way but this command.
-    pub(super) fn be_alone(&self, run: &RunId, id: CommandId) {
+    /// Waits until nothing of a run is under way but what belongs to whoever waits.
+    pub(super) fn be_alone(&self, run: &RunId, is_own: impl Fn(CommandId) -> bool) {
         let others = |commands: &mut BTreeMap<(RunId, CommandId), Cancel>| {
-            commands.keys().any(|(other, command)| other == run && *command != id)
+            commands.keys().any(|(other, command)| other == run && !is_own(*command))
         };
         let waited = self.0.ended.wait_while(lock(&self.0.commands), others);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
@@ -66,7 +66,7 @@ mod tests {
         let (tell, told) = channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                under_way.be_alone(&one, id(3));
+                under_way.be_alone(&one, |other| other == id(3));
                 let left = lock(&under_way.0.commands).len();
                 tell.send(left).expect("somebody listens");
             });
