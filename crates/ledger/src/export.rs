@@ -69,7 +69,7 @@ fn write(reader: &Reader, run: &RunId, to: &Path) -> Result<(), LedgerError> {
     let mut conn = Connection::open_with_flags(to, flags).map_err(|error| target(error.into()))?;
     let tx = conn.transaction().map_err(|error| target(error.into()))?;
     tx.execute_batch(TABLES).map_err(|error| target(error.into()))?;
-    let source = reader.read(|conn| Ok(conn.unchecked_transaction()?))?;
+    let source = reader.view()?;
     copy(reader, &tx, to, (CHECKS, INSERT_CHECK), [run])?;
     copy(reader, &tx, to, (TELEMETRY, INSERT_TELEMETRY), [run])?;
     copy(reader, &tx, to, (EVENTS, INSERT_EVENT), params![run, GENESIS])?;

@@ -4,32 +4,33 @@ use crate::chain::{GENESIS, Link};
 use crate::entry::Entry;
 use crate::error::{Fault, LedgerError};
 use crate::fact::{BlobId, Facts, Millis, RunId};
-use crate::project::{self, Memo, Placed};
+use crate::follow;
+use crate::history::{Lives, Purpose};
+use crate::project::{Lived, Placed};
 use crate::query::Reader;
-use crate::replay::ReplayError;
-use crate::{rebuild, schema};
-use remand_kernel::Event;
+use crate::replay::{Failed, ReplayError};
+use crate::schema;
+use remand_kernel::{Event, Program, State};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The state of a run is kept every so many events, so that a resume reads at most as many.
-pub const SNAPSHOT_EVERY: i64 = 128;
+/// What a row takes at least while it is encoded; most take no more.
+const BUFFER: usize = 4096;
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
-const HEAD: &str = "SELECT id, hash FROM events ORDER BY id DESC LIMIT 1";
+const END: &str = "SELECT id, hash FROM events ORDER BY id DESC LIMIT 1";
 const LAST: &str = "SELECT seq, at FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
 const UNDER_WAY: &str = "SELECT run FROM runs WHERE file = ?1 AND ended IS NULL LIMIT 1";
 const APPEND: &str = "INSERT INTO events (id, run, seq, at, kind, body, facts, rulings, commands, hash)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 const HAS_BLOB: &str = "SELECT 1 FROM blobs WHERE id = ?1";
 const STORE_BLOB: &str = "INSERT INTO blobs (id, size, body) VALUES (?1, ?2, ?3)";
-const SNAP: &str = "INSERT OR REPLACE INTO snapshots (run, seq, state, open) VALUES (?1, ?2, ?3, ?4)";
-const FORGET: &str = "DELETE FROM snapshots WHERE run = ?1 AND seq <= ?2";
 const REQUEST: &str = "INSERT INTO requests (run, at, body) VALUES (?1, ?2, ?3)";
 const CONSUME: &str = "DELETE FROM requests WHERE id = ?1 AND run = ?2 AND refused IS NULL";
 const REFUSE: &str = "UPDATE requests SET refused = ?2 WHERE id = ?1 AND refused IS NULL";
@@ -40,8 +41,15 @@ pub struct Ledger {
     conn: Connection,
     path: PathBuf,
     /// How far this process took each run; a run that is further was taken on by another one.
-    taken: HashMap<RunId, i64>,
-    memos: HashMap<RunId, Memo>,
+    taken: HashMap<RunId, Taken>,
+    /// How the journal ended when this process last appended to it; another one may have gone on since.
+    end: Option<End>,
+    /// The runs as the tables show them.
+    lives: Lives,
+    /// Events of this process that the tables do not show yet.
+    behind: usize,
+    /// Where the entries of the last commit stand.
+    placed: Vec<Placed>,
 }
 
 impl Ledger {
@@ -54,7 +62,14 @@ impl Ledger {
             Ok(conn)
         });
         let conn = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
-        Ok(Ledger { conn, path: path.to_path_buf(), taken: HashMap::new(), memos: HashMap::new() })
+        let (taken, lives) = (HashMap::new(), Lives::default());
+        let mut ledger =
+            Ledger { conn, path: path.to_path_buf(), taken, end: None, lives, behind: 0, placed: Vec::new() };
+        // What another process appended last may not be shown, if it was killed.
+        if follow::is_behind(&ledger.conn).map_err(|fault| LedgerError::from_fault(path, fault))? {
+            ledger.catch_up()?;
+        }
+        Ok(ledger)
     }
 
     pub fn path(&self) -> &Path {
@@ -71,33 +86,82 @@ impl Ledger {
     }
 
     /// Appends entries of any runs in one commit with one sync, and gives the number of each in its run. On an error
-    /// nothing of it was written.
+    /// nothing of it was written. Tables show it when they follow.
     pub fn append(&mut self, entries: &[Entry<'_>]) -> Result<Vec<u64>, LedgerError> {
         if entries.is_empty() {
             return Ok(Vec::new());
         }
-        let mut batch = Batch { taken: &self.taken, memos: &mut self.memos, runs: BTreeMap::new() };
-        let written = commit(&self.conn, &mut batch, entries);
-        let runs = std::mem::take(&mut batch.runs);
-        let seqs = written.map_err(|fault| LedgerError::from_fault(&self.path, fault))?;
-        for (run, progress) in runs {
-            self.taken.insert(run.clone(), progress.seq);
-            if !progress.over {
-                self.memos.insert(run.clone(), progress.memo);
+        let believed = self.end.take();
+        let written = match (self.write(entries, believed), believed) {
+            // Of the event that is in the way it is not known yet whose it is.
+            (Err(LedgerError::Overtaken { .. }), Some(_)) => self.write(entries, None),
+            (written, _) => written,
+        };
+        let Written { placed, end, runs } = written?;
+        self.end = Some(end);
+        self.taken.extend(runs.into_iter().map(|(run, taken)| (run.clone(), taken)));
+        self.behind += entries.len();
+        self.placed = placed;
+        Ok(self.placed.iter().map(|placed| u64::try_from(placed.seq).unwrap_or(0)).collect())
+    }
+
+    /// Writes entries behind this end of the journal, or behind the one that is read.
+    fn write<'e>(&mut self, entries: &'e [Entry<'e>], end: Option<End>) -> Result<Written<'e>, LedgerError> {
+        let conn = &self.conn;
+        let mut batch = Batch { taken: &self.taken, lives: &mut self.lives, runs: BTreeMap::new() };
+        let written = transact(conn, || {
+            let end = end.map_or_else(|| end_of(conn), Ok)?;
+            let (placed, end) = batch.write(conn, entries, end)?;
+            Ok(Written { placed, end, runs: std::mem::take(&mut batch.runs) })
+        });
+        written.map_err(|fault| LedgerError::from_fault(&self.path, fault))
+    }
+
+    /// How many events of this process the tables do not show yet.
+    pub fn behind(&self) -> usize {
+        self.behind
+    }
+
+    /// Has the tables show all that was appended. Readers wait a moment for this, and then do it themselves.
+    pub fn follow(&mut self) -> Result<(), LedgerError> {
+        if self.behind == 0 { Ok(()) } else { self.catch_up() }
+    }
+
+    /// Has the tables show all that was appended, these entries at last; where the caller has the states after them at
+    /// hand, and nothing else is to be shown, they are not lived through again.
+    pub fn show<'s>(
+        &mut self,
+        entries: &[Entry<'_>],
+        state_of: impl Fn(&RunId) -> Option<(&'s Program, &'s State)>,
+    ) -> Result<(), LedgerError> {
+        let at_hand: Option<Vec<Lived<'_>>> = entries
+            .iter()
+            .map(|Entry { run, event, facts, step, .. }| {
+                let (program, state) = state_of(run)?;
+                Some(Lived { run, program, event, facts, step, state })
+            })
+            .collect();
+        match at_hand {
+            Some(lived) if self.behind == lived.len() && self.placed.len() == lived.len() => {
+                let (placed, lives) = (&self.placed, &mut self.lives);
+                self.behind =
+                    unsynced(&self.conn, &self.path, || follow::show(&self.conn, lives, &lived, placed))?;
+                Ok(())
             }
+            Some(_) | None => self.follow(),
         }
-        Ok(seqs)
+    }
+
+    fn catch_up(&mut self) -> Result<(), LedgerError> {
+        let lives = &mut self.lives;
+        self.behind =
+            unsynced(&self.conn, &self.path, || follow::follow(&self.conn, lives, Purpose::Follow))?;
+        Ok(())
     }
 
     /// Says how far the caller knows a run, after a replay; an append after that fails when the run is further.
-    pub fn take_up(&mut self, run: &RunId, seq: u64) {
-        self.taken.insert(run.clone(), i64::try_from(seq).unwrap_or(i64::MAX));
-        self.memos.remove(run);
-    }
-
-    /// Forgets what is only kept to write less, of a run that nothing is appended to for long.
-    pub fn lay_aside(&mut self, run: &RunId) {
-        self.memos.remove(run);
+    pub fn take_up(&mut self, run: &RunId, seq: u64, at: Millis) {
+        self.taken.insert(run.clone(), Taken { seq: i64::try_from(seq).unwrap_or(i64::MAX), at });
     }
 
     /// Leaves a request for the process that drives the run.
@@ -133,10 +197,22 @@ impl Ledger {
         hooked.map(|()| commits).map_err(|error| LedgerError::from_fault(&self.path, error.into()))
     }
 
-    /// Makes all projections again from the journal, and gives the number of events.
+    /// Makes all tables again from the journal, and gives the number of events.
     pub fn rebuild(&mut self) -> Result<u64, ReplayError> {
-        self.memos.clear();
-        rebuild::rebuild(&mut self.conn).map_err(|error| error.at(&self.path))
+        let rebuilt = transact(&self.conn, || {
+            follow::rebuild(&self.conn, &mut self.lives)?;
+            Ok(follow::followed(&self.conn)?)
+        });
+        let count = rebuilt.map_err(|failed: Failed| failed.at(&self.path))?;
+        self.behind = 0;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        // Whoever reads next does it otherwise.
+        let _ = self.follow();
     }
 }
 
@@ -165,106 +241,131 @@ fn create(path: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// What a batch knows of the runs that it touches.
-struct Batch<'l, 'e> {
-    taken: &'l HashMap<RunId, i64>,
-    memos: &'l mut HashMap<RunId, Memo>,
+/// Brings the tables up with the journal, which is synced: they can be made again from it, so their commit need not
+/// reach the disk. Nothing is left to be shown then.
+fn unsynced(
+    conn: &Connection,
+    path: &Path,
+    work: impl FnOnce() -> Result<(), Failed>,
+) -> Result<usize, LedgerError> {
+    let done = schema::unsynced(conn, || transact(conn, work).map_err(Failed::into_fault));
+    done.map(|()| 0).map_err(|fault| LedgerError::from_fault(path, fault))
+}
+
+/// The last event of the journal, and its hash.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    id: i64,
+    hash: [u8; 32],
+}
+
+fn end_of(conn: &Connection) -> Result<End, Fault> {
+    let end = conn.prepare_cached(END)?.query_row([], |row| Ok(End { id: row.get(0)?, hash: row.get(1)? }));
+    Ok(end.optional()?.unwrap_or(End { id: 0, hash: GENESIS }))
+}
+
+/// What a commit has written.
+struct Written<'e> {
+    placed: Vec<Placed>,
+    end: End,
     runs: BTreeMap<&'e RunId, Taken>,
 }
 
-/// How far a batch has come with a run.
+/// How far a process or a batch has come with a run.
+#[derive(Clone, Copy, Debug)]
 struct Taken {
     seq: i64,
     at: Millis,
-    memo: Memo,
-    over: bool,
+}
+
+/// What a batch knows of the runs that it touches.
+struct Batch<'l, 'e> {
+    taken: &'l HashMap<RunId, Taken>,
+    lives: &'l mut Lives,
+    runs: BTreeMap<&'e RunId, Taken>,
 }
 
 /// One transaction. Its first and its last statement are kept prepared, as the others are.
-fn commit<'e>(
+fn transact<T, E: From<rusqlite::Error>>(
     conn: &Connection,
-    batch: &mut Batch<'_, 'e>,
-    entries: &'e [Entry<'e>],
-) -> Result<Vec<u64>, Fault> {
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     conn.prepare_cached(BEGIN)?.execute([])?;
-    let written = write(conn, batch, entries).and_then(|seqs| {
+    let done = work().and_then(|done| {
         conn.prepare_cached(COMMIT)?.execute([])?;
-        Ok(seqs)
+        Ok(done)
     });
-    if written.is_err() && !conn.is_autocommit() {
+    if done.is_err() && !conn.is_autocommit() {
         // What failed first is what the caller must know.
         let _ = conn.execute_batch("ROLLBACK");
     }
-    written
-}
-
-fn write<'e>(
-    conn: &Connection,
-    batch: &mut Batch<'_, 'e>,
-    entries: &'e [Entry<'e>],
-) -> Result<Vec<u64>, Fault> {
-    let head = conn.prepare_cached(HEAD)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let (mut id, mut hash): (i64, [u8; 32]) = head.unwrap_or((0, GENESIS));
-    let mut seqs = Vec::with_capacity(entries.len());
-    for entry in entries {
-        id += 1;
-        let run = batch.find(conn, entry)?;
-        run.seq += 1;
-        run.at = run.at.max(entry.at);
-        run.over = entry.state.end().is_some();
-        let placed = Placed { id, seq: run.seq, at: run.at };
-        store_blobs(conn, entry)?;
-        hash = append_row(conn, entry, placed, &hash)?;
-        project::project(conn, entry, placed, &mut run.memo)?;
-        consume(conn, entry)?;
-        if placed.seq % SNAPSHOT_EVERY == 0 {
-            snap(conn, entry, placed, &run.memo)?;
-        }
-        seqs.push(u64::try_from(placed.seq).unwrap_or(0));
-    }
-    Ok(seqs)
-}
-
-/// One run at a time works on a file; of two that begin at the same instant, the transaction of one is the first.
-fn refuse_second(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
-    let Some(file) = entry.facts.opened.as_ref().and_then(|opened| opened.file.as_ref()) else {
-        return Ok(());
-    };
-    let other: Option<RunId> =
-        conn.prepare_cached(UNDER_WAY)?.query_row([file], |row| row.get(0)).optional()?;
-    match other {
-        Some(run) => Err(LedgerError::UnderWay { run, file: file.clone() }.into()),
-        None => Ok(()),
-    }
+    done
 }
 
 impl<'e> Batch<'_, 'e> {
-    /// Where the run of an entry stands. A process that knows less of it than the journal does must not go on with it.
+    fn write(
+        &mut self,
+        conn: &Connection,
+        entries: &'e [Entry<'e>],
+        mut end: End,
+    ) -> Result<(Vec<Placed>, End), Fault> {
+        let mut all = Vec::with_capacity(entries.len());
+        let mut buffer = Vec::with_capacity(BUFFER);
+        for entry in entries {
+            let run = self.find(conn, entry)?;
+            run.seq += 1;
+            run.at = run.at.max(entry.at);
+            let placed = Placed { id: end.id + 1, seq: run.seq, at: run.at };
+            store_blobs(conn, entry)?;
+            let hash = append_row(conn, entry, placed, &end.hash, &mut buffer)?;
+            end = End { id: placed.id, hash };
+            consume(conn, entry)?;
+            all.push(placed);
+        }
+        Ok((all, end))
+    }
+
+    /// Where the run of an entry stands. A process that knows less of it than the journal does must not go on with it;
+    /// the journal refuses a second event of the same number.
     fn find(&mut self, conn: &Connection, entry: &Entry<'e>) -> Result<&mut Taken, Fault> {
         let run = entry.run;
-        if let std::collections::btree_map::Entry::Vacant(vacant) = self.runs.entry(run) {
-            let last: Option<(i64, Millis)> = conn
-                .prepare_cached(LAST)?
-                .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()?;
-            let (seq, at) = last.unwrap_or((0, Millis(i64::MIN)));
-            let believed = match entry.event {
-                Event::Started(_) => Some(0),
-                _ => self.taken.get(run).copied(),
+        if !self.runs.contains_key(run) {
+            let taken = match (entry.event, self.taken.get(run)) {
+                (Event::Started(_), _) => {
+                    self.refuse_second(conn, entry)?;
+                    Taken { seq: 0, at: Millis(i64::MIN) }
+                }
+                (_, Some(taken)) => *taken,
+                (_, None) => last(conn, run)?.unwrap_or(Taken { seq: 0, at: Millis(i64::MIN) }),
             };
-            if believed.is_some_and(|believed| believed != seq) {
-                return Err(LedgerError::Overtaken { run: run.clone() }.into());
-            }
-            refuse_second(conn, entry)?;
-            let memo = match self.memos.remove(run) {
-                Some(memo) => memo,
-                None if seq == 0 => Memo::default(),
-                None => Memo::load(conn, &run.0)?,
-            };
-            vacant.insert(Taken { seq, at, memo, over: false });
+            self.runs.insert(run, taken);
         }
         self.runs.get_mut(run).ok_or_else(|| LedgerError::Overtaken { run: run.clone() }.into())
     }
+
+    /// One run at a time works on a file; of two that begin at the same instant, the transaction of one is the first.
+    fn refuse_second(&mut self, conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
+        let Some(opened) = &entry.facts.opened else {
+            return Err(LedgerError::NotOpened { run: entry.run.clone() }.into());
+        };
+        let Some(file) = &opened.file else {
+            return Ok(());
+        };
+        follow::follow(conn, self.lives, Purpose::Follow).map_err(Failed::into_fault)?;
+        let other: Option<RunId> =
+            conn.prepare_cached(UNDER_WAY)?.query_row([file], |row| row.get(0)).optional()?;
+        match other {
+            Some(run) => Err(LedgerError::UnderWay { run, file: file.clone() }.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How far a run is, by the journal.
+fn last(conn: &Connection, run: &RunId) -> Result<Option<Taken>, Fault> {
+    let row =
+        conn.prepare_cached(LAST)?.query_row([run], |row| Ok(Taken { seq: row.get(0)?, at: row.get(1)? }));
+    Ok(row.optional()?)
 }
 
 fn store_blobs(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
@@ -288,22 +389,27 @@ fn append_row(
     entry: &Entry<'_>,
     placed: Placed,
     previous: &[u8; 32],
+    buffer: &mut Vec<u8>,
 ) -> Result<[u8; 32], Fault> {
-    let body = serde_json::to_string(entry.event)?;
-    let facts =
-        if *entry.facts == Facts::default() { String::new() } else { serde_json::to_string(entry.facts)? };
-    let rulings = serde_json::to_string(&entry.step.rulings)?;
-    let commands = serde_json::to_string(&entry.step.commands)?;
+    buffer.clear();
+    let body_end = encode(buffer, entry.event)?;
+    let facts_end = if *entry.facts == Facts::default() { body_end } else { encode(buffer, entry.facts)? };
+    let rulings_end = encode(buffer, &entry.step.rulings)?;
+    encode(buffer, &entry.step.commands)?;
+    let text = std::str::from_utf8(buffer).map_err(rusqlite::Error::from)?;
+    let (text, commands) = text.split_at(rulings_end);
+    let (text, rulings) = text.split_at(facts_end);
+    let (body, facts) = text.split_at(body_end);
     let link = Link {
         id: placed.id,
         run: &entry.run.0,
         seq: placed.seq,
         at: placed.at,
         kind: kind(entry.event),
-        body: &body,
-        facts: &facts,
-        rulings: &rulings,
-        commands: &commands,
+        body,
+        facts,
+        rulings,
+        commands,
     };
     let hash = link.hash(previous);
     let inserted = conn.prepare_cached(APPEND)?.execute(params![
@@ -318,6 +424,12 @@ fn append_row(
     }
 }
 
+/// Appends JSON, and says where it ends.
+fn encode(buffer: &mut Vec<u8>, value: &impl Serialize) -> Result<usize, Fault> {
+    serde_json::to_writer(&mut *buffer, value)?;
+    Ok(buffer.len())
+}
+
 fn consume(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
     let Some(id) = entry.request else {
         return Ok(());
@@ -326,14 +438,6 @@ fn consume(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
         0 => Err(LedgerError::RequestGone { id }.into()),
         _ => Ok(()),
     }
-}
-
-fn snap(conn: &Connection, entry: &Entry<'_>, placed: Placed, memo: &Memo) -> Result<(), Fault> {
-    let state = serde_json::to_string(entry.state)?;
-    let open = serde_json::to_string(&memo.open_commands(conn, &entry.run.0)?)?;
-    conn.prepare_cached(SNAP)?.execute(params![entry.run, placed.seq, state, open])?;
-    conn.prepare_cached(FORGET)?.execute(params![entry.run, placed.seq - 2 * SNAPSHOT_EVERY])?;
-    Ok(())
 }
 
 /// The word for an event in its column.

@@ -24,12 +24,10 @@ fn start(ledger: &mut Ledger, run: &str, program: &Program) -> Result<Vec<u64>, 
     let facts = Facts { opened: Some(opened), ..Facts::default() };
     ledger.append(&[Entry {
         run: &RunId(run.to_string()),
-        program,
         at: Millis(1),
         event: &event,
         facts: &facts,
         step: &step,
-        state: &state,
         blobs: &[pinned],
         request: None,
     }])

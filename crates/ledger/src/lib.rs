@@ -17,8 +17,8 @@ pub mod reservation;
 
 pub mod query;
 
+mod follow;
 mod history;
-mod rebuild;
 pub mod replay;
 
 pub mod measure;
@@ -32,6 +32,7 @@ pub use entry::{Blob, Entry};
 pub use error::LedgerError;
 pub use export::export;
 pub use fact::{BlobId, Facts, Millis, RunId};
+pub use follow::SNAPSHOT_EVERY;
 pub use ledger::Ledger;
 pub use query::Reader;
 pub use replay::{ReplayError, ReplayFrom, Replayed, replay};

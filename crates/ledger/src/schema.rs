@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
         include_str!("schema/settled.sql"),
         include_str!("schema/joined.sql")
     ),
+    include_str!("schema/followed.sql"),
 ];
 
 /// The tables that are made from the journal, for a place where they are made again.
@@ -97,6 +98,14 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     migrate(conn, path, MIGRATIONS)
+}
+
+/// Does something whose commits need not reach the disk before a later one that is synced.
+pub(crate) fn unsynced<T>(conn: &Connection, work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    conn.pragma_update(None, "synchronous", "normal")?;
+    let done = work();
+    conn.pragma_update(None, "synchronous", "full")?;
+    done
 }
 
 /// Makes a connection fit for reading only.

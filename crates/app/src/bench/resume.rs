@@ -11,7 +11,6 @@ use crate::exit::Failure;
 use crate::workplace::of_ledger;
 use remand_kernel::event::Mode;
 use remand_kernel::{Command, Event, Program, State, Step, step};
-use remand_ledger::ledger::SNAPSHOT_EVERY;
 use remand_ledger::{Blob, Entry, Facts, Ledger, Reader, ReplayFrom, RunId, replay};
 use remand_runtime::clock;
 use remand_runtime::host::{Beginning, Ending};
@@ -22,6 +21,9 @@ use std::time::Instant;
 const EVENTS: u32 = 200_000;
 
 const TRIES: u32 = 9;
+
+/// Events of one commit while the run is made.
+const AT_ONCE: u32 = 512;
 
 /// Makes one long run, and resumes it from its first event and from its last snapshot.
 pub fn measure(place: &Place, scale: Scale) -> Result<Vec<Figure>, Failure> {
@@ -98,8 +100,7 @@ struct Made {
     step: Step,
 }
 
-/// Puts a run of so many events into a new ledger. A commit ends where a snapshot is taken, so that all of its steps
-/// can go in with the state after the last one: this is no part of the measurement, and copies would take minutes.
+/// Puts a run of so many events into a new ledger, many in a commit.
 fn make(workload: &Workload, path: &Path, events: u32) -> Result<RunId, Failure> {
     let tasks = u16::try_from(events / LONG_TASK + 1).unwrap_or(u16::MAX);
     let mut answers = Answers::objecting(tasks, LONG_OBJECTS);
@@ -119,12 +120,12 @@ fn make(workload: &Workload, path: &Path, events: u32) -> Result<RunId, Failure>
         })?;
         open.extend(step.commands.iter().cloned());
         batch.push(Made { event, facts, blobs, step });
-        if i64::from(seq) % SNAPSHOT_EVERY == 0 {
-            append(&mut ledger, &run, (program, &state), &mut batch)?;
+        if seq % AT_ONCE == 0 {
+            append(&mut ledger, &run, &mut batch)?;
         }
         next = answer(&mut answers, program, &mut open);
     }
-    append(&mut ledger, &run, (program, &state), &mut batch)?;
+    append(&mut ledger, &run, &mut batch)?;
     Ok(run)
 }
 
@@ -142,28 +143,13 @@ fn answer(
     None
 }
 
-fn append(
-    ledger: &mut Ledger,
-    run: &RunId,
-    (program, state): (&Program, &State),
-    batch: &mut Vec<Made>,
-) -> Result<(), Failure> {
+fn append(ledger: &mut Ledger, run: &RunId, batch: &mut Vec<Made>) -> Result<(), Failure> {
     let at = clock::now();
     let entries: Vec<Entry<'_>> = batch
         .iter()
-        .map(|Made { event, facts, blobs, step }| Entry {
-            run,
-            program,
-            at,
-            event,
-            facts,
-            step,
-            state,
-            blobs,
-            request: None,
-        })
+        .map(|Made { event, facts, blobs, step }| Entry { run, at, event, facts, step, blobs, request: None })
         .collect();
-    ledger.append(&entries).map_err(|error| of_ledger(&error))?;
+    ledger.append(&entries).and_then(|_| ledger.follow()).map_err(|error| of_ledger(&error))?;
     batch.clear();
     Ok(())
 }

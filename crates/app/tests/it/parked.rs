@@ -29,12 +29,10 @@ fn live_again(place: &Place, model: &RunId, runs: &[RunId], at: impl Fn(usize) -
         let entries: Vec<Entry<'_>> = (0..runs.len())
             .map(|k| Entry {
                 run: &runs[k],
-                program: &program,
                 at: at(n),
                 event: &row.event,
                 facts: &facts[k],
                 step: &steps[k],
-                state: &states[k],
                 blobs: &[],
                 request: None,
             })

@@ -68,8 +68,7 @@ pub fn audit(
         progress: &mut progress,
         problems: Vec::new(),
     };
-    // One view of the ledger, whatever other processes append meanwhile.
-    let tx = reader.read(|conn| Ok(conn.unchecked_transaction()?))?;
+    let tx = reader.view()?;
     audit.head = reader.head()?;
     audit.part(AuditPart::File, |audit| audit.file())?;
     audit.part(AuditPart::Schema, |audit| audit.schema())?;

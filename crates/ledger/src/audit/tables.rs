@@ -2,19 +2,18 @@
 
 use super::problem::Problem;
 use super::{Audit, AuditPart};
-use crate::entry::Entry;
 use crate::error::Fault;
 use crate::fact::RunId;
-use crate::history;
-use crate::project::{self, Memo};
-use crate::replay::{Failed, fold_open};
+use crate::follow;
+use crate::history::{Lives, Purpose};
+use crate::project::{self, Lived};
+use crate::replay::Failed;
 use crate::schema::{PROJECTED, PROJECTIONS, Projected};
 use remand_kernel::State;
 use remand_kernel::command::Command;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 const SNAPSHOT: &str = "SELECT state, open FROM snapshots WHERE run = ?1 AND seq = ?2";
 const STRAY_SNAPSHOT: &str = "SELECT run, seq FROM snapshots
@@ -50,22 +49,23 @@ impl Audit<'_> {
 
     fn make(&mut self, made: &Connection) -> Result<(), Failed> {
         let (conn, mut done) = (self.conn, 0);
-        let mut runs: HashMap<String, Made> = HashMap::new();
+        let followed = follow::followed(conn)?;
         made.execute_batch("BEGIN")?;
-        history::live_again(conn, |entry, placed, commands| {
-            if serde_json::to_string(&entry.step.commands)? != commands {
+        Lives::default().go_on(conn, 0, Purpose::Audit, |lived, placed, commands, memo, open| {
+            if serde_json::to_string(&lived.step.commands)? != commands {
                 let detail = format!(
                     "event {} of run {} led to other commands than are recorded",
-                    placed.seq, entry.run
+                    placed.seq, lived.run
                 );
                 self.problems.push(Problem::RuledOtherwise { detail });
             }
-            let run = runs.entry(entry.run.0.clone()).or_default();
-            fold_open(&mut run.open, entry.event, entry.step.commands.clone());
-            if !snapshot_fits(conn, entry, placed.seq, &run.open)? {
-                self.problems.push(misleading(entry.run.clone(), placed.seq));
+            if !snapshot_fits(conn, lived, placed.seq, open)? {
+                self.problems.push(misleading(lived.run.clone(), placed.seq));
             }
-            project::project(made, entry, placed, &mut run.memo)?;
+            // What a driver appended a moment ago may not be shown yet.
+            if placed.id <= followed {
+                project::project(made, lived, placed, memo)?;
+            }
             done += 1;
             self.report(AuditPart::Projections, done);
             Ok(())
@@ -84,25 +84,18 @@ impl Audit<'_> {
     }
 }
 
-/// A run as far as its tables are made.
-#[derive(Default)]
-struct Made {
-    memo: Memo,
-    open: Vec<Command>,
-}
-
 fn misleading(run: RunId, seq: i64) -> Problem {
     Problem::Snapshot { run, seq: u64::try_from(seq).unwrap_or(0) }
 }
 
-fn snapshot_fits(conn: &Connection, entry: &Entry<'_>, seq: i64, open: &[Command]) -> Result<bool, Fault> {
+fn snapshot_fits(conn: &Connection, lived: &Lived<'_>, seq: i64, open: &[Command]) -> Result<bool, Fault> {
     let kept = conn
         .prepare_cached(SNAPSHOT)?
-        .query_row(params![entry.run, seq], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+        .query_row(params![lived.run, seq], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
     let Some((state, commands)) = kept.optional()? else {
         return Ok(true);
     };
-    Ok(serde_json::from_str::<State>(&state).is_ok_and(|kept| kept == *entry.state)
+    Ok(serde_json::from_str::<State>(&state).is_ok_and(|kept| kept == *lived.state)
         && serde_json::from_str::<Vec<Command>>(&commands).is_ok_and(|kept| kept == open))
 }
 

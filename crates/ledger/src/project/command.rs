@@ -5,14 +5,14 @@ use crate::column::whole;
 use crate::error::Fault;
 use crate::fact::{Millis, Tokens};
 use crate::query::interrupted;
-use remand_kernel::command::{Command, Dispatch};
+use remand_kernel::command::Dispatch;
 use remand_kernel::event::{Outcome, Usage};
 use remand_kernel::ids::{CommandId, OperationId};
 use remand_kernel::program::{Contract, Program, Work};
 use remand_kernel::signal::Failure;
 use remand_kernel::step::Note;
 use rusqlite::{Connection, params};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const ISSUED: &str =
     "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, item, task, advisory, visit, attempt,
@@ -47,14 +47,9 @@ const OPERATION_ENDED: &str = "UPDATE commands SET started_at = coalesce(?2, sta
 const CANCELLED: &str =
     "UPDATE commands SET completed_at = ?2, status = 'ERROR', failure = 'cancelled' WHERE id = ?1";
 
-const UNTOLD: &str = "SELECT command, commands.id, events.seq, status = 'running'
+const UNTOLD: &str = "SELECT command, commands.id, status = 'running'
     FROM events JOIN commands ON commands.id BETWEEN events.id << 16 AND events.id << 16 | 65535
     WHERE events.run = ?1 AND (status = 'running' OR commands.kind = 'dispatch' AND time IS NULL)";
-
-const ASKED: &str =
-    "SELECT seq, command FROM gates WHERE run = ?1 AND answered_at IS NULL AND withdrawn_at IS NULL";
-
-const COMMANDS: &str = "SELECT commands FROM events WHERE run = ?1 AND seq = ?2";
 
 /// The rows of commands that did not tell yet what they used, by command.
 pub(super) type Untold = BTreeMap<String, Telling>;
@@ -63,8 +58,6 @@ pub(super) type Untold = BTreeMap<String, Telling>;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
     row: i64,
-    /// The event that it was issued with.
-    seq: i64,
     /// Not cancelled: the run waits for it.
     under_way: bool,
 }
@@ -72,9 +65,8 @@ pub(super) struct Telling {
 /// The commands of a run that did not tell yet, as they stand in the table.
 pub(super) fn untold(conn: &Connection, run: &str) -> Result<Untold, Fault> {
     let mut statement = conn.prepare_cached(UNTOLD)?;
-    let rows = statement.query_map([run], |row| {
-        Ok((row.get(0)?, Telling { row: row.get(1)?, seq: row.get(2)?, under_way: row.get(3)? }))
-    })?;
+    let rows = statement
+        .query_map([run], |row| Ok((row.get(0)?, Telling { row: row.get(1)?, under_way: row.get(2)? })))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -95,7 +87,7 @@ impl Projection<'_> {
         let issued = Issued {
             kind: "dispatch",
             id: dispatch.id,
-            name: &self.entry.program.contract(contract).title(),
+            name: &self.lived.program.contract(contract).title(),
             item: dispatch.item.as_deref(),
             task: dispatch.task.as_deref(),
             advisory: dispatch.advisory,
@@ -112,7 +104,7 @@ impl Projection<'_> {
         n: i64,
         untold: &mut Untold,
     ) -> Result<(), Fault> {
-        let name = &self.entry.program.operation(operation).name;
+        let name = &self.lived.program.operation(operation).name;
         let issued = Issued { kind: "operation", id, name, item: None, task, advisory: false, failures: 0 };
         self.began(&issued, n, untold)
     }
@@ -121,13 +113,13 @@ impl Projection<'_> {
         let id = issued.id;
         let command = id.to_string();
         self.conn.prepare_cached(ISSUED)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             self.placed.seq,
             n,
             self.placed.row(n),
             issued.kind,
             command,
-            self.entry.program.phase(id.phase).name,
+            self.lived.program.phase(id.phase).name,
             issued.name,
             issued.item,
             issued.task,
@@ -137,8 +129,7 @@ impl Projection<'_> {
             self.placed.at,
             issued.failures,
         ])?;
-        let (row, seq) = (self.placed.row(n), self.placed.seq);
-        untold.insert(command, Telling { row, seq, under_way: true });
+        untold.insert(command, Telling { row: self.placed.row(n), under_way: true });
         Ok(())
     }
 
@@ -153,8 +144,8 @@ impl Projection<'_> {
         let Some(Telling { row, under_way, .. }) = untold.get(&command).copied() else {
             return Ok(());
         };
-        let contract = contract(self.entry.program, id);
-        match (self.entry.step.note, contract) {
+        let contract = contract(self.lived.program, id);
+        match (self.lived.step.note, contract) {
             (Note::Late, Some(_)) => return self.dispatch_late(row, usage),
             (Note::Late, None) => return Ok(()),
             (Note::Taken, Some(_) | None) if !under_way => return Ok(()),
@@ -174,9 +165,9 @@ impl Projection<'_> {
         outcome: &Outcome,
         usage: &Usage,
     ) -> Result<(), Fault> {
-        let program = self.entry.program;
+        let program = self.lived.program;
         let ending = Ending::of(program, outcome);
-        let telemetry = self.entry.facts.telemetry.as_ref();
+        let telemetry = self.lived.facts.telemetry.as_ref();
         let tokens = telemetry.and_then(|telemetry| telemetry.tokens);
         let happy = contract.says.first().map(|signal| program.signal(*signal));
         let derived = match ending.failure {
@@ -228,7 +219,7 @@ impl Projection<'_> {
         let Some(Telling { row, .. }) = untold.get(&command) else {
             return Ok(());
         };
-        if self.entry.step.note == Note::Late {
+        if self.lived.step.note == Note::Late {
             return self.dispatch_late(*row, usage);
         }
         let own = self.placed.row(0);
@@ -245,7 +236,7 @@ impl Projection<'_> {
     }
 
     fn dispatch_late(&self, row: i64, usage: &Usage) -> Result<(), Fault> {
-        let telemetry = self.entry.facts.telemetry.as_ref();
+        let telemetry = self.lived.facts.telemetry.as_ref();
         let tokens = telemetry.and_then(|telemetry| telemetry.tokens);
         self.conn.prepare_cached(DISPATCH_LATE)?.execute(params![
             row,
@@ -272,8 +263,8 @@ impl Projection<'_> {
     }
 
     fn operation_ended(&self, row: i64, outcome: &Outcome, usage: &Usage) -> Result<(), Fault> {
-        let ending = Ending::of(self.entry.program, outcome);
-        let telemetry = self.entry.facts.telemetry.as_ref();
+        let ending = Ending::of(self.lived.program, outcome);
+        let telemetry = self.lived.facts.telemetry.as_ref();
         self.conn.prepare_cached(OPERATION_ENDED)?.execute(params![
             row,
             telemetry.and_then(|telemetry| known(telemetry.started_at)),
@@ -295,7 +286,7 @@ impl Projection<'_> {
         self.conn.prepare_cached(CANCELLED)?.execute(params![telling.row, self.placed.at])?;
         telling.under_way = false;
         // Of an operation nothing is told later.
-        if contract(self.entry.program, id).is_none() {
+        if contract(self.lived.program, id).is_none() {
             untold.remove(&command);
         }
         Ok(())
@@ -344,28 +335,4 @@ fn contract(program: &Program, id: CommandId) -> Option<&Contract> {
         Work::Flow { .. } | Work::Operation { .. } | Work::Ask { .. } => None,
     };
     contract.map(|id| program.contract(*id))
-}
-
-/// The commands of a run that are under way or wait for an answer, in the order of issue.
-pub(super) fn open(conn: &Connection, run: &str, untold: &Untold) -> Result<Vec<Command>, Fault> {
-    let under_way = untold.iter().filter(|(_, telling)| telling.under_way);
-    let mut open: BTreeSet<(i64, String)> =
-        under_way.map(|(command, telling)| (telling.seq, command.clone())).collect();
-    let mut statement = conn.prepare_cached(ASKED)?;
-    for asked in statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))? {
-        open.insert(asked?);
-    }
-    let seqs: BTreeSet<i64> = open.iter().map(|(seq, _)| *seq).collect();
-    let mut commands = Vec::new();
-    for seq in seqs {
-        let text: String = conn.prepare_cached(COMMANDS)?.query_row(params![run, seq], |row| row.get(0))?;
-        let issued: Vec<Command> = serde_json::from_str(&text)
-            .map_err(|error| Fault::decode(format!("the commands of event {seq} of run {run}"), &error))?;
-        commands.extend(
-            issued
-                .into_iter()
-                .filter(|command| command.id().is_some_and(|id| open.contains(&(seq, id.to_string())))),
-        );
-    }
-    Ok(commands)
 }

@@ -46,7 +46,7 @@ pub(super) fn sendings(conn: &Connection, run: &str) -> Result<Sendings, Fault> 
 
 impl Projection<'_> {
     pub(super) fn corrections(&self, sendings: &mut Sendings) -> Result<(), Fault> {
-        for (position, filed) in (0_i64..).zip(&self.entry.state.findings) {
+        for (position, filed) in (0_i64..).zip(&self.lived.state.findings) {
             let known = sendings.get_mut(&position);
             match (known, self.sent(filed)) {
                 (Some(known), sent) if sent.as_ref().is_none_or(|sent| known.is(sent)) => {
@@ -75,7 +75,7 @@ impl Projection<'_> {
         Some(Sending {
             seq: self.placed.seq,
             changes: filed.sent_at?,
-            target: self.entry.program.phase(target).name.clone(),
+            target: self.lived.program.phase(target).name.clone(),
             is_open: true,
         })
     }
@@ -84,22 +84,22 @@ impl Projection<'_> {
     /// open until the work is accepted: it may yet be reported again.
     fn is_left_out(&self, position: i64, filed: &Filed, sending: &Sending) -> bool {
         let looked_again = sending.seq < self.placed.seq
-            && self.entry.step.rulings.iter().any(|ruling| {
+            && self.lived.step.rulings.iter().any(|ruling| {
                 matches!(ruling.rule, Rule::Route { .. })
                     && ruling.phase == filed.phase
                     && ruling.signal != NO_RESULT
                     && self.task(ruling.lane, ruling.phase) == filed.task.as_deref()
             });
-        let later = (0_i64..).zip(&self.entry.state.findings).filter(|(at, _)| *at > position);
+        let later = (0_i64..).zip(&self.lived.state.findings).filter(|(at, _)| *at > position);
         let mut reports = later.filter(|(_, other)| other.phase == filed.phase && other.task == filed.task);
         looked_again && !reports.any(|(_, other)| same_finding(&filed.finding, &other.finding).is_some())
     }
 
     fn open(&self, position: i64, filed: &Filed, sending: &Sending) -> Result<(), Fault> {
-        let within_task = filed.sent_to.is_some_and(|to| self.entry.program.phase(to).owner.is_some());
+        let within_task = filed.sent_to.is_some_and(|to| self.lived.program.phase(to).owner.is_some());
         let task = filed.task.as_ref().filter(|_| within_task);
         self.conn.prepare_cached(SENT)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             sending.seq,
             position,
             self.placed.at,
@@ -113,7 +113,7 @@ impl Projection<'_> {
     fn close(&self, position: i64, sending: &mut Sending, end: CorrectionEnd) -> Result<(), Fault> {
         sending.is_open = false;
         self.conn.prepare_cached(CLOSED)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             sending.seq,
             position,
             self.placed.seq,
@@ -126,7 +126,7 @@ impl Projection<'_> {
     /// How a correction ends that is over; one that is still open is over when the finding was left out.
     fn end(&self, filed: &Filed, sending: &Sending) -> CorrectionEnd {
         match filed.status {
-            FiledStatus::Settled | FiledStatus::Open if self.entry.state.changes == sending.changes => {
+            FiledStatus::Settled | FiledStatus::Open if self.lived.state.changes == sending.changes => {
                 CorrectionEnd::Withdrawn
             }
             FiledStatus::Settled | FiledStatus::Open => CorrectionEnd::Corrected,

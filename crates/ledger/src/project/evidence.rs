@@ -35,9 +35,9 @@ const TAKEN: &str = "INSERT INTO reuses (check_id, run, seq, at) VALUES (?1, ?2,
 impl Projection<'_> {
     pub(super) fn checks(&self) -> Result<(), Fault> {
         let mut verified = BTreeSet::new();
-        for check in &self.entry.facts.checks {
+        for check in &self.lived.facts.checks {
             self.conn.prepare_cached(CHECKED)?.execute(params![
-                self.entry.run,
+                self.lived.run,
                 self.placed.seq,
                 self.placed.at,
                 check.task,
@@ -67,7 +67,7 @@ impl Projection<'_> {
             }
         }
         for task in verified {
-            self.conn.prepare_cached(SUPERSEDE)?.execute(params![self.entry.run, task])?;
+            self.conn.prepare_cached(SUPERSEDE)?.execute(params![self.lived.run, task])?;
         }
         Ok(())
     }
@@ -86,9 +86,9 @@ impl Projection<'_> {
     }
 
     pub(super) fn artifacts(&self) -> Result<(), Fault> {
-        for artifact in &self.entry.facts.artifacts {
+        for artifact in &self.lived.facts.artifacts {
             self.conn.prepare_cached(WRITTEN)?.execute(params![
-                self.entry.run,
+                self.lived.run,
                 artifact.name,
                 artifact.part,
                 self.placed.seq,
@@ -103,9 +103,9 @@ impl Projection<'_> {
     }
 
     pub(super) fn notes(&self) -> Result<(), Fault> {
-        for note in &self.entry.facts.notes {
+        for note in &self.lived.facts.notes {
             self.conn.prepare_cached(NOTED)?.execute(params![
-                self.entry.run,
+                self.lived.run,
                 self.placed.seq,
                 self.placed.at,
                 note.kind.word(),

@@ -44,12 +44,12 @@ pub(super) fn marks(conn: &Connection, run: &str) -> Result<Vec<Mark>, Fault> {
 
 impl Projection<'_> {
     pub(super) fn findings(&self, marks: &mut Vec<Mark>) -> Result<(), Fault> {
-        let filed = &self.entry.state.findings;
+        let filed = &self.lived.state.findings;
         if filed.is_empty() {
             return Ok(());
         }
         let mut known = vec![false; filed.len()];
-        for at in &self.entry.state.known {
+        for at in &self.lived.state.known {
             if let Some(known) = known.get_mut(*at as usize) {
                 *known = true;
             }
@@ -64,7 +64,7 @@ impl Projection<'_> {
                 Some(mark) if !self.fits(mark, filed, known) => {
                     *mark = self.mark(filed, known);
                     self.conn.prepare_cached(CHANGED)?.execute(params![
-                        self.entry.run,
+                        self.lived.run,
                         i64::try_from(position).unwrap_or(i64::MAX),
                         mark.status.word(),
                         mark.sent_to,
@@ -80,7 +80,7 @@ impl Projection<'_> {
     }
 
     fn sent_to(&self, filed: &Filed) -> Option<&str> {
-        filed.sent_to.map(|phase| self.entry.program.phase(phase).name.as_str())
+        filed.sent_to.map(|phase| self.lived.program.phase(phase).name.as_str())
     }
 
     fn mark(&self, filed: &Filed, known: bool) -> Mark {
@@ -100,7 +100,7 @@ impl Projection<'_> {
     fn found(&self, position: usize, filed: &Filed, mark: &Mark) -> Result<(), Fault> {
         let finding = &filed.finding;
         self.conn.prepare_cached(FOUND)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             i64::try_from(position).unwrap_or(i64::MAX),
             self.placed.seq,
             finding.id,
@@ -108,7 +108,7 @@ impl Projection<'_> {
             finding.category.word(),
             finding.kind.map(Named::word),
             Json(&finding.injected_by),
-            self.entry.program.phase(filed.phase).name,
+            self.lived.program.phase(filed.phase).name,
             finding.task.as_ref().or(filed.task.as_ref()),
             finding.place.file,
             finding.place.symbol,

@@ -40,7 +40,7 @@ pub(super) struct Answer<'e> {
 
 impl Projection<'_> {
     pub(super) fn asked(&self, question: &Question) -> Result<(), Fault> {
-        let (program, id) = (self.entry.program, question.id);
+        let (program, id) = (self.lived.program, question.id);
         let (kind, words) = match &question.kind {
             QuestionKind::Phase => ("phase", question_words(program, id.phase)),
             QuestionKind::Hold(reason) => ("hold", self.hold_words(reason)),
@@ -56,7 +56,7 @@ impl Projection<'_> {
             })
             .collect();
         self.conn.prepare_cached(ASKED)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             self.placed.seq,
             id.to_string(),
             program.phase(id.phase).name,
@@ -68,7 +68,7 @@ impl Projection<'_> {
             Json(&question.approaches),
             question.default.map(|signal| program.signal(signal)),
             question.default.is_none(),
-            self.entry.state.mode.name(),
+            self.lived.state.mode.name(),
             self.placed.at,
         ])?;
         Ok(())
@@ -76,7 +76,7 @@ impl Projection<'_> {
 
     /// A default that was taken without asking.
     pub(super) fn defaulted(&self, n: usize, ruling: &Ruling) -> Result<(), Fault> {
-        let program = self.entry.program;
+        let program = self.lived.program;
         let Work::Ask { question, options, .. } = &program.phase(ruling.phase).work else {
             return Ok(());
         };
@@ -84,7 +84,7 @@ impl Projection<'_> {
         let options: Vec<GateOption> =
             options.iter().map(|choice| option(program, ruling.phase, choice.signal)).collect();
         self.conn.prepare_cached(DEFAULTED)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             self.placed.seq,
             format!("default.{}.{n}", self.placed.seq),
             program.phase(ruling.phase).name,
@@ -92,18 +92,18 @@ impl Projection<'_> {
             question,
             Json(options),
             program.signal(ruling.signal),
-            self.entry.state.mode.name(),
+            self.lived.state.mode.name(),
             self.placed.at,
         ])?;
         Ok(())
     }
 
     pub(super) fn answered(&self, id: CommandId, answer: Answer<'_>) -> Result<(), Fault> {
-        if self.entry.step.note == Note::Late {
+        if self.lived.step.note == Note::Late {
             return Ok(());
         }
         self.conn.prepare_cached(ANSWERED)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             id.to_string(),
             answer.option,
             answer.by,
@@ -116,7 +116,7 @@ impl Projection<'_> {
 
     pub(super) fn withdrawn(&self, id: CommandId) -> Result<(), Fault> {
         self.conn.prepare_cached(WITHDRAWN)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             id.to_string(),
             self.placed.at
         ])?;
@@ -124,7 +124,7 @@ impl Projection<'_> {
     }
 
     fn hold_words(&self, reason: &str) -> String {
-        let hold = self.entry.state.hold.as_ref().map(|hold| &hold.cause);
+        let hold = self.lived.state.hold.as_ref().map(|hold| &hold.cause);
         match hold {
             Some(HoldCause::Environment { .. }) => format!("The environment failed: {reason}. Go on?"),
             Some(HoldCause::Limit { .. }) => format!("The limit on {reason} is reached. Go on?"),
@@ -136,11 +136,11 @@ impl Projection<'_> {
         let Lane::Task { index, .. } = lane else {
             return None;
         };
-        let owner = self.entry.program.phase(phase).owner?;
-        let Work::Flow { list, .. } = &self.entry.program.phase(owner).work else {
+        let owner = self.lived.program.phase(phase).owner?;
+        let Work::Flow { list, .. } = &self.lived.program.phase(owner).work else {
             return None;
         };
-        let items = &self.entry.state.lists[list.index()];
+        let items = &self.lived.state.lists[list.index()];
         items.get(usize::from(index)).map(|item| item.id.as_str())
     }
 }

@@ -1,4 +1,4 @@
-//! From one entry of the journal to the tables that people and faces read. The only writer of those tables, so that
+//! From one event of the journal to the tables that people and faces read. The only writer of those tables, so that
 //! making them again from the journal gives the same rows.
 
 mod command;
@@ -10,15 +10,15 @@ mod ruling;
 mod run;
 mod task;
 
-use crate::entry::Entry;
 use crate::error::Fault;
-use crate::fact::Millis;
+use crate::fact::{Facts, Millis, RunId};
 use command::Untold;
 use remand_kernel::command::Command;
 use remand_kernel::event::{Event, Item};
+use remand_kernel::{Program, State, Step};
 use rusqlite::Connection;
 
-/// Where an entry stands in the journal.
+/// Where an event stands in the journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     /// In the whole journal.
@@ -29,10 +29,22 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Numbers the rows that an entry makes in a table, over all runs in the order of the journal.
+    /// Numbers the rows that an event makes in a table, over all runs in the order of the journal.
     fn row(self, n: i64) -> i64 {
         self.id << 16 | n
     }
+}
+
+/// One event of the journal, lived through again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lived<'l> {
+    pub run: &'l RunId,
+    pub program: &'l Program,
+    pub event: &'l Event,
+    pub facts: &'l Facts,
+    pub step: &'l Step,
+    /// After the step.
+    pub state: &'l State,
 }
 
 /// What the tables of a run hold already, so that only what changed is written.
@@ -54,28 +66,23 @@ impl Memo {
             untold: command::untold(conn, run)?,
         })
     }
-
-    /// The commands of a run that were issued and neither ended nor were cancelled, in the order of issue.
-    pub(crate) fn open_commands(&self, conn: &Connection, run: &str) -> Result<Vec<Command>, Fault> {
-        command::open(conn, run, &self.untold)
-    }
 }
 
 /// Everything that a projection looks at.
 struct Projection<'a> {
     conn: &'a Connection,
-    entry: &'a Entry<'a>,
+    lived: &'a Lived<'a>,
     placed: Placed,
 }
 
-/// Brings all tables up to date with one entry.
+/// Brings all tables up to date with one event.
 pub(crate) fn project(
     conn: &Connection,
-    entry: &Entry<'_>,
+    lived: &Lived<'_>,
     placed: Placed,
     memo: &mut Memo,
 ) -> Result<(), Fault> {
-    let projection = Projection { conn, entry, placed };
+    let projection = Projection { conn, lived, placed };
     projection.run()?;
     projection.tasks(&mut memo.tasks)?;
     projection.happened(&mut memo.untold)?;
@@ -91,7 +98,7 @@ pub(crate) fn project(
 impl Projection<'_> {
     /// What the event closes.
     fn happened(&self, untold: &mut Untold) -> Result<(), Fault> {
-        match self.entry.event {
+        match self.lived.event {
             Event::Ended { id, outcome, usage } => self.ended(*id, outcome, usage, untold),
             Event::Interrupted { id, began: true, usage } => self.interrupted(*id, usage, untold),
             Event::Answered { id, option, by, note, flags } => {
@@ -110,7 +117,7 @@ impl Projection<'_> {
 
     /// What the step opened and withdrew.
     fn issued(&self, untold: &mut Untold) -> Result<(), Fault> {
-        for (command, n) in self.entry.step.commands.iter().zip(0..) {
+        for (command, n) in self.lived.step.commands.iter().zip(0..) {
             match command {
                 Command::Dispatch(dispatch) => self.dispatched(dispatch, n, untold)?,
                 Command::Operate { id, operation, task, .. } => {

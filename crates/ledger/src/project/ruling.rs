@@ -12,12 +12,12 @@ const RULED: &str = "INSERT INTO rulings (id, run, seq, n, at, phase, task, sign
 
 impl Projection<'_> {
     pub(super) fn rulings(&self) -> Result<(), Fault> {
-        for (n, ruling) in self.entry.step.rulings.iter().enumerate() {
-            let words = view::ruling(self.entry.program, self.entry.state, ruling);
+        for (n, ruling) in self.lived.step.rulings.iter().enumerate() {
+            let words = view::ruling(self.lived.program, self.lived.state, ruling);
             let place = i64::try_from(n).unwrap_or(i64::MAX);
             self.conn.prepare_cached(RULED)?.execute(params![
                 self.placed.row(place),
-                self.entry.run,
+                self.lived.run,
                 self.placed.seq,
                 place,
                 self.placed.at,

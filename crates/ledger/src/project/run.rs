@@ -25,10 +25,10 @@ impl Projection<'_> {
         if self.placed.seq == 1 {
             self.opened()?;
         }
-        let (program, state) = (self.entry.program, self.entry.state);
+        let (program, state) = (self.lived.program, self.lived.state);
         let used = &state.used;
         self.conn.prepare_cached(UPDATE)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             self.placed.at,
             self.placed.seq,
             stage(program, state).word(),
@@ -46,13 +46,13 @@ impl Projection<'_> {
     }
 
     fn opened(&self) -> Result<(), Fault> {
-        let Some(opened) = &self.entry.facts.opened else {
-            return Err(LedgerError::NotOpened { run: self.entry.run.clone() }.into());
+        let Some(opened) = &self.lived.facts.opened else {
+            return Err(LedgerError::NotOpened { run: self.lived.run.clone() }.into());
         };
-        let (program, state) = (self.entry.program, self.entry.state);
+        let (program, state) = (self.lived.program, self.lived.state);
         let limits = &state.limits;
         self.conn.prepare_cached(OPEN)?.execute(params![
-            self.entry.run,
+            self.lived.run,
             program.name,
             program.subject,
             opened.request,

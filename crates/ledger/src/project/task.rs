@@ -34,20 +34,20 @@ pub(super) fn listed(conn: &Connection, run: &str) -> Result<Vec<Item>, Fault> {
 
 impl Projection<'_> {
     pub(super) fn tasks(&self, memo: &mut Vec<Item>) -> Result<(), Fault> {
-        let Some(list) = self.entry.program.list_named(TASKS) else {
+        let Some(list) = self.lived.program.list_named(TASKS) else {
             return Ok(());
         };
-        let items = &self.entry.state.lists[list.index()];
+        let items = &self.lived.state.lists[list.index()];
         let same = |(item, known): (&Item, &Item)| {
             item.id == known.id && item.needs == known.needs && item.files == known.files
         };
         if items.len() == memo.len() && items.iter().zip(memo.iter()).all(same) {
             return Ok(());
         }
-        self.conn.prepare_cached(UNLIST)?.execute([self.entry.run])?;
+        self.conn.prepare_cached(UNLIST)?.execute([self.lived.run])?;
         for (position, item) in items.iter().enumerate() {
             self.conn.prepare_cached(LIST)?.execute(params![
-                self.entry.run,
+                self.lived.run,
                 item.id,
                 i64::try_from(position).unwrap_or(i64::MAX),
                 Json(&item.needs),

@@ -118,7 +118,7 @@ impl Reader {
         run: &RunId,
         command: CommandId,
     ) -> Result<u16, LedgerError> {
-        let of_driver = self.read(|conn| {
+        let of_driver = self.tables(|conn| {
             let mut statement = conn.prepare_cached(ENDED)?;
             let mut rows = statement.query([driver])?;
             let mut count: u16 = 0;

@@ -45,7 +45,7 @@ pub struct SnapshotRow {
 impl Reader {
     /// The events of a run after this one, in order.
     pub fn journal(&self, run: &RunId, after: u64) -> Result<Vec<JournalRow>, LedgerError> {
-        self.rows(JOURNAL, (run, whole(after)), decode)
+        self.records(JOURNAL, (run, whole(after)), decode)
     }
 
     /// Shows the events of a run after this one, in order, one at a time.
@@ -77,7 +77,7 @@ impl Reader {
 
     /// The latest snapshot of a run.
     pub fn snapshot(&self, run: &RunId) -> Result<Option<SnapshotRow>, LedgerError> {
-        let rows = self.rows(SNAPSHOT, [run], |row| {
+        let rows = self.records(SNAPSHOT, [run], |row| {
             Ok(SnapshotRow {
                 seq: row.get::<_, Whole>(0)?.0,
                 state: row.get::<_, Json<State>>(1)?.0,

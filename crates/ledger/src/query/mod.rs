@@ -1,4 +1,6 @@
 //! What can be read: one read-only connection, one file for each kind of row.
+//!
+//! Tables follow the journal, so whoever reads them sees to it first that they have come up with it.
 
 mod artifact;
 mod check;
@@ -19,13 +21,15 @@ mod summary;
 
 use crate::error::{Fault, LedgerError};
 use crate::fact::BlobId;
-use crate::schema;
+use crate::ledger::Ledger;
+use crate::{follow, schema};
 use remand_kernel::Program;
-use rusqlite::{Connection, OpenFlags, Params, Row};
-use std::cell::RefCell;
+use rusqlite::{Connection, OpenFlags, Params, Row, Transaction};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 pub use artifact::ArtifactRow;
 pub use check::{CheckFilter, CheckRow, Origin};
@@ -44,6 +48,12 @@ pub use ruling::RulingRow;
 pub use run::{RunLimits, RunRow, RunStage, RunUsed};
 pub use summary::{TaskSummary, Totals};
 
+/// How long whoever drives a run has to bring the tables up with what it appended, and how often a reader looks.
+const LOOKS: u32 = 40;
+const NAP: Duration = Duration::from_micros(250);
+
+const VERSION: &str = "PRAGMA data_version";
+
 /// A connection that cannot write.
 #[derive(Debug)]
 pub struct Reader {
@@ -51,6 +61,8 @@ pub struct Reader {
     path: PathBuf,
     /// Programs that somebody still uses: runs that were pinned to the same one share it.
     programs: RefCell<HashMap<BlobId, Weak<Program>>>,
+    /// The version of the ledger at which the tables were last seen to have come up with the journal.
+    abreast: Cell<Option<i64>>,
 }
 
 impl Reader {
@@ -69,7 +81,7 @@ impl Reader {
             Ok(conn)
         });
         let conn = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
-        Ok(Reader { conn, path: path.to_path_buf(), programs: RefCell::default() })
+        Ok(Reader { conn, path: path.to_path_buf(), programs: RefCell::default(), abreast: Cell::new(None) })
     }
 
     pub fn path(&self) -> &Path {
@@ -78,7 +90,7 @@ impl Reader {
 
     /// A number that changes whenever another connection has written.
     pub fn data_version(&self) -> Result<i64, LedgerError> {
-        self.read(|conn| Ok(conn.pragma_query_value(None, "data_version", |row| row.get(0))?))
+        self.read(version)
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -100,6 +112,37 @@ impl Reader {
         Ok(program)
     }
 
+    /// One view of the ledger, whatever other processes append meanwhile, in which the tables are as near to the journal
+    /// as they come.
+    pub(crate) fn view(&self) -> Result<Transaction<'_>, LedgerError> {
+        let mut looks = LOOKS;
+        loop {
+            let come = self.come_abreast();
+            let view = self.read(|conn| Ok(conn.unchecked_transaction()?))?;
+            looks -= 1;
+            if come.is_err() || looks == 0 || !self.read(follow::is_behind)? {
+                return Ok(view);
+            }
+        }
+    }
+
+    /// Waits until the tables show all that is in the journal, and has them show it when nobody else does.
+    fn come_abreast(&self) -> Result<(), LedgerError> {
+        for _ in 0..LOOKS {
+            let now = self.read(version)?;
+            if self.abreast.get() == Some(now) {
+                return Ok(());
+            }
+            if !self.read(follow::is_behind)? {
+                self.abreast.set(Some(now));
+                return Ok(());
+            }
+            std::thread::sleep(NAP);
+        }
+        Ledger::open(&self.path).map(drop)
+    }
+
+    /// Reads what cannot be made again: journal, blobs, requests, and what says how far the tables are.
     pub(crate) fn read<'r, T>(
         &'r self,
         read: impl FnOnce(&'r Connection) -> Result<T, Fault>,
@@ -107,8 +150,28 @@ impl Reader {
         read(&self.conn).map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 
-    /// All rows that a query gives.
+    /// Reads tables that are made from the journal.
+    pub(crate) fn tables<'r, T>(
+        &'r self,
+        read: impl FnOnce(&'r Connection) -> Result<T, Fault>,
+    ) -> Result<T, LedgerError> {
+        self.come_abreast()?;
+        self.read(read)
+    }
+
+    /// All rows that a query of tables gives.
     fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        decode: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, LedgerError> {
+        self.come_abreast()?;
+        self.records(sql, params, decode)
+    }
+
+    /// All rows that a query of the journal, of requests or of snapshots gives.
+    fn records<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -120,4 +183,8 @@ impl Reader {
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
+}
+
+fn version(conn: &Connection) -> Result<i64, Fault> {
+    Ok(conn.prepare_cached(VERSION)?.query_row([], |row| row.get(0))?)
 }

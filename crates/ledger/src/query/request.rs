@@ -34,12 +34,12 @@ pub enum RequestFate {
 impl Reader {
     /// The requests that wait for a run, the oldest first.
     pub fn requests(&self, run: &RunId) -> Result<Vec<RequestRow>, LedgerError> {
-        self.rows(OF_RUN, [run], decode)
+        self.records(OF_RUN, [run], decode)
     }
 
     /// The requests that wait for any run, the oldest first.
     pub fn all_requests(&self) -> Result<Vec<RequestRow>, LedgerError> {
-        self.rows(ALL, [], decode)
+        self.records(ALL, [], decode)
     }
 
     /// What became of a request that was made.

@@ -32,7 +32,7 @@ pub struct PassRow {
 impl Reader {
     /// The row that stands for a key, in whichever run it was made. One whose output or tests are missing is none.
     pub fn result(&self, key: BlobId) -> Result<Option<CheckRow>, LedgerError> {
-        self.read(|conn| Ok(conn.prepare_cached(RESULT)?.query_row([key], decode).optional()?))
+        self.tables(|conn| Ok(conn.prepare_cached(RESULT)?.query_row([key], decode).optional()?))
     }
 
     /// The latest passes of a check over all runs, the newest last, at most so many.

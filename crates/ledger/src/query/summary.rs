@@ -107,7 +107,7 @@ impl Reader {
 
     /// The sums of a run.
     pub fn totals(&self, run: &RunId) -> Result<Totals, LedgerError> {
-        self.read(|conn| {
+        self.tables(|conn| {
             let totals = conn.prepare_cached(TOTALS)?.query_row([run], |row| {
                 let count = |at: usize| row.get::<_, Whole>(at).map(|whole| whole.0);
                 Ok(Totals {

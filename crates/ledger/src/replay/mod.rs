@@ -101,6 +101,19 @@ impl Failed {
     }
 }
 
+impl Failed {
+    /// For whoever passes over runs that cannot be lived through again, so that nothing else is left.
+    pub(crate) fn into_fault(self) -> Fault {
+        match self {
+            Failed::Fault(fault) => fault,
+            Failed::Mismatch { run, .. } | Failed::Refused { run, .. } | Failed::NoProgram { run, .. } => {
+                let detail = "its journal cannot be lived through again".to_string();
+                Fault::Decode { what: format!("run {run}"), detail }
+            }
+        }
+    }
+}
+
 impl From<Fault> for Failed {
     fn from(fault: Fault) -> Failed {
         Failed::Fault(fault)
@@ -128,7 +141,7 @@ fn replay_on(reader: &Reader, run: &RunId, from: ReplayFrom) -> Result<Replayed,
         ReplayFrom::Snapshot => snapshot(&tx, run, seq)?,
         ReplayFrom::Start => None,
     };
-    let begun = begun.unwrap_or_else(|| Life { seq: 0, state: State::new(&program), open: Vec::new() });
+    let begun = begun.unwrap_or_else(|| Life::new(&program));
     let life = stages::live(&tx, run, &program, begun, seq)?;
     let issued: Vec<Command> = serde_json::from_str(&commands)
         .map_err(|error| Fault::decode(format!("the commands of event {seq} of run {run}"), &error))?;
@@ -143,11 +156,29 @@ fn replay_on(reader: &Reader, run: &RunId, from: ReplayFrom) -> Result<Replayed,
     })
 }
 
+/// Where a run stood after this event of it, and what was open.
+pub(crate) fn stand_at(
+    conn: &Connection,
+    run: &RunId,
+    program: &Program,
+    seq: i64,
+) -> Result<(State, Vec<Command>), Failed> {
+    let begun = snapshot(conn, run, seq)?.unwrap_or_else(|| Life::new(program));
+    let Life { state, open, .. } = stages::live(conn, run, program, begun, seq)?;
+    Ok((state, open))
+}
+
 /// A run at one of its events.
 struct Life {
     seq: i64,
     state: State,
     open: Vec<Command>,
+}
+
+impl Life {
+    fn new(program: &Program) -> Life {
+        Life { seq: 0, state: State::new(program), open: Vec::new() }
+    }
 }
 
 /// The latest snapshot of a run whose last event is this one. One that cannot be read is worth nothing more than the

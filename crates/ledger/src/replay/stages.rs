@@ -6,11 +6,12 @@ use crate::fact::RunId;
 use remand_kernel::command::Command;
 use remand_kernel::{Event, Program, step};
 use rusqlite::{Connection, params};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-const EVENTS: &str = "SELECT seq, body, rulings FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq";
+const EVENTS: &str =
+    "SELECT seq, body, rulings FROM events WHERE run = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
 
 /// So many events go from stage to stage at once.
 const CHUNK: usize = 512;
@@ -31,7 +32,7 @@ struct Decoded {
     events: Vec<(i64, Event, Range<usize>)>,
 }
 
-/// Lives a run from one of its events to this one, its last.
+/// Lives a run from one of its events to this one.
 pub(super) fn live(
     conn: &Connection,
     run: &RunId,
@@ -41,14 +42,14 @@ pub(super) fn live(
 ) -> Result<Life, Failed> {
     let after = life.seq;
     if usize::try_from(last - after).is_ok_and(|count| count <= CHUNK) {
-        return live_briefly(conn, run, program, life);
+        return live_briefly(conn, run, program, life, last);
     }
     std::thread::scope(|scope| {
         let (to_decode, read) = sync_channel(WAITING);
         let (to_step, decoded) = sync_channel(WAITING);
         let decoding = scope.spawn(move || decode_all(run, &read, &to_step));
         let stepping = scope.spawn(move || step_all(run, program, life, &decoded));
-        let read = read_all(conn, run, after, &to_decode);
+        let read = read_all(conn, run, after..=last, &to_decode);
         drop(to_decode);
         let decoded = decoding.join().unwrap_or(Ok(()));
         let stepped = stepping.join().unwrap_or_else(|_| Err(broken(run)));
@@ -61,10 +62,16 @@ pub(super) fn live(
 }
 
 /// The same for a few events, which are not worth threads.
-fn live_briefly(conn: &Connection, run: &RunId, program: &Program, life: Life) -> Result<Life, Failed> {
+fn live_briefly(
+    conn: &Connection,
+    run: &RunId,
+    program: &Program,
+    life: Life,
+    last: i64,
+) -> Result<Life, Failed> {
     let (to_decode, read) = sync_channel(WAITING);
     let (to_step, decoded) = sync_channel(WAITING);
-    read_all(conn, run, life.seq, &to_decode)?;
+    read_all(conn, run, life.seq..=last, &to_decode)?;
     drop(to_decode);
     decode_all(run, &read, &to_step)?;
     drop(to_step);
@@ -77,9 +84,15 @@ fn broken(run: &RunId) -> Failed {
     Failed::NoProgram { run: run.clone(), detail: "it cannot step what is recorded".to_string() }
 }
 
-fn read_all(conn: &Connection, run: &RunId, after: i64, to: &SyncSender<Read>) -> Result<(), Fault> {
+/// Reads what comes after the first of these up to the last.
+fn read_all(
+    conn: &Connection,
+    run: &RunId,
+    span: RangeInclusive<i64>,
+    to: &SyncSender<Read>,
+) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached(EVENTS)?;
-    let mut rows = statement.query(params![run, after])?;
+    let mut rows = statement.query(params![run, span.start(), span.end()])?;
     let mut chunk = Read::default();
     while let Some(row) = rows.next()? {
         let mut take = |at: usize| -> Result<Range<usize>, Fault> {
@@ -125,7 +138,7 @@ fn step_all(
             let stepped = step(program, &mut life.state, &event);
             let stepped = stepped.map_err(|refusal| Failed::Refused { run: run.clone(), seq, refusal })?;
             compare(run, seq, &text[rulings], &stepped.rulings, &mut buffer)?;
-            fold_open(&mut life.open, &event, stepped.commands);
+            fold_open(&mut life.open, &event, &stepped.commands);
             life.seq = seq;
         }
     }
@@ -133,7 +146,7 @@ fn step_all(
 }
 
 /// Brings the open commands up to date with one event and what followed from it.
-pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: Vec<Command>) {
+pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: &[Command]) {
     match event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => {
             open.retain(|command| command.id() != Some(*id));
@@ -149,8 +162,8 @@ pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: Vec<Comm
     }
     for command in issued {
         match command {
-            Command::Cancel { id } => open.retain(|open| open.id() != Some(id)),
-            Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => open.push(command),
+            Command::Cancel { id } => open.retain(|open| open.id() != Some(*id)),
+            Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => open.push(command.clone()),
             Command::Discard { .. } | Command::Restore { .. } | Command::Finish { .. } => {}
         }
     }

@@ -3,7 +3,7 @@
 use crate::support::{Book, Life, happy, pinned, program, stormy};
 use remand_kernel::event::{Event, Start};
 use remand_ledger::fact::Telemetry;
-use remand_ledger::{Blob, Facts, Ledger, LedgerError};
+use remand_ledger::{Blob, Facts, Ledger, LedgerError, Millis};
 use std::path::Path;
 
 /// What a WAL file says was written.
@@ -210,7 +210,7 @@ fn a_run_that_another_process_went_on_with_is_left_alone() {
     let overtaken = book.ledger.append(&[ready.entry()]);
     assert!(matches!(overtaken, Err(LedgerError::Overtaken { run }) if run.0 == "r1"));
 
-    book.ledger.take_up(&life.run, 2);
+    book.ledger.take_up(&life.run, 2, Millis(0));
     let event = life.says("recorded");
     assert_eq!(life.feed(&mut book.ledger, event, Facts::default()).unwrap(), 3);
 }

@@ -73,7 +73,7 @@ fn nothing_acknowledged_is_lost_when_the_writer_is_killed() {
         // The run goes on where it was.
         let mut ledger = Ledger::open(&path).expect("a ledger");
         let replayed = replay(&reader, &RunId(run.clone()), ReplayFrom::Snapshot).unwrap();
-        ledger.take_up(&RunId(run.clone()), replayed.seq);
+        ledger.take_up(&RunId(run.clone()), replayed.seq, replayed.at);
         let mut life = Life::new(run, program("feature"));
         life.state = replayed.state;
         for event in happy("feature", 1).into_iter().skip(usize::try_from(replayed.seq).unwrap()) {

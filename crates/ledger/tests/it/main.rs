@@ -8,6 +8,7 @@ mod appending;
 mod crashing;
 mod evidence;
 mod exporting;
+mod following;
 mod gates;
 mod opening;
 mod reading;

@@ -90,7 +90,7 @@ fn rulings_are_read_as_the_kernel_shows_them() {
         let ready = life.ready(event, Facts::default());
         let seq = book.ledger.append(&[ready.entry()]).unwrap()[0];
         for ruling in &ready.step.rulings {
-            lines.push((seq, remand_kernel::view::ruling(program("feature"), &ready.state, ruling)));
+            lines.push((seq, remand_kernel::view::ruling(program("feature"), &life.state, ruling)));
         }
     }
     let rows = book.reader().rulings(&life.run, 0).unwrap();

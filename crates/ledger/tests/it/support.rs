@@ -54,8 +54,9 @@ impl Book {
         self.ledger.reader().expect("a reader")
     }
 
-    /// A connection that obeys nobody.
+    /// A connection that obeys nobody, on tables that show everything.
     pub fn raw(&self) -> rusqlite::Connection {
+        drop(Ledger::open(&self.path()).expect("a ledger"));
         rusqlite::Connection::open(self.path()).expect("a connection")
     }
 
@@ -79,7 +80,7 @@ impl Book {
         let ready: Vec<Ready> =
             events.iter().map(|event| life.ready(event.clone(), Facts::default())).collect();
         let entries: Vec<Entry<'_>> = ready.iter().map(Ready::entry).collect();
-        self.ledger.append(&entries).expect("appended");
+        self.ledger.append(&entries).and_then(|_| self.ledger.follow()).expect("appended");
         life
     }
 }
@@ -96,12 +97,10 @@ pub struct Life {
 /// One entry with all that it borrows.
 pub struct Ready {
     pub run: RunId,
-    pub program: &'static Program,
     pub at: Millis,
     pub event: Event,
     pub facts: Facts,
     pub step: Step,
-    pub state: State,
     pub blobs: Vec<Blob>,
     pub request: Option<i64>,
 }
@@ -110,12 +109,10 @@ impl Ready {
     pub fn entry(&self) -> Entry<'_> {
         Entry {
             run: &self.run,
-            program: self.program,
             at: self.at,
             event: &self.event,
             facts: &self.facts,
             step: &self.step,
-            state: &self.state,
             blobs: &self.blobs,
             request: self.request,
         }
@@ -150,22 +147,14 @@ impl Life {
                 Command::Discard { .. } | Command::Restore { .. } | Command::Finish { .. } => {}
             }
         }
-        Ready {
-            run: self.run.clone(),
-            program: self.program,
-            at: Millis(self.at),
-            event,
-            facts,
-            step,
-            state: self.state.clone(),
-            blobs,
-            request: None,
-        }
+        Ready { run: self.run.clone(), at: Millis(self.at), event, facts, step, blobs, request: None }
     }
 
     pub fn feed(&mut self, ledger: &mut Ledger, event: Event, facts: Facts) -> Result<u64, LedgerError> {
         let ready = self.ready(event, facts);
-        ledger.append(&[ready.entry()]).map(|seqs| seqs[0])
+        let seqs = ledger.append(&[ready.entry()])?;
+        ledger.follow()?;
+        Ok(seqs[0])
     }
 
     /// Starts the run.

@@ -31,6 +31,11 @@ impl Driven {
         Driven { program, state, _lock: lock, under_way: AtWork::default() }
     }
 
+    /// Program and state, unless the run was laid aside.
+    pub(super) fn at_hand(&self) -> Option<(&Program, &State)> {
+        self.state.as_deref().map(|state| (&*self.program, state))
+    }
+
     /// Tells whether nothing happens to the run until a human acts.
     pub(super) fn only_waits(&self) -> bool {
         self.under_way.is_empty() && self.state.as_ref().is_some_and(|state| state.end().is_none())

@@ -41,6 +41,9 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// So often a busy ledger is tried; each try waits by itself for seconds.
 const TRIES: u32 = 5;
 
+/// So many events at most the tables are behind with while more is to be committed. They follow when nothing waits.
+const BEHIND: usize = 64;
+
 /// Whether the commands of a commit are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carry {
@@ -152,7 +155,7 @@ impl<E: Effects> Host<E> {
     pub fn take_over(&mut self, run: &RunId) -> Result<Replayed, HostError> {
         let lock = DriverLock::take(&self.runs_folder.join(&run.0), run)?;
         let replayed = read(&self.reader, run)?;
-        self.ledger.take_up(run, replayed.seq);
+        self.ledger.take_up(run, replayed.seq, replayed.at);
         self.effects.take_over(run);
         let over = replayed.state.end().is_some().then(|| Box::new(replayed.state.clone()));
         self.runs.insert(run.clone(), Driven::new(Arc::clone(&replayed.program), over, lock));
@@ -173,7 +176,6 @@ impl<E: Effects> Host<E> {
         };
         if driven.only_waits() && !self.backlog.iter().any(awaited) {
             driven.state = None;
-            self.ledger.lay_aside(run);
         }
     }
 
@@ -208,6 +210,7 @@ impl<E: Effects> Host<E> {
                 self.commit(Carry::Out, watch)?;
                 continue;
             }
+            patiently(&mut self.ledger, Ledger::follow)?;
             if watch.told_to_stop() {
                 return self.leave(watch);
             }
@@ -260,38 +263,41 @@ impl<E: Effects> Host<E> {
         let at = clock::now();
         let entries: Vec<Entry<'_>> = taken
             .iter()
-            .filter_map(|Taken { message, step }| {
-                let driven = self.runs.get(&message.run)?;
-                Some(Entry {
-                    run: &message.run,
-                    program: &driven.program,
-                    at,
-                    event: &message.event,
-                    facts: &message.facts,
-                    step,
-                    state: driven.state.as_deref()?,
-                    blobs: &message.blobs,
-                    request: match message.from {
-                        From::Request(id) => Some(id),
-                        From::Effect(_) | From::Here => None,
-                    },
-                })
+            .map(|Taken { message, step }| Entry {
+                run: &message.run,
+                at,
+                event: &message.event,
+                facts: &message.facts,
+                step,
+                blobs: &message.blobs,
+                request: match message.from {
+                    From::Request(id) => Some(id),
+                    From::Effect(_) | From::Here => None,
+                },
             })
             .collect();
         if entries.is_empty() {
             return Ok(());
         }
         faults::reached(Point::BeforeCommit);
-        append(&mut self.ledger, &entries)?;
+        patiently(&mut self.ledger, |ledger| ledger.append(&entries))?;
         faults::reached(Point::AfterCommit);
-        for entry in &entries {
-            let Entry { run, program, event, facts, step, state, .. } = *entry;
+        for Taken { message, step } in &taken {
+            let Message { run, event, facts, .. } = message;
+            let Some((program, state)) = self.runs.get(run).and_then(Driven::at_hand) else {
+                continue;
+            };
             watch.published(&News { run, program, state, at, event, facts, step });
         }
         if carry == Carry::Out {
             for Taken { message, step } in &taken {
                 self.perform(&message.run, &step.commands, Issue::First);
             }
+        }
+        self.gather();
+        if self.backlog.is_empty() || self.ledger.behind() >= BEHIND {
+            let state_of = |run: &RunId| self.runs.get(run).and_then(Driven::at_hand);
+            patiently(&mut self.ledger, |ledger| ledger.show(&entries, state_of))?;
         }
         for Taken { message, .. } in &taken {
             self.lay_aside(&message.run);
@@ -391,16 +397,19 @@ impl<E: Effects> Host<E> {
     }
 }
 
-/// Appends, and waits for another process that holds the ledger for long.
-fn append(ledger: &mut Ledger, entries: &[Entry<'_>]) -> Result<(), LedgerError> {
+/// Does something with the ledger, and waits for another process that holds it for long.
+fn patiently<T>(
+    ledger: &mut Ledger,
+    mut work: impl FnMut(&mut Ledger) -> Result<T, LedgerError>,
+) -> Result<T, LedgerError> {
     let mut tries = 1;
     loop {
-        match ledger.append(entries) {
+        match work(ledger) {
             Err(LedgerError::Busy { .. }) if tries < TRIES => {
                 tries += 1;
                 std::thread::sleep(AGAIN);
             }
-            other => return other.map(drop),
+            done => return done,
         }
     }
 }
