@@ -47,6 +47,12 @@ pub trait Effects {
     /// The run is over: lays out what people will want to read, and lets its trees go.
     fn finish(&mut self, order: &Order<'_>);
 
-    /// Waits until what was cleared away, asked and finished is done. Commands are not waited for.
+    /// Whether what was cleared away, asked and finished of a run is done. Until then the run takes no further event: what
+    /// is written goes by the journal as it was.
+    fn is_settled(&self, _run: &RunId) -> bool {
+        true
+    }
+
+    /// Waits until that is so of every run. Commands are not waited for.
     fn settle(&mut self) {}
 }

@@ -34,6 +34,9 @@ pub use watch::{News, Unwatched, Watch};
 /// How often the host looks for requests of other processes and for signals.
 const POLL: Duration = Duration::from_millis(50);
 
+/// How often it looks whether a run is settled for which an event waits.
+const SOON: Duration = Duration::from_millis(2);
+
 /// How long the host waits for what it killed, and between two tries to write to a busy ledger.
 const GRACE: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_millis(200);
@@ -50,6 +53,13 @@ enum Carry {
     Out,
     /// Whoever resumes the run does it.
     Later,
+}
+
+/// Whether anything was taken of what waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Made,
+    None,
 }
 
 /// Drives any number of runs in one process.
@@ -181,6 +191,7 @@ impl<E: Effects> Host<E> {
 
     /// Takes what a human did at this process's terminal.
     pub fn submit(&mut self, run: &RunId, event: Event, watch: &mut dyn Watch) -> Result<(), HostError> {
+        self.effects.settle();
         let driven = self.runs.get_mut(run).ok_or_else(|| HostError::NotDriven(run.clone()))?;
         // On a copy first: a refusal must leave no trace.
         let mut state = driven.recall(&self.reader, run)?.1.clone();
@@ -188,7 +199,7 @@ impl<E: Effects> Host<E> {
             .map_err(|source| HostError::Refused { run: run.clone(), source })?;
         let (facts, blobs) = (Facts::default(), Vec::new());
         self.backlog.push_back(Message { run: run.clone(), event, facts, blobs, from: From::Here });
-        self.commit(Carry::Out, watch)
+        self.commit(Carry::Out, watch).map(drop)
     }
 
     /// Goes on until no run has anything left that this process could do.
@@ -206,22 +217,24 @@ impl<E: Effects> Host<E> {
     fn drive_on(&mut self, watch: &mut dyn Watch) -> Result<BTreeMap<RunId, Standing>, HostError> {
         loop {
             self.gather();
-            if !self.backlog.is_empty() {
-                self.commit(Carry::Out, watch)?;
+            if self.commit(Carry::Out, watch)? == Progress::Made {
                 continue;
             }
             patiently(&mut self.ledger, Ledger::follow)?;
             if watch.told_to_stop() {
                 return self.leave(watch);
             }
-            self.take_requests()?;
-            if !self.backlog.is_empty() {
-                continue;
+            // What waits by now is for runs that are not settled.
+            if self.backlog.is_empty() {
+                self.take_requests()?;
+                if !self.backlog.is_empty() {
+                    continue;
+                }
+                if self.runs.values().all(|driven| driven.under_way.is_empty()) {
+                    return Ok(self.standings());
+                }
             }
-            if self.runs.values().all(|driven| driven.under_way.is_empty()) {
-                return Ok(self.standings());
-            }
-            match self.inbox.recv_timeout(POLL) {
+            match self.inbox.recv_timeout(if self.backlog.is_empty() { POLL } else { SOON }) {
                 Ok(message) => self.backlog.push_back(message),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => watch.waiting(),
             }
@@ -258,8 +271,10 @@ impl<E: Effects> Host<E> {
 
     /// One transaction: the events that wait, at most one of each run, with rulings and commands. Before it nothing
     /// has happened in the world; after it, everything needed to go on is on disk.
-    fn commit(&mut self, carry: Carry, watch: &mut dyn Watch) -> Result<(), HostError> {
+    fn commit(&mut self, carry: Carry, watch: &mut dyn Watch) -> Result<Progress, HostError> {
+        let waiting = self.backlog.len();
         let taken = self.take()?;
+        let progress = if self.backlog.len() < waiting { Progress::Made } else { Progress::None };
         let at = clock::now();
         let entries: Vec<Entry<'_>> = taken
             .iter()
@@ -277,7 +292,7 @@ impl<E: Effects> Host<E> {
             })
             .collect();
         if entries.is_empty() {
-            return Ok(());
+            return Ok(progress);
         }
         faults::reached(Point::BeforeCommit);
         patiently(&mut self.ledger, |ledger| ledger.append(&entries))?;
@@ -302,7 +317,7 @@ impl<E: Effects> Host<E> {
         for Taken { message, .. } in &taken {
             self.lay_aside(&message.run);
         }
-        Ok(())
+        Ok(progress)
     }
 
     /// Steps the kernel with the first waiting event of each run.
@@ -311,7 +326,7 @@ impl<E: Effects> Host<E> {
         let mut later = VecDeque::new();
         let mut busy: BTreeSet<RunId> = BTreeSet::new();
         while let Some(mut message) = self.backlog.pop_front() {
-            if busy.contains(&message.run) {
+            if busy.contains(&message.run) || !self.effects.is_settled(&message.run) {
                 later.push_back(message);
                 continue;
             }
@@ -364,6 +379,7 @@ impl<E: Effects> Host<E> {
     /// came to its end before that is recorded; what follows from it waits for the resume.
     fn leave(&mut self, watch: &mut dyn Watch) -> Result<BTreeMap<RunId, Standing>, HostError> {
         self.end_all();
+        self.effects.settle();
         self.backlog.iter_mut().for_each(Message::leave_open);
         while !self.backlog.is_empty() {
             self.commit(Carry::Later, watch)?;

@@ -43,6 +43,10 @@ impl Errands {
         lock(&self.0.lines).get(run).map_or(0, |line| line.given)
     }
 
+    pub(super) fn are_done(&self, run: &RunId) -> bool {
+        lock(&self.0.lines).get(run).is_none_or(|line| line.done == line.given)
+    }
+
     /// Waits until this many errands of a run are done.
     pub(super) fn wait(&self, run: &RunId, number: u64) {
         self.wait_while(|lines| lines.get(run).is_some_and(|line| line.done < number));
@@ -107,8 +111,10 @@ mod tests {
             }
         });
         assert_eq!(told.try_iter().collect::<Vec<_>>(), [0, 1, 2, 9], "although another run's is not done");
+        assert_eq!([&one, &other].map(|run| errands.are_done(run)), [true, false]);
         drop(stuck);
         errands.settle();
+        assert!(errands.are_done(&other));
     }
 
     #[test]

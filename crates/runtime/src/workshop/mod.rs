@@ -211,6 +211,10 @@ impl Effects for Workshop {
         });
     }
 
+    fn is_settled(&self, run: &RunId) -> bool {
+        self.errands.are_done(run)
+    }
+
     fn settle(&mut self) {
         self.errands.settle();
     }
