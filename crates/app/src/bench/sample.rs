@@ -21,6 +21,12 @@ impl Sample {
         self.taken.iter().sum()
     }
 
+    /// Nothing of an empty sample.
+    pub fn mean(&self) -> Duration {
+        let count = u32::try_from(self.len()).unwrap_or(u32::MAX);
+        self.total().checked_div(count).unwrap_or_default()
+    }
+
     /// The middle one; nothing of an empty sample.
     pub fn median(&self) -> Duration {
         median(&self.taken)
@@ -58,6 +64,8 @@ mod tests {
             sample.take(Duration::from_millis(millis));
         }
         assert_eq!(sample.median(), Duration::from_millis(3));
+        assert_eq!(sample.mean(), Duration::from_millis(182));
+        assert_eq!(Sample::default().mean(), Duration::ZERO);
         assert_eq!(Sample::default().median(), Duration::ZERO);
     }
 

@@ -47,9 +47,12 @@ pub fn measure(place: &Place, scale: Scale, workload: &Workload) -> Result<Vec<F
         unit: Unit::Times,
         goal: Goal::AtMost(1.3),
         note: format!(
-            "{} steps of `feature`, each followed by a raw commit of a row of {} bytes; medians {step:.0?} and {raw:.0?}",
+            "{} steps of `feature`, each followed by a raw commit of a row of {} bytes; medians {step:.0?} and {raw:.0?}, \
+             on average {:.0?}, tables that follow included, and {:.0?}",
             steps.len(),
             body.len(),
+            steps.mean(),
+            commits.mean(),
         ),
     };
 
