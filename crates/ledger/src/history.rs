@@ -120,7 +120,7 @@ impl Lives {
         let stepped = step(program, state, event);
         let stepped = stepped.map_err(|refusal| Failed::Refused { run: run.clone(), seq, refusal })?;
         compare(run, seq, text(6)?, &stepped.rulings, buffer)?;
-        fold_open(open, event, &stepped.commands);
+        fold_open(open, event, stepped.commands.iter().cloned());
         *reached = seq;
         let lived = Lived { run, program, event, facts, step: &stepped, state };
         see(&lived, *placed, text(7)?, memo, open)?;
@@ -143,7 +143,7 @@ impl Lives {
         let Some(life) = self.runs.get_mut(*run) else {
             return Ok(());
         };
-        fold_open(&mut life.open, event, &step.commands);
+        fold_open(&mut life.open, event, step.commands.iter().cloned());
         life.seq = placed.seq;
         life.stand = None;
         see(&mut life.memo, &life.open)?;

@@ -138,7 +138,7 @@ fn step_all(
             let stepped = step(program, &mut life.state, &event);
             let stepped = stepped.map_err(|refusal| Failed::Refused { run: run.clone(), seq, refusal })?;
             compare(run, seq, &text[rulings], &stepped.rulings, &mut buffer)?;
-            fold_open(&mut life.open, &event, &stepped.commands);
+            fold_open(&mut life.open, &event, stepped.commands);
             life.seq = seq;
         }
     }
@@ -146,7 +146,7 @@ fn step_all(
 }
 
 /// Brings the open commands up to date with one event and what followed from it.
-pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: &[Command]) {
+pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: impl IntoIterator<Item = Command>) {
     match event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => {
             open.retain(|command| command.id() != Some(*id));
@@ -162,8 +162,8 @@ pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: &[Comman
     }
     for command in issued {
         match command {
-            Command::Cancel { id } => open.retain(|open| open.id() != Some(*id)),
-            Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => open.push(command.clone()),
+            Command::Cancel { id } => open.retain(|open| open.id() != Some(id)),
+            Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => open.push(command),
             Command::Discard { .. } | Command::Restore { .. } | Command::Finish { .. } => {}
         }
     }
