@@ -40,6 +40,9 @@ const INTERNAL: &[&str] = &[
     "core.filesRefLockTimeout=10000",
 ];
 
+/// So many bytes go into an empty pipe at once, whether anybody reads them or not.
+const AT_ONCE: usize = 4096;
+
 /// Variables of git that say where its settings and programs are; all others are taken out.
 const KEPT: &[&str] = &[
     "GIT_CONFIG_GLOBAL",
@@ -304,7 +307,11 @@ impl Begun {
         let child = &mut self.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (stdout, stderr) = thread::scope(|scope| {
-            scope.spawn(move || feed(stdin, input));
+            if input.as_ref().is_none_or(|input| input.len() <= AT_ONCE) {
+                feed(stdin, input);
+            } else {
+                scope.spawn(move || feed(stdin, input));
+            }
             let errors = scope.spawn(move || read_all(stderr));
             (read_all(stdout), errors.join().unwrap_or_default())
         });

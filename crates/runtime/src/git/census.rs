@@ -70,20 +70,21 @@ impl WorkTree {
         let mut memory = self.memory();
         let git = self.git_contents(reach);
         self.mend()?;
-        let (stock, prepared) = thread::scope(|scope| {
-            let prepared = scope.spawn(|| self.ready().map(|ready| (ready, self.index())));
-            let stock = self.stock(&before.tracked);
-            (stock, prepared.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        let ready = self.ready()?;
+        let (stock, index) = thread::scope(|scope| {
+            let index = scope.spawn(|| self.index());
+            (self.stock(&before.tracked), index.join().unwrap_or_else(|panic| resume_unwind(panic)))
         });
         let found = Census { stock: stock?, tracked: before.tracked.clone(), git };
-        let (ready, index) = prepared?;
         let staged = self.stage(ready, index.as_ref().map(|index| (index, &found.stock)))?;
-        let memory = &mut *memory;
         thread::scope(|scope| {
-            let written = scope.spawn(|| self.write(&staged, memory));
-            let changes = self.changed_since(state, &staged)?;
-            let oddities = self.oddities(before, &found, &changes)?;
-            let tree = written.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            let seen = scope.spawn(|| {
+                let changes = self.changed_since(state, &staged)?;
+                let oddities = self.oddities(before, &found, &changes)?;
+                Ok((changes, oddities))
+            });
+            let tree = self.write(&staged, &mut memory)?;
+            let (changes, oddities) = seen.join().unwrap_or_else(|panic| resume_unwind(panic))?;
             Ok(Aftermath { tree, changes, oddities })
         })
     }
