@@ -103,6 +103,16 @@ fn committed(place: &Place, path: &str) -> String {
 }
 
 #[test]
+fn a_demonstration_goes_by_the_state_directory_of_its_environment() {
+    let place = Place::new();
+    let into = place.project().with_file_name("shown");
+    let shown = shown(place.command(&["demo", "spec", "--into", into.to_str().expect("text")]));
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert!(shown.out.contains("3 gaps, 0 open"), "{}", shown.out);
+    assert!(!into.join("state").exists(), "the state is elsewhere");
+}
+
+#[test]
 fn the_demonstration_shows_a_stall_a_rollback_a_conflict_and_its_decision() {
     let place = Place::new();
     let into = place.project().with_file_name("shown");
