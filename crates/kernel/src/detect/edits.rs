@@ -62,7 +62,7 @@ impl Edits {
         &mut self,
         attempt: u32,
         by: Hand,
-        touched: &Touched,
+        touched: &Touched<'_>,
         failed: impl Fn(u32) -> bool,
     ) -> Option<Group> {
         let edit = self.edit(attempt, by, touched);
@@ -77,7 +77,7 @@ impl Edits {
         group
     }
 
-    fn edit(&self, attempt: u32, by: Hand, touched: &Touched) -> Edit {
+    fn edit(&self, attempt: u32, by: Hand, touched: &Touched<'_>) -> Edit {
         let (removed, added) = (Sample::of_lines(&touched.removed), Sample::of_lines(&touched.added));
         let out_again = removed.count_in(self.0.iter().map(|edit| &edit.added));
         let in_again = added.count_in(self.0.iter().map(|edit| &edit.removed));
@@ -121,13 +121,12 @@ fn has_weight(members: &[&Edit], failed: impl Fn(u32) -> bool) -> bool {
 struct Sample(Vec<u32>);
 
 impl Sample {
-    fn of_lines(lines: &Lines) -> Self {
+    fn of_lines(lines: &Lines<'_>) -> Self {
         Self(lines.keys().copied().take(MOST_HASHES).collect())
     }
 
-    fn of_shingles(touched: &Touched) -> Self {
-        let lines = touched.removed.values().chain(touched.added.values());
-        let mut hashes: Vec<u32> = lines.flat_map(|line| line.shingles.iter().copied()).collect();
+    fn of_shingles(touched: &Touched<'_>) -> Self {
+        let mut hashes = touched.shingles();
         hashes.sort_unstable();
         hashes.dedup();
         hashes.truncate(MOST_HASHES);

@@ -2,6 +2,7 @@
 
 use crate::change::{Change, Hunk};
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Lines that say nothing of what a change is about.
@@ -31,30 +32,39 @@ const EMPTY_PHRASES: &[&str] = &[
 const LONGEST_PHRASE: usize = 10;
 
 /// Lines by the hash of their text; equal lines are counted.
-pub(super) type Lines = BTreeMap<u32, Line>;
+pub(super) type Lines<'c> = BTreeMap<u32, Line<'c>>;
 
-/// One text of a line: how often it occurs and the hashes of its shingles.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Line {
+/// One text of a line, and how often it occurs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Line<'c> {
     pub(super) count: u32,
-    pub(super) shingles: Vec<u32>,
+    text: &'c str,
 }
 
 /// What one change did to one file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Touched {
-    pub(super) removed: Lines,
-    pub(super) added: Lines,
-    /// Lines added by the hunks that removed others, without shingles: what stands in the place of the removed ones.
-    pub(super) substituted: Lines,
+pub(super) struct Touched<'c> {
+    pub(super) removed: Lines<'c>,
+    pub(super) added: Lines<'c>,
+    /// Lines added by the hunks that removed others: what stands in the place of the removed ones.
+    pub(super) substituted: Lines<'c>,
 }
 
-impl Touched {
+impl<'c> Touched<'c> {
     pub(super) fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty()
     }
 
-    fn note(&mut self, hunk: &Hunk) {
+    /// Hashes of the neighbouring words of all lines.
+    pub(super) fn shingles(&self) -> Vec<u32> {
+        let mut hashes = Vec::new();
+        for line in self.removed.values().chain(self.added.values()) {
+            put_shingles(&mut hashes, line.text);
+        }
+        hashes
+    }
+
+    fn note(&mut self, hunk: &'c Hunk) {
         if is_reformatting(hunk) {
             return;
         }
@@ -62,8 +72,7 @@ impl Touched {
         for line in &hunk.added {
             let hash = put(&mut self.added, line);
             if let Some(hash) = hash.filter(|_| removed > 0) {
-                let line = self.substituted.entry(hash).or_default();
-                line.count = line.count.saturating_add(1);
+                count_one(&mut self.substituted, hash, line);
             }
         }
     }
@@ -79,11 +88,11 @@ impl Touched {
 }
 
 /// What one change did, by file.
-pub(super) type Files<'c> = BTreeMap<&'c str, Touched>;
+pub(super) type Files<'c> = BTreeMap<&'c str, Touched<'c>>;
 
 /// The substantial lines that a change touched, by file; generated files are left out.
 pub(super) fn touched(change: &Change) -> Files<'_> {
-    let mut files: BTreeMap<&str, Touched> = BTreeMap::new();
+    let mut files = Files::new();
     for file in change.files.iter().filter(|file| !file.generated) {
         let touched = files.entry(file.path.as_str()).or_default();
         file.hunks.iter().for_each(|hunk| touched.note(hunk));
@@ -99,20 +108,20 @@ pub(super) fn touched(change: &Change) -> Files<'_> {
 /// Lines as they are remembered: hash and count, in ascending order.
 pub(super) type Counts = Vec<(u32, u32)>;
 
-pub(super) fn counts(lines: &Lines) -> Counts {
+pub(super) fn counts(lines: &Lines<'_>) -> Counts {
     lines.iter().map(|(hash, line)| (*hash, line.count)).collect()
 }
 
-pub(super) fn total(lines: &Lines) -> usize {
+pub(super) fn total(lines: &Lines<'_>) -> usize {
     lines.values().map(|line| line.count as usize).sum()
 }
 
 /// How many lines two bags have in common.
-pub(super) fn overlap(mine: &Counts, theirs: &Lines) -> usize {
+pub(super) fn overlap(mine: &Counts, theirs: &Lines<'_>) -> usize {
     mine.iter().map(|(hash, times)| (*times).min(count(theirs, *hash)) as usize).sum()
 }
 
-fn take_moves_between(files: &mut BTreeMap<&str, Touched>) {
+fn take_moves_between(files: &mut Files<'_>) {
     let (mut gone, mut come) = (Lines::new(), Lines::new());
     for touched in files.values() {
         touched.removed.iter().for_each(|(hash, line)| gone.entry(*hash).or_default().count += line.count);
@@ -130,15 +139,15 @@ fn take_moves_between(files: &mut BTreeMap<&str, Touched>) {
     }
 }
 
-fn common(mine: &Lines, theirs: &Lines) -> Vec<u32> {
+fn common(mine: &Lines<'_>, theirs: &Lines<'_>) -> Vec<u32> {
     mine.keys().filter(|hash| theirs.contains_key(hash)).copied().collect()
 }
 
-fn count(lines: &Lines, hash: u32) -> u32 {
+fn count(lines: &Lines<'_>, hash: u32) -> u32 {
     lines.get(&hash).map_or(0, |line| line.count)
 }
 
-fn take(lines: &mut Lines, hash: u32, wanted: u32) -> u32 {
+fn take(lines: &mut Lines<'_>, hash: u32, wanted: u32) -> u32 {
     let Some(line) = lines.get_mut(&hash) else {
         return 0;
     };
@@ -151,55 +160,86 @@ fn take(lines: &mut Lines, hash: u32, wanted: u32) -> u32 {
 }
 
 /// Puts a line into a bag and gives its hash, if it had substance.
-fn put(lines: &mut Lines, text: &str) -> Option<u32> {
-    if !is_substantial(text) {
+fn put<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
+    let mut state = Fnv::new();
+    let (mut signs, mut says_something) = (0, false);
+    for sign in text.chars().filter(|sign| !sign.is_whitespace()) {
+        state.take(sign);
+        signs += 1;
+        says_something = says_something || sign.is_alphanumeric();
+    }
+    if !says_something || (signs <= LONGEST_PHRASE && is_empty_phrase(text)) {
         return None;
     }
-    let hash = hash(text.chars().filter(|sign| !sign.is_whitespace()));
-    let line = lines.entry(hash).or_default();
-    line.count = line.count.saturating_add(1);
-    if line.shingles.is_empty() {
-        line.shingles = shingles(text);
-    }
+    let hash = state.fold();
+    count_one(lines, hash, text);
     Some(hash)
 }
 
-fn is_substantial(text: &str) -> bool {
-    let signs = || text.chars().filter(|sign| !sign.is_whitespace());
-    let says = |phrase: &&str| phrase.chars().eq(signs().flat_map(char::to_lowercase));
-    let is_short = signs().nth(LONGEST_PHRASE).is_none();
-    signs().any(char::is_alphanumeric) && !(is_short && EMPTY_PHRASES.iter().any(says))
+fn count_one<'c>(lines: &mut Lines<'c>, hash: u32, text: &'c str) {
+    let line = lines.entry(hash).or_insert(Line { count: 0, text });
+    line.count = line.count.saturating_add(1);
+}
+
+fn is_empty_phrase(text: &str) -> bool {
+    let signs = || text.chars().filter(|sign| !sign.is_whitespace()).flat_map(char::to_lowercase);
+    EMPTY_PHRASES.iter().any(|phrase| phrase.chars().eq(signs()))
 }
 
 /// A hunk that only breaks lines elsewhere; the comma is what formatters put behind a last item.
 fn is_reformatting(hunk: &Hunk) -> bool {
-    let signs =
-        |lines: &[alloc::string::String]| hash(lines.iter().flat_map(|line| line.chars()).filter(is_kept));
-    signs(&hunk.removed) == signs(&hunk.added)
+    kept(&hunk.removed).eq(kept(&hunk.added))
 }
 
-fn is_kept(sign: &char) -> bool {
-    !sign.is_whitespace() && *sign != ','
+fn kept(lines: &[String]) -> impl Iterator<Item = char> {
+    lines.iter().flat_map(|line| line.chars()).filter(|sign| !sign.is_whitespace() && *sign != ',')
 }
 
-/// Hashes of the neighbouring words of a line, with every number masked: a tuned constant is the same edit.
-fn shingles(text: &str) -> Vec<u32> {
-    let words: Vec<u32> = text
-        .split(|sign: char| !(sign.is_alphanumeric() || sign == '_'))
-        .filter(|word| !word.is_empty())
-        .map(|word| hash(word.chars().map(|sign| if sign.is_ascii_digit() { '#' } else { sign })))
-        .collect();
-    match words.as_slice() {
-        [only] => Vec::from([*only]),
-        several => several.windows(2).map(|pair| pair[0].rotate_left(7) ^ pair[1]).collect(),
+/// Puts in the hashes of the neighbouring words of a line, with every number masked: a tuned constant is the same edit.
+fn put_shingles(hashes: &mut Vec<u32>, text: &str) {
+    let begun = hashes.len();
+    let (mut word, mut last): (Option<Fnv>, Option<u32>) = (None, None);
+    let mut end_word = |word: Option<Fnv>| {
+        let Some(now) = word.map(|word| word.fold()) else {
+            return;
+        };
+        hashes.extend(last.map(|last| last.rotate_left(7) ^ now));
+        last = Some(now);
+    };
+    for sign in text.chars() {
+        match sign {
+            '0'..='9' => word.get_or_insert_with(Fnv::new).take('#'),
+            '_' => word.get_or_insert_with(Fnv::new).take(sign),
+            _ if sign.is_alphanumeric() => word.get_or_insert_with(Fnv::new).take(sign),
+            _ => end_word(word.take()),
+        }
+    }
+    end_word(word);
+    // A word without a neighbour stands for itself.
+    if hashes.len() == begun {
+        hashes.extend(last);
     }
 }
 
 /// FNV-1a, folded to 32 bits: stable across versions and platforms, as stored trails need it.
-pub(super) fn hash(signs: impl Iterator<Item = char>) -> u32 {
-    let mut state: u64 = 0xcbf2_9ce4_8422_2325;
-    for sign in signs {
-        state = (state ^ u64::from(u32::from(sign))).wrapping_mul(0x0000_0100_0000_01b3);
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
     }
-    (state ^ (state >> 32)) as u32
+
+    fn take(&mut self, sign: char) {
+        self.0 = (self.0 ^ u64::from(u32::from(sign))).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    fn fold(&self) -> u32 {
+        (self.0 ^ (self.0 >> 32)) as u32
+    }
+}
+
+pub(super) fn hash(signs: impl Iterator<Item = char>) -> u32 {
+    let mut state = Fnv::new();
+    signs.for_each(|sign| state.take(sign));
+    state.fold()
 }

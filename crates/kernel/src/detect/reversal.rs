@@ -50,7 +50,7 @@ struct Before {
 
 impl Trace {
     pub(super) fn of(change: &Change, files: &Files<'_>) -> Trace {
-        let before = |touched: &Touched| Before {
+        let before = |touched: &Touched<'_>| Before {
             removed: lines::counts(&touched.removed),
             added: lines::counts(&touched.added),
         };
@@ -78,7 +78,7 @@ pub fn reversal(previous: &Change, current: &Change) -> Option<Reversal> {
     Trace::of(previous, &lines::touched(previous)).undone_by(current, &lines::touched(current))
 }
 
-fn undone(path: &str, before: &Before, after: &Touched) -> Option<Reversal> {
+fn undone(path: &str, before: &Before, after: &Touched<'_>) -> Option<Reversal> {
     let taken_out = lines::overlap(&before.added, &after.removed);
     let put_back = lines::overlap(&before.removed, &after.added);
     let times = |(_, times): &(u32, u32)| *times as usize;
@@ -92,7 +92,7 @@ fn undone(path: &str, before: &Before, after: &Touched) -> Option<Reversal> {
 }
 
 /// Lines that went for other lines, with nothing put back, were rewritten: the work goes on.
-fn is_rewrite(before: &Before, after: &Touched, taken_out: usize, put_back: usize) -> bool {
+fn is_rewrite(before: &Before, after: &Touched<'_>, taken_out: usize, put_back: usize) -> bool {
     let fresh = lines::total(&after.substituted) - lines::overlap(&before.removed, &after.substituted);
     put_back == 0 && fresh * 2 > taken_out
 }
