@@ -10,7 +10,7 @@ use crate::program::{Items, Nearest, Program, Work};
 use crate::resolve;
 use crate::ruling::{Rule, Why};
 use crate::state::{Checkpoint, HoldCause, Progress, Seat};
-use alloc::vec;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
@@ -123,13 +123,16 @@ impl Stepper<'_> {
     }
 
     fn open_seats(&mut self, lane: Lane, members: usize, advisors: usize) {
-        let seat = Seat { attempt: 0, retries: 0, advisory: false, progress: Progress::Held };
-        let mut seats = vec![seat; members + advisors];
-        for seat in &mut seats[members..] {
-            seat.advisory = true;
-        }
-        let count = seats.len();
-        self.desk_mut(lane).seats = seats;
+        let count = members + advisors;
+        let seats = (0..count).map(|at| Seat {
+            attempt: 0,
+            retries: 0,
+            advisory: at >= members,
+            progress: Progress::Held,
+        });
+        let desk = self.desk_mut(lane);
+        desk.seats.clear();
+        desk.seats.extend(seats);
         for at in 0..count {
             self.issue(lane, at);
         }
@@ -202,10 +205,10 @@ impl Stepper<'_> {
             | Work::Operation { .. }
             | Work::Ask { .. } => None,
         };
-        let task = self.task_id(id.lane);
+        let task = self.task(id.lane);
         let mut findings = self.state.inbox[id.phase.index()].clone();
         findings.extend(desk.carried.iter().copied());
-        if let Some(addressed) = task.as_ref().and_then(|task| self.state.task_inbox.get(task)) {
+        if let Some(addressed) = task.and_then(|task| self.state.task_inbox.get(task)) {
             findings.extend(addressed.iter().copied());
         }
         Command::Dispatch(Dispatch {
@@ -213,7 +216,7 @@ impl Stepper<'_> {
             contract: seat_contract(self.program, id.phase, seat).unwrap_or(ContractId(0)),
             nearest,
             item,
-            task,
+            task: task.map(String::from),
             advisory,
             reads: desk.reads.clone(),
             findings,

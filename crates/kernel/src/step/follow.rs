@@ -123,6 +123,9 @@ impl Stepper<'_> {
     /// What a phase accepted stays accepted: its open findings are settled, but for those the run goes on with, and
     /// what is settled waits in no inbox and is no known issue any more.
     fn latch(&mut self, lane: Lane, phase: PhaseId, current: &[u32]) {
+        if self.state.findings.is_empty() {
+            return;
+        }
         let task = self.task_id(lane);
         let mut settled = Vec::new();
         for (at, filed) in (0_u32..).zip(&mut self.state.findings) {

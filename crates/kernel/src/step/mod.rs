@@ -140,14 +140,18 @@ impl Stepper<'_> {
     }
 
     /// The id of the task of a lane.
-    fn task_id(&self, lane: Lane) -> Option<String> {
+    fn task(&self, lane: Lane) -> Option<&str> {
         match lane {
             Lane::Main => None,
             Lane::Task { index, .. } => {
-                let items = self.flow_items();
-                items.get(usize::from(index)).map(|item| item.id.clone())
+                self.flow_items().get(usize::from(index)).map(|item| item.id.as_str())
             }
         }
+    }
+
+    /// The same, for what outlives the step.
+    fn task_id(&self, lane: Lane) -> Option<String> {
+        self.task(lane).map(String::from)
     }
 
     /// What is left of a budget as seen from a lane; the rounds of a sub-flow are counted per task.

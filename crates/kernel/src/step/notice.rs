@@ -98,7 +98,7 @@ impl Stepper<'_> {
 
     /// What is remembered of a phase's changes. New inputs, such as a revised design, start a new window.
     fn memory(&mut self, lane: Lane, phase: PhaseId) -> &mut Memory {
-        let task = self.task_id(lane);
+        let task = self.task(lane);
         let inputs = self
             .program
             .phase(phase)
@@ -107,19 +107,15 @@ impl Stepper<'_> {
             .filter(|artifact| !self.program.phase(phase).writes.contains(artifact))
             .map(|artifact| (*artifact, self.state.digest(*artifact)))
             .collect();
-        let memories = &mut self.state.memories;
-        let known = memories.iter().position(|memory| memory.phase == phase && memory.task == task);
-        let at = known.unwrap_or_else(|| {
-            memories.push(Memory {
-                phase,
-                task,
-                inputs: alloc::vec::Vec::clone(&inputs),
-                trail: detect::Trail::default(),
-                last: None,
-            });
-            memories.len() - 1
+        // Of a batch that goes on, the latest task is the one that works.
+        let is_of = |memory: &Memory| memory.phase == phase && memory.task.as_deref() == task;
+        let at = self.state.memories.iter().rposition(is_of).unwrap_or_else(|| {
+            let (trail, task) = (detect::Trail::default(), self.task_id(lane));
+            let inputs = alloc::vec::Vec::clone(&inputs);
+            self.state.memories.push(Memory { phase, task, inputs, trail, last: None });
+            self.state.memories.len() - 1
         });
-        let memory = &mut memories[at];
+        let memory = &mut self.state.memories[at];
         if memory.inputs != inputs {
             memory.inputs = inputs;
             memory.trail.clear();

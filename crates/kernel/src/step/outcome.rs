@@ -7,7 +7,7 @@ use crate::event::{Item, Outcome, Report, Risk};
 use crate::evidence;
 use crate::finding::{Finding, FindingKind};
 use crate::ids::{ArtifactId, CommandId, FlagId, Lane, ListId, PhaseId, SignalId};
-use crate::program::{Contract, Effect, Work};
+use crate::program::{Contract, Effect, Program, Work};
 use crate::signal::{
     COSMETIC_FINDING, Failure, NO_RESULT, PLAN_FINDING, PRODUCTION_FINDING, SECURITY_BLOCKER, TEST_FINDING,
 };
@@ -58,10 +58,10 @@ impl Stepper<'_> {
             return Ok(Reading::Failed { failure: Failure::Denied, detail, in_a_row: 0 });
         }
         let phase = self.program.phase(id.phase);
-        let sayable = self.sayable(id);
+        let sayable = sayable(self.program, id);
         if !sayable.contains(&signal) && phase.route(signal).is_none() {
             let name = self.program.signals.get(signal.index()).map_or("", String::as_str);
-            return Err(self.not_sayable(name, &sayable));
+            return Err(self.not_sayable(name, sayable));
         }
         let fresh = Digest(u64::from(self.state.changes) + 2);
         let wrote = phase.writes.iter().map(|artifact| (*artifact, fresh)).collect();
@@ -83,10 +83,10 @@ impl Stepper<'_> {
     }
 
     fn read_report<'r>(&self, id: CommandId, report: &'r Report) -> Result<Reading<'r>, Refusal> {
-        let sayable = self.sayable(id);
+        let sayable = sayable(self.program, id);
         let said = sayable.iter().copied().find(|signal| self.program.signal(*signal) == report.says);
         let Some(verdict) = said else {
-            return Err(self.not_sayable(&report.says, &sayable));
+            return Err(self.not_sayable(&report.says, sayable));
         };
         if let Some(detail) = self.misattributed(id, &report.findings) {
             return Ok(Reading::Failed { failure: Failure::Malformed, detail, in_a_row: 0 });
@@ -159,18 +159,6 @@ impl Stepper<'_> {
             }
         };
         brought && !under_way
-    }
-
-    /// The verdicts or results that a seat can end with.
-    fn sayable(&self, id: CommandId) -> Vec<SignalId> {
-        match &self.program.phase(id.phase).work {
-            Work::Operation { operation } => self.program.operation(*operation).results.clone(),
-            Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => {
-                let contract = seat_contract(self.program, id.phase, usize::from(id.seat));
-                contract.map_or_else(Vec::new, |contract| self.program.contract(contract).says.clone())
-            }
-            Work::Ask { .. } | Work::Flow { .. } => Vec::new(),
-        }
     }
 
     fn not_sayable(&self, says: &str, sayable: &[SignalId]) -> Refusal {
@@ -248,7 +236,7 @@ impl Stepper<'_> {
         let addressed = match id.lane {
             Lane::Main => !self.state.inbox[id.phase.index()].is_empty(),
             Lane::Task { .. } => {
-                self.task_id(id.lane).is_some_and(|task| self.state.task_inbox.contains_key(&task))
+                self.task(id.lane).is_some_and(|task| self.state.task_inbox.contains_key(task))
             }
         };
         let amends = wrote.iter().any(|(artifact, _)| self.program.phase(id.phase).reads.contains(artifact));
@@ -259,7 +247,7 @@ impl Stepper<'_> {
 
     /// The content of an artifact before this dispatch; for a task, the change that it was sent back with.
     fn before(&self, lane: Lane, artifact: ArtifactId) -> Digest {
-        let attempt = self.task_id(lane).and_then(|task| self.state.attempts.get(&task));
+        let attempt = self.task(lane).and_then(|task| self.state.attempts.get(task));
         match attempt {
             Some(attempt) if self.written_in_flow(artifact) => *attempt,
             Some(_) | None => self.current(lane, artifact),
@@ -312,11 +300,11 @@ impl Stepper<'_> {
 
     fn file(&mut self, lane: Lane, advisory: bool, findings: &[Finding]) -> Vec<u32> {
         let phase = self.desk(lane).phase;
-        let task = self.task_id(lane);
         findings
             .iter()
             .cloned()
             .map(|finding| {
+                let task = self.task_id(lane);
                 let at = u32::try_from(self.state.findings.len()).unwrap_or(u32::MAX);
                 let status = match (advisory, finding.is_follow_up()) {
                     (true, _) => FiledStatus::Advice,
@@ -326,7 +314,7 @@ impl Stepper<'_> {
                 self.state.findings.push(Filed {
                     finding,
                     phase,
-                    task: task.clone(),
+                    task,
                     count: 1,
                     sent_at: None,
                     sent_to: None,
@@ -336,6 +324,18 @@ impl Stepper<'_> {
                 at
             })
             .collect()
+    }
+}
+
+/// The verdicts or results that a seat can end with.
+fn sayable(program: &Program, id: CommandId) -> &[SignalId] {
+    match &program.phase(id.phase).work {
+        Work::Operation { operation } => &program.operation(*operation).results,
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => {
+            let contract = seat_contract(program, id.phase, usize::from(id.seat));
+            contract.map_or(&[], |contract| &program.contract(contract).says)
+        }
+        Work::Ask { .. } | Work::Flow { .. } => &[],
     }
 }
 
