@@ -13,7 +13,9 @@ pub struct Digest(pub u64);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hunk {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
 }
 
@@ -21,10 +23,10 @@ pub struct Hunk {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     pub path: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<Hunk>,
     /// Logs, documents and generated files are noted, never judged.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub generated: bool,
 }
 
@@ -36,8 +38,10 @@ pub struct Change {
     pub tree: Digest,
     pub files: Vec<FileChange>,
     /// What the agent says it was trying; judged only against its own earlier words.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hypothesis: Option<String>,
     /// The engine itself restored these files; such a change is never a reversal.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub restored: bool,
 }
 

@@ -15,7 +15,9 @@ pub enum Command {
     Operate {
         id: CommandId,
         operation: OperationId,
+        #[serde(skip_serializing_if = "Option::is_none")]
         task: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         findings: Vec<u32>,
     },
     Ask(Question),
@@ -44,16 +46,22 @@ pub struct Dispatch {
     pub id: CommandId,
     pub contract: ContractId,
     /// The role of the agent closest to the failure, where that one must speak.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<ContractId>,
     /// The item of the list: a focus, a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub advisory: bool,
     /// The exact versions that the dispatch reads.
     pub reads: Vec<(ArtifactId, Digest)>,
     /// Findings addressed to this phase, as positions in the run's list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<u32>,
     /// Open findings that the work goes on with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<u32>,
     /// How many failures came before on this seat; the host backs off by it.
     pub failures: u16,

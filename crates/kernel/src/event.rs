@@ -141,8 +141,10 @@ impl Limits {
 #[serde(default)]
 pub struct Usage {
     /// Micro-units of the currency; `None` is unknown, never zero (CORE-11).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<u64>,
     /// `None` is unknown, never zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Milliseconds that it was at work itself.
     pub time: u64,
@@ -222,9 +224,11 @@ impl Report {
 pub struct Item {
     pub id: String,
     /// Ids of items that must be finished before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     /// Hash of the item's own specification.
     pub spec: Digest,
     /// The files that the item is about; findings without a task are addressed by them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! The ids of the kernel: dense positions in a program, and command ids derived from position.
 
+use crate::name::Name;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
@@ -39,8 +40,7 @@ dense_id! {
 }
 
 /// Where work happens: on the main line of the flow, or in the sub-flow of one task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     Main,
     /// The task at this position of its list, in the batch with this number.
@@ -51,7 +51,7 @@ pub enum Lane {
 }
 
 /// Names one command of one run, by position alone; performing it twice is recognisable as the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommandId {
     pub phase: PhaseId,
     pub lane: Lane,
@@ -65,10 +65,6 @@ pub struct CommandId {
 
 impl fmt::Display for CommandId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.lane {
-            Lane::Main => write!(f, "p{}", self.phase.0)?,
-            Lane::Task { batch, index } => write!(f, "p{}.b{batch}t{}", self.phase.0, index + 1)?,
-        }
-        write!(f, ".v{}.s{}.a{}", self.visit, self.seat, self.attempt)
+        f.write_str(Name::of_command(self).as_str())
     }
 }

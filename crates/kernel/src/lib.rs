@@ -9,6 +9,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod ids;
+mod name;
 pub mod signal;
 
 pub mod change;

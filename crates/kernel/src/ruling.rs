@@ -16,9 +16,12 @@ pub struct Ruling {
     pub rule: Rule,
     pub verdict: Verdict,
     /// Budgets found empty before the route that is followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<BudgetId>,
     /// Budgets that paid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charges: Vec<Charge>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
     /// After the ruling.
     pub confidence: Confidence,

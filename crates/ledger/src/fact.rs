@@ -68,14 +68,18 @@ pub struct Opened {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// None for the whole run: rows of the baseline count for every task.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub phase: RowPhase,
     pub name: String,
     pub tool: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// At most 500 characters; the whole is in `output`.
     pub snippet: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<BlobId>,
     pub passed: bool,
     /// Of a reviewer, as it was given.
@@ -84,12 +88,14 @@ pub struct Check {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
     pub round: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     /// The verification iteration, from 1; 0 at the baseline.
     pub iteration: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub collected: Option<u32>,
     pub duration_ms: u64,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Results test by test, as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,12 +138,16 @@ pub struct Telemetry {
     pub started_at: Millis,
     pub ended_at: Millis,
     pub driver: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// `DONE`, `NEEDS_REVISION` or `ERROR`.
     pub status: String,
     pub summary: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<BlobId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<BlobId>,
     /// The result as the agent left it, right or wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,6 +159,7 @@ pub struct Telemetry {
     pub after: Option<String>,
     /// Of its process; less than zero by the signal that ended it, none where the engine ended it before it had said
     /// its last.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// None where the agent does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -254,6 +265,12 @@ impl BlobId {
         BlobId(*blake3::hash(bytes).as_bytes())
     }
 
+    /// The name in hexadecimal digits.
+    fn text(&self) -> String {
+        let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+        self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
+    }
+
     /// The digest under which the kernel knows the content. Zero stands for "absent", so no content has it.
     pub fn digest(&self) -> Digest {
         let mut head = [0; 8];
@@ -264,7 +281,7 @@ impl BlobId {
 
 impl fmt::Display for BlobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&self.text())
     }
 }
 
@@ -284,7 +301,8 @@ impl std::str::FromStr for BlobId {
         }
         let mut bytes = [0; 32];
         for (at, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[at * 2..at * 2 + 2], 16).map_err(|_| refuse())?;
+            let half = |at: usize| char::from(text.as_bytes()[at]).to_digit(16).ok_or_else(refuse);
+            *byte = (half(at * 2)? << 4 | half(at * 2 + 1)?) as u8;
         }
         Ok(BlobId(bytes))
     }
@@ -297,7 +315,7 @@ pub struct NotABlobId(pub String);
 
 impl Serialize for BlobId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(&self.text())
     }
 }
 

@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
         include_str!("schema/joined.sql")
     ),
     include_str!("schema/followed.sql"),
+    include_str!("schema/shorter.sql"),
 ];
 
 /// The tables that are made from the journal, for a place where they are made again.

@@ -1,0 +1,2 @@
+-- Nothing changes for what is there: events are written shorter from now on. Lanes and commands stand by their names,
+-- rows of evidence as lists, and what is empty is left out; programs before this format cannot read that.
