@@ -4,7 +4,7 @@ use crate::chain::{GENESIS, Link};
 use crate::error::Fault;
 use crate::fact::{BlobId, Facts, Millis, RunId};
 use crate::project::{Lived, Memo, Placed};
-use crate::replay::{Failed, compare, fold_open, stand_at};
+use crate::replay::{Comparison, Failed, fold_open, stand_at};
 use remand_kernel::command::Command;
 use remand_kernel::{Event, Program, State, step};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -75,7 +75,7 @@ impl Lives {
     ) -> Result<i64, Failed> {
         let mut statement = conn.prepare_cached(EVENTS)?;
         let mut rows = statement.query([after])?;
-        let (mut last, mut buffer) = (after, Vec::new());
+        let (mut last, mut comparison) = (after, Comparison::default());
         let mut chain = match purpose {
             Purpose::Audit => None,
             Purpose::Rebuild | Purpose::Follow => Some(hash_of(conn, after)?),
@@ -86,7 +86,7 @@ impl Lives {
             if let Some(previous) = &mut chain {
                 *previous = recorded.link(row, previous)?;
             }
-            match self.live(conn, row, &recorded, &mut buffer, &mut see) {
+            match self.live(conn, row, &recorded, &mut comparison, &mut see) {
                 Err(Failed::Mismatch { .. } | Failed::Refused { .. } | Failed::NoProgram { .. })
                     if purpose == Purpose::Follow =>
                 {
@@ -103,7 +103,7 @@ impl Lives {
         conn: &Connection,
         row: &Row<'_>,
         recorded: &Recorded,
-        buffer: &mut Vec<u8>,
+        comparison: &mut Comparison,
         see: &mut impl FnMut(&Lived<'_>, Placed, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
     ) -> Result<(), Failed> {
         let Recorded { run, placed, event, facts } = recorded;
@@ -119,7 +119,7 @@ impl Lives {
         let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
         let stepped = step(program, state, event);
         let stepped = stepped.map_err(|refusal| Failed::Refused { run: run.clone(), seq, refusal })?;
-        compare(run, seq, text(6)?, &stepped.rulings, buffer)?;
+        comparison.compare(run, seq, text(6)?, &stepped.rulings)?;
         fold_open(open, event, stepped.commands.iter().cloned());
         *reached = seq;
         let lived = Lived { run, program, event, facts, step: &stepped, state };

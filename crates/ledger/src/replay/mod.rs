@@ -194,24 +194,50 @@ fn snapshot(conn: &Connection, run: &RunId, last: i64) -> Result<Option<Life>, F
     }))
 }
 
-/// Compares rulings with those recorded: as bytes, and where these differ, as values.
-pub(crate) fn compare(
-    run: &RunId,
-    seq: i64,
-    recorded: &str,
-    now: &[Ruling],
-    buffer: &mut Vec<u8>,
-) -> Result<(), Failed> {
-    buffer.clear();
-    serde_json::to_writer(&mut *buffer, now).map_err(Fault::from)?;
-    if buffer.as_slice() == recorded.as_bytes() {
-        return Ok(());
-    }
-    let was: Vec<Ruling> = serde_json::from_str(recorded)
-        .map_err(|error| Fault::decode(format!("the rulings of event {seq} of run {run}"), &error))?;
-    if was == now {
-        return Ok(());
-    }
-    let now = String::from_utf8_lossy(buffer).into_owned();
-    Err(Failed::Mismatch { run: run.clone(), seq, recorded: recorded.to_string(), now })
+/// Compares rulings with those recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Comparison {
+    buffer: Vec<u8>,
+    /// The last rulings on each phase that were the recorded ones, with their text: a phase that is gone through again is
+    /// mostly ruled as before.
+    last: Vec<(Vec<Ruling>, String)>,
 }
+
+impl Comparison {
+    /// Compares as bytes, and where these differ, as values.
+    pub(crate) fn compare(
+        &mut self,
+        run: &RunId,
+        seq: i64,
+        recorded: &str,
+        now: &[Ruling],
+    ) -> Result<(), Failed> {
+        let at = now.first().map_or(0, |ruling| ruling.phase.index());
+        let last = self.last.get(at);
+        if last.is_some_and(|(rulings, text)| rulings == now && text == recorded) {
+            return Ok(());
+        }
+        self.buffer.clear();
+        serde_json::to_writer(&mut self.buffer, now).map_err(Fault::from)?;
+        if self.buffer != recorded.as_bytes() {
+            let was: Vec<Ruling> = serde_json::from_str(recorded)
+                .map_err(|error| Fault::decode(format!("the rulings of event {seq} of run {run}"), &error))?;
+            if was != now {
+                let now = String::from_utf8_lossy(&self.buffer).into_owned();
+                let (run, recorded) = (run.clone(), recorded.to_string());
+                return Err(Failed::Mismatch { run, seq, recorded, now });
+            }
+        }
+        if self.last.len() <= at {
+            self.last.resize_with(at + 1, Default::default);
+        }
+        let (rulings, text) = &mut self.last[at];
+        now.clone_into(rulings);
+        recorded.clone_into(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "comparison_tests.rs"]
+mod tests;

@@ -1,35 +1,45 @@
-//! A replay in three stages, a thread each: rows are read, events decoded, and stepped with their rulings compared.
+//! A replay by two threads: one reads rows and decodes their events, the other steps them and compares their rulings.
+//! What the first has no time to decode, the second does.
 
-use super::{Failed, Life, compare};
+use super::{Comparison, Failed, Life};
 use crate::error::Fault;
 use crate::fact::RunId;
 use remand_kernel::command::Command;
 use remand_kernel::{Event, Program, step};
-use rusqlite::{Connection, params};
-use std::ops::{Range, RangeInclusive};
+use rusqlite::{Connection, Rows, params};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 const EVENTS: &str =
     "SELECT seq, body, rulings FROM events WHERE run = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
 
-/// So many events go from stage to stage at once.
-const CHUNK: usize = 512;
+/// So many events go from thread to thread at once.
+const ROWS: usize = 512;
 
-/// So many chunks may wait between two stages.
-const WAITING: usize = 4;
+/// So many chunks go round.
+const CHUNKS: usize = 8;
 
-/// Rows as they were read; all their texts stand in one.
+/// While so many chunks wait to be stepped, there is time to decode the next one first.
+const AHEAD: usize = 2;
+
+/// Some events on their way to be stepped, and back to be filled again. Each thread throws away what it put there: memory
+/// that goes back to another thread than asked for it costs allocators a lock.
 #[derive(Default)]
-struct Read {
+struct Chunk {
+    /// All texts of the rows, one after the other.
     text: String,
-    rows: Vec<(i64, Range<usize>, Range<usize>)>,
+    rows: Vec<Row>,
+    /// None until they are decoded.
+    events: Vec<Event>,
 }
 
-/// Events with the place of their rulings in the text.
-struct Decoded {
-    text: String,
-    events: Vec<(i64, Event, Range<usize>)>,
+/// One row as it was read, with the places of its texts.
+struct Row {
+    seq: i64,
+    body: Range<usize>,
+    rulings: Range<usize>,
 }
 
 /// Lives a run from one of its events to this one.
@@ -40,43 +50,37 @@ pub(super) fn live(
     life: Life,
     last: i64,
 ) -> Result<Life, Failed> {
-    let after = life.seq;
-    if usize::try_from(last - after).is_ok_and(|count| count <= CHUNK) {
-        return live_briefly(conn, run, program, life, last);
+    let mut statement = conn.prepare_cached(EVENTS)?;
+    let mut rows = statement.query(params![run, life.seq, last])?;
+    let mut living = Living { run, program, life, comparison: Comparison::default() };
+    if usize::try_from(last - living.life.seq).is_ok_and(|count| count <= ROWS) {
+        let mut chunk = Chunk::default();
+        chunk.read(&mut rows)?;
+        // A few events are not worth a thread, but a panic of theirs is caught as one.
+        catch_unwind(AssertUnwindSafe(|| living.go_through(&mut chunk)))
+            .unwrap_or_else(|_| Err(broken(run)))?;
+        return Ok(living.life);
     }
+    let waiting = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let (to_decode, read) = sync_channel(WAITING);
-        let (to_step, decoded) = sync_channel(WAITING);
-        let decoding = scope.spawn(move || decode_all(run, &read, &to_step));
-        let stepping = scope.spawn(move || step_all(run, program, life, &decoded));
-        let read = read_all(conn, run, after..=last, &to_decode);
-        drop(to_decode);
-        let decoded = decoding.join().unwrap_or(Ok(()));
-        let stepped = stepping.join().unwrap_or_else(|_| Err(broken(run)));
-        // A stage that stopped early also stops those before it; what it found comes first.
-        let life = stepped?;
-        decoded?;
+        let (to_read, empty) = channel();
+        let (to_step, read) = channel();
+        for _ in 0..CHUNKS {
+            // Its receiver is at hand.
+            let _ = to_read.send(Chunk::default());
+        }
+        let (waiting, run) = (&waiting, living.run);
+        let stepping = scope.spawn(move || {
+            living.go_through_all(&read, &to_read, waiting)?;
+            Ok(living.life)
+        });
+        let read = read_all(&mut rows, run, &empty, &to_step, waiting);
+        drop(to_step);
+        // What was found in an event comes before what was found behind it.
+        let life = stepping.join().unwrap_or_else(|_| Err(broken(run)))?;
         read?;
         Ok(life)
     })
-}
-
-/// The same for a few events, which are not worth threads.
-fn live_briefly(
-    conn: &Connection,
-    run: &RunId,
-    program: &Program,
-    life: Life,
-    last: i64,
-) -> Result<Life, Failed> {
-    let (to_decode, read) = sync_channel(WAITING);
-    let (to_step, decoded) = sync_channel(WAITING);
-    read_all(conn, run, life.seq..=last, &to_decode)?;
-    drop(to_decode);
-    decode_all(run, &read, &to_step)?;
-    drop(to_step);
-    let step = AssertUnwindSafe(|| step_all(run, program, life, &decoded));
-    catch_unwind(step).unwrap_or_else(|_| Err(broken(run)))
 }
 
 /// Only a state or an event that the kernel never made can bring it down.
@@ -84,65 +88,104 @@ fn broken(run: &RunId) -> Failed {
     Failed::NoProgram { run: run.clone(), detail: "it cannot step what is recorded".to_string() }
 }
 
-/// Reads what comes after the first of these up to the last.
+/// Reads all rows, and decodes them as long as it is ahead. It stops when nobody steps them any more: that one has found
+/// an error, and reports it.
 fn read_all(
-    conn: &Connection,
+    rows: &mut Rows<'_>,
     run: &RunId,
-    span: RangeInclusive<i64>,
-    to: &SyncSender<Read>,
+    empty: &Receiver<Chunk>,
+    to: &Sender<Chunk>,
+    waiting: &AtomicUsize,
 ) -> Result<(), Fault> {
-    let mut statement = conn.prepare_cached(EVENTS)?;
-    let mut rows = statement.query(params![run, span.start(), span.end()])?;
-    let mut chunk = Read::default();
-    while let Some(row) = rows.next()? {
-        let mut take = |at: usize| -> Result<Range<usize>, Fault> {
-            let begin = chunk.text.len();
-            chunk.text.push_str(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?);
-            Ok(begin..chunk.text.len())
-        };
-        let (body, rulings) = (take(1)?, take(2)?);
-        chunk.rows.push((row.get(0)?, body, rulings));
-        if chunk.rows.len() == CHUNK && to.send(std::mem::take(&mut chunk)).is_err() {
-            return Ok(());
+    for mut chunk in empty {
+        chunk.read(rows)?;
+        if chunk.rows.is_empty() {
+            break;
+        }
+        if waiting.load(Ordering::Relaxed) >= AHEAD {
+            chunk.decode(run)?;
+        }
+        waiting.fetch_add(1, Ordering::Relaxed);
+        if to.send(chunk).is_err() {
+            break;
         }
     }
-    // A receiver that is gone has found an error, which it reports by itself.
-    let _ = to.send(chunk);
     Ok(())
 }
 
-fn decode_all(run: &RunId, from: &Receiver<Read>, to: &SyncSender<Decoded>) -> Result<(), Fault> {
-    for Read { text, rows } in from {
-        let mut events = Vec::with_capacity(rows.len());
-        for (seq, body, rulings) in rows {
-            let event = serde_json::from_str(&text[body])
+impl Chunk {
+    /// Reads the next rows; there are none left when it stays empty.
+    fn read(&mut self, rows: &mut Rows<'_>) -> Result<(), Fault> {
+        self.text.clear();
+        self.rows.clear();
+        self.events.clear();
+        while self.rows.len() < ROWS
+            && let Some(row) = rows.next()?
+        {
+            let mut take = |at: usize| -> Result<Range<usize>, Fault> {
+                let begin = self.text.len();
+                self.text.push_str(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?);
+                Ok(begin..self.text.len())
+            };
+            let (body, rulings) = (take(1)?, take(2)?);
+            self.rows.push(Row { seq: row.get(0)?, body, rulings });
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self, run: &RunId) -> Result<(), Fault> {
+        for Row { seq, body, .. } in &self.rows {
+            let event = serde_json::from_str(&self.text[body.clone()])
                 .map_err(|error| Fault::decode(format!("event {seq} of run {run}"), &error))?;
-            events.push((seq, event, rulings));
+            self.events.push(event);
         }
-        if to.send(Decoded { text, events }).is_err() {
-            return Ok(());
-        }
+        Ok(())
     }
-    Ok(())
 }
 
-fn step_all(
-    run: &RunId,
-    program: &Program,
-    mut life: Life,
-    from: &Receiver<Decoded>,
-) -> Result<Life, Failed> {
-    let mut buffer = Vec::new();
-    for Decoded { text, events } in from {
-        for (seq, event, rulings) in events {
-            let stepped = step(program, &mut life.state, &event);
-            let stepped = stepped.map_err(|refusal| Failed::Refused { run: run.clone(), seq, refusal })?;
-            compare(run, seq, &text[rulings], &stepped.rulings, &mut buffer)?;
-            fold_open(&mut life.open, &event, stepped.commands);
-            life.seq = seq;
+/// A run on its way through its events.
+struct Living<'r> {
+    run: &'r RunId,
+    program: &'r Program,
+    life: Life,
+    comparison: Comparison,
+}
+
+impl Living<'_> {
+    fn go_through_all(
+        &mut self,
+        from: &Receiver<Chunk>,
+        back: &Sender<Chunk>,
+        waiting: &AtomicUsize,
+    ) -> Result<(), Failed> {
+        for mut chunk in from {
+            waiting.fetch_sub(1, Ordering::Relaxed);
+            self.go_through(&mut chunk)?;
+            // At the end of the run nobody reads any more.
+            let _ = back.send(chunk);
         }
+        Ok(())
     }
-    Ok(life)
+
+    fn go_through(&mut self, chunk: &mut Chunk) -> Result<(), Failed> {
+        let left_to_it = chunk.events.is_empty();
+        if left_to_it {
+            chunk.decode(self.run)?;
+        }
+        let Living { run, program, life, comparison } = self;
+        for (Row { seq, rulings, .. }, event) in chunk.rows.iter().zip(&chunk.events) {
+            let stepped = step(program, &mut life.state, event);
+            let refused = |refusal| Failed::Refused { run: (*run).clone(), seq: *seq, refusal };
+            let stepped = stepped.map_err(refused)?;
+            comparison.compare(run, *seq, &chunk.text[rulings.clone()], &stepped.rulings)?;
+            fold_open(&mut life.open, event, stepped.commands);
+            life.seq = *seq;
+        }
+        if left_to_it {
+            chunk.events.clear();
+        }
+        Ok(())
+    }
 }
 
 /// Brings the open commands up to date with one event and what followed from it.
