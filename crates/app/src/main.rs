@@ -22,6 +22,10 @@ mod workplace;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// Events are many small allocations, and a replay makes them on two threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     match commands::run(&cli) {
