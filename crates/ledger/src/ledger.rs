@@ -9,6 +9,7 @@ use crate::history::{Lives, Purpose};
 use crate::project::{Lived, Placed};
 use crate::query::Reader;
 use crate::replay::{Failed, ReplayError};
+use crate::room::Room;
 use crate::schema;
 use remand_kernel::{Event, Program, State};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -40,6 +41,7 @@ const REFUSE: &str = "UPDATE requests SET refused = ?2 WHERE id = ?1 AND refused
 pub struct Ledger {
     conn: Connection,
     path: PathBuf,
+    room: Room,
     /// How far this process took each run; a run that is further was taken on by another one.
     taken: HashMap<RunId, Taken>,
     /// How the journal ended when this process last appended to it; another one may have gone on since.
@@ -59,12 +61,20 @@ impl Ledger {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags).map_err(Fault::from).and_then(|mut conn| {
             schema::prepare(&mut conn, path)?;
-            Ok(conn)
+            let room = Room::of(&mut conn, path)?;
+            Ok((conn, room))
         });
-        let conn = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
-        let (taken, lives) = (HashMap::new(), Lives::default());
-        let mut ledger =
-            Ledger { conn, path: path.to_path_buf(), taken, end: None, lives, behind: 0, placed: Vec::new() };
+        let (conn, room) = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
+        let mut ledger = Ledger {
+            conn,
+            path: path.to_path_buf(),
+            room,
+            taken: HashMap::new(),
+            end: None,
+            lives: Lives::default(),
+            behind: 0,
+            placed: Vec::new(),
+        };
         // What another process appended last may not be shown, if it was killed.
         if follow::is_behind(&ledger.conn).map_err(|fault| LedgerError::from_fault(path, fault))? {
             ledger.catch_up()?;
@@ -107,9 +117,10 @@ impl Ledger {
 
     /// Writes entries behind this end of the journal, or behind the one that is read.
     fn write<'e>(&mut self, entries: &'e [Entry<'e>], end: Option<End>) -> Result<Written<'e>, LedgerError> {
-        let conn = &self.conn;
+        let (conn, room) = (&self.conn, &mut self.room);
         let mut batch = Batch { taken: &self.taken, lives: &mut self.lives, runs: BTreeMap::new() };
         let written = transact(conn, || {
+            room.make();
             let end = end.map_or_else(|| end_of(conn), Ok)?;
             let (placed, end) = batch.write(conn, entries, end)?;
             Ok(Written { placed, end, runs: std::mem::take(&mut batch.runs) })

@@ -14,6 +14,7 @@ pub mod schema;
 pub mod ledger;
 mod project;
 pub mod reservation;
+mod room;
 
 pub mod query;
 

@@ -43,7 +43,7 @@ pub fn bytes_of(reader: &Reader) -> Result<u64, LedgerError> {
     })
 }
 
-/// A database with one table, written as a ledger is: the floor under a durable step.
+/// A database with one table, written as SQLite does it by itself with full sync: the floor under a durable step.
 #[derive(Debug)]
 pub struct BareCommits {
     conn: Connection,

@@ -76,9 +76,6 @@ const fn projected(table: &'static str, key: &'static str) -> Projected {
     Projected { table, key, known_by: key }
 }
 
-/// Pages of the log after which it is written back. A checkpoint syncs three times: once in some hundred steps.
-const CHECKPOINT: i64 = 4_000;
-
 /// How long a connection waits for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -95,7 +92,6 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
     check_marks(conn, path)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
     conn.pragma_update(None, "synchronous", "full")?;
-    conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     migrate(conn, path, MIGRATIONS)

@@ -214,3 +214,57 @@ fn a_run_that_another_process_went_on_with_is_left_alone() {
     let event = life.says("recorded");
     assert_eq!(life.feed(&mut book.ledger, event, Facts::default()).unwrap(), 3);
 }
+
+/// How many bytes of a log are pages of it, and how long its file is.
+fn room(path: &Path) -> (usize, usize) {
+    let len = std::fs::metadata(path.with_extension("db-wal")).expect("a write-ahead log").len();
+    (32 + written(path).pages * (24 + 4096), usize::try_from(len).expect("a length"))
+}
+
+// CORE-04
+#[test]
+fn the_log_is_made_longer_ahead_and_what_is_there_counts_for_nothing() {
+    let mut book = Book::new();
+    let events = stormy();
+    let mut life = Life::new("r1", program("feature"));
+    let mut lengths = std::collections::BTreeSet::new();
+    for event in &events {
+        let ready = life.ready(event.clone(), Facts::default());
+        book.ledger.append(&[ready.entry()]).unwrap();
+        lengths.insert(room(&book.path()).1);
+    }
+    let (used, len) = room(&book.path());
+    assert!(len > used, "{used} of {len} bytes");
+    assert!(lengths.len() * 4 < events.len(), "{} lengths in {} commits", lengths.len(), events.len());
+
+    // What a power failure leaves: the files, and no memory of where the log ends.
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("ledger.db");
+    for (from, to) in
+        [(book.path(), copy.clone()), (book.path().with_extension("db-wal"), copy.with_extension("db-wal"))]
+    {
+        std::fs::copy(from, to).unwrap();
+    }
+    let reader = Ledger::open(&copy).unwrap().reader().unwrap();
+    let read: Vec<Event> = reader.journal(&life.run, 0).unwrap().into_iter().map(|row| row.event).collect();
+    assert_eq!(read, events);
+}
+
+// CORE-04
+#[test]
+fn two_writers_that_both_make_room_lose_nothing() {
+    let mut book = Book::new();
+    let mut other = Ledger::open(&book.path()).unwrap();
+    let events = happy("feature", 3);
+    let (mut mine, mut theirs) = (Life::new("r1", program("feature")), Life::new("r2", program("feature")));
+    for event in &events {
+        mine.feed(&mut book.ledger, event.clone(), Facts::default()).unwrap();
+        theirs.feed(&mut other, event.clone(), Facts::default()).unwrap();
+    }
+    let reader = book.reader();
+    for life in [&mine, &theirs] {
+        assert_eq!(reader.journal(&life.run, 0).unwrap().len(), events.len());
+    }
+    let report = remand_ledger::audit(&reader, None, |_| {}).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.problems);
+}
