@@ -45,4 +45,6 @@ fn another_ruling_is_told_whatever_was_compared_before() {
     let forged = SHORT.replace("\"signal\":25", "\"signal\":26");
     assert!(matches!(comparison.compare(&run, 3, &forged, &[ruling(0)]), Err(Failed::Mismatch { .. })));
     assert!(matches!(comparison.compare(&run, 4, SHORT, &[]), Err(Failed::Mismatch { .. })));
+    assert!(matches!(comparison.compare(&run, 5, "", &[]), Err(Failed::Fault(_))), "nothing is no list");
+    assert!(comparison.compare(&run, 5, "[]", &[]).is_ok());
 }

@@ -200,7 +200,7 @@ pub(crate) struct Comparison {
     buffer: Vec<u8>,
     /// The last rulings on each phase that were the recorded ones, with their text: a phase that is gone through again is
     /// mostly ruled as before.
-    last: Vec<(Vec<Ruling>, String)>,
+    last: Vec<Option<(Vec<Ruling>, String)>>,
 }
 
 impl Comparison {
@@ -213,7 +213,7 @@ impl Comparison {
         now: &[Ruling],
     ) -> Result<(), Failed> {
         let at = now.first().map_or(0, |ruling| ruling.phase.index());
-        let last = self.last.get(at);
+        let last = self.last.get(at).and_then(Option::as_ref);
         if last.is_some_and(|(rulings, text)| rulings == now && text == recorded) {
             return Ok(());
         }
@@ -229,9 +229,9 @@ impl Comparison {
             }
         }
         if self.last.len() <= at {
-            self.last.resize_with(at + 1, Default::default);
+            self.last.resize(at + 1, None);
         }
-        let (rulings, text) = &mut self.last[at];
+        let (rulings, text) = self.last[at].get_or_insert_default();
         now.clone_into(rulings);
         recorded.clone_into(text);
         Ok(())
