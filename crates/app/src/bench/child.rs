@@ -17,6 +17,8 @@ pub enum Probe {
     Parked,
     /// Take steps between two marks that a tracer sees.
     Steps,
+    /// Resume the run of a ledger so many times, from its start and from its snapshot.
+    Resume,
 }
 
 impl Probe {
@@ -25,6 +27,7 @@ impl Probe {
             Probe::Open => "open",
             Probe::Parked => "parked",
             Probe::Steps => "steps",
+            Probe::Resume => "resume",
         }
     }
 }

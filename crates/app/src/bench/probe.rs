@@ -22,6 +22,7 @@ pub fn run(probe: Probe, folder: &Path, count: u32) -> Result<(), Failure> {
         Probe::Open => open(folder),
         Probe::Parked => parked(folder),
         Probe::Steps => steps(folder, count),
+        Probe::Resume => super::resume::in_child(folder, count),
     }
 }
 

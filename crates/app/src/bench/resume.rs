@@ -1,13 +1,14 @@
 //! How long it takes to find out where a very long run stands.
 
 use super::answers::Answers;
+use super::child::{Probe, said, start};
 use super::place::Place;
 use super::report::{Figure, Goal, Unit};
 use super::sample::Sample;
 use super::scale::Scale;
 use super::track::ledger_of;
 use super::workload::{LONG_OBJECTS, LONG_TASK, Workload, defect};
-use crate::exit::Failure;
+use crate::exit::{Failure, print};
 use crate::workplace::of_ledger;
 use remand_kernel::event::Mode;
 use remand_kernel::{Command, Event, Program, State, Step, step};
@@ -22,46 +23,62 @@ const EVENTS: u32 = 200_000;
 
 const TRIES: u32 = 9;
 
+/// The number of the run.
+const RUN: u32 = 1;
+
 /// Events of one commit while the run is made.
 const AT_ONCE: u32 = 512;
 
 /// Makes one long run, and resumes it from its first event and from its last snapshot.
 pub fn measure(place: &Place, scale: Scale) -> Result<Vec<Figure>, Failure> {
     let workload = Workload::long()?;
-    let path = ledger_of(&place.part("resume")?);
+    let folder = place.part("resume")?;
     let events = scale.of(EVENTS);
-    let run = make(&workload, &path, events)?;
-    let note = |from: &Resumed| {
-        format!(
-            "one run of {} events, a fifth of them changes of code; `replay` on a new connection, median of {TRIES}",
-            from.events
-        )
-    };
-    let start = resume(&path, &run, ReplayFrom::Start)?;
-    let snapshot = resume(&path, &run, ReplayFrom::Snapshot)?;
-    if start.state != snapshot.state {
-        return Err(defect(format!("run {run} stands elsewhere from its snapshot than from its start")));
-    }
-    let millis = |resumed: &Resumed| resumed.times.median().as_secs_f64() * 1e3;
+    make(&workload, &ledger_of(&folder), events)?;
+    // A run is resumed by a new process, which has nothing else in its memory.
+    let ended = start(Probe::Resume, &folder, TRIES, &[])?;
+    let millis = |word: &str| said::<f64>(&ended, word).map(|micros| micros / 1e3);
+    let (resumed, kilobytes) = (said::<u64>(&ended, "events")?, said::<u64>(&ended, "kilobytes")?);
     Ok(vec![
         Figure {
             what: format!("resume of {events} events"),
-            value: millis(&start),
+            value: millis("start")?,
             unit: Unit::Millis,
             goal: Goal::AtMost(250.0),
-            note: note(&start),
+            note: format!(
+                "one run of {resumed} events, a fifth of them changes of code; `replay` on a new connection in a new \
+                 process, median of {TRIES}"
+            ),
         },
         Figure {
             what: "the same from a snapshot".to_string(),
-            value: millis(&snapshot),
+            value: millis("snapshot")?,
             unit: Unit::Millis,
             goal: Goal::AtMost(10.0),
             note: format!(
-                "the same run and the way `remand resume` goes; the state is {} KB of JSON",
-                snapshot.kilobytes()
+                "the same run and the way `remand resume` goes; the state is {kilobytes} KB of JSON"
             ),
         },
     ])
+}
+
+/// Resumes the run of a folder so many times from its start and from its snapshot, and says how long it took.
+pub fn in_child(folder: &Path, tries: u32) -> Result<(), Failure> {
+    let path = ledger_of(folder);
+    let Beginning { run, .. } = Workload::long()?.beginning(RUN, Mode::Autonomous);
+    let start = resume(&path, &run, ReplayFrom::Start, tries)?;
+    let snapshot = resume(&path, &run, ReplayFrom::Snapshot, tries)?;
+    if start.state != snapshot.state {
+        return Err(defect(format!("run {run} stands elsewhere from its snapshot than from its start")));
+    }
+    let micros = |resumed: &Resumed| resumed.times.median().as_micros();
+    print(&format!(
+        "start {}\nsnapshot {}\nevents {}\nkilobytes {}\n",
+        micros(&start),
+        micros(&snapshot),
+        start.events,
+        snapshot.kilobytes()
+    ))
 }
 
 struct Resumed {
@@ -76,10 +93,10 @@ impl Resumed {
     }
 }
 
-fn resume(path: &Path, run: &RunId, from: ReplayFrom) -> Result<Resumed, Failure> {
+fn resume(path: &Path, run: &RunId, from: ReplayFrom, tries: u32) -> Result<Resumed, Failure> {
     let mut times = Sample::default();
     let mut last = None;
-    for _ in 0..TRIES {
+    for _ in 0..tries {
         let begun = Instant::now();
         let reader = Reader::open(path).map_err(|error| of_ledger(&error))?;
         let replayed = replay(&reader, run, from).map_err(|error| {
@@ -101,12 +118,12 @@ struct Made {
 }
 
 /// Puts a run of so many events into a new ledger, many in a commit.
-fn make(workload: &Workload, path: &Path, events: u32) -> Result<RunId, Failure> {
+fn make(workload: &Workload, path: &Path, events: u32) -> Result<(), Failure> {
     let tasks = u16::try_from(events / LONG_TASK + 1).unwrap_or(u16::MAX);
     let mut answers = Answers::objecting(tasks, LONG_OBJECTS);
     let program: &Program = &workload.program;
     let mut ledger = Ledger::open(path).map_err(|error| of_ledger(&error))?;
-    let Beginning { run, start, facts, blobs, .. } = workload.beginning(1, Mode::Autonomous);
+    let Beginning { run, start, facts, blobs, .. } = workload.beginning(RUN, Mode::Autonomous);
     let mut state = State::new(program);
     let mut open: VecDeque<Command> = VecDeque::new();
     let mut next = Some((Event::Started(start), facts, blobs));
@@ -125,8 +142,7 @@ fn make(workload: &Workload, path: &Path, events: u32) -> Result<RunId, Failure>
         }
         next = answer(&mut answers, program, &mut open);
     }
-    append(&mut ledger, &run, &mut batch)?;
-    Ok(run)
+    append(&mut ledger, &run, &mut batch)
 }
 
 fn answer(
