@@ -76,7 +76,7 @@ pub(super) fn live(
         });
         let read = read_all(&mut rows, run, &empty, &to_step, waiting);
         drop(to_step);
-        // What was found in an event comes before what was found behind it.
+        // What was found in an earlier chunk comes first.
         let life = stepping.join().unwrap_or_else(|_| Err(broken(run)))?;
         read?;
         Ok(life)

@@ -83,6 +83,35 @@ fn a_ruling_that_is_not_what_the_kernel_says_now_is_shown_with_both() {
     }
 }
 
+// EP-28, CORE-04
+#[test]
+fn a_run_of_thousands_of_events_is_replayed_in_their_order_and_what_is_wrong_far_behind_is_named() {
+    let mut book = Book::new();
+    let mut life = Life::new("r1", program("feature"));
+    let mut events = happy("feature", 60);
+    let rest = events.split_off(2);
+    // Somebody who cannot decide makes it long.
+    let by = || "ada".to_string();
+    events.extend((0..2_500).flat_map(|_| [Event::Paused { by: by() }, Event::Resumed { by: by() }]));
+    events.extend(rest);
+    let ready: Vec<_> = events.into_iter().map(|event| life.ready(event, Facts::default())).collect();
+    let entries: Vec<_> = ready.iter().map(|ready| ready.entry()).collect();
+    book.ledger.append(&entries).unwrap();
+    book.ledger.follow().unwrap();
+    let replayed = replay(&book.reader(), &life.run, ReplayFrom::Start).unwrap();
+    assert_eq!((replayed.seq, replayed.state), (entries.len() as u64, life.state));
+
+    let raw = book.raw();
+    raw.execute_batch("DROP TRIGGER events_are_not_changed").unwrap();
+    raw.execute("UPDATE events SET body = '{\"started\":' WHERE seq = 4900", []).unwrap();
+    let error = replay(&book.reader(), &life.run, ReplayFrom::Start).expect_err("undecodable");
+    let ReplayError::Ledger(LedgerError::Undecodable { what, .. }) = &error else { panic!("{error:?}") };
+    assert_eq!(what, "event 4900 of run r1");
+    raw.execute("UPDATE events SET rulings = '[]' WHERE seq = 2000", []).unwrap();
+    let error = replay(&book.reader(), &life.run, ReplayFrom::Start).expect_err("differs");
+    assert!(matches!(error, ReplayError::Mismatch { seq: 2000, .. }), "{error:?}");
+}
+
 #[test]
 fn an_event_that_the_kernel_refuses_now_is_named() {
     let mut book = Book::new();
