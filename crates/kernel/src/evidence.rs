@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::change::{TestEnd, TestResult};
 
@@ -15,10 +15,10 @@ const INFEASIBLE: &str = "tier3-infeasible";
 const SECRETS: &str = "readiness-secrets";
 const DISCREPANCY: &str = "baseline-discrepancy";
 
-/// One row of the ledger, as the gate needs it. It is stored as a list, many to an event; with names it stands in the
-/// facts of the event.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// One row of the ledger, as the gate needs it. It is stored as a line of text (`row_text.rs`), many to an event; with
+/// names it stands in the facts of the event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "kebab-case")]
 pub struct Row {
     pub check: String,
     pub phase: RowPhase,
@@ -266,28 +266,6 @@ impl Row {
 
     fn exit_in_words(&self) -> String {
         self.exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"))
-    }
-}
-
-impl Serialize for Row {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // In the order of the fields: a list is read by it.
-        let Row { check, phase, tier, passed, exit_code, iteration, .. } = self;
-        let Row { superseded, collected, duration_ms, reason, source, .. } = self;
-        let list = (
-            check,
-            phase,
-            tier,
-            passed,
-            exit_code,
-            iteration,
-            superseded,
-            collected,
-            duration_ms,
-            reason,
-            source,
-        );
-        list.serialize(serializer)
     }
 }
 

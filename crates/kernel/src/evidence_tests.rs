@@ -166,44 +166,6 @@ fn a_pass_with_a_bad_exit_code_is_a_failure() {
     assert_snapshot!(reasons(&rows, Size::Standard), @"`tests` (tier 2, iteration 1) failed with exit code 101 and did not fail at the baseline");
 }
 
-// CORE-06, EP-33
-#[test]
-fn a_row_from_an_agent_cannot_be_read() {
-    let text = serde_json::to_string(&row("build", 2, true)).unwrap();
-    assert!(serde_json::from_str::<Row>(&text).is_ok());
-    for other in ["agent", "implementer", "verifier"] {
-        let forged = text.replace("\"engine\"", &format!("\"{other}\""));
-        assert!(serde_json::from_str::<Row>(&forged).is_err());
-    }
-    let tiered = |tier: u8| text.replacen(",2,", &format!(",{tier},"), 1);
-    assert!(serde_json::from_str::<Row>(&tiered(3)).is_ok());
-    assert!(serde_json::from_str::<Row>(&tiered(5)).is_err());
-}
-
-#[test]
-fn a_row_is_a_list_and_journals_before_format_10_have_it_by_names() {
-    let row = Row { reason: "why".into(), ..row("build", 2, true) };
-    let text = serde_json::to_string(&row).unwrap();
-    assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), row, "{text}");
-    let names = [
-        "check",
-        "phase",
-        "tier",
-        "passed",
-        "exit-code",
-        "iteration",
-        "superseded",
-        "collected",
-        "duration-ms",
-        "reason",
-        "source",
-    ];
-    let values: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
-    assert_eq!(values.len(), names.len());
-    let named: serde_json::Map<_, _> = names.map(String::from).into_iter().zip(values).collect();
-    assert_eq!(serde_json::from_value::<Row>(named.into()).unwrap(), row);
-}
-
 fn test(name: &str, end: TestEnd) -> TestResult {
     TestResult { name: name.into(), end }
 }

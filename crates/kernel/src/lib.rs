@@ -28,6 +28,7 @@ pub mod criteria;
 pub mod detect;
 pub mod evidence;
 pub mod gaps;
+mod row_text;
 
 pub mod view;
 

@@ -32,6 +32,7 @@ const MIGRATIONS: &[&str] = &[
     ),
     include_str!("schema/followed.sql"),
     include_str!("schema/shorter.sql"),
+    include_str!("schema/lines.sql"),
 ];
 
 /// The tables that are made from the journal, for a place where they are made again.

@@ -1,0 +1,121 @@
+use super::Text;
+use crate::evidence::{Row, RowPhase, Source, Tier};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn row() -> Row {
+    Row {
+        check: "cargo-test".into(),
+        phase: RowPhase::After,
+        tier: Some(Tier::Two),
+        passed: true,
+        exit_code: Some(0),
+        iteration: 1,
+        superseded: false,
+        collected: Some(412),
+        duration_ms: 3180,
+        reason: String::new(),
+        source: Source::Engine,
+    }
+}
+
+fn read(value: Value) -> Option<Row> {
+    serde_json::from_value(value).ok()
+}
+
+#[test]
+fn a_row_is_a_line_of_text() {
+    assert_eq!(Text(&row()).to_string(), "after.t2.passed.x0.i1.n412.d3180 cargo-test");
+    let marker = Row {
+        check: "revert-task 2".into(),
+        phase: RowPhase::Review,
+        tier: None,
+        passed: false,
+        exit_code: None,
+        superseded: true,
+        collected: None,
+        ..row()
+    };
+    assert_eq!(Text(&marker).to_string(), "review.failed.i1.superseded.d3180 revert-task 2");
+}
+
+#[test]
+fn what_was_never_written_is_no_row() {
+    let text = "after.t2.passed.x0.i1.n412.d3180 cargo-test";
+    assert_eq!(read(json!(text)), Some(row()));
+    for (part, other) in [
+        ("after", "before"),
+        ("after.", ""),
+        (".t2", ".t5"),
+        (".t2", ".t"),
+        ("passed", "well"),
+        (".passed", ""),
+        (".i1", ""),
+        (".i1", ".i-1"),
+        (".n412", ".n412.n412"),
+        (".d3180", ""),
+        (".d3180", ".d3180."),
+        (" ", ""),
+    ] {
+        let forged = text.replacen(part, other, 1);
+        assert_eq!(read(json!(forged)), None, "{forged}");
+    }
+}
+
+#[test]
+fn older_journals_have_rows_as_lists_or_by_names() {
+    let list = json!(["cargo-test", "after", 2, true, 0, 1, false, 412, 3180, "", "engine"]);
+    assert_eq!(read(list), Some(row()));
+    let names = json!({
+        "check": "cargo-test", "phase": "after", "tier": 2, "passed": true, "exit-code": 0, "iteration": 1,
+        "superseded": false, "collected": 412, "duration-ms": 3180, "reason": "", "source": "engine",
+    });
+    assert_eq!(read(names), Some(row()));
+}
+
+// CORE-06, EP-33
+#[test]
+fn a_row_from_an_agent_cannot_be_read() {
+    let by_names = serde_json::to_value(Row { reason: "why".into(), ..row() }).unwrap();
+    assert!(read(by_names.clone()).is_some());
+    for other in ["agent", "implementer", "verifier"] {
+        let mut forged = by_names.clone();
+        forged["source"] = json!(other);
+        assert_eq!(read(forged), None);
+    }
+}
+
+fn any_row() -> impl Strategy<Value = Row> {
+    let phase = prop_oneof![Just(RowPhase::Baseline), Just(RowPhase::After), Just(RowPhase::Review)];
+    let tier = proptest::option::of((1..=4_u8).prop_map(|number| Tier::try_from(number).unwrap()));
+    let counts = (any::<u32>(), any::<Option<u32>>(), any::<u64>());
+    let says = (any::<bool>(), any::<Option<i32>>(), any::<bool>());
+    let texts = (any::<String>(), prop_oneof![Just(String::new()), any::<String>()]);
+    (phase, tier, counts, says, texts).prop_map(|(phase, tier, counts, says, (check, reason))| {
+        let (iteration, collected, duration_ms) = counts;
+        let (passed, exit_code, superseded) = says;
+        Row {
+            check,
+            phase,
+            tier,
+            passed,
+            exit_code,
+            iteration,
+            superseded,
+            collected,
+            duration_ms,
+            reason,
+            ..row()
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_row_leads_back_from_what_is_stored_of_it(rows in proptest::collection::vec(any_row(), 0..4)) {
+        let stored = serde_json::to_string(&rows).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Vec<Row>>(&stored).unwrap(), rows);
+    }
+}

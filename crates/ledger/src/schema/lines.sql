@@ -1,0 +1,2 @@
+-- Nothing changes for what is there: rows of evidence are written as lines of text from now on, which programs before this
+-- format cannot read.
