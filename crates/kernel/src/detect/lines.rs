@@ -161,19 +161,27 @@ fn take(lines: &mut Lines<'_>, hash: u32, wanted: u32) -> u32 {
 
 /// Puts a line into a bag and gives its hash, if it had substance.
 fn put<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
-    let mut state = Fnv::new();
-    let (mut signs, mut says_something) = (0, false);
-    for sign in text.chars().filter(|sign| !sign.is_whitespace()) {
-        state.take(sign);
-        signs += 1;
-        says_something = says_something || sign.is_alphanumeric();
-    }
-    if !says_something || (signs <= LONGEST_PHRASE && is_empty_phrase(text)) {
-        return None;
-    }
-    let hash = state.fold();
+    let hash = if text.is_ascii() { substance(text, ascii(text)) } else { substance(text, text.chars()) }?;
     count_one(lines, hash, text);
     Some(hash)
+}
+
+/// The hash of a line with these signs; none if it says nothing.
+fn substance(text: &str, signs: impl Iterator<Item = char>) -> Option<u32> {
+    let mut state = Fnv::new();
+    let (mut count, mut says_something) = (0, false);
+    for sign in signs.filter(|sign| !sign.is_whitespace()) {
+        state.take(sign);
+        count += 1;
+        says_something = says_something || sign.is_alphanumeric();
+    }
+    let is_empty = !says_something || (count <= LONGEST_PHRASE && is_empty_phrase(text));
+    (!is_empty).then(|| state.fold())
+}
+
+/// The signs of a text that is all ASCII, as most lines are: nothing has to be decoded.
+fn ascii(text: &str) -> impl Iterator<Item = char> {
+    text.bytes().map(char::from)
 }
 
 fn count_one<'c>(lines: &mut Lines<'c>, hash: u32, text: &'c str) {
@@ -197,6 +205,10 @@ fn kept(lines: &[String]) -> impl Iterator<Item = char> {
 
 /// Puts in the hashes of the neighbouring words of a line, with every number masked: a tuned constant is the same edit.
 fn put_shingles(hashes: &mut Vec<u32>, text: &str) {
+    if text.is_ascii() { put_shingles_of(hashes, ascii(text)) } else { put_shingles_of(hashes, text.chars()) }
+}
+
+fn put_shingles_of(hashes: &mut Vec<u32>, signs: impl Iterator<Item = char>) {
     let begun = hashes.len();
     let (mut word, mut last): (Option<Fnv>, Option<u32>) = (None, None);
     let mut end_word = |word: Option<Fnv>| {
@@ -206,7 +218,7 @@ fn put_shingles(hashes: &mut Vec<u32>, text: &str) {
         hashes.extend(last.map(|last| last.rotate_left(7) ^ now));
         last = Some(now);
     };
-    for sign in text.chars() {
+    for sign in signs {
         match sign {
             '0'..='9' => word.get_or_insert_with(Fnv::new).take('#'),
             '_' => word.get_or_insert_with(Fnv::new).take(sign),
