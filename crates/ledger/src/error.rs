@@ -56,7 +56,8 @@ impl LedgerError {
             LedgerError::Missing { .. } => "start a run first, or check the path of the state directory",
             LedgerError::NotALedger { .. } => "name another file, or move this one away",
             LedgerError::Corrupt { .. } => {
-                "copy the file as it is, then look at what can still be read with `remand audit`"
+                "keep copies of it and of the `-wal` and `-shm` beside it; `sqlite3 FILE .recover` reads what is left of it, \
+                 and where they are moved away, a new ledger is begun"
             }
             LedgerError::Newer { .. } => "use the newer program that wrote it",
             LedgerError::Older { .. } => "run any command that writes, such as `remand run`, to convert it",
@@ -65,7 +66,7 @@ impl LedgerError {
             }
             LedgerError::Unreadable { .. } => "give yourself read permission on the file and its folder",
             LedgerError::DiskFull { .. } => {
-                "free some space, then resume; nothing that was acknowledged is lost"
+                "free some space, then go on; nothing that was acknowledged is lost"
             }
             LedgerError::Busy { .. } => "wait for the other process to finish, or end it, and try again",
             LedgerError::Overtaken { .. } => {

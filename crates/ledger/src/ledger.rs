@@ -36,6 +36,9 @@ const REQUEST: &str = "INSERT INTO requests (run, at, body) VALUES (?1, ?2, ?3)"
 const CONSUME: &str = "DELETE FROM requests WHERE id = ?1 AND run = ?2 AND refused IS NULL";
 const REFUSE: &str = "UPDATE requests SET refused = ?2 WHERE id = ?1 AND refused IS NULL";
 
+/// Writes the log back into the file, as far as no reader is in the way.
+const WRITE_BACK: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+
 /// The writing connection.
 #[derive(Debug)]
 pub struct Ledger {
@@ -224,6 +227,11 @@ impl Drop for Ledger {
     fn drop(&mut self) {
         // Whoever reads next does it otherwise.
         let _ = self.follow();
+        if self.room.was_used() {
+            // Who copies the file alone then has all of it; SQLite does this itself unless a reader is closed later. What
+            // is not written back is in the log, and nothing is lost.
+            let _ = self.conn.query_row(WRITE_BACK, [], |_| Ok(()));
+        }
     }
 }
 

@@ -57,6 +57,11 @@ impl Room {
         Ok(Room { path: path.into(), file: None, page: u64::from(page), pages, len: 0 })
     }
 
+    /// Whether this connection committed anything.
+    pub(crate) fn was_used(&self) -> bool {
+        self.pages.load(Ordering::Relaxed) > 0
+    }
+
     /// Sees to it that there is room for the next commit. To be called in a transaction that writes: nobody else writes
     /// behind the end of the file then. What is put there counts for nothing: zeros are no page with a right checksum.
     pub(crate) fn make(&mut self) {

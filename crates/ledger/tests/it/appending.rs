@@ -252,6 +252,22 @@ fn the_log_is_made_longer_ahead_and_what_is_there_counts_for_nothing() {
 
 // CORE-04
 #[test]
+fn when_the_writer_is_gone_the_file_alone_has_everything() {
+    let mut book = Book::new();
+    let events = happy("feature", 3);
+    let run = book.live("r1", program("feature"), &events).run;
+    // It is closed last, and cannot write.
+    let reader = book.reader();
+    let alone = book.beside("alone.db");
+    let spare = Ledger::open(&book.beside("spare.db")).unwrap();
+    drop(std::mem::replace(&mut book.ledger, spare));
+    std::fs::copy(reader.path(), &alone).unwrap();
+    let read = Ledger::open(&alone).unwrap().reader().unwrap().journal(&run, 0).unwrap();
+    assert_eq!(read.len(), events.len());
+}
+
+// CORE-04
+#[test]
 fn two_writers_that_both_make_room_lose_nothing() {
     let mut book = Book::new();
     let mut other = Ledger::open(&book.path()).unwrap();
