@@ -68,7 +68,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The first gates with all that belongs to them, and a line for each of the others.
-fn listed(reader: &Reader, open: &[GateRow], ink: Ink) -> Result<String, Failure> {
+pub fn listed(reader: &Reader, open: &[GateRow], ink: Ink) -> Result<String, Failure> {
     let mut text = String::new();
     for gate in open.iter().take(IN_FULL) {
         text.push_str(&format!("{}\n", text_of(reader, gate, open, ink)?));

@@ -1,13 +1,16 @@
 //! `remand resume`: goes on with runs that were interrupted or answered.
 
-use super::Context;
+use super::{Context, gates};
 use crate::driving;
 use crate::exit::{Exit, Failure, print, print_json, print_line, tell};
+use crate::table::Ink;
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
 use remand_ledger::query::{RunRow, RunStage};
+use remand_ledger::{Reader, RunId};
 use remand_runtime::clock;
 use serde_json::json;
+use std::collections::BTreeSet;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -32,12 +35,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         }
     };
     if runs.is_empty() {
-        if context.json {
-            print_json(&json!({ "runs": [] }))?;
-        } else {
-            print("no run is left to go on with\n")?;
-        }
-        return Ok(Exit::Done);
+        return none_goes_on(context, &reader);
     }
     let mut host = driving::host(&workplace)?;
     let (mut driven, mut exit) = (0, Exit::Done);
@@ -73,4 +71,19 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     Ok(exit.max_with(driving::drive(context, &workplace, host)?))
+}
+
+/// Nothing is left to be driven; whether something waits is another matter.
+fn none_goes_on(context: &Context<'_>, reader: &Reader) -> Result<Exit, Failure> {
+    let open = reader.open_gates().map_err(|error| of_ledger(&error))?;
+    if context.json {
+        let waiting: BTreeSet<&RunId> = open.iter().map(|gate| &gate.run).collect();
+        print_json(&json!({ "runs": [], "waiting": waiting }))?;
+    } else if open.is_empty() {
+        print("no run is left to go on with\n")?;
+    } else {
+        let listed = gates::listed(reader, &open, Ink::of_stdout())?;
+        print(&format!("no run goes on without an answer:\n\n{listed}\n"))?;
+    }
+    Ok(if open.is_empty() { Exit::Done } else { Exit::Waiting })
 }
