@@ -191,9 +191,13 @@ impl<'a> Standing<'a> {
             reasons.push(format!("{found} passing after-rows of tiers 1 to 3, but {needed} are needed"));
         }
         if !passing.iter().any(|tier| *tier > Tier::One) && !self.is_infeasible() {
-            reasons.push(format!(
-                "no passing after-row is of tier 2 or 3, and no `{INFEASIBLE}` with a reason is recorded"
-            ));
+            let red: Vec<String> = self.red().map(|row| format!("`{}`", row.check)).collect();
+            reasons.push(if red.is_empty() {
+                format!("no passing after-row is of tier 2 or 3, and no `{INFEASIBLE}` with a reason is recorded")
+            } else {
+                let red = red.join(", ");
+                format!("{red} failed at the baseline and still fails, and nothing else of tier 2 or 3 passes: mend it")
+            });
         }
         reasons
     }
@@ -225,6 +229,12 @@ impl<'a> Standing<'a> {
             }
         }
         notes
+    }
+
+    /// Builds and tests that failed before the change too: no reason to fail, and no proof either.
+    fn red(&self) -> impl Iterator<Item = &'a Row> {
+        let failed_before = |row: &&Row| self.failed_before(&row.check);
+        self.cascade().filter(|row| row.tier > Some(Tier::One) && row.fails()).filter(failed_before)
     }
 
     /// The after-rows of tiers 1 to 3; the marker is no check.

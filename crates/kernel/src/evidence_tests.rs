@@ -107,6 +107,16 @@ fn what_failed_at_the_baseline_too_is_excused_and_noted() {
 
 // EP-18
 #[test]
+fn what_failed_at_the_baseline_and_still_fails_proves_nothing_and_has_to_be_mended() {
+    let mut rows = vec![baseline("tests", 2, false), row("diagnostics", 1, true), row("syntax", 1, true)];
+    rows.push(row("tests", 2, false));
+    assert_snapshot!(reasons(&rows, Size::Standard), @"`tests` failed at the baseline and still fails, and nothing else of tier 2 or 3 passes: mend it");
+    rows.extend([baseline("build", 2, true), row("build", 2, true)]);
+    assert_eq!(reasons(&rows, Size::Standard), "passed");
+}
+
+// EP-18
+#[test]
 fn found_secrets_fail_the_gate_and_other_readiness_is_a_note() {
     let mut rows = enough();
     rows.push(row("readiness-observability", 4, false));
