@@ -10,8 +10,8 @@ use super::tool::Tools;
 use crate::exit::Failure;
 use std::fs;
 
-/// The trailer of a commit that hands unverified work over.
-const UNVERIFIED: &str = "Remand-Unverified:";
+/// The trailer of a commit that hands work over.
+const HANDED_OVER: &str = "Remand-Handed-Over:";
 
 /// What the oracle says of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub fn commit(arena: &Arena, tools: &Tools, branch: &str) -> Result<Option<Strin
     let listed = tools.git(&arena.checkout(), &["for-each-ref", "--format=%(objectname)", &reference])?;
     let Some(commit) = listed.lines().next().map(str::to_string) else { return Ok(None) };
     let message = tools.git(&arena.checkout(), &["log", "-1", "--format=%B", &commit])?;
-    let handed_over = message.lines().any(|line| line.starts_with(UNVERIFIED));
+    let handed_over = message.lines().any(|line| line.starts_with(HANDED_OVER));
     Ok((!handed_over).then_some(commit))
 }
 

@@ -24,7 +24,19 @@ fn a_hook_that_refuses_leaves_the_work_to_the_user() {
     assert!(notes.iter().any(|note| note.text.contains("no ticket in the branch name")), "{notes:?}");
     assert!(shown.out.contains(&format!("git merge --squash {}", run.branch)), "{}", shown.out);
     let message = place.git(&["log", "-1", "--format=%B", &run.branch]);
-    assert!(message.contains("Remand-Unverified: yes"), "{message}");
+    assert!(message.contains("Remand-Handed-Over: yes"), "{message}");
+    assert!(shown.out.contains("(a commit hook refused: no ticket in the branch name)"), "{}", shown.out);
+}
+
+// EP-24
+#[test]
+fn where_nothing_was_changed_there_is_nothing_to_take() {
+    let place = Place::configured(TRIVIAL);
+    let script = Script::quick().with(role("implementer").says(implemented("task-1")));
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    assert!(shown.out.contains("nothing was changed"), "{}", shown.out);
+    assert_eq!(place.git(&["branch", "--list", &place.latest().branch]), "");
 }
 
 // CORE-19 EP-16

@@ -132,7 +132,7 @@ impl RunTrees {
         if let Some(path) = self.repository.holder(&branch)? {
             return Err(GitError::BranchInUse { branch, path });
         }
-        let standing = commits.into_iter().find(|commit| commit.unverified.is_empty());
+        let standing = commits.into_iter().find(|commit| commit.handed_over.is_empty());
         Ok(Ground { before, parent: standing.map_or_else(|| self.base().clone(), |commit| commit.commit) })
     }
 

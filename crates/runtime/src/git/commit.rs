@@ -49,7 +49,7 @@ pub(super) struct OnBranch {
     pub(super) run: String,
     pub(super) command: String,
     pub(super) reverts: String,
-    pub(super) unverified: String,
+    pub(super) handed_over: String,
     pub(super) subject: String,
 }
 
@@ -177,7 +177,7 @@ pub(super) fn on_branch(
 ) -> Result<Vec<OnBranch>, GitError> {
     let trailer = |name: &str| format!("%(trailers:key=Remand-{name},valueonly,separator=%x20)");
     let mut format: Vec<String> = ["%H", "%T", "%P"].map(str::to_string).to_vec();
-    format.extend(["Run", "Command", "Reverts", "Unverified"].map(trailer));
+    format.extend(["Run", "Command", "Reverts", "Handed-Over"].map(trailer));
     let format = format!("--format={}%n%s", format.join("%n"));
     let range = match base {
         Some(base) => format!("{base}..refs/heads/{branch}"),
@@ -191,7 +191,7 @@ pub(super) fn on_branch(
 
 fn read(record: &str) -> Result<OnBranch, GitError> {
     let lines: Vec<&str> = record.splitn(8, '\n').collect();
-    let [commit, tree, parent, run, command, reverts, unverified, subject] = lines[..] else {
+    let [commit, tree, parent, run, command, reverts, handed_over, subject] = lines[..] else {
         return Err(GitError::Unreadable { command: "git log".to_string(), detail: record.to_string() });
     };
     Ok(OnBranch {
@@ -201,7 +201,7 @@ fn read(record: &str) -> Result<OnBranch, GitError> {
         run: run.to_string(),
         command: command.to_string(),
         reverts: reverts.to_string(),
-        unverified: unverified.to_string(),
+        handed_over: handed_over.to_string(),
         subject: subject.to_string(),
     })
 }

@@ -317,7 +317,7 @@ fn a_hand_over_can_be_taken_discarded_and_replaced_by_a_commit() {
     let handed = trees.hand_over("c2").unwrap();
     assert_eq!(trees.hand_over("c2").unwrap(), handed);
     assert_eq!(
-        bed.git(&["log", "-1", "--format=%(trailers:key=Remand-Unverified,valueonly)", "remand/r1"]),
+        bed.git(&["log", "-1", "--format=%(trailers:key=Remand-Handed-Over,valueonly)", "remand/r1"]),
         "yes"
     );
     assert_eq!(get(&handed.work_tree, "thing.txt").unwrap(), b"thing\n");

@@ -85,11 +85,11 @@ impl GitError {
             }
             GitError::TagTaken { tag } => format!("remove it: `git tag -d {tag}`"),
             GitError::NoIdentity { .. } => {
-                "run `git config user.name \"...\"` and `git config user.email \"...\"`, then resume"
+                "run `git config user.name \"...\"` and `git config user.email \"...\"`, then let the run go on"
                     .to_string()
             }
             GitError::SigningFailed { .. } => {
-                "unlock the signing key, or turn it off: `git config commit.gpgSign false`; then resume"
+                "unlock the signing key, or turn it off: `git config commit.gpgSign false`; then let the run go on"
                     .to_string()
             }
             GitError::FilterFailed { .. } => {
@@ -99,10 +99,10 @@ impl GitError {
             GitError::Overdue { .. } => {
                 "see which hook hangs: `git config core.hooksPath`, `.git/hooks`".to_string()
             }
-            GitError::Hooks { .. } => "see `remand doctor`, then resume the run".to_string(),
+            GitError::Hooks { .. } => "see `remand doctor`, then let the run go on".to_string(),
             GitError::Cancelled => "resume the run".to_string(),
             GitError::Failed { stderr, .. } if stderr.contains("No space left") => {
-                "free disk space, then resume".to_string()
+                "free disk space, then let the run go on".to_string()
             }
             GitError::Failed { stderr, .. }
                 if stderr.contains("index.lock") || stderr.contains("cannot lock ref") =>
@@ -110,10 +110,10 @@ impl GitError {
                 "another git process may be running; when it has ended, resume".to_string()
             }
             GitError::Failed { .. } | GitError::Unreadable { .. } => {
-                "see `git fsck`, then resume the run".to_string()
+                "see `git fsck`, then let the run go on".to_string()
             }
             GitError::File { path, .. } => {
-                format!("check space and permissions of {}, then resume", path.display())
+                format!("check space and permissions of {}, then let the run go on", path.display())
             }
         }
     }

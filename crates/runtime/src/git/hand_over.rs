@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Where the work is, and the commands that take or discard it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandOver {
-    /// Marked `Remand-Unverified`; no hook saw it.
+    /// Marked `Remand-Handed-Over`; no hook saw it.
     pub commit: CommitId,
     pub branch: String,
     /// The same files, in the run's main work tree.
@@ -37,8 +37,8 @@ impl RunTrees {
             None => {
                 let Ground { before, parent } = self.ground()?;
                 let text = format!(
-                    "Work in progress of run {run}\n\nThe run did not commit this: it was not verified.\n\n\
-                     Remand-Run: {run}\nRemand-Command: {wanted}\nRemand-Unverified: yes\n"
+                    "Work in progress of run {run}\n\nThe run leaves this to you; `remand evidence {run}` says why.\n\n\
+                     Remand-Run: {run}\nRemand-Command: {wanted}\nRemand-Handed-Over: yes\n"
                 );
                 let commit = self.repository.commit_tree(state.tree.tree(), Some(&parent), &text)?;
                 self.repository.move_reference(&reference, before.as_ref(), &commit)?;

@@ -64,7 +64,7 @@ pub fn rollback(repository: &Repository, run: &str) -> Result<Rollback, GitError
     let base = repository.reference(&base_reference(run))?;
     let on_branch = on_branch(repository, &branch, base.as_ref())?;
     let of_run =
-        |commit: &&OnBranch| commit.run == run && commit.unverified.is_empty() && commit.reverts.is_empty();
+        |commit: &&OnBranch| commit.run == run && commit.handed_over.is_empty() && commit.reverts.is_empty();
     let (Some(last), Some(first)) =
         (on_branch.iter().find(of_run), on_branch.iter().rfind(|commit| of_run(commit)))
     else {

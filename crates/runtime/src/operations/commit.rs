@@ -10,10 +10,14 @@ use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, LaneTree, Trouble};
 use remand_kernel::evidence::{self, RowPhase, Ruled, Size};
 use remand_ledger::fact::NoteKind;
+use remand_ledger::{Reader, RunId};
 use std::path::Path;
 
 /// The longest subject line.
 const SUBJECT: usize = 72;
+
+/// What a note begins with that says why there is no commit.
+const NOT_COMMITTED: &str = "not committed: ";
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let mut done = Done::saying("committed");
@@ -63,9 +67,10 @@ fn ended(job: &Job, done: Done, last: FinalCommit) -> Done {
     match last {
         FinalCommit::Committed { commit } => committed(job, done, &commit),
         FinalCommit::NothingToCommit => refused(done, "the run changed nothing"),
-        FinalCommit::HookRefused { output } => {
-            refused(done, &format!("a commit hook refused: {}", job.site.redact(output.trim())))
-        }
+        FinalCommit::HookRefused { output } => match output.trim() {
+            "" => refused(done, "a commit hook refused, and said nothing"),
+            output => refused(done, &format!("a commit hook refused: {}", job.site.redact(output))),
+        },
         FinalCommit::HookChangedTree { .. } => refused(done, "a commit hook changed the tree a second time"),
     }
 }
@@ -116,8 +121,14 @@ fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalComm
 
 fn refused(mut done: Done, why: &str) -> Done {
     done.report.says = "hook-refused".to_string();
-    done.note(NoteKind::Warning, why);
+    done.note(NoteKind::Warning, format!("{NOT_COMMITTED}{why}"));
     done
+}
+
+/// Why the last attempt to commit the work of the run came to nothing, if there was one.
+pub fn why_not(reader: &Reader, run: &RunId) -> Result<Option<String>, Trouble> {
+    let notes = reader.notes(run)?;
+    Ok(notes.iter().rev().find_map(|note| note.text.strip_prefix(NOT_COMMITTED).map(str::to_string)))
 }
 
 /// A line that fits.

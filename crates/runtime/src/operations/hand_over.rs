@@ -1,6 +1,6 @@
 //! `hand-over`: the work is left to the user, with the commands to take or discard it (EP-24).
 
-use super::Done;
+use super::{Done, commit};
 use crate::workshop::{Job, LaneTree, Trouble};
 use remand_ledger::fact::NoteKind;
 
@@ -8,11 +8,17 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     // The last change may not be on the main line yet.
     LaneTree::as_it_is(job)?;
     let _main = job.site.hold_main();
-    let over = job.site.trees.hand_over(&job.id.to_string())?;
+    let trees = &job.site.trees;
     let mut done = Done::saying("done");
-    let confidence = job.state.confidence.name();
+    if trees.main_state()?.tree == trees.base_tree()? {
+        done.note(NoteKind::Warning, "nothing was changed, so there is nothing to commit or to take");
+        return Ok(done);
+    }
+    let over = trees.hand_over(&job.id.to_string())?;
+    let why = commit::why_not(&job.site.reader()?, &job.site.run)?;
+    let why = why.unwrap_or_else(|| format!("confidence {}", job.state.confidence.name()));
     let text = format!(
-        "nothing was committed for you (confidence {confidence}); take the work with `{}`, or discard it with `{}`",
+        "nothing was committed for you ({why}); take the work with `{}`, or discard it with `{}`",
         over.take, over.discard
     );
     done.note(NoteKind::Warning, text);
