@@ -8,6 +8,7 @@ use crate::table::Ink;
 use crate::terminal::{self, Reply, Terminal};
 use crate::workplace::{Workplace, environment, internal, of_ledger};
 use remand_kernel::Event;
+use remand_kernel::event::Grants;
 use remand_kernel::ids::{CommandId, Lane, PhaseId};
 use remand_kernel::state::End;
 use remand_ledger::fact::NoteKind;
@@ -185,6 +186,7 @@ pub fn answered(gate: &GateRow, option: &str, note: &str) -> Result<Event, Failu
         by: user(),
         note: note.to_string(),
         flags: Vec::new(),
+        grants: Grants::AskedFor,
     })
 }
 

@@ -37,6 +37,9 @@ pub enum Event {
         by: String,
         note: String,
         flags: Vec<(String, bool)>,
+        /// What it grants where it lets the run go on past a limit.
+        #[serde(default)]
+        grants: Grants,
     },
     Cancelled {
         by: String,
@@ -132,8 +135,27 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The name of the limit on time, which the host sees reached while a dispatch is under way.
+    pub const DISPATCHES: &str = "dispatches";
+    pub const TOKENS: &str = "tokens";
+    /// The host sees this one reached while a dispatch is under way.
     pub const TIME: &str = "time";
+    pub const MONEY: &str = "money";
+    /// A limit on tokens of which some are unknown.
+    pub const UNTOLD: &str = "tokens (it cannot be kept: some are unknown, and dispatches are not limited)";
+    /// A limit on money where costs are unknown.
+    pub const UNPRICED: &str =
+        "money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited)";
+}
+
+/// How much a human grants who lets a run go on past a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grants {
+    /// As much again of every limit, asked about or not; so it is in journals of versions that do not tell.
+    #[default]
+    Everything,
+    /// As much again of the limit that was asked about.
+    AskedFor,
 }
 
 /// What one command used.

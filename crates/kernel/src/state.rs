@@ -69,7 +69,7 @@ pub struct State {
     /// Commands kept back while the run is paused.
     pub deferred: Vec<Command>,
     pub limits: Limits,
-    /// What had been used when a human last let the run go on past its limits; they hold anew from there.
+    /// What had been used when a human last let the run go on past a limit, by limit; it holds anew from there.
     pub granted: Used,
     pub used: Used,
 }

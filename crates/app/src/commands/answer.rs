@@ -43,9 +43,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::user(what, format!("answer with one of {}", options.join(", "))));
     }
     let event = match driving::answered(&gate, &args.option, &note)? {
-        Event::Answered { id, option, by, note, .. } => {
+        Event::Answered { id, option, by, note, grants, .. } => {
             let flags = args.flags.iter().map(|flag| (flag.clone(), true)).collect();
-            Event::Answered { id, option, by, note, flags }
+            Event::Answered { id, option, by, note, flags, grants }
         }
         other => other,
     };

@@ -11,6 +11,7 @@ use crate::progress::Stop;
 use crate::workplace::{Workplace, environment, internal, of_ledger};
 use clap::Parser;
 use remand_kernel::Event;
+use remand_kernel::event::Grants;
 use remand_kernel::gaps::RetryMode;
 use remand_ledger::RunId;
 use remand_ledger::query::{GateRow, RunRow};
@@ -130,7 +131,14 @@ impl<'c> Show<'c> {
                 let flags = answer.set.iter().map(|flag| (flag.clone(), true)).collect();
                 let id = driving::gate_id(gate)?;
                 let (option, note) = (answer.option.clone(), answer.note.clone());
-                Ok(Event::Answered { id, option, by: ACTOR.to_string(), note, flags })
+                Ok(Event::Answered {
+                    id,
+                    option,
+                    by: ACTOR.to_string(),
+                    note,
+                    flags,
+                    grants: Grants::AskedFor,
+                })
             }
             Turn::RollBack(back) => {
                 self.story.answer(gate, &format!("rolls back to round {}", back.to), &back.note);

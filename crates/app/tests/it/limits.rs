@@ -81,6 +81,31 @@ fn a_limit_on_tokens_is_kept_although_an_agent_does_not_tell_them() {
     assert_eq!(place.remand(&["audit"]).code, 0);
 }
 
+// CORE-07 CORE-11
+#[test]
+fn go_on_at_one_limit_lifts_no_other() {
+    let place = Place::configured(TRIVIAL);
+    let shown = place.quick(&Script::quick(), &["--budget-dispatches", "1", "--budget-money", "0.005"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    let asked = || place.reader().open_gates().expect("gates").pop().expect("a hold");
+    assert_eq!(asked().limit(), Some("dispatches"));
+    let gate = place.remand(&["gates", "--json"]);
+    let gate: Value = serde_json::from_str(&gate.out).expect("JSON");
+    let does = &gate["gates"][0]["answers"][0]["does"];
+    assert_eq!(does, "goes on with as much again of the limit on dispatches, and of no other");
+
+    let shown = place.remand(&["answer", "latest", "go-on"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    assert_eq!(asked().limit(), Some("money"), "0.01 of 0.005 are spent");
+    let status = place.remand(&["status", "latest"]).out;
+    assert!(status.contains("0.01 of 0.005, 0.00 left"), "{status}");
+    assert!(status.contains("0 of 1 since it was let go on, 1 left"), "{status}");
+
+    let shown = place.remand(&["answer", "latest", "go-on"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(place.remand(&["audit"]).code, 0);
+}
+
 // CORE-07
 #[test]
 fn an_agent_at_work_is_stopped_at_the_limit_on_time_and_a_human_is_asked() {

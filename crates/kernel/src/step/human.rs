@@ -4,6 +4,7 @@ use super::follow::Ruled;
 use super::seats::open_seat;
 use super::{Note, Refusal, Stepper};
 use crate::command::Command;
+use crate::event::Grants;
 use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
 use crate::program::{Action, Scope, Work};
 use crate::ruling::{Charge, Rule, Ruling, Verdict, Why};
@@ -22,12 +23,13 @@ impl Stepper<'_> {
         by: &str,
         note: &str,
         flags: &[(String, bool)],
+        grants: Grants,
     ) -> Result<(), Refusal> {
         if self.state.stage == Stage::Fresh {
             return Err(Refusal::NotStarted);
         }
         if self.state.hold.as_ref().is_some_and(|hold| hold.id == id) {
-            return self.answered_hold(option, by, note);
+            return self.answered_hold(option, by, note, grants);
         }
         if id.seat == u16::MAX {
             return self.late(id);
@@ -73,7 +75,7 @@ impl Stepper<'_> {
         Refusal::NotOffered { option: option.to_string(), offered: names.join(", ") }
     }
 
-    fn answered_hold(&mut self, option: &str, by: &str, note: &str) -> Result<(), Refusal> {
+    fn answered_hold(&mut self, option: &str, by: &str, note: &str, grants: Grants) -> Result<(), Refusal> {
         let signal = [GO_ON, STOP].into_iter().find(|signal| self.program.signal(*signal) == option);
         let Some(signal) = signal else {
             return Err(self.not_offered(option, &[GO_ON, STOP]));
@@ -97,8 +99,11 @@ impl Stepper<'_> {
         match hold.cause {
             // Somebody is there now, so the question itself is put, whatever the mode.
             HoldCause::Route => self.ask_again(hold.id.lane),
-            HoldCause::Limit { .. } => {
-                self.state.granted = self.state.used;
+            HoldCause::Limit { limit } => {
+                match grants {
+                    Grants::AskedFor => self.grant(&limit),
+                    Grants::Everything => self.state.granted = self.state.used,
+                }
                 self.issue_held();
             }
             HoldCause::Environment { .. } => self.issue_held(),

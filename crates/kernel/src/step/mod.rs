@@ -99,9 +99,9 @@ pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step,
         Event::Started(start) => stepper.start(start)?,
         Event::Ended { id, outcome, usage } => stepper.ended(*id, outcome, usage)?,
         Event::Interrupted { id, began, usage } => stepper.interrupted(*id, *began, usage)?,
-        Event::Answered { id, option, by, note, flags } => {
+        Event::Answered { id, option, by, note, flags, grants } => {
             stepper.answered = Some(*id);
-            stepper.answered(*id, option, by, note, flags)?;
+            stepper.answered(*id, option, by, note, flags, *grants)?;
         }
         Event::Cancelled { by } => stepper.cancelled(by)?,
         Event::Paused { by } => stepper.paused(by)?,

@@ -177,21 +177,34 @@ impl Stepper<'_> {
             limit.is_some() && limits.dispatches.is_none() && unknown > granted
         };
         if over(limits.dispatches, used.dispatches, granted.dispatches) {
-            Some("dispatches")
+            Some(Limits::DISPATCHES)
         } else if over(limits.tokens, used.tokens, granted.tokens) {
-            Some("tokens")
+            Some(Limits::TOKENS)
         } else if over(limits.time, used.time, granted.time) {
             Some(Limits::TIME)
         } else if over(limits.money, used.money, granted.money) {
-            Some("money")
+            Some(Limits::MONEY)
         } else if unkept(limits.tokens, used.untold, granted.untold) {
-            Some("tokens (it cannot be kept: some are unknown, and dispatches are not limited)")
+            Some(Limits::UNTOLD)
         } else if limits.tokens.is_none() && unkept(limits.money, used.unpriced, granted.unpriced) {
-            Some(
-                "money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited)",
-            )
+            Some(Limits::UNPRICED)
         } else {
             None
+        }
+    }
+
+    /// Lets a limit hold anew from here, and no other.
+    pub(super) fn grant(&mut self, limit: &str) {
+        let (granted, used) = (&mut self.state.granted, self.state.used);
+        match limit {
+            Limits::DISPATCHES => granted.dispatches = used.dispatches,
+            Limits::TOKENS => granted.tokens = used.tokens,
+            Limits::TIME => granted.time = used.time,
+            Limits::MONEY => granted.money = used.money,
+            Limits::UNTOLD => granted.untold = used.untold,
+            Limits::UNPRICED => granted.unpriced = used.unpriced,
+            // An agent's own budget is none of the run's limits.
+            _ => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Projection;
 use crate::column::Json;
 use crate::error::Fault;
-use crate::query::{GateOption, WithheldOption};
+use crate::query::{GateOption, LIMIT_ASKED, WithheldOption};
 use remand_kernel::command::{Question, QuestionKind};
 use remand_kernel::ids::{CommandId, Lane, PhaseId, SignalId};
 use remand_kernel::program::{Program, Work};
@@ -127,7 +127,7 @@ impl Projection<'_> {
         let hold = self.lived.state.hold.as_ref().map(|hold| &hold.cause);
         match hold {
             Some(HoldCause::Environment { .. }) => format!("The environment failed: {reason}. Go on?"),
-            Some(HoldCause::Limit { .. }) => format!("The limit on {reason} is reached. Go on?"),
+            Some(HoldCause::Limit { .. }) => format!("{}{reason}{}", LIMIT_ASKED.0, LIMIT_ASKED.1),
             Some(HoldCause::Route) | None => format!("The run holds: {reason}. Go on?"),
         }
     }

@@ -101,7 +101,7 @@ impl Projection<'_> {
         match self.lived.event {
             Event::Ended { id, outcome, usage } => self.ended(*id, outcome, usage, untold),
             Event::Interrupted { id, began: true, usage } => self.interrupted(*id, usage, untold),
-            Event::Answered { id, option, by, note, flags } => {
+            Event::Answered { id, option, by, note, flags, .. } => {
                 self.answered(*id, gate::Answer { option, by, note, flags })
             }
             Event::Started(_)

@@ -14,6 +14,9 @@ const COLUMNS: &str =
 
 const STANDS: &str = "answered_at IS NULL AND withdrawn_at IS NULL";
 
+/// What the question of a hold at a limit says before and after the name of the limit.
+pub(crate) const LIMIT_ASKED: (&str, &str) = ("The limit on ", " is reached. Go on?");
+
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -83,6 +86,12 @@ impl GateRow {
     /// Tells whether it waits for an answer.
     pub fn is_open(&self) -> bool {
         self.answered_at.is_none() && self.withdrawn_at.is_none()
+    }
+
+    /// The limit that it asks about, by the name that the kernel gave it.
+    pub fn limit(&self) -> Option<&str> {
+        let words = self.question.strip_prefix(LIMIT_ASKED.0)?;
+        words.strip_suffix(LIMIT_ASKED.1).filter(|_| self.kind == GateKind::Hold)
     }
 }
 

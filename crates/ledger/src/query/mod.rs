@@ -38,6 +38,7 @@ pub use cost::{CostBy, CostRow};
 pub use defect::{Attempts, DefectRow, ReattributionRow, Resolution, Shared};
 pub use dispatch::{DispatchRow, DispatchStatus, interrupted};
 pub use finding::FindingRow;
+pub(crate) use gate::LIMIT_ASKED;
 pub use gate::{GateKind, GateOption, GateRow, WithheldOption};
 pub use journal::{JournalRow, SnapshotRow};
 pub use note::NoteRow;

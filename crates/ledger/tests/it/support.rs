@@ -1,7 +1,7 @@
 //! Ledgers in temporary folders, and runs of shipped workflows that are written into them.
 
 use remand_kernel::command::Command;
-use remand_kernel::event::{Event, Item, Mode, Outcome, Report, Start, Usage};
+use remand_kernel::event::{Event, Grants, Item, Mode, Outcome, Report, Start, Usage};
 use remand_kernel::evidence::{RowPhase, Tier};
 use remand_kernel::finding::{Category, Finding, Place, Severity};
 use remand_kernel::signal::Failure;
@@ -185,6 +185,7 @@ impl Life {
             by: "ada".to_string(),
             note: "looks right".to_string(),
             flags: Vec::new(),
+            grants: Grants::AskedFor,
         }
     }
 }

@@ -61,7 +61,7 @@ impl<'o> Observer<'o> {
             Event::Ended { id, outcome: Outcome::Said(report), .. } if id.lane == Lane::Main => {
                 self.ended(*id, report, row, approach);
             }
-            Event::Answered { id, option, by, note, flags } => {
+            Event::Answered { id, option, by, note, flags, .. } => {
                 let answer = Answer {
                     at: row.at,
                     status: self.history.status(),

@@ -4,7 +4,7 @@ use super::happening::{Happening, Says, WalkError};
 use crate::diagnostic::suggest;
 use crate::explore::bound::happy_signal;
 use remand_kernel::command::{Command, QuestionKind};
-use remand_kernel::event::{Event, Item, Start, Usage};
+use remand_kernel::event::{Event, Grants, Item, Start, Usage};
 use remand_kernel::ids::{CommandId, Lane};
 use remand_kernel::program::{Program, Work};
 use remand_kernel::view::{self, RulingView};
@@ -251,7 +251,8 @@ impl<'p> Walker<'p> {
         let by = if happening.by.is_empty() { "a human".to_string() } else { happening.by.clone() };
         let happened = format!("{}: {by} answers {option}", self.phase_title(id));
         let flags = happening.flags.clone();
-        let event = Event::Answered { id, option, by, note: happening.note.clone(), flags };
+        let (note, grants) = (happening.note.clone(), Grants::AskedFor);
+        let event = Event::Answered { id, option, by, note, flags, grants };
         self.feed(event, happened).map(|_| ())
     }
 

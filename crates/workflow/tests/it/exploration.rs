@@ -4,7 +4,7 @@ use crate::support::{feature, finding, injected_by, issue, quick, security_block
 use proptest::prelude::*;
 use remand_kernel::change::Digest;
 use remand_kernel::command::{Command, QuestionKind};
-use remand_kernel::event::{Event, Item, Mode, Outcome, Report, Start, Usage};
+use remand_kernel::event::{Event, Grants, Item, Mode, Outcome, Report, Start, Usage};
 use remand_kernel::finding::Finding;
 use remand_kernel::ids::{CommandId, Lane, PhaseId, SignalId};
 use remand_kernel::program::{Action, Program, Work, is_detector};
@@ -192,7 +192,8 @@ fn injections(program: &Program, state: &State, id: CommandId, signal: SignalId)
 }
 
 fn answer(id: CommandId, option: &str, flags: Vec<(String, bool)>) -> Event {
-    Event::Answered { id, option: option.to_string(), by: "a human".to_string(), note: String::new(), flags }
+    let (by, note) = ("a human".to_string(), String::new());
+    Event::Answered { id, option: option.to_string(), by, note, flags, grants: Grants::AskedFor }
 }
 
 fn ended(id: CommandId, outcome: Outcome) -> Event {

@@ -3,7 +3,7 @@
 //! `FUZZ_SECONDS=600 cargo test -p remand-workflow --release fuzz` looks for ten minutes.
 
 use remand_kernel::command::{Command, QuestionKind};
-use remand_kernel::event::{Event, Item, Mode, Outcome, Start, Usage};
+use remand_kernel::event::{Event, Grants, Item, Mode, Outcome, Start, Usage};
 use remand_kernel::program::{Program, Work};
 use remand_kernel::{State, step};
 use remand_workflow::explore::bound;
@@ -131,6 +131,7 @@ fn answer(program: &Program, command: &Command, dice: &mut Dice) -> Event {
         by: "a human".to_string(),
         note: String::new(),
         flags: Vec::new(),
+        grants: Grants::AskedFor,
     };
     let said = match command {
         Command::Ask(question) if question.kind != QuestionKind::Phase => return answered("stop"),

@@ -5,6 +5,7 @@ use crate::commands::findings::{Tally, tally};
 use crate::exit::Failure;
 use crate::table::{Cell, Fit, Ink, Table, Tone, amount, indented, line};
 use crate::workplace::of_ledger;
+use remand_kernel::event::Limits;
 use remand_ledger::Reader;
 use remand_ledger::query::{GateRow, RunRow};
 use remand_runtime::clock;
@@ -40,7 +41,7 @@ impl<'g> Asked<'g> {
             .map(|option| {
                 json!({
                     "option": option.name,
-                    "does": does(&option.name, option.action.as_deref()),
+                    "does": does(&option.name, option.action.as_deref(), self.gate.limit()),
                     "default": self.gate.default.as_ref() == Some(&option.name),
                     "command": answer_with(self.gate, self.open, &option.name),
                 })
@@ -102,7 +103,7 @@ impl<'g> Asked<'g> {
         let mut table = Table::list(&[Fit::Whole, Fit::Whole, Fit::Wrap], 2);
         for option in &self.gate.options {
             let is_default = self.gate.default.as_ref() == Some(&option.name);
-            let does = does(&option.name, option.action.as_deref());
+            let does = does(&option.name, option.action.as_deref(), self.gate.limit());
             table.row(vec![
                 Cell::new(if is_default { "*" } else { "-" }),
                 Cell::new(line::cut(&line::one(&option.name), LABEL)).toned(Tone::Strong),
@@ -113,13 +114,19 @@ impl<'g> Asked<'g> {
     }
 }
 
-/// What an option does, for somebody who has never seen the workflow.
-fn does(option: &str, action: Option<&str>) -> String {
+/// What an option does, for somebody who has never seen the workflow; of a hold at a limit, what it grants.
+fn does(option: &str, action: Option<&str>, limit: Option<&str>) -> String {
     let Some(action) = action else {
-        return match option {
-            "go-on" => "goes on with the run".to_string(),
-            "stop" => "ends the run".to_string(),
-            other => other.to_string(),
+        return match (option, limit) {
+            ("go-on", Some(limit @ (Limits::DISPATCHES | Limits::TOKENS | Limits::TIME | Limits::MONEY))) => {
+                format!("goes on with as much again of the limit on {limit}, and of no other")
+            }
+            ("go-on", Some(Limits::UNTOLD | Limits::UNPRICED)) => {
+                "goes on with what is unknown so far, and lifts no limit".to_string()
+            }
+            ("go-on", Some(_) | None) => "goes on with the run".to_string(),
+            ("stop", _) => "ends the run".to_string(),
+            (other, _) => other.to_string(),
         };
     };
     let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
@@ -148,6 +155,7 @@ mod tests {
     // EP-12
     #[test]
     fn every_action_of_an_option_is_described_in_words() {
+        let does = |option, action| does(option, action, None);
         assert_eq!(does("approve", Some("next")), "goes on to the next phase");
         assert_eq!(does("revise", Some("remand plan")), "sends the work back to plan");
         assert_eq!(
@@ -155,5 +163,14 @@ mod tests {
             "ends the run: the user does not want it"
         );
         assert_eq!(does("go-on", None), "goes on with the run");
+    }
+
+    // CORE-07
+    #[test]
+    fn what_goes_on_past_a_limit_says_how_far() {
+        let does = |limit| does("go-on", None, Some(limit));
+        assert_eq!(does(Limits::MONEY), "goes on with as much again of the limit on money, and of no other");
+        assert_eq!(does(Limits::UNTOLD), "goes on with what is unknown so far, and lifts no limit");
+        assert_eq!(does("an agent's own budget"), "goes on with the run");
     }
 }

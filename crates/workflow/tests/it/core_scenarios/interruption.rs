@@ -2,7 +2,7 @@
 
 use crate::support::{Run, Setup, feature, issue, quick, spec, task, ticket};
 use remand_kernel::command::Command;
-use remand_kernel::event::{Event, Outcome, Report, Usage};
+use remand_kernel::event::{Event, Grants, Outcome, Report, Usage};
 use remand_kernel::ids::{CommandId, Lane, PhaseId};
 use remand_kernel::state::State;
 use remand_kernel::step::Note;
@@ -305,6 +305,7 @@ fn before_the_start_nothing_but_cancel_is_taken() {
             by: by(),
             note: String::new(),
             flags: Vec::new(),
+            grants: Grants::AskedFor,
         },
         Event::ApproachRemoved { at: 0, by: by() },
     ];
@@ -369,6 +370,7 @@ fn an_answer_may_set_only_the_flags_of_its_question() {
             by: "ada".to_string(),
             note: String::new(),
             flags: vec![("prototype-wanted".to_string(), true)],
+            grants: Grants::AskedFor,
         },
     );
     assert!(matches!(refused, Err(Refusal::UnknownName { what: "flag of this question", .. })));
@@ -419,6 +421,7 @@ fn answer(run: &mut Run, id: CommandId, option: &str) -> Result<Step, Refusal> {
         by: "ada".to_string(),
         note: String::new(),
         flags: Vec::new(),
+        grants: Grants::AskedFor,
     };
     step(run, event)
 }

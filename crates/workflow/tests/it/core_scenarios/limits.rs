@@ -3,7 +3,7 @@
 use crate::support::{Run, Setup, feature, quick, task};
 use remand_kernel::change::Digest;
 use remand_kernel::command::{Command, QuestionKind};
-use remand_kernel::event::{Event, Limits, Outcome, Report, Usage};
+use remand_kernel::event::{Event, Grants, Limits, Outcome, Report, Usage};
 use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use remand_kernel::state::State;
@@ -129,6 +129,68 @@ fn go_on_lets_the_run_have_as_much_again() {
     assert_eq!(run.commands(), "dispatch reviewer for review");
     run.says("review", "needs-revision");
     assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+}
+
+// CORE-07, CORE-11
+#[test]
+fn go_on_at_one_limit_lifts_no_other() {
+    let mut run = limited(Limits { money: Some(500), dispatches: Some(1), ..Limits::default() });
+    implements(&mut run, Usage { money: Some(400), ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+    run.says("hold", "go-on");
+    assert_eq!(run.commands(), "dispatch reviewer for review");
+    ends(&mut run, "needs-revision", Usage { money: Some(200), ..Usage::default() });
+    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+    run.says("hold", "go-on");
+    assert_eq!(run.commands(), "ask whether to go on: money: go-on, stop", "600 of 500 are used");
+    run.says("hold", "go-on");
+    assert_eq!(run.commands(), "dispatch implementer for implement");
+    let granted = run.walker.state.granted;
+    assert_eq!((granted.dispatches, granted.money, granted.tokens), (2, 600, 0));
+}
+
+// CORE-07, CORE-11
+#[test]
+fn go_on_past_costs_that_are_unknown_lifts_no_limit_on_those_that_are_known() {
+    let mut run = limited(Limits { money: Some(500), ..Limits::default() });
+    implements(&mut run, Usage { money: None, ..Usage::default() });
+    run.says("verify", "passed").says("hold", "go-on");
+    ends(&mut run, "needs-revision", Usage { money: Some(500), ..Usage::default() });
+    assert_eq!(run.commands(), "ask whether to go on: money: go-on, stop");
+}
+
+// CORE-07
+#[test]
+fn go_on_with_an_agent_whose_own_budget_is_spent_lifts_no_limit_of_the_run() {
+    let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
+    let id = run.walker.open.first().and_then(Command::id).expect("open");
+    let outcome = Outcome::Failed { failure: Failure::OverBudget, detail: String::new(), in_a_row: 0 };
+    let usage = Usage { tokens: Some(600), ..Usage::default() };
+    run.walker.feed(Event::Ended { id, outcome, usage }, "over budget".to_string()).expect("taken");
+    assert_eq!(run.commands(), "ask whether to go on: an agent's own budget: go-on, stop");
+    run.says("hold", "go-on");
+    implements(&mut run, Usage { tokens: Some(400), ..Usage::default() });
+    run.says("verify", "passed");
+    assert_eq!(run.commands(), "ask whether to go on: tokens: go-on, stop");
+}
+
+// CORE-07, EP-28
+#[test]
+fn in_journals_that_do_not_tell_what_go_on_grants_it_grants_everything() {
+    let mut run = limited(Limits { money: Some(500), dispatches: Some(1), ..Limits::default() });
+    implements(&mut run, Usage { money: Some(400), ..Usage::default() });
+    run.says("verify", "passed");
+    let id = run.walker.state.hold.as_ref().expect("a hold").id;
+    let old =
+        serde_json::json!({"answered": {"id": id, "option": "go-on", "by": "ada", "note": "", "flags": []}});
+    let event: Event = serde_json::from_value(old).expect("an event");
+    assert!(matches!(event, Event::Answered { grants: Grants::Everything, .. }), "{event:?}");
+    run.walker.feed(event, "ada goes on".to_string()).expect("taken");
+    assert_eq!(run.walker.state.granted.money, 400);
+    ends(&mut run, "needs-revision", Usage { money: Some(200), ..Usage::default() });
+    run.says("hold", "go-on");
+    assert_eq!(run.commands(), "dispatch implementer for implement");
 }
 
 // CORE-07
