@@ -60,7 +60,7 @@ impl LedgerError {
                  and where they are moved away, a new ledger is begun"
             }
             LedgerError::Newer { .. } => "use the newer program that wrote it",
-            LedgerError::Older { .. } => "run any command that writes, such as `remand run`, to convert it",
+            LedgerError::Older { .. } => "run the command again: it brings the ledger up to date",
             LedgerError::Unwritable { .. } => {
                 "give yourself write permission on the file and its folder, or set another state directory"
             }

@@ -33,6 +33,7 @@ mod terminal;
 mod ticket;
 mod trust;
 mod tsp;
+mod upgrading;
 mod walks;
 
 mod agents;

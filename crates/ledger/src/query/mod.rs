@@ -67,8 +67,18 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens a ledger for reading.
+    /// Opens a ledger for reading. One of an older format is brought up to date before.
     pub fn open(path: &Path) -> Result<Reader, LedgerError> {
+        match Reader::open_current(path) {
+            Err(LedgerError::Older { .. }) => {
+                drop(Ledger::open(path)?);
+                Reader::open_current(path)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_current(path: &Path) -> Result<Reader, LedgerError> {
         match path.try_exists() {
             Ok(true) => {}
             Ok(false) => return Err(LedgerError::Missing { path: path.to_path_buf() }),
