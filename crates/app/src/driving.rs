@@ -4,7 +4,7 @@ use crate::cli;
 use crate::commands::{Context, gates};
 use crate::exit::{Exit, Failure, print, print_json, print_line, tell};
 use crate::progress::{self, Stop};
-use crate::table::Ink;
+use crate::table::{Ink, line};
 use crate::terminal::{self, Reply, Terminal};
 use crate::workplace::{Workplace, environment, internal, of_ledger};
 use remand_kernel::Event;
@@ -279,7 +279,7 @@ fn report(
     let mut text = String::new();
     match standing {
         Standing::Over(_) => {
-            let ended = row.ended.as_deref().unwrap_or("over");
+            let ended = line::one(row.ended.as_deref().unwrap_or("over"));
             let notes = reader.notes(run).map_err(|error| of_ledger(&error))?;
             let confidence = row.trusted().name();
             text.push_str(&format!("\nrun {run}: {ended}, confidence {confidence}\n"));

@@ -1,5 +1,6 @@
 //! Exit codes and the one place that prints errors.
 
+use crate::table::Ink;
 use remand_runtime::ordered;
 use std::io::Write;
 use std::process::ExitCode;
@@ -97,13 +98,14 @@ impl Failure {
     }
 }
 
-/// Writes a line to standard error. There is nobody left to tell when that fails.
+/// Writes a line to standard error, harmless. There is nobody left to tell when that fails.
 pub fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", Ink::of_stderr().harmless(line));
 }
 
-/// Writes to standard output; a reader that went away is no error.
+/// Writes to standard output, harmless; a reader that went away is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    let text = Ink::of_stdout().harmless(text);
     let mut out = std::io::stdout().lock();
     let written = out
         .write_all(text.as_bytes())
@@ -132,8 +134,7 @@ pub fn print_line(value: &serde_json::Value) -> Result<(), Failure> {
 
 /// Control characters that JSON lets through and a terminal would obey, as escapes that mean the same.
 pub fn escaped(json: &str) -> String {
-    let obeyed =
-        |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     if !json.contains(obeyed) {
         return json.to_string();
     }

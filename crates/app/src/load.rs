@@ -2,6 +2,7 @@
 
 use crate::commands::Context;
 use crate::exit::{Exit, Failure, tell};
+use crate::table::Ink;
 use crate::workplace::{environment, here, of_config};
 use remand_runtime::config::{Config, Sources};
 use remand_runtime::pinned::PinnedFile;
@@ -11,7 +12,7 @@ use remand_workflow::foreign::{self, Format};
 use remand_workflow::roles::Roles;
 use remand_workflow::source::{LARGEST, Source};
 use remand_workflow::{Checked, check, check_bytes, diagnostic, shipped, yaml};
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Where a repository keeps roles of its own.
@@ -208,8 +209,10 @@ pub fn print_diagnostics(checked: &Checked) {
 }
 
 pub fn style() -> Style {
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    if colour { Style::Coloured } else { Style::Plain }
+    match Ink::of_stderr() {
+        Ink::Coloured => Style::Coloured,
+        Ink::Plain => Style::Plain,
+    }
 }
 
 /// A source that is refused, with its diagnostics printed.

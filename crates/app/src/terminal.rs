@@ -53,7 +53,8 @@ impl Terminal<'_> {
         let options: Vec<&str> = gate.options.iter().map(|option| option.name.as_str()).collect();
         loop {
             let default = gate.default.as_deref().map_or_else(String::new, |default| format!(" [{default}]"));
-            let _ = write!(std::io::stderr(), "{}{default}> ", options.join("/"));
+            let prompt = line::one(&format!("{}{default}>", options.join("/")));
+            let _ = write!(std::io::stderr(), "{prompt} ");
             let line = match self.next_line(&driven)? {
                 Typed::Line(line) => line,
                 Typed::Overtaken(request) => return Ok(Reply::Overtaken(request)),

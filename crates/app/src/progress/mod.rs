@@ -5,9 +5,9 @@ mod live;
 mod plain;
 mod words;
 
+use crate::table::ink::is_able;
 use remand_runtime::host::Watch;
 use remand_runtime::process::Cancel;
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -72,7 +72,7 @@ impl Drop for AtEnd<'_> {
 pub fn view(json: bool, stop: &Stop) -> Box<dyn Watch> {
     if json {
         Box::new(JsonLines::new(stop.clone()))
-    } else if std::io::stderr().is_terminal() {
+    } else if is_able(&std::io::stderr()) {
         Box::new(Live::new(stop.clone()))
     } else {
         Box::new(Plain::new(stop.clone()))

@@ -1,6 +1,7 @@
 //! One committed step in lines for people.
 
 use crate::table::amount::money;
+use crate::table::line;
 use remand_kernel::event::Limits;
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::ids::{CommandId, Lane};
@@ -15,13 +16,14 @@ use std::time::Duration;
 pub fn lines(news: &News<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for note in &news.facts.notes {
+        let text = line::one(&note.text);
         match note.kind {
-            NoteKind::Violation => lines.push(format!("! violation: {}", note.text)),
-            NoteKind::Degradation => lines.push(format!("! degraded: {}", note.text)),
-            NoteKind::Concern => lines.push(format!("! concern: {}", note.text)),
-            NoteKind::Warning => lines.push(format!("! {}", note.text)),
-            NoteKind::Regression => lines.push(format!("! regression: {}", note.text)),
-            NoteKind::Interrupted => lines.push(format!("! {}", note.text)),
+            NoteKind::Violation => lines.push(format!("! violation: {text}")),
+            NoteKind::Degradation => lines.push(format!("! degraded: {text}")),
+            NoteKind::Concern => lines.push(format!("! concern: {text}")),
+            NoteKind::Warning => lines.push(format!("! {text}")),
+            NoteKind::Regression => lines.push(format!("! regression: {text}")),
+            NoteKind::Interrupted => lines.push(format!("! {text}")),
             NoteKind::Decision | NoteKind::Lesson | NoteKind::Proposal | NoteKind::Mapped => {}
         }
     }
@@ -29,36 +31,33 @@ pub fn lines(news: &News<'_>) -> Vec<String> {
     let failed = |check: &&Check| !check.passed && check.tier.is_some() && check.phase != RowPhase::Review;
     for check in news.facts.checks.iter().filter(failed) {
         let of = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
-        lines.push(format!("  {}{of} failed: {}", check.name, first_line(&check.snippet)));
+        let said = line::first(&check.snippet);
+        let said = if said.is_empty() { "no output" } else { &said };
+        lines.push(format!("  {} failed: {said}", line::one(&format!("{}{of}", check.name))));
     }
     for ruling in &news.step.rulings {
         let shown = view::ruling(news.program, news.state, ruling);
-        lines.push(format!("⇒ {}", shown.line()));
-        lines.push(format!("    by {}: {}", shown.rule, shown.why));
+        lines.push(format!("⇒ {}", line::one(&shown.line())));
+        lines.push(format!("    by {}: {}", shown.rule, line::one(&shown.why)));
     }
     for command in &news.step.commands {
-        match command {
-            Command::Dispatch(_) | Command::Operate { .. } | Command::Finish { .. } => {
-                lines.push(format!("→ {}", view::command(news.program, command)));
-            }
-            Command::Ask(_) => lines.push(format!("? {}", view::command(news.program, command))),
-            Command::Cancel { .. } | Command::Discard { .. } | Command::Restore { .. } => {
-                lines.push(format!("← {}", view::command(news.program, command)));
-            }
-        }
+        let mark = match command {
+            Command::Dispatch(_) | Command::Operate { .. } | Command::Finish { .. } => "→",
+            Command::Ask(_) => "?",
+            Command::Cancel { .. } | Command::Discard { .. } | Command::Restore { .. } => "←",
+        };
+        lines.push(format!("{mark} {}", line::one(&view::command(news.program, command))));
     }
     lines
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no output")
 }
 
 /// A command that is under way, in few words.
 pub fn under_way(program: &Program, command: &Command) -> Option<(CommandId, String)> {
     let id = command.id()?;
     match command {
-        Command::Dispatch(_) | Command::Operate { .. } => Some((id, view::command(program, command))),
+        Command::Dispatch(_) | Command::Operate { .. } => {
+            Some((id, line::one(&view::command(program, command))))
+        }
         Command::Ask(_)
         | Command::Cancel { .. }
         | Command::Discard { .. }

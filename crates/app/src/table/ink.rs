@@ -1,6 +1,9 @@
 //! Colour, where it helps and a terminal is there to show it.
 
+use super::line;
+use std::borrow::Cow;
 use std::io::IsTerminal;
+use std::ops::Range;
 
 /// Whether colours are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +26,35 @@ pub enum Tone {
 impl Ink {
     /// Colours on a terminal that knows them, unless `NO_COLOR` is set.
     pub fn of_stdout() -> Ink {
+        Ink::on(&std::io::stdout())
+    }
+
+    /// The same for standard error.
+    pub fn of_stderr() -> Ink {
+        Ink::on(&std::io::stderr())
+    }
+
+    fn on(stream: &impl IsTerminal) -> Ink {
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        if std::io::stdout().is_terminal() && !unwanted && !dumb { Ink::Coloured } else { Ink::Plain }
+        if is_able(stream) && !unwanted { Ink::Coloured } else { Ink::Plain }
+    }
+
+    /// A text with nothing that a terminal obeys but colours, and these only where they are written. All that is printed
+    /// for people goes through here.
+    pub fn harmless(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Ink::Plain => line::clean(text),
+            Ink::Coloured => {
+                let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+                while let Some(colour) = first_colour(rest) {
+                    out.push_str(&line::clean(&rest[..colour.start]));
+                    out.push_str(&rest[colour.clone()]);
+                    rest = &rest[colour.end..];
+                }
+                out.push_str(&line::clean(rest));
+                Cow::Owned(out)
+            }
+        }
     }
 
     pub fn paint(self, tone: Tone, text: &str) -> String {
@@ -40,5 +69,34 @@ impl Ink {
         let body = text.trim_end();
         let rest = &text[body.len()..];
         if body.is_empty() { text.to_string() } else { format!("\u{1b}[{code}m{body}\u{1b}[0m{rest}") }
+    }
+}
+
+/// Whether this is a terminal that knows more than plain lines.
+pub fn is_able(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// The first sequence that sets colours and nothing else.
+fn first_colour(text: &str) -> Option<Range<usize>> {
+    text.match_indices("\u{1b}[").find_map(|(start, begin)| {
+        let parameters = &text[start + begin.len()..];
+        let length = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+        let end = start + begin.len() + length + 1;
+        parameters[length..].starts_with('m').then_some(start..end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CORE-05
+    #[test]
+    fn of_all_escapes_only_colours_reach_a_terminal() {
+        let text = "\u{1b}[1mrun\u{1b}[0m \u{1b}]0;owned\u{7}a\rb\u{9b}2Jc\u{1b}[2J\u{1b}[38;5;12md\u{8}";
+        assert_eq!(Ink::Coloured.harmless(text), "\u{1b}[1mrun\u{1b}[0m a\nbc\u{1b}[38;5;12md");
+        assert_eq!(Ink::Plain.harmless(text), "run a\nbcd");
+        assert_eq!(Ink::Coloured.harmless("\u{1b}[\u{1b}[3"), "");
     }
 }

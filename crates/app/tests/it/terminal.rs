@@ -1,12 +1,12 @@
 //! Gates at a terminal: they are asked there, and what another process asks meanwhile is taken.
 
 use crate::place::Place;
-use crate::rehearsed::{REQUEST, Script, TRIVIAL};
-use remand_ledger::query::RunStage;
+use crate::rehearsed::{REQUEST, Script, TRIVIAL, role};
+use remand_ledger::query::{CheckFilter, RunStage};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -24,14 +24,23 @@ impl Seat {
         let agent = format!("rehearsal:{file}");
         let mut arguments = vec!["run", REQUEST, "--agent", agent.as_str()];
         arguments.extend(more);
+        Seat::at(place.command(&arguments))
+    }
 
+    /// A terminal that knows how to move its cursor, and colours.
+    fn live(place: &Place, arguments: &[&str]) -> Seat {
+        let mut command = place.command(arguments);
+        command.env_remove("NO_COLOR").env("TERM", "xterm");
+        Seat::at(command)
+    }
+
+    fn at(mut command: Command) -> Seat {
         let keys =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
         grantpt(&keys).and_then(|()| unlockpt(&keys)).expect("a terminal that can be opened");
         let name = ptsname(&keys, Vec::new()).expect("its name").into_string().expect("UTF-8");
         let line = OpenOptions::new().read(true).write(true).open(name).expect("the terminal");
         let end = || line.try_clone().expect("a second end");
-        let mut command = place.command(&arguments);
         let driver = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the binary starts");
 
         let keys = File::from(keys);
@@ -103,7 +112,7 @@ fn a_cancel_from_another_process_ends_a_run_that_is_asked_about_at_a_terminal() 
     assert_eq!(seat.code(), 4, "{}", seat.shows());
     assert_eq!(place.latest().stage, RunStage::Cancelled);
     let told = format!("run {}: cancelled by ada, from another process", place.latest().run);
-    assert!(seat.shows().contains(&told), "{}", seat.shows());
+    seat.until(&told);
 }
 
 // EP-12 CORE-17
@@ -134,6 +143,54 @@ fn an_autonomous_run_is_asked_about_too_and_the_end_of_input_leaves_it_waiting()
     seat.types("\u{4}");
 
     assert_eq!(seat.code(), 5, "{}", seat.shows());
-    assert!(seat.shows().contains("no answer; the gate waits"), "{}", seat.shows());
+    seat.until("no answer; the gate waits");
     assert_eq!(place.latest().stage, RunStage::Waiting);
+}
+
+/// What would rename the window, clear the screen and hide what stands before it.
+const HOSTILE: &str = r"\033]0;owned\007\033[2J\302\2332Jbad\rGOOD";
+
+/// A check whose words are hostile, and an implementer that leaves a file with such a name where it may leave none.
+fn hostile() -> (Place, Script) {
+    let place = Place::configured(&format!(
+        "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n[checks.loud]\n\
+         command = '''printf '{HOSTILE}\\n'; test -f sums/sub.py'''\n"
+    ));
+    let leaves = format!("mkdir -p TODO && touch \"$(printf 'TODO/a{HOSTILE}b')\"");
+    (place, Script::quick().with(role("implementer").runs(&leaves)))
+}
+
+fn is_obeyed(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+// CORE-05
+#[test]
+fn what_agents_and_checks_say_is_no_command_to_a_terminal() {
+    let (place, script) = hostile();
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    assert!(shown.err.contains("loud failed: bad") && shown.err.contains("TODO/abad"), "{}", shown.err);
+    let told = [place.remand(&["status", "latest"]).out, place.remand(&["log"]).out, shown.out, shown.err];
+    for text in told {
+        assert!(!text.contains(is_obeyed), "{text:?}");
+    }
+    let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("checks");
+    let loud: Vec<&str> =
+        rows.iter().map(|row| row.snippet.as_str()).filter(|text| !text.is_empty()).collect();
+    assert!(!loud.is_empty() && loud.iter().all(|text| *text == "bad\nGOOD"), "{loud:?}");
+}
+
+// CORE-05
+#[test]
+fn the_live_view_passes_no_command_of_an_agent_on_to_the_terminal() {
+    let (place, script) = hostile();
+    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let mut seat = Seat::live(&place, &["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
+    assert_eq!(seat.code(), 4, "{}", seat.shows());
+    seat.until("look closer");
+    let screen = seat.shows();
+    assert!(screen.contains("TODO/abad"), "{screen}");
+    let obeyed = ["]0;", "\u{1b}[2J", "\u{9b}", "bad\rGOOD"];
+    assert!(!obeyed.iter().any(|part| screen.contains(part)), "{screen:?}");
 }

@@ -1,5 +1,7 @@
 //! The telling part of an output: from the first failure on, or the end.
 
+use crate::contract::clean;
+
 /// The longest snippet, in characters (EP-16).
 pub const LONGEST: usize = 500;
 
@@ -58,26 +60,7 @@ fn tail(text: &str) -> String {
     format!("…{}", whole.unwrap_or(&rest))
 }
 
-/// Text from an output: colours and other control sequences taken out.
+/// Text from an output, without what a terminal would obey; what a line was written over with is a line of its own.
 pub fn plain(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' if chars.peek() == Some(&'[') => {
-                chars.next();
-                while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {}
-            }
-            '\u{1b}' if chars.peek() == Some(&']') => {
-                while chars.next().is_some_and(|c| c != '\u{7}' && c != '\\') {}
-            }
-            '\u{1b}' => {
-                chars.next();
-            }
-            '\r' if chars.peek() == Some(&'\n') => {}
-            c => out.push(c),
-        }
-    }
-    out
+    clean(&String::from_utf8_lossy(bytes)).into_owned()
 }
