@@ -20,6 +20,7 @@ use remand_runtime::host::Beginning;
 use remand_runtime::operations;
 use remand_runtime::papers::{Inherited, Shelf, Unfit};
 use remand_runtime::pinned::{Cache, Choice, MayWrite, Pinned, PinnedRole};
+use remand_runtime::redact::Redactor;
 use remand_runtime::subject::{Kind, Subject};
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
@@ -151,6 +152,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
         agents: agents.chosen(),
         prices: Prices::with(&config.prices),
     };
+    refuse_secrets(&pinned, &redactor)?;
     let pinned = blob(pinned.text().map(String::into_bytes).map_err(|error| {
         Failure::user("the run cannot be pinned", "this is a defect of remand").caused_by(error.to_string())
     })?);
@@ -187,6 +189,28 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
 
 fn blob(bytes: Vec<u8>) -> Blob {
     Blob { id: BlobId::of(&bytes), bytes }
+}
+
+/// What a run is pinned to is kept in the ledger word for word, where no secret may be (EP-30).
+fn refuse_secrets(pinned: &Pinned, redactor: &Redactor) -> Result<(), Failure> {
+    let workflow =
+        (format!("the workflow `{}`", pinned.program.name), serde_json::to_value(&pinned.workflow));
+    let roles =
+        pinned.roles.iter().map(|(title, role)| (format!("the role `{title}`"), serde_json::to_value(role)));
+    let checks =
+        pinned.checks.iter().map(|spec| (format!("the check `{}`", spec.name), serde_json::to_value(spec)));
+    let agents = pinned
+        .agents
+        .iter()
+        .map(|(name, agent)| (format!("the agent `{name}`"), serde_json::to_value(agent)));
+    for (what, value) in std::iter::once(workflow).chain(roles).chain(checks).chain(agents) {
+        if let Some(secret) = value.ok().and_then(|value| redactor.first_in(&value)) {
+            let what = format!("{what} holds a secret, {secret}, and would be kept with the run");
+            let hint = "take it out; a command can read it from a file that is not committed";
+            return Err(Failure::user(what, hint));
+        }
+    }
+    Ok(())
 }
 
 /// A workflow that needs what this version cannot do is refused before anything runs.

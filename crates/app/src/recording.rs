@@ -1,6 +1,7 @@
 //! A rehearsal made from a run: every dispatch with what it changed, returned and used, to be played again (BY-06).
 
-use crate::exit::Failure;
+use crate::driving;
+use crate::exit::{Failure, tell};
 use crate::workplace::{Workplace, of_git, of_ledger};
 use remand_kernel::command::Dispatch;
 use remand_kernel::ids::CommandId;
@@ -9,7 +10,9 @@ use remand_ledger::fact::Telemetry;
 use remand_ledger::{Reader, RunId};
 use remand_runtime::git::{Form, Repository, TreeId};
 use remand_runtime::process::Exit;
+use remand_runtime::redact::Redactor;
 use remand_runtime::rehearsal::{Change, DispatchInfo, Money, Recorded, Recording, Tokens, Usage};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,13 +26,43 @@ pub fn refuse_unfit(file: &Path) -> Result<(), Failure> {
 
 /// Writes the rehearsal of a run, whether it is over or not.
 pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), Failure> {
-    let text = rehearsal(&workplace.repository, &workplace.reader()?, run)?;
+    let mut hidden = Hidden { redactor: driving::redactor(workplace)?, files: BTreeSet::new() };
+    let text = rehearsal(&workplace.repository, &workplace.reader()?, run, &mut hidden)?;
     let mut made = make(file).map_err(|error| unwritable(file, &error))?;
     made.write_all(text.as_bytes()).map_err(|error| {
         // A part of a rehearsal is none.
         let _ = std::fs::remove_file(file);
         unwritable(file, &error)
-    })
+    })?;
+    hidden.tell();
+    Ok(())
+}
+
+/// Takes secrets out of what agents wrote: a recording is made to be handed on (EP-30).
+struct Hidden {
+    redactor: Redactor,
+    /// The files that had some.
+    files: BTreeSet<PathBuf>,
+}
+
+impl Hidden {
+    fn take_out(&mut self, path: &Path, bytes: Vec<u8>) -> Vec<u8> {
+        let redacted = self.redactor.redact_bytes(&bytes).into_owned();
+        if redacted != bytes {
+            self.files.insert(path.to_path_buf());
+        }
+        redacted
+    }
+
+    fn tell(&self) {
+        if !self.files.is_empty() {
+            let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+            tell(&format!(
+                "secrets are left out of {}; played again, the run may come out differently",
+                files.join(", ")
+            ));
+        }
+    }
 }
 
 fn make(file: &Path) -> io::Result<File> {
@@ -41,7 +74,12 @@ fn unwritable(file: &Path, error: &io::Error) -> Failure {
     Failure::user(format!("{} cannot be made", file.display()), hint).caused_by(error.to_string())
 }
 
-fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<String, Failure> {
+fn rehearsal(
+    repository: &Repository,
+    reader: &Reader,
+    run: &RunId,
+    hidden: &mut Hidden,
+) -> Result<String, Failure> {
     let row = reader.run(&run.0).map_err(|error| of_ledger(&error))?;
     let mut recording =
         Recording::new(format!("recorded from run {run}: {}", row.request.lines().next().unwrap_or("")));
@@ -70,7 +108,7 @@ fn rehearsal(repository: &Repository, reader: &Reader, run: &RunId) -> Result<St
             let exit = exit(outcome, telemetry);
             let recorded = Recorded {
                 info,
-                changes: changes(repository, telemetry)?,
+                changes: changes(repository, telemetry, hidden)?,
                 result: telemetry
                     .result
                     .map(|blob| reader.blob(blob))
@@ -139,7 +177,11 @@ fn said(reader: &Reader, telemetry: &Telemetry) -> Result<(String, String), Fail
 }
 
 /// The differences that a dispatch made in its tree.
-fn changes(repository: &Repository, telemetry: &Telemetry) -> Result<Vec<Change>, Failure> {
+fn changes(
+    repository: &Repository,
+    telemetry: &Telemetry,
+    hidden: &mut Hidden,
+) -> Result<Vec<Change>, Failure> {
     let (Some(before), Some(after)) = (&telemetry.before, &telemetry.after) else {
         return Ok(Vec::new());
     };
@@ -150,8 +192,10 @@ fn changes(repository: &Repository, telemetry: &Telemetry) -> Result<Vec<Change>
         let path = changed.path;
         let form = |tree: &TreeId| repository.form(tree, &path).map_err(|error| of_git(&error));
         let (was, is) = (form(&before)?, form(&after)?);
-        let bytes =
-            || Ok(repository.read(&after, &path).map_err(|error| of_git(&error))?.unwrap_or_default());
+        let mut bytes = || {
+            let bytes = repository.read(&after, &path).map_err(|error| of_git(&error))?.unwrap_or_default();
+            Ok::<_, Failure>(hidden.take_out(&path, bytes))
+        };
         // What becomes of another kind makes room first.
         if was != Form::Absent && (was == Form::Symlink) != (is == Form::Symlink) {
             changes.push(Change::Delete { path: path.clone() });

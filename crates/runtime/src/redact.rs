@@ -157,6 +157,18 @@ impl Redactor {
         }
     }
 
+    /// What the first secret in a document would be replaced by.
+    pub fn first_in(&self, value: &Value) -> Option<String> {
+        match value {
+            Value::String(text) => self.spans(text).first().map(|span| span.marker.to_string()),
+            Value::Array(items) => items.iter().find_map(|item| self.first_in(item)),
+            Value::Object(entries) => entries.iter().find_map(|(key, entry)| {
+                self.spans(key).first().map(|span| span.marker.to_string()).or_else(|| self.first_in(entry))
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+
     /// What is to be replaced, in order and without overlap. Spans that overlap become one, so that no rest of a
     /// secret stays beside another.
     fn spans(&self, text: &str) -> Vec<Span<'_>> {

@@ -1,7 +1,7 @@
 //! Secrets: whatever way they come in, nothing that the engine keeps holds them.
 
 use crate::place::{Place, shown};
-use crate::rehearsed::{SUB, Script, finding, role};
+use crate::rehearsed::{SUB, Script, TRIVIAL, finding, implemented, role};
 use serde_json::json;
 use std::path::Path;
 
@@ -26,13 +26,13 @@ fn holding(folder: &Path, secret: &str) -> Vec<String> {
 // EP-30
 #[test]
 fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
-    let encoded = "dG9rLTVmMmM5ZTBiN2Q2YTQ0MzE=";
+    let backwards: String = SECRET.chars().rev().collect();
+    let say = format!("echo {backwards} | rev");
     let place = Place::configured(&format!(
         "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n[checks.loud]\ncommand = \
-         \"echo {encoded} | base64 -d; echo; echo {encoded} | base64 -d >&2; test -f sums/sub.py\"\n\n[secrets]\n\
+         \"{say}; {say} >&2; test -f sums/sub.py\"\n\n[secrets]\n\
          environment = [\"DEPLOY_KEY\"]\n"
     ));
-    let say = format!("echo {encoded} | base64 -d");
     let mut told = finding("R1", "minor", "SECRET");
     told["evidence"] = json!("SECRET");
     let report = json!({
@@ -85,4 +85,61 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
     let mut kept = holding(&place.state(), SECRET);
     kept.retain(|path| !path.ends_with("/sums/key.txt"));
     assert_eq!(kept, Vec::<String>::new());
+}
+
+// EP-30 CORE-18
+#[test]
+fn nothing_that_a_run_is_pinned_to_may_hold_a_secret() {
+    let place = Place::configured(TRIVIAL);
+    let refused = |script: &Script, holder: &str| {
+        let file = place.beside("rehearsal.yaml", &script.text());
+        let mut command = place.command(&[
+            "run",
+            "Subtract",
+            "--workflow",
+            "quick",
+            "--agent",
+            &format!("rehearsal:{file}"),
+        ]);
+        let seen = shown({
+            command.env("DEPLOY_KEY", SECRET);
+            command
+        });
+        assert_eq!(seen.code, 1, "{}{}", seen.out, seen.err);
+        let what = format!("{holder} holds a secret, [secret: DEPLOY_KEY], and would be kept with the run");
+        assert!(seen.err.contains(&what), "{}", seen.err);
+        assert_eq!(holding(&place.state(), SECRET), Vec::<String>::new());
+    };
+    let file = place.project().with_file_name("rehearsal.yaml");
+    refused(
+        &Script::quick().with(role("implementer").writes("key.txt", SECRET)),
+        &format!("the agent `rehearsal:{}`", file.display()),
+    );
+    place.write(
+        "remand.toml",
+        &format!("[checks]\ndetect = false\n\n[checks.pw]\ncommand = \"DB_PASSWORD={SECRET} true\"\n"),
+    );
+    refused(&Script::quick(), "the check `pw`");
+}
+
+// EP-30 BY-06
+#[test]
+fn a_recording_holds_no_secret_that_an_agent_wrote_into_a_file() {
+    let place = Place::configured(TRIVIAL);
+    let backwards: String = SECRET.chars().rev().collect();
+    let work =
+        role("implementer").writes("sums/sub.py", SUB).runs(&format!("echo {backwards} | rev > key.txt"));
+    let script = Script::quick().with(work.says(implemented("")));
+    let file = place.beside("rehearsal.yaml", &script.text());
+    let recording = place.project().with_file_name("recording.yaml");
+    let mut command = place.command(&["run", "Subtract", "--workflow", "quick"]);
+    command.arg("--agent").arg(format!("rehearsal:{file}")).arg("--record").arg(&recording);
+    command.env("DEPLOY_KEY", SECRET);
+
+    let seen = shown(command);
+
+    assert_eq!(seen.code, 0, "{}{}", seen.out, seen.err);
+    assert!(seen.err.contains("secrets are left out of key.txt; played again"), "{}", seen.err);
+    let text = std::fs::read_to_string(recording).expect("the recording");
+    assert!(text.contains("[secret: DEPLOY_KEY]") && !text.contains(SECRET), "{text}");
 }
