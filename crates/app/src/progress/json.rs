@@ -1,9 +1,9 @@
 //! One JSON object a line on standard output for each committed step.
 
-use super::Stop;
+use super::{Stop, words};
 use crate::exit::print_line;
 use remand_kernel::view;
-use remand_runtime::host::{News, Watch};
+use remand_runtime::host::{News, TakenUp, Watch};
 use serde_json::json;
 
 /// Prints what was committed, for programs.
@@ -19,6 +19,18 @@ impl JsonLines {
 }
 
 impl Watch for JsonLines {
+    fn taken_up(&mut self, taken: &TakenUp<'_>) {
+        let under_way =
+            taken.open.iter().filter(|command| words::under_way(taken.program, command).is_some());
+        let line = json!({
+            "run": taken.run,
+            "at": remand_runtime::clock::iso(remand_runtime::clock::now()),
+            "again": under_way.map(|command| view::command(taken.program, command)).collect::<Vec<_>>(),
+            "used": taken.state.used,
+        });
+        let _ = print_line(&line);
+    }
+
     fn published(&mut self, news: &News<'_>) {
         let rulings: Vec<_> =
             news.step.rulings.iter().map(|ruling| view::ruling(news.program, news.state, ruling)).collect();

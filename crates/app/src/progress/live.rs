@@ -3,8 +3,9 @@
 use super::{Stop, words};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use remand_kernel::ids::CommandId;
+use remand_kernel::{Command, Program, State};
 use remand_ledger::RunId;
-use remand_runtime::host::{News, Watch};
+use remand_runtime::host::{News, TakenUp, Watch};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,32 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
+impl Live {
+    /// Shows who is at work by these commands, below all others.
+    fn begin(&mut self, run: &RunId, program: &Program, commands: &[Command]) {
+        for (id, doing) in commands.iter().filter_map(|command| words::under_way(program, command)) {
+            let bar = self.bars.add(ProgressBar::new_spinner());
+            bar.set_style(style("        {spinner} {wide_msg} {elapsed}"));
+            bar.set_message(doing);
+            bar.enable_steady_tick(Duration::from_millis(250));
+            self.at_work.insert((run.clone(), id), bar);
+        }
+    }
+
+    /// Shows where the run is and what it has spent.
+    fn stand(&self, run: &RunId, program: &Program, state: &State) {
+        let spent = words::spent(&state.used, &state.limits);
+        let place = words::place(program, state);
+        self.head.set_message(format!("{run} · {place} · {spent}"));
+    }
+}
+
 impl Watch for Live {
+    fn taken_up(&mut self, taken: &TakenUp<'_>) {
+        self.begin(taken.run, taken.program, taken.open);
+        self.stand(taken.run, taken.program, taken.state);
+    }
+
     fn published(&mut self, news: &News<'_>) {
         let elapsed = words::clock(self.started.elapsed());
         for line in words::lines(news) {
@@ -43,18 +69,8 @@ impl Watch for Live {
                 bar.finish_and_clear();
             }
         }
-        for command in &news.step.commands {
-            if let Some((id, doing)) = words::under_way(news.program, command) {
-                let bar = self.bars.add(ProgressBar::new_spinner());
-                bar.set_style(style("        {spinner} {wide_msg} {elapsed}"));
-                bar.set_message(doing);
-                bar.enable_steady_tick(Duration::from_millis(250));
-                self.at_work.insert((news.run.clone(), id), bar);
-            }
-        }
-        let spent = words::spent(&news.state.used, &news.state.limits);
-        let place = words::place(news.program, news.state);
-        self.head.set_message(format!("{} · {place} · {spent}", news.run));
+        self.begin(news.run, news.program, &news.step.commands);
+        self.stand(news.run, news.program, news.state);
         if news.state.end().is_some() {
             self.head.finish_and_clear();
         }

@@ -2,7 +2,7 @@
 
 use super::{Stop, words};
 use crate::exit::tell;
-use remand_runtime::host::{News, Watch};
+use remand_runtime::host::{News, TakenUp, Watch};
 use std::time::Instant;
 
 /// One line for each thing that happened, with the time since the start.
@@ -18,12 +18,22 @@ impl Plain {
     }
 }
 
-impl Watch for Plain {
-    fn published(&mut self, news: &News<'_>) {
+impl Plain {
+    fn tell(&self, lines: Vec<String>) {
         let elapsed = words::clock(self.started.elapsed());
-        for line in words::lines(news) {
+        for line in lines {
             tell(&format!("{elapsed:>7}  {line}"));
         }
+    }
+}
+
+impl Watch for Plain {
+    fn taken_up(&mut self, taken: &TakenUp<'_>) {
+        self.tell(words::again(taken));
+    }
+
+    fn published(&mut self, news: &News<'_>) {
+        self.tell(words::lines(news));
     }
 
     fn told_to_stop(&self) -> bool {

@@ -9,7 +9,7 @@ use remand_kernel::program::{Program, Work};
 use remand_kernel::state::Used;
 use remand_kernel::{Command, Event, State, view};
 use remand_ledger::fact::{Check, NoteKind};
-use remand_runtime::host::News;
+use remand_runtime::host::{News, TakenUp};
 use std::time::Duration;
 
 /// The lines of one step: what was noticed, what was ruled, what is done about it.
@@ -48,6 +48,14 @@ pub fn lines(news: &News<'_>) -> Vec<String> {
         };
         lines.push(format!("{mark} {}", line::one(&view::command(news.program, command))));
     }
+    lines
+}
+
+/// The lines of a run that is taken up: who is at work again, and what was spent so far.
+pub fn again(taken: &TakenUp<'_>) -> Vec<String> {
+    let under_way = taken.open.iter().filter_map(|command| under_way(taken.program, command));
+    let mut lines: Vec<String> = under_way.map(|(_, doing)| format!("→ again: {doing}")).collect();
+    lines.push(format!("  {} so far", spent(&taken.state.used, &taken.state.limits)));
     lines
 }
 

@@ -1,9 +1,12 @@
 //! Gates at a terminal: they are asked there, and what another process asks meanwhile is taken.
 
+use crate::agents;
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, Script, TRIVIAL, role};
+use crate::three_tasks::{self, await_some};
 use remand_ledger::query::{CheckFilter, RunStage};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::{Child, Command};
@@ -193,4 +196,46 @@ fn the_live_view_passes_no_command_of_an_agent_on_to_the_terminal() {
     assert!(screen.contains("TODO/abad"), "{screen}");
     let obeyed = ["]0;", "\u{1b}[2J", "\u{9b}", "bad\rGOOD"];
     assert!(!obeyed.iter().any(|part| screen.contains(part)), "{screen:?}");
+}
+
+// BY-11
+#[test]
+fn a_resume_shows_at_once_who_is_at_work_again() {
+    let place = three_tasks::place();
+    let (go, rehearsal) = agents::waiting(&place);
+    let begin = three_tasks::arguments(&place, &rehearsal);
+    let mut first = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
+    await_some("the agent", || (agents::started(&place).len() == 1).then_some(()));
+    let stop = |driver: &mut Child| {
+        driver.kill().expect("killed");
+        driver.wait().expect("an end");
+    };
+    stop(&mut first);
+
+    let mut seat = Seat::live(&place, &["resume"]);
+    seat.until("dispatch implementer");
+    seat.until(" dispatches");
+    stop(&mut seat.driver);
+
+    agents::let_go(&go);
+    let shown = place.remand(&["resume", "--json"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let lines: Vec<Value> = shown.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let again = lines[0]["again"].to_string();
+    assert!(again.contains("dispatch implementer"), "{}", shown.out);
+}
+
+// BY-11
+#[test]
+fn plain_lines_of_a_resume_begin_with_who_is_at_work_again() {
+    let place = Place::configured(TRIVIAL);
+    let agent = format!("rehearsal:{}", place.beside("quick.yaml", &Script::quick().text()));
+    let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
+    let died = killed.env("REMAND_DIE_AT", "11").output().expect("the binary runs");
+    assert_eq!(died.status.code(), None, "{died:?}");
+    let shown = place.remand(&["resume"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let again = shown.err.find("→ again: d").expect("who is at work");
+    assert!(again < shown.err.find('⇒').expect("a ruling"), "{}", shown.err);
+    assert!(shown.err.contains(" so far"), "{}", shown.err);
 }

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 pub use effects::{Effects, Issue, Order};
 pub use message::{Ending, Reply};
-pub use watch::{News, Unwatched, Watch};
+pub use watch::{News, TakenUp, Unwatched, Watch};
 
 /// How often the host looks for requests of other processes and for signals.
 const POLL: Duration = Duration::from_millis(50);
@@ -71,6 +71,8 @@ pub struct Host<E> {
     /// Where the locks of runs lie, one folder a run.
     runs_folder: PathBuf,
     runs: BTreeMap<RunId, Driven>,
+    /// What was taken up and is under way again, and nobody was told of yet.
+    taken_up: Vec<(RunId, Vec<Command>)>,
     inbox: Receiver<Message>,
     post: Sender<Message>,
     /// Taken from the inbox, for a later commit: one commit holds at most one event of a run.
@@ -124,6 +126,7 @@ impl<E: Effects> Host<E> {
             effects,
             runs_folder,
             runs: BTreeMap::new(),
+            taken_up: Vec::new(),
             inbox,
             post,
             backlog: VecDeque::new(),
@@ -157,6 +160,7 @@ impl<E: Effects> Host<E> {
             self.perform(run, &unanswered, Issue::Again);
             self.effects.settle();
         }
+        self.taken_up.push((run.clone(), open));
         self.lay_aside(run);
         Ok(())
     }
@@ -215,6 +219,12 @@ impl<E: Effects> Host<E> {
     }
 
     fn drive_on(&mut self, watch: &mut dyn Watch) -> Result<BTreeMap<RunId, Standing>, HostError> {
+        for (run, open) in std::mem::take(&mut self.taken_up) {
+            let driven = self.runs.get(&run).filter(|driven| !driven.under_way.is_empty());
+            if let Some((program, state)) = driven.and_then(Driven::at_hand) {
+                watch.taken_up(&TakenUp { run: &run, program, state, open: &open });
+            }
+        }
         loop {
             self.gather();
             if self.commit(Carry::Out, watch)? == Progress::Made {

@@ -1,7 +1,7 @@
 //! What faces see of a run while this process drives it.
 
 use remand_kernel::step::Step;
-use remand_kernel::{Event, Program, State};
+use remand_kernel::{Command, Event, Program, State};
 use remand_ledger::{Facts, Millis, RunId};
 
 /// One committed step.
@@ -17,8 +17,21 @@ pub struct News<'n> {
     pub step: &'n Step,
 }
 
+/// A run that another process left, where this one goes on with it.
+#[derive(Clone, Copy, Debug)]
+pub struct TakenUp<'n> {
+    pub run: &'n RunId,
+    pub program: &'n Program,
+    pub state: &'n State,
+    /// What is carried out again.
+    pub open: &'n [Command],
+}
+
 /// Looks on; it changes nothing.
 pub trait Watch {
+    /// A run was taken up, and some of its commands are under way again; nothing was committed for that.
+    fn taken_up(&mut self, _: &TakenUp<'_>) {}
+
     /// A step was committed.
     fn published(&mut self, news: &News<'_>);
 
