@@ -7,7 +7,7 @@ use remand_kernel::command::Dispatch;
 use remand_kernel::ids::CommandId;
 use remand_kernel::{Command, Event, Outcome};
 use remand_ledger::fact::Telemetry;
-use remand_ledger::{Reader, RunId};
+use remand_ledger::{BlobId, Reader, RunId};
 use remand_runtime::git::{Form, Repository, TreeId};
 use remand_runtime::process::Exit;
 use remand_runtime::redact::Redactor;
@@ -105,6 +105,10 @@ fn rehearsal(
                 folder: PathBuf::new(),
             };
             let (out, err) = said(reader, telemetry)?;
+            let heard = match telemetry.answer {
+                Some(answer) => Some(text_of(reader, answer)?),
+                None => Some(out).filter(|out| !out.is_empty() && telemetry.result.is_none()),
+            };
             let exit = exit(outcome, telemetry);
             let recorded = Recorded {
                 info,
@@ -114,7 +118,7 @@ fn rehearsal(
                     .map(|blob| reader.blob(blob))
                     .transpose()
                     .map_err(|error| of_ledger(&error))?,
-                answer: Some(out).filter(|out| !out.is_empty() && telemetry.result.is_none()),
+                answer: heard,
                 last_words: Some(err).filter(|err| !err.is_empty() && exit != Exit::Code(0)),
                 usage: Usage {
                     tokens: told(usage.tokens, telemetry).map(Tokens::Sum),
@@ -170,10 +174,14 @@ fn said(reader: &Reader, telemetry: &Telemetry) -> Result<(String, String), Fail
     let Some(output) = telemetry.output else {
         return Ok((String::new(), String::new()));
     };
-    let bytes = reader.blob(output).map_err(|error| of_ledger(&error))?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = text_of(reader, output)?;
     let (out, err) = text.split_once("\n--- standard error ---\n").unwrap_or((&text, ""));
     Ok((out.trim_end().to_string(), err.trim_end().to_string()))
+}
+
+fn text_of(reader: &Reader, blob: BlobId) -> Result<String, Failure> {
+    let bytes = reader.blob(blob).map_err(|error| of_ledger(&error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The differences that a dispatch made in its tree.

@@ -152,6 +152,9 @@ pub struct Telemetry {
     /// The result as the agent left it, right or wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<BlobId>,
+    /// The answer that was heard in its output, where there was no such result to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<BlobId>,
     /// The work tree before and after, as git knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -252,7 +255,7 @@ impl Facts {
         let checks = self.checks.iter().flat_map(|check| check.output.into_iter().chain(check.tests));
         let artifacts = self.artifacts.iter().map(|artifact| artifact.blob);
         let telemetry = self.telemetry.iter().flat_map(|telemetry| {
-            [telemetry.prompt, telemetry.output, telemetry.result].into_iter().flatten()
+            [telemetry.prompt, telemetry.output, telemetry.result, telemetry.answer].into_iter().flatten()
         });
         let notes = self.notes.iter().filter_map(|note| note.blob);
         pinned.chain(checks).chain(artifacts).chain(telemetry).chain(notes)

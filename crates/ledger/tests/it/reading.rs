@@ -155,6 +155,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
         output: Some(output.id),
         exit_code: Some(0),
         result: Some(result.id),
+        answer: None,
         before: Some("tree-1".to_string()),
         after: Some("tree-2".to_string()),
         tokens: Some(spent),

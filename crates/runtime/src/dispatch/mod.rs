@@ -512,6 +512,7 @@ impl Brief<'_> {
             prompt: Some(prompt.id),
             output: Some(output.id),
             result: None,
+            answer: None,
             before: Some(self.lane.tree.to_string()),
             after: after.map(TreeId::to_string),
             exit_code: match ended.exit {

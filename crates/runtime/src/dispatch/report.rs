@@ -27,11 +27,17 @@ pub fn read(
     let site = &brief.job.site;
     // Secrets are taken out before anything is read, so that no field carries one on (EP-30).
     let file = left_by_agent(&brief.folder.result(), limits.bytes).map(|bytes| site.blob_of_bytes(&bytes));
-    if let (Some(blob), Some(telemetry)) = (&file, &mut facts.telemetry) {
-        telemetry.result = Some(blob.id);
-        blobs.push(blob.clone());
+    let answer = site.redact(&heard.answer);
+    if let Some(telemetry) = &mut facts.telemetry {
+        // Where the words of an agent are wrapped in lines of its program, only what was heard can be played again.
+        let is_blank = |blob: &Blob| blob.bytes.iter().all(u8::is_ascii_whitespace);
+        let counts = file.as_ref().is_none_or(is_blank) && !answer.is_empty();
+        let spoken = counts.then(|| site.blob(&answer));
+        telemetry.result = file.as_ref().map(|blob| blob.id);
+        telemetry.answer = spoken.as_ref().map(|blob| blob.id);
+        blobs.extend(file.iter().cloned().chain(spoken));
     }
-    let raw = RawResult { file: file.map(|blob| blob.bytes), answer: site.redact(&heard.answer) };
+    let raw = RawResult { file: file.map(|blob| blob.bytes), answer };
     if let Some(problem) = contract::too_short(&raw.words(), least(brief.job, brief.expected.schema)) {
         return Err(Trouble::new(Failure::Malformed, told(&[problem])));
     }

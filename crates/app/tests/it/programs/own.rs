@@ -103,6 +103,43 @@ fn a_script_of_the_users_own_is_an_agent() {
     assert_eq!((row.tokens, row.money), (None, None), "it says nothing of them");
 }
 
+/// Says its result at the end of what it tells, in lines of JSON.
+const TALKING: &str = r#"#!/bin/sh
+printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py
+cat <<'END'
+SAID
+{"end": true}
+END
+"#;
+
+// BY-06
+#[test]
+fn who_says_its_result_within_lines_of_json_is_recorded_as_it_was_heard() {
+    let place = Place::new();
+    let said = json!({"text": format!("It is done.\n```json\n{}\n```\n", result())});
+    let script = place.settle("agent", &TALKING.replace("SAID", &said.to_string()));
+    let row = format!(
+        "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
+         arguments = []\n\n[agents.mine.hear]\nanswer = [{{ at = \"text\" }}]\nend = [{{ in = {{ end = true }} }}]\n"
+    );
+    place.write("remand.toml", &format!("{TRIVIAL}\n{row}"));
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Settings"]);
+    let recording = place.project().with_file_name("recording.yaml").display().to_string();
+    let shown = place.run(REQUEST, &Script::quick().text(), &["--workflow", "quick", "--record", &recording]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+
+    let text = std::fs::read_to_string(&recording).expect("the recording");
+    let again = Place::configured(TRIVIAL);
+    let shown = again.run(REQUEST, &text, &["--workflow", "quick"]);
+    assert_eq!(shown.code, 0, "{}{}\n{text}", shown.out, shown.err);
+    let told = |place: &Place| {
+        let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+        rows.into_iter().map(|row| (row.phase, row.says, row.failure)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&again), told(&place));
+}
+
 /// Makes half of it at first; what it is to go on with it does not remember.
 const FORGETFUL: &str = r#"#!/bin/sh
 test -z "$2" || { echo "no session $2" >&2; exit 1; }
