@@ -15,8 +15,9 @@ use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{GateRow, NoteRow, RequestFate, RunRow};
 use remand_ledger::{Reader, RunId};
 use remand_runtime::checks::Tools;
-use remand_runtime::host::{Host, HostError, Standing, Watch};
-use remand_runtime::lock::DriverLock;
+use remand_runtime::clock;
+use remand_runtime::host::{Host, HostError, Standing, Unwatched, Watch};
+use remand_runtime::lock::{DriverLock, LockError};
 use remand_runtime::redact::{Redactor, Rules};
 use remand_runtime::workshop::{Places, Settings, Workshop, is_laid_out, not_brought, not_laid_out};
 use remand_runtime::{bundle, confine};
@@ -325,6 +326,33 @@ fn outcome(reader: &Reader, run: &RunId, exit: Exit, notes: &[NoteRow]) -> Resul
         Exit::User | Exit::Refused | Exit::Failed | Exit::Waiting | Exit::Left | Exit::Internal => {
             let rulings = reader.rulings(run, 0).map_err(|error| of_ledger(&error))?;
             Ok(rulings.last().map(|row| format!("{}: {}", row.ruling.phase, row.ruling.why)))
+        }
+    }
+}
+
+/// Has a run take what a human did, whether it is over or not, without going on with it. Gives how this ends where the
+/// process that drives the run took it.
+pub fn put(
+    context: &Context<'_>,
+    workplace: &Workplace,
+    run: &RunId,
+    event: &Event,
+) -> Result<Option<Exit>, Failure> {
+    let mut host = host(workplace)?;
+    loop {
+        match host.take_over(run) {
+            Ok(_) => {
+                host.submit(run, event.clone(), &mut Unwatched).map_err(|error| of_host(&error))?;
+                return Ok(None);
+            }
+            Err(HostError::Lock(LockError::Held { .. })) => {
+                let request =
+                    host.ledger().request(run, clock::now(), event).map_err(|error| of_ledger(&error))?;
+                if let Fate::Over(exit) = await_fate(context, workplace, run, request)? {
+                    return Ok(Some(exit));
+                }
+            }
+            Err(error) => return Err(of_host(&error)),
         }
     }
 }

@@ -111,7 +111,8 @@ pub fn told(request: &RequestRow) -> String {
         | Event::Resumed { .. }
         | Event::RolledBack { .. }
         | Event::ApproachRemoved { .. }
-        | Event::Reattributed { .. } => "something is asked of it".to_string(),
+        | Event::Reattributed { .. }
+        | Event::Reverted { .. } => "something is asked of it".to_string(),
     };
     format!("run {}: {what}, from another process", request.run)
 }

@@ -76,6 +76,11 @@ pub enum Event {
         by: String,
         note: String,
     },
+    /// A human undid what the run had committed, by this commit on its branch.
+    Reverted {
+        commit: String,
+        by: String,
+    },
 }
 
 /// What a run starts with.

@@ -72,6 +72,9 @@ pub struct State {
     /// What had been used when a human last let the run go on past a limit, by limit; it holds anew from there.
     pub granted: Used,
     pub used: Used,
+    /// The commit that undid what the run had committed.
+    #[serde(default)]
+    pub reverted: Option<String>,
 }
 
 /// Where a run is in its life.
@@ -367,6 +370,7 @@ impl State {
             limits: Limits::default(),
             granted: Used::default(),
             used: Used::default(),
+            reverted: None,
         }
     }
 

@@ -472,6 +472,7 @@ fn kind(event: &Event) -> &'static str {
         Event::RolledBack { .. } => "rolled-back",
         Event::ApproachRemoved { .. } => "approach-removed",
         Event::Reattributed { .. } => "reattributed",
+        Event::Reverted { .. } => "reverted",
     }
 }
 

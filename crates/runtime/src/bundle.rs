@@ -5,6 +5,7 @@ mod lowered;
 use crate::clock;
 use crate::workshop::Trouble;
 use lowered::{Lowered, lowered};
+use remand_kernel::Event;
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
@@ -306,6 +307,18 @@ impl Page {
         self.section("Taking it back");
         let committed =
             reader.operations(&row.run)?.iter().any(|row| row.result.as_deref() == Some("committed"));
+        let undone = reader.journal(&row.run, 0)?.into_iter().rev().find_map(|row| match row.event {
+            Event::Reverted { commit, by } => Some((commit, by)),
+            _ => None,
+        });
+        if let Some((commit, by)) = undone {
+            self.line(format!(
+                "What was committed was undone on {} by {commit}, by {}.",
+                row.branch,
+                cell(&by)
+            ));
+            self.line("");
+        }
         match (committed, row.stage) {
             (true, _) => self.reverts(row),
             (false, RunStage::Done) => self.line(format!("- discard it: `git branch -D {}`", row.branch)),

@@ -3,10 +3,13 @@
 use super::Context;
 use super::runs::chosen;
 use crate::cli;
+use crate::driving;
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::table::line;
 use crate::workplace::{Workplace, of_git};
+use remand_kernel::Event;
 use remand_ledger::query::RunRow;
+use remand_ledger::{ReplayFrom, replay};
 use remand_runtime::git::{self, CommitId, Committed, Rollback};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
@@ -36,6 +39,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let done = git::rollback(&workplace.repository, &row.run.0).map_err(|error| of_git(&error))?;
+    record(context, &workplace, &row, &done)?;
     if context.json {
         print_json(&to_json(&row, &done))?;
     } else {
@@ -45,6 +49,25 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         Rollback::Reverted { .. } | Rollback::AlreadyReverted { .. } => Exit::Done,
         Rollback::CheckedOut { .. } | Rollback::Conflict { .. } | Rollback::NothingCommitted => Exit::User,
     })
+}
+
+/// Keeps with the run that its commit is undone: who reads of it must not believe that the work is there.
+fn record(
+    context: &Context<'_>,
+    workplace: &Workplace,
+    row: &RunRow,
+    done: &Rollback,
+) -> Result<(), Failure> {
+    let commit = match done {
+        Rollback::Reverted { by, .. } | Rollback::AlreadyReverted { by, .. } => by.to_string(),
+        Rollback::CheckedOut { .. } | Rollback::Conflict { .. } | Rollback::NothingCommitted => return Ok(()),
+    };
+    let known = replay(&workplace.reader()?, &row.run, ReplayFrom::Snapshot);
+    if known.is_ok_and(|replayed| replayed.state.reverted.as_ref() == Some(&commit)) {
+        return Ok(());
+    }
+    let event = Event::Reverted { commit, by: driving::user() };
+    driving::put(context, workplace, &row.run, &event).map(drop)
 }
 
 /// Asks on the terminal; where there is none, somebody has to say yes beforehand.

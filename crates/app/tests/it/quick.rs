@@ -4,7 +4,7 @@ use crate::place::Place;
 use crate::rehearsed::{Script, TEST_SUB, TRIVIAL, finding, implemented, review, role};
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::CheckFilter;
+use remand_ledger::query::{CheckFilter, RunStage};
 use serde_json::json;
 
 // BY-01 EP-02 EP-13 CORE-19
@@ -198,4 +198,28 @@ fn a_failed_build_and_a_run_of_no_tests_are_not_outvoted() {
     let tests = checks.iter().find(|row| row.name == "tests").expect("a row");
     assert_eq!((tests.passed, tests.exit_code, tests.collected), (false, Some(0), Some(0)));
     assert!(!tests.reason.is_empty(), "{tests:?}");
+}
+
+// BY-07
+#[test]
+fn a_commit_that_was_undone_is_told_wherever_the_run_is() {
+    let place = Place::configured(TRIVIAL);
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let told = |place: &Place| {
+        let pages = [&["log"][..], &["status", "latest"], &["evidence"]].map(|words| place.remand(words).out);
+        pages.map(|page| page.contains("undone"))
+    };
+    assert_eq!(told(&place), [false; 3]);
+
+    let shown = place.remand(&["rollback", "latest", "--yes"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(told(&place), [true; 3]);
+
+    // What is recorded already is not recorded again.
+    let events = place.latest().seq;
+    assert_eq!(place.remand(&["rollback", "latest", "--yes"]).code, 0);
+    assert_eq!(place.latest().seq, events);
+    assert_eq!(place.latest().stage, RunStage::Done);
+    assert_eq!(place.remand(&["audit"]).code, 0);
 }

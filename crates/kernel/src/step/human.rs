@@ -268,6 +268,18 @@ impl Stepper<'_> {
         artifacts
     }
 
+    /// What was committed is gone from the branch; nothing is ruled, since the run is over.
+    pub(super) fn reverted(&mut self, commit: &str) -> Result<(), Refusal> {
+        match &self.state.stage {
+            Stage::Ended(_) => {
+                self.state.reverted = Some(commit.to_string());
+                Ok(())
+            }
+            Stage::Fresh => Err(Refusal::NotStarted),
+            Stage::Running | Stage::Ending { .. } => Err(Refusal::WrongStage("not over")),
+        }
+    }
+
     pub(super) fn approach_removed(&mut self, at: u16, by: &str) -> Result<(), Refusal> {
         self.must_run()?;
         if usize::from(at) >= self.state.approaches.len() {

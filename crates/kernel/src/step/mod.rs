@@ -111,6 +111,7 @@ pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step,
         Event::Reattributed { at, from, to, by, note } => {
             stepper.reattributed(*at, (from, to), by, note)?;
         }
+        Event::Reverted { commit, .. } => stepper.reverted(commit)?,
     }
     Ok(stepper.out)
 }

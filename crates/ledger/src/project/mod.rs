@@ -111,7 +111,8 @@ impl Projection<'_> {
             | Event::Resumed { .. }
             | Event::RolledBack { .. }
             | Event::ApproachRemoved { .. }
-            | Event::Reattributed { .. } => Ok(()),
+            | Event::Reattributed { .. }
+            | Event::Reverted { .. } => Ok(()),
         }
     }
 

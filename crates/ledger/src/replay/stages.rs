@@ -201,7 +201,8 @@ pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: impl Int
         | Event::Resumed { .. }
         | Event::RolledBack { .. }
         | Event::ApproachRemoved { .. }
-        | Event::Reattributed { .. } => {}
+        | Event::Reattributed { .. }
+        | Event::Reverted { .. } => {}
     }
     for command in issued {
         match command {

@@ -79,7 +79,8 @@ impl<'o> Observer<'o> {
             | Event::Resumed { .. }
             | Event::RolledBack { .. }
             | Event::ApproachRemoved { .. }
-            | Event::Reattributed { .. } => {}
+            | Event::Reattributed { .. }
+            | Event::Reverted { .. } => {}
         }
         self.follow(row);
         Ok(())

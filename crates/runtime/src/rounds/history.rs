@@ -170,7 +170,8 @@ impl History {
             | Event::Paused { .. }
             | Event::Resumed { .. }
             | Event::ApproachRemoved { .. }
-            | Event::Reattributed { .. } => (RetryMode::SamePrompt, String::new(), String::new()),
+            | Event::Reattributed { .. }
+            | Event::Reverted { .. } => (RetryMode::SamePrompt, String::new(), String::new()),
         };
         let sheet = self.closed.range(round..).map(|(_, sheet)| sheet).chain([&self.current]);
         let errors = sheet.flat_map(|sheet| sheet.mishaps.iter().map(|mishap| mishap.what.clone()));

@@ -50,7 +50,8 @@ impl Teller<'_> {
             | Event::Resumed { .. }
             | Event::RolledBack { .. }
             | Event::ApproachRemoved { .. }
-            | Event::Reattributed { .. } => {}
+            | Event::Reattributed { .. }
+            | Event::Reverted { .. } => {}
         }
         for ruling in &row.rulings {
             self.ruled(ruling, row.at);

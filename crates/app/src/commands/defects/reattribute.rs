@@ -2,15 +2,12 @@
 
 use super::super::Context;
 use crate::cli;
-use crate::driving::{self, Fate};
+use crate::driving;
 use crate::exit::{Exit, Failure, print, print_json};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
 use remand_ledger::query::FindingRow;
 use remand_ledger::{Reader, RunId};
-use remand_runtime::clock;
-use remand_runtime::host::{HostError, Unwatched};
-use remand_runtime::lock::LockError;
 use remand_workflow::diagnostic::nearest;
 use serde_json::json;
 
@@ -42,22 +39,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         by: driving::user(),
         note: driving::redactor(&workplace)?.redact(&args.note).into_owned(),
     };
-    let mut host = driving::host(&workplace)?;
-    loop {
-        match host.take_over(&run) {
-            Ok(_) => {
-                host.submit(&run, event, &mut Unwatched).map_err(|error| driving::of_host(&error))?;
-                return report(context, &reader, &run, &finding);
-            }
-            Err(HostError::Lock(LockError::Held { .. })) => {
-                let request =
-                    host.ledger().request(&run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
-                if let Fate::Over(exit) = driving::await_fate(context, &workplace, &run, request)? {
-                    return Ok(exit);
-                }
-            }
-            Err(error) => return Err(driving::of_host(&error)),
-        }
+    match driving::put(context, &workplace, &run, &event)? {
+        Some(exit) => Ok(exit),
+        None => report(context, &reader, &run, &finding),
     }
 }
 

@@ -59,7 +59,8 @@ fn concerned(row: &JournalRow) -> Option<String> {
         | Event::Resumed { .. }
         | Event::RolledBack { .. }
         | Event::ApproachRemoved { .. }
-        | Event::Reattributed { .. } => None,
+        | Event::Reattributed { .. }
+        | Event::Reverted { .. } => None,
     }
 }
 

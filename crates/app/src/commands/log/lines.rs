@@ -117,6 +117,9 @@ fn happened(row: &RunRow, happening: &Happening) -> Vec<Line> {
             let note = if note.is_empty() { String::new() } else { format!(": {note}") };
             vec![plain(format!("a finding attributed to {} by {by}{note}", to.join(", ")))]
         }
+        Event::Reverted { commit, by } => {
+            vec![plain(format!("what it committed was undone by {by}, by the commit {commit}"))]
+        }
     }
 }
 

@@ -107,6 +107,13 @@ impl Standing {
             fields.add("driven by", self.driver_words());
         }
         fields.add("branch", format!("{}, from {}", row.branch, row.base.get(..12).unwrap_or(&row.base)));
+        if let Some(commit) =
+            self.replayed.as_ref().ok().and_then(|replayed| replayed.state.reverted.as_ref())
+        {
+            let undone =
+                format!("by {}: what the run committed is not on its branch any more", short(commit));
+            fields.add("undone", Cell::new(undone).toned(Tone::Doubtful));
+        }
         fields.add("risk", &row.risk);
         let so_far = if row.stage.is_over() { "" } else { " so far" };
         let level = row.trusted();
@@ -138,6 +145,11 @@ impl Standing {
             (None, _) => format!("nobody: `{resume}`"),
         }
     }
+}
+
+/// Enough of a commit to recognise it.
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
 }
 
 /// The budgets of the run itself with what is left of each; those of a sub-flow are kept for each task.
