@@ -16,7 +16,7 @@ use std::time::Instant;
 /// Tasks of every run of `feature`.
 const TASKS: u16 = 6;
 
-/// A host keeps the lock of every run that it drove, and a process may open only so many files.
+/// A host keeps the lock of every run that is not over, and a process may open only so many files.
 const RUNS_A_HOST: u32 = 100;
 
 /// A ledger on which runs are made.

@@ -2,8 +2,9 @@
 
 use super::agents;
 use super::place::Place;
-use super::rehearsed::{REQUEST, Script, TRIVIAL};
+use super::rehearsed::{REQUEST, Script, TRIVIAL, review, role};
 use super::three_tasks::{self, REHEARSAL, assert_sound, assert_untouched, await_some, marked, outcome};
+use remand_ledger::RunId;
 use remand_ledger::query::RunStage;
 use remand_runtime::lock::DriverLock;
 use serde_json::Value;
@@ -291,4 +292,42 @@ fn a_damaged_ledger_is_named_and_not_made_worse() {
     assert_sound(&place);
     let resumed = place.remand(&["answer", "latest", "proceed"]);
     assert_eq!(resumed.code, 5, "{resumed:?}");
+}
+
+// CORE-04
+#[test]
+fn of_several_runs_those_that_are_over_are_let_go_while_others_are_under_way() {
+    let place = Place::configured(TRIVIAL);
+    let go = place.project().with_file_name("go");
+    let wait = format!("while [ ! -e {} ]; do sleep 0.02; done", go.display());
+    let slow =
+        Script::quick().with(role("reviewer").runs(&wait).says(review("code", "general", "approve", &[])));
+    let mut runs = Vec::new();
+    for (name, script) in [("quick.yaml", Script::quick()), ("slow.yaml", slow)] {
+        let agent = format!("rehearsal:{}", place.beside(name, &script.text()));
+        let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
+        killed.env("REMAND_DIE_AT", "4").output().expect("the binary runs");
+        runs.push(place.latest().run);
+    }
+    let holder = |run: &RunId| DriverLock::holder(&place.home().join("runs").join(&run.0));
+    let driver = place.start(&["resume"]);
+    await_some("the end of the first run", || {
+        let row = place.reader().run(&runs[0].0).expect("a run");
+        (row.stage == RunStage::Done && holder(&runs[0]).is_none()).then_some(())
+    });
+    assert!(holder(&runs[1]).is_some(), "the other one is driven");
+    agents::let_go(&go);
+    let output = ended(driver);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn a_failure_is_one_line_of_json() {
+    let place = Place::configured(TRIVIAL);
+    let shown = place.quick(&Script::quick(), &["--json"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let shown = place.remand(&["resume", "latest", "--json"]);
+    assert_eq!((shown.code, shown.out.lines().count()), (1, 1), "{shown:?}");
+    let failure: Value = serde_json::from_str(&shown.out).expect("JSON");
+    assert!(failure["error"].as_str().is_some_and(|text| text.contains("is over")), "{failure}");
 }

@@ -7,8 +7,9 @@ use crate::lock::DriverLock;
 use remand_kernel::event::Outcome;
 use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
-use remand_kernel::step::{Note, Step};
-use remand_kernel::{Event, Program, State, step};
+use remand_kernel::step::{self, Step};
+use remand_kernel::{Event, Program, State};
+use remand_ledger::fact::Note;
 use remand_ledger::{Ledger, Reader, ReplayFrom, Replayed, RunId, replay};
 use std::sync::Arc;
 
@@ -16,8 +17,11 @@ pub(super) struct Driven {
     pub(super) program: Arc<Program>,
     /// None while the run only waits for a human: it is read from the ledger again when somebody acts on it.
     pub(super) state: Option<Box<State>>,
-    _lock: DriverLock,
+    /// None once the run is over and all is done for it: whoever comes next may have it, and the file is not kept open.
+    lock: Option<DriverLock>,
     pub(super) under_way: AtWork,
+    /// What is to be told with the next event.
+    pub(super) notes: Vec<Note>,
 }
 
 /// A step that is taken and not yet committed.
@@ -28,12 +32,26 @@ pub(super) struct Taken {
 
 impl Driven {
     pub(super) fn new(program: Arc<Program>, state: Option<Box<State>>, lock: DriverLock) -> Driven {
-        Driven { program, state, _lock: lock, under_way: AtWork::default() }
+        Driven { program, state, lock: Some(lock), under_way: AtWork::default(), notes: Vec::new() }
     }
 
     /// Program and state, unless the run was laid aside.
     pub(super) fn at_hand(&self) -> Option<(&Program, &State)> {
         self.state.as_deref().map(|state| (&*self.program, state))
+    }
+
+    /// Tells whether requests to the run are for this process.
+    pub(super) fn is_held(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// Tells whether nothing is left to do for the run but what was told to be done at its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.under_way.is_empty() && self.state.as_ref().is_some_and(|state| state.end().is_some())
+    }
+
+    pub(super) fn let_go(&mut self) {
+        self.lock = None;
     }
 
     /// Tells whether nothing happens to the run until a human acts.
@@ -49,9 +67,9 @@ impl Driven {
         ledger: &mut Ledger,
     ) -> Result<Option<Taken>, HostError> {
         let (program, state) = self.recall(reader, &message.run)?;
-        let refusal = match step(program, state, &message.event) {
+        let refusal = match step::step(program, state, &message.event) {
             Ok(step) => {
-                if let (Note::Late, From::Request(id)) = (step.note, message.from) {
+                if let (step::Note::Late, From::Request(id)) = (step.note, message.from) {
                     ledger.refuse(id, "it came too late: the run went on without it")?;
                     return Ok(None);
                 }
@@ -76,7 +94,7 @@ impl Driven {
                 };
                 let run = message.run.clone();
                 let (program, state) = self.recall(reader, &message.run)?;
-                let step = step(program, state, &message.event)
+                let step = step::step(program, state, &message.event)
                     .map_err(|source| HostError::Refused { run, source })?;
                 Ok(Some(Taken { message, step }))
             }

@@ -20,6 +20,7 @@ use remand_kernel::ids::CommandId;
 use remand_kernel::state::End;
 use remand_kernel::step::Refusal;
 use remand_kernel::{Command, Event, Program, State, step};
+use remand_ledger::fact::{Note, NoteKind};
 use remand_ledger::{Blob, Entry, Facts, Ledger, LedgerError, Reader, ReplayError, Replayed, RunId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -30,6 +31,9 @@ use std::time::{Duration, Instant};
 pub use effects::{Effects, Issue, Order};
 pub use message::{Ending, Reply};
 pub use watch::{News, TakenUp, Unwatched, Watch};
+
+/// Of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How often the host looks for requests of other processes and for signals.
 const POLL: Duration = Duration::from_millis(50);
@@ -155,6 +159,7 @@ impl<E: Effects> Host<E> {
         if let Some(driven) = self.runs.get_mut(run) {
             driven.state = Some(Box::new(state));
         }
+        self.note_version(run)?;
         self.perform(run, &open, Issue::Again);
         if is_over {
             self.perform(run, &unanswered, Issue::Again);
@@ -162,6 +167,18 @@ impl<E: Effects> Host<E> {
         }
         self.taken_up.push((run.clone(), open));
         self.lay_aside(run);
+        Ok(())
+    }
+
+    /// A run may be gone on with by another version of the program than the one that began it (CORE-18).
+    fn note_version(&mut self, run: &RunId) -> Result<(), HostError> {
+        let begun_by = self.reader.run(&run.0)?.version;
+        if begun_by != VERSION
+            && let Some(driven) = self.runs.get_mut(run)
+        {
+            let text = format!("begun by version {begun_by}, and gone on with by version {VERSION}");
+            driven.notes.push(Note { kind: NoteKind::Warning, text, files: Vec::new(), blob: None });
+        }
         Ok(())
     }
 
@@ -215,6 +232,7 @@ impl<E: Effects> Host<E> {
         }
         // Whoever is told that a run is over finds all that belongs to its end.
         self.effects.settle();
+        self.let_go();
         driven
     }
 
@@ -231,6 +249,7 @@ impl<E: Effects> Host<E> {
                 continue;
             }
             patiently(&mut self.ledger, Ledger::follow)?;
+            self.let_go();
             if watch.told_to_stop() {
                 return self.leave(watch);
             }
@@ -251,6 +270,15 @@ impl<E: Effects> Host<E> {
         }
     }
 
+    /// Lets go of runs that are over, with all that belongs to their ends.
+    fn let_go(&mut self) {
+        for (run, driven) in &mut self.runs {
+            if driven.is_held() && driven.is_over() && self.effects.is_settled(run) {
+                driven.let_go();
+            }
+        }
+    }
+
     fn gather(&mut self) {
         self.backlog.extend(self.inbox.try_iter());
     }
@@ -262,7 +290,8 @@ impl<E: Effects> Host<E> {
             return Ok(());
         }
         self.seen = Some(version);
-        let runs: Vec<RunId> = self.runs.keys().cloned().collect();
+        let held = self.runs.iter().filter(|(_, driven)| driven.is_held());
+        let runs: Vec<RunId> = held.map(|(run, _)| run.clone()).collect();
         for run in runs {
             for request in self.reader.requests(&run)? {
                 let (facts, blobs) = (Facts::default(), Vec::new());
@@ -348,7 +377,8 @@ impl<E: Effects> Host<E> {
             }
             let run = message.run.clone();
             match driven.take(message, &self.reader, &mut self.ledger)? {
-                Some(taken_now) => {
+                Some(mut taken_now) => {
+                    taken_now.message.facts.notes.append(&mut driven.notes);
                     taken.push(taken_now);
                     busy.insert(run);
                 }
@@ -439,3 +469,8 @@ fn patiently<T>(
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+#[path = "host_tests.rs"]
+mod tests;
