@@ -37,7 +37,8 @@ Exit codes:
   5   the run waits for a human
   6   the run is over, but its work is left to you: nothing was committed
   7   stopped driving by a signal; `remand resume` goes on
-  70  internal error";
+  70  internal error
+  130 ended at once by a second signal; `remand resume` goes on";
 
     pub fn code(self) -> ExitCode {
         ExitCode::from(self.number())

@@ -33,8 +33,8 @@ fn main() -> ExitCode {
         Err(failure) => {
             failure.print();
             if cli.json {
-                // Whoever asked for JSON gets it, also of a failure.
-                let _ = exit::print_json(&failure.json());
+                // Whoever asked for JSON gets it, also of a failure; on a line of its own behind those of a run.
+                let _ = exit::print_line(&failure.json());
             }
             failure.exit.code()
         }

@@ -13,6 +13,9 @@ const COLUMNS: &str =
     updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
     limit_dispatches, limit_money, limit_tokens, limit_time, file";
 
+/// Rows come into the table in the order of the journal.
+const NEWEST: &str = "rowid DESC";
+
 /// Where a run is in its life, as people see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -122,15 +125,14 @@ impl RunRow {
 }
 
 impl Reader {
-    /// All runs, the newest first.
+    /// All runs, the newest first, whatever the clock said.
     pub fn runs(&self) -> Result<Vec<RunRow>, LedgerError> {
-        self.rows(&format!("SELECT {COLUMNS} FROM runs ORDER BY created_at DESC, run DESC"), [], decode)
+        self.rows(&format!("SELECT {COLUMNS} FROM runs ORDER BY {NEWEST}"), [], decode)
     }
 
     /// Runs that are not over, the newest first.
     pub fn runs_under_way(&self) -> Result<Vec<RunRow>, LedgerError> {
-        let sql =
-            format!("SELECT {COLUMNS} FROM runs WHERE ended IS NULL ORDER BY created_at DESC, run DESC");
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended IS NULL ORDER BY {NEWEST}");
         self.rows(&sql, [], decode)
     }
 
@@ -161,7 +163,7 @@ impl Reader {
 
     /// The newest run.
     pub fn latest(&self) -> Result<Option<RunRow>, LedgerError> {
-        let sql = format!("SELECT {COLUMNS} FROM runs ORDER BY created_at DESC, run DESC LIMIT 1");
+        let sql = format!("SELECT {COLUMNS} FROM runs ORDER BY {NEWEST} LIMIT 1");
         Ok(self.rows(&sql, [], decode)?.into_iter().next())
     }
 }

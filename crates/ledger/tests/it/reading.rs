@@ -7,7 +7,7 @@ use remand_kernel::signal::Failure;
 use remand_kernel::state::FiledStatus;
 use remand_ledger::fact::{Telemetry, Tokens};
 use remand_ledger::query::{CostBy, CostRow, DispatchStatus, Resolution, RunStage};
-use remand_ledger::{Blob, Facts, LedgerError, Millis, RunId};
+use remand_ledger::{Blob, Facts, LedgerError, Millis, Reader, RunId};
 use remand_workflow::walk::{Happening, Walker};
 
 #[test]
@@ -337,4 +337,23 @@ fn a_defect_that_its_finder_leaves_out_at_the_next_look_is_corrected_though_othe
     assert_eq!(worked(0), worked(1), "what is done after it was left out is none of its correction");
     let states: Vec<_> = life.state.findings.iter().map(|filed| filed.status).collect();
     assert_eq!(states, [FiledStatus::Open, FiledStatus::Superseded, FiledStatus::Open], "it may come again");
+}
+
+// CORE-09
+#[test]
+fn the_latest_run_is_the_one_that_was_begun_last_whatever_the_clock_said() {
+    let mut book = Book::new();
+    for (name, at) in [("r1", 3_000), ("r3", 2_000), ("r2", 1_000)] {
+        let mut life = Life::new(name, program("quick"));
+        life.at = at;
+        life.start(&mut book.ledger, Start::default());
+    }
+    let names = |reader: &Reader| -> Vec<String> {
+        reader.runs().unwrap().into_iter().map(|row| row.run.0).collect()
+    };
+    let reader = book.reader();
+    assert_eq!(names(&reader), ["r2", "r3", "r1"]);
+    assert_eq!(reader.run("latest").unwrap().run.0, "r2");
+    book.ledger.rebuild().unwrap();
+    assert_eq!(names(&reader), ["r2", "r3", "r1"]);
 }
