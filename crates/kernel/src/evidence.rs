@@ -102,6 +102,13 @@ pub fn notes(rows: &[Row]) -> Vec<String> {
     Standing::of(rows).notes()
 }
 
+/// The checks that fail and fail no gate, since they failed at the baseline too. They show nothing of the change.
+pub fn excused(rows: &[Row]) -> BTreeSet<&str> {
+    let standing = Standing::of(rows);
+    let failing = standing.cascade().filter(|row| row.fails() && standing.failed_before(&row.check));
+    failing.map(|row| row.check.as_str()).collect()
+}
+
 /// A test that passed before and does not pass after.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Regression {

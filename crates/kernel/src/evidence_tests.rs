@@ -100,6 +100,7 @@ fn what_failed_at_the_baseline_too_is_excused_and_noted() {
     rows.extend([baseline("types", 2, false), row("types", 2, false)]);
     assert_eq!(reasons(&rows, Size::Standard), "passed");
     assert_eq!(notes(&rows), ["`types` (tier 2, iteration 1) failed at the baseline too"]);
+    assert_eq!(excused(&rows), BTreeSet::from(["types"]));
     // EP-19: it passed on one of the two trees before.
     rows.push(baseline("types", 2, true));
     assert_ne!(reasons(&rows, Size::Standard), "passed");

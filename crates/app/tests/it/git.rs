@@ -2,6 +2,7 @@
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
+use remand_kernel::program::Confidence;
 use remand_ledger::fact::NoteKind;
 use serde_json::json;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -199,32 +200,96 @@ fn odd_file_names_come_through_unharmed() {
     assert!(bundle.out.contains("two words.txt"), "{}", bundle.out);
 }
 
-// EP-02 CORE-09
-#[test]
-fn a_repository_with_a_submodule_or_a_sparse_checkout_is_worked_on_with_a_warning() {
-    let place = Place::configured(TRIVIAL);
-    let library = Place::new();
+/// Checks of which one needs the submodule `library`.
+const NEEDING: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n\
+                       [checks.build]\ncommand = \"test -f library/sums/add.py\"\n\n\
+                       [checks.more]\ncommand = \"test -f sums/add.py\"\n";
+
+/// A project with another one as a submodule, which is left out of the checkout again where it is to be absent.
+fn with_library(settings: &str) -> Place {
+    let (place, library) = (Place::configured(settings), Place::new());
     let path = library.project().display().to_string();
     place.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &path, "library"]);
     place.git(&["commit", "-q", "-m", "A submodule"]);
+    place
+}
+
+/// Whether the latest run has a note of this kind with these words.
+fn noted(place: &Place, kind: NoteKind, words: &str) -> bool {
+    let notes = place.reader().notes(&place.latest().run).expect("notes");
+    notes.iter().any(|note| note.kind == kind && note.text.contains(words))
+}
+
+// EP-27 CORE-09
+#[test]
+fn a_submodule_is_there_for_the_checks_and_stays_what_it_is() {
+    let place = with_library(NEEDING);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let warned = |word: &str| {
-        let notes = place.reader().notes(&place.latest().run).expect("notes");
-        notes.iter().any(|note| note.kind == NoteKind::Warning && note.text.contains(word))
-    };
-    assert!(warned("submodule"));
+    assert_eq!(place.latest().trusted(), Confidence::High, "{}{}", shown.out, shown.err);
     let branch = place.latest().branch;
-    assert_eq!(
-        place.git(&["ls-tree", &branch, "library"]).split(' ').next(),
-        Some("160000"),
-        "it is still one"
+    assert_eq!(place.git(&["diff", "--name-only", "work", &branch]), "sums/sub.py\ntests/test_sub.py\n");
+    assert_eq!(place.git(&["ls-tree", &branch, "library"]).split(' ').next(), Some("160000"));
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+}
+
+// CORE-05
+#[test]
+fn an_agent_that_changes_a_submodule_pays_for_it_and_what_its_build_leaves_there_is_removed() {
+    let place = with_library(NEEDING);
+    let work = || role("implementer").writes("sums/sub.py", SUB).writes("tests/test_sub.py", TEST_SUB);
+    let script = Script::quick()
+        .with(work().runs("mkdir -p library/out; touch library/out/a.o").says(implemented("")))
+        .with(work().attempt(1).writes("library/sums/add.py", "pass\n").says(implemented("")));
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert!(noted(&place, NoteKind::Violation, "library/sums/add.py"), "{}", shown.err);
+    assert!(noted(&place, NoteKind::Warning, "library/out (in a submodule); it was undone"), "{}", shown.err);
+    let main = place.home().join("trees").join(&place.latest().run.0).join("main/library");
+    assert!(!main.join("out").exists());
+    assert!(std::fs::read_to_string(main.join("sums/add.py")).expect("a file").contains("return a + b"));
+}
+
+// EP-27 EP-32 EP-18
+#[test]
+fn a_submodule_that_is_not_there_and_a_check_that_fails_before_and_after_cost_confidence() {
+    let place = with_library(NEEDING);
+    place.git(&["submodule", "--quiet", "deinit", "library"]);
+    std::fs::remove_dir_all(place.project().join(".git/modules")).expect("removed");
+    let shown = place.quick(&Script::quick(), &["--autonomous"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(place.latest().trusted(), Confidence::Medium, "{}{}", shown.out, shown.err);
+    assert!(noted(&place, NoteKind::Degradation, "stay empty in the run's trees: library"));
+    assert!(noted(&place, NoteKind::Degradation, "`build` fails as it did before any change"));
+    let bundle = place.remand(&["evidence"]).out;
+    assert!(
+        !bundle.contains("Nothing was degraded") && bundle.contains("- 'build' fails as it did"),
+        "{bundle}"
     );
 
+    let asked = place.quick(&Script::quick(), &["--interactive"]);
+    assert_eq!(asked.code, 5, "{}{}", asked.out, asked.err);
+    let gates = place.remand(&["gates"]).out;
+    assert!(gates.contains("stay empty in the run's trees: library"), "{gates}");
+}
+
+// EP-18 EP-32
+#[test]
+fn a_check_that_failed_before_any_change_and_passes_after_it_costs_nothing() {
+    let place = Place::configured(&format!("{TRIVIAL}\n[checks.fixed]\ncommand = \"test -f sums/sub.py\"\n"));
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(place.latest().trusted(), Confidence::High);
+}
+
+// EP-02 CORE-09
+#[test]
+fn a_sparse_checkout_is_worked_on_with_a_warning() {
+    let place = Place::configured(TRIVIAL);
     place.git(&["sparse-checkout", "set", "--cone", "sums"]);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert!(warned("sparse"));
+    assert!(noted(&place, NoteKind::Warning, "sparse"));
     let branch = place.latest().branch;
     let names = place.git(&["diff", "--name-only", "work", &branch]);
     assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "what is not checked out is not deleted");

@@ -66,9 +66,12 @@ impl Permit {
             | Strange::HardLink
             | Strange::Privileged(_)
             | Strange::Repository
+            | Strange::Submodule
             | Strange::Git(..) => true,
             Strange::Mode(..) => !self.covers(path),
-            Strange::EmptyFolder | Strange::Ignored => self.is_read_only() || is_never(path),
+            Strange::EmptyFolder | Strange::Ignored | Strange::InSubmodule => {
+                self.is_read_only() || is_never(path)
+            }
         }
     }
 
@@ -252,11 +255,18 @@ mod tests {
     fn what_only_malice_leaves_is_forbidden_to_all_and_what_tools_leave_to_readers() {
         let odd = |what: Strange| Oddity { path: "src/a".into(), what };
         let (writer, reader) = (permit(&[MayWrite::Tree], None), permit(&[], None));
-        for what in [Strange::Fifo, Strange::HardLink, Strange::Privileged(0o4755), Strange::Git(None, None)]
-        {
+        for what in [
+            Strange::Fifo,
+            Strange::HardLink,
+            Strange::Privileged(0o4755),
+            Strange::Submodule,
+            Strange::Git(None, None),
+        ] {
             assert!(writer.forbids(&odd(what.clone())) && reader.forbids(&odd(what)));
         }
-        for what in [Strange::Ignored, Strange::EmptyFolder, Strange::Mode(0o644, 0o600)] {
+        for what in
+            [Strange::Ignored, Strange::InSubmodule, Strange::EmptyFolder, Strange::Mode(0o644, 0o600)]
+        {
             assert!(!writer.forbids(&odd(what.clone())) && reader.forbids(&odd(what)));
         }
         let planted = Oddity { path: ".remand/roles".into(), what: Strange::Ignored };

@@ -98,8 +98,15 @@ impl WorkTree {
     ) -> Result<Vec<Oddity>, GitError> {
         let changed: BTreeSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
         let mut odd = after.git_oddities(before, self.path());
+        odd.extend(self.submodule_oddities());
+        let submodules = self.submodule_folders();
+        let in_submodule =
+            |path: &Path| submodules.iter().any(|folder| path != folder && path.starts_with(folder));
         let (mut unexplained, mut tools) = (Vec::new(), Vec::new());
         for (path, was, now) in before.stock.beside(&after.stock) {
+            if in_submodule(path) && now.is_none_or(|now| now.kind != Kind::Repository) {
+                continue;
+            }
             let told = was != now && changed.contains(path);
             let Some(now) = now else {
                 if was.is_some_and(Entry::is_content) && !told {
@@ -152,8 +159,11 @@ impl WorkTree {
                 Strange::Mode(was, _) => set_mode(&at, *was)?,
                 Strange::Git(was, _) if path.is_absolute() => put_back(path, was.as_deref())?,
                 // The tree's own tie is mended by whatever uses it next.
-                Strange::Git(..) => {}
+                Strange::Git(..) | Strange::Submodule | Strange::InSubmodule => {}
             }
+        }
+        if oddities.iter().any(|odd| matches!(odd.what, Strange::Submodule | Strange::InSubmodule)) {
+            self.fill_again()?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! Tests of bytes that filters change, and of submodules, sparse checkouts and missing filters.
+//! Tests of bytes that filters change, and of sparse checkouts and missing filters.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, contents, get, git_in, hooks, put};
+use super::testbed::{Testbed, contents, get, hooks, put};
 use super::*;
 use std::fs::{self, File};
 use std::path::Path;
@@ -182,56 +182,6 @@ fn a_filter_that_is_not_configured_is_passed_by_and_one_that_is_missing_is_refus
     assert!(matches!(refused, GitError::FilterFailed { .. }), "{refused}");
     bed.git(&["config", "--remove-section", "filter.lfs"]);
     tree.snapshot().unwrap();
-}
-
-#[test]
-fn submodules_stay_empty_and_a_change_of_one_is_reported() {
-    let (bed, other) = (Testbed::new(), Testbed::new());
-    bed.git(&["submodule", "--quiet", "add", other.user().to_str().unwrap(), "libs/other"]);
-    bed.commit("submodule");
-    let trees = bed.run("r1");
-    let tree = trees.main_tree();
-    let inside = tree.path().join("libs/other");
-    assert!(inside.is_dir() && fs::read_dir(&inside).unwrap().next().is_none());
-    let before = tree.snapshot().unwrap();
-    assert_eq!(before, trees.base_tree().unwrap());
-
-    put(&inside, "stray", b"x");
-    assert_eq!(tree.snapshot().unwrap(), before);
-    tree.restore(&before).unwrap();
-    assert!(fs::read_dir(&inside).unwrap().next().is_none());
-
-    other.write("later", "x");
-    other.commit("second");
-    fs::remove_dir(&inside).unwrap();
-    git_in(tree.path(), &["clone", "-q", other.user().to_str().unwrap(), "libs/other"]);
-    let after = tree.snapshot().unwrap();
-    assert_eq!(
-        tree.changed(&before, &after).unwrap(),
-        [Changed { path: "libs/other".into(), kind: ChangeKind::Submodule }]
-    );
-    tree.restore(&before).unwrap();
-    assert_eq!(tree.snapshot().unwrap(), before);
-    assert!(fs::read_dir(&inside).unwrap().next().is_none());
-}
-
-// CORE-05
-#[test]
-fn a_change_of_a_submodule_is_seen_where_the_repository_wants_it_ignored() {
-    let (bed, other) = (Testbed::new(), Testbed::new());
-    bed.git(&["submodule", "--quiet", "add", other.user().to_str().unwrap(), "libs/other"]);
-    bed.git(&["config", "--file", ".gitmodules", "submodule.libs/other.ignore", "all"]);
-    bed.commit("submodule");
-    let tree = bed.run("r1").main_tree();
-    let (state, before) = (tree.snapshot().unwrap(), tree.begin(Keep::BuildOutput, Reach::Tree).unwrap());
-    other.write("later", "x");
-    other.commit("second");
-    fs::remove_dir(tree.path().join("libs/other")).unwrap();
-    git_in(tree.path(), &["clone", "-q", other.user().to_str().unwrap(), "libs/other"]);
-    let left = tree.aftermath(&before, &state, Reach::Tree).unwrap();
-    let changed = [Changed { path: "libs/other".into(), kind: ChangeKind::Submodule }];
-    assert_eq!(left.changes, changed);
-    assert_eq!(tree.changed(&state, &left.tree).unwrap(), changed);
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! What is worth knowing of the user's checkout before a run starts. Nothing is written, not even its index.
 
 use super::call::{fields, git, path};
-use super::{GitError, Repository};
+use super::{CommitId, GitError, Repository, TreeId};
 use std::fmt;
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// How many dirty files are named.
+/// How many files are named.
 const NAMED: usize = 5;
+
+/// How a pointer of Git LFS begins, and how many bytes it has.
+const BEGINS: &[u8] = b"version https://git-lfs.github.com/spec/";
+const POINTER: std::ops::RangeInclusive<usize> = 100..=1024;
 
 /// One finding about the checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +28,13 @@ pub enum Hygiene {
     InProgress {
         what: &'static str,
     },
+    /// Submodules whose content is not here.
     Submodules {
-        paths: Vec<PathBuf>,
+        absent: Vec<PathBuf>,
     },
     /// Files are kept by Git LFS.
     Lfs {
+        files: Vec<PathBuf>,
         installed: LfsInstalled,
     },
     SparseCheckout,
@@ -44,8 +49,8 @@ pub enum LfsInstalled {
 }
 
 impl Repository {
-    /// Looks at the checkout.
-    pub fn hygiene(&self) -> Result<Vec<Hygiene>, GitError> {
+    /// Looks at the checkout, and at the commit that a run starts from.
+    pub fn hygiene(&self, base: &CommitId) -> Result<Vec<Hygiene>, GitError> {
         let mut found = Vec::new();
         found.extend(self.dirty()?);
         match self.head()?.branch {
@@ -65,7 +70,7 @@ impl Repository {
         ];
         let under_way = in_progress.iter().filter(|(file, _)| self.git_dir().join(file).exists());
         found.extend(under_way.map(|(_, what)| Hygiene::InProgress { what }));
-        found.extend(self.tracked()?);
+        found.extend(self.lacking(base)?);
         if self.setting("core.sparseCheckout")?.as_deref() == Some("true") {
             found.push(Hygiene::SparseCheckout);
         }
@@ -112,33 +117,51 @@ impl Repository {
         Ok(None)
     }
 
-    /// Submodules and large-file pointers among the tracked files.
-    fn tracked(&self) -> Result<Vec<Hygiene>, GitError> {
-        let output = git(&self.checkout(), ["ls-files", "--stage", "-z"]).run()?;
-        let mut submodules = Vec::new();
-        let mut lfs = false;
-        for row in fields(&output) {
-            let Some(tab) = row.iter().position(|byte| *byte == b'\t') else { continue };
-            let file = path(&row[tab + 1..]);
-            if row.starts_with(b"160000 ") {
-                submodules.push(file);
-            } else if file.file_name().is_some_and(|name| name == ".gitattributes") {
-                let text = fs::read(self.root().join(&file)).unwrap_or_default();
-                lfs |= String::from_utf8_lossy(&text).contains("filter=lfs");
-            }
-        }
+    /// What a commit has that the work trees of a run cannot hold.
+    pub fn lacking(&self, base: &CommitId) -> Result<Vec<Hygiene>, GitError> {
+        let tree = self.tree_of(base)?;
+        let absent = self.absent_submodules(&tree)?;
         let mut found = Vec::new();
-        if !submodules.is_empty() {
-            found.push(Hygiene::Submodules { paths: submodules });
+        if !absent.is_empty() {
+            found.push(Hygiene::Submodules { absent });
         }
-        if lfs {
+        let files = self.large_files(&tree)?;
+        if !files.is_empty() {
             let installed = match self.setting("filter.lfs.clean")?.or(self.setting("filter.lfs.process")?) {
                 Some(_) => LfsInstalled::Yes,
                 None => LfsInstalled::No,
             };
-            found.push(Hygiene::Lfs { installed });
+            found.push(Hygiene::Lfs { files, installed });
         }
         Ok(found)
+    }
+
+    /// The files of a tree that Git LFS keeps the content of.
+    fn large_files(&self, tree: &TreeId) -> Result<Vec<PathBuf>, GitError> {
+        let output = git(&self.objects(), ["ls-tree", "-r", "-z", "-l", tree.tree()]).run()?;
+        let (mut attributes, mut small) = (Vec::new(), Vec::new());
+        for row in fields(&output) {
+            let Some(tab) = row.iter().position(|byte| *byte == b'\t') else { continue };
+            let size =
+                String::from_utf8_lossy(&row[..tab]).rsplit(' ').next().and_then(|size| size.parse().ok());
+            let file = path(&row[tab + 1..]);
+            if file.file_name().is_some_and(|name| name == ".gitattributes") {
+                attributes.push(file);
+            } else if size.is_some_and(|size: usize| POINTER.contains(&size)) {
+                small.push(file);
+            }
+        }
+        let contents = |files: &[PathBuf]| {
+            let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+            self.read_all(tree, &files)
+        };
+        let names_lfs = |text: Vec<u8>| String::from_utf8_lossy(&text).contains("filter=lfs");
+        if !contents(&attributes)?.into_iter().flatten().any(names_lfs) {
+            return Ok(Vec::new());
+        }
+        let texts = contents(&small)?;
+        let is_pointer = |text: &Option<Vec<u8>>| text.as_ref().is_some_and(|text| text.starts_with(BEGINS));
+        Ok(small.into_iter().zip(texts).filter(|(_, text)| is_pointer(text)).map(|(file, _)| file).collect())
     }
 
     fn setting(&self, name: &str) -> Result<Option<String>, GitError> {
@@ -166,6 +189,13 @@ impl Hygiene {
     }
 }
 
+/// The first of some paths.
+fn named(paths: &[PathBuf]) -> String {
+    let first: Vec<String> = paths.iter().take(NAMED).map(|path| path.display().to_string()).collect();
+    let more = if paths.len() > NAMED { ", ..." } else { "" };
+    format!("{}{more}", first.join(", "))
+}
+
 impl fmt::Display for Hygiene {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -181,14 +211,19 @@ impl fmt::Display for Hygiene {
             Hygiene::InProgress { what } => {
                 write!(f, "a {what} is in progress; the run starts from HEAD without it")
             }
-            Hygiene::Submodules { paths } => {
-                write!(f, "{} submodules stay empty in the run's work trees", paths.len())
+            Hygiene::Submodules { absent } => {
+                write!(
+                    f,
+                    "submodules whose content is not here stay empty in the run's trees: {}",
+                    named(absent)
+                )
             }
-            Hygiene::Lfs { installed: LfsInstalled::Yes } => {
-                f.write_str("files of Git LFS are pointers, not contents, in the run's work trees")
-            }
-            Hygiene::Lfs { installed: LfsInstalled::No } => {
-                f.write_str("Git LFS is used but not installed: its files are pointers only")
+            Hygiene::Lfs { files, installed } => {
+                let why = match installed {
+                    LfsInstalled::Yes => "files of Git LFS",
+                    LfsInstalled::No => "Git LFS is used but not installed: its files",
+                };
+                write!(f, "{why} are pointers, not contents, in the run's trees: {}", named(files))
             }
             Hygiene::SparseCheckout => {
                 f.write_str("the checkout is sparse; the run's work trees hold all files")

@@ -11,8 +11,9 @@ use std::path::Path;
 /// All that the folder of a run's trees holds.
 const PARTS: [&str; 4] = ["main", "pool", "scratch", "private"];
 
-/// What the engine keeps of a tree besides its files: the index, and which bytes no filter gives back.
-const OF_FILES: [&str; 2] = ["index", "raw"];
+/// What the engine keeps of a tree besides its files: the index, which bytes no filter gives back, and what it put into
+/// submodules.
+const OF_FILES: [&str; 3] = ["index", "raw", "modules"];
 
 /// The pool begins with no more trees than these; each takes the room of a checkout.
 const TREES: usize = 4;

@@ -23,6 +23,7 @@ mod remove;
 mod restore;
 mod snapshot;
 mod stock;
+mod submodules;
 mod worktree;
 
 mod branch;
@@ -89,3 +90,5 @@ mod run_tests;
 mod snapshot_tests;
 #[cfg(test)]
 mod stale_tests;
+#[cfg(test)]
+mod submodules_tests;

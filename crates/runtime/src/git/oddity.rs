@@ -27,6 +27,10 @@ pub enum Strange {
     Ignored,
     /// A repository inside the work tree.
     Repository,
+    /// A file of a submodule that is not as it was.
+    Submodule,
+    /// Something in the folder of a submodule that is no part of it.
+    InSubmodule,
     /// One of git's own files: what it was and what it became, none for absent or no plain file.
     Git(Option<Vec<u8>>, Option<Vec<u8>>),
 }
@@ -44,6 +48,8 @@ impl std::fmt::Display for Oddity {
             Strange::EmptyFolder => write!(f, "{path} (an empty folder)"),
             Strange::Ignored => write!(f, "{path} (ignored by git)"),
             Strange::Repository => write!(f, "{path} (a repository inside the tree)"),
+            Strange::Submodule => write!(f, "{path} (a file of a submodule)"),
+            Strange::InSubmodule => write!(f, "{path} (in a submodule)"),
             Strange::Git(..) => write!(f, "{path} (a file of git)"),
         }
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 fn kinds(bed: &Testbed) -> Vec<&'static str> {
-    bed.repository().hygiene().unwrap().iter().map(Hygiene::kind).collect()
+    bed.repository().hygiene(&bed.base()).unwrap().iter().map(Hygiene::kind).collect()
 }
 
 // OT-01
@@ -85,7 +85,7 @@ fn hygiene_names_dirty_files_and_the_default_branch_without_writing_to_the_check
     let before = bed.fingerprint();
     // A rewritten file with the same content is what makes git refresh an index.
     bed.write("src/lib.rs", &fs::read_to_string(bed.user().join("src/lib.rs")).unwrap());
-    let found = bed.repository().hygiene().unwrap();
+    let found = bed.repository().hygiene(&bed.base()).unwrap();
     let [Hygiene::Dirty { count: 8, first }] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(first.len(), 5);
     assert!(found[0].to_string().contains("8 uncommitted changes"), "{}", found[0]);
@@ -111,24 +111,34 @@ fn hygiene_names_submodules_large_files_sparse_and_shallow_checkouts() {
     bed.git(&["submodule", "--quiet", "add", other.user().to_str().unwrap(), "libs/other"]);
     put(&bed.user(), ".gitattributes", b"*.bin filter=lfs diff=lfs merge=lfs -text\n");
     bed.commit("more");
-    let found = bed.repository().hygiene().unwrap();
+    let looked = |bed: &Testbed| bed.repository().hygiene(&bed.base()).unwrap();
+    assert_eq!(looked(&bed), [], "a submodule that is here can be filled, and no large file is there");
+    let pointer =
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n", "0".repeat(64));
+    bed.write("art/a.bin", &pointer);
+    bed.commit("a large file");
+    fs::remove_dir_all(bed.user().join(".git/modules")).unwrap();
+    fs::remove_file(bed.user().join("libs/other/.git")).unwrap();
+    let files = vec![PathBuf::from("art/a.bin")];
+    let lacking = bed.repository().lacking(&bed.base()).unwrap();
     assert_eq!(
-        found,
+        lacking,
         [
-            Hygiene::Submodules { paths: vec![PathBuf::from("libs/other")] },
-            Hygiene::Lfs { installed: LfsInstalled::No }
+            Hygiene::Submodules { absent: vec![PathBuf::from("libs/other")] },
+            Hygiene::Lfs { files: files.clone(), installed: LfsInstalled::No }
         ]
     );
     bed.git(&["config", "filter.lfs.clean", "cat"]);
     bed.git(&["sparse-checkout", "set", "src"]);
-    let found = bed.repository().hygiene().unwrap();
+    let found = looked(&bed);
     assert!(found.contains(&Hygiene::SparseCheckout), "{found:?}");
-    assert!(found.contains(&Hygiene::Lfs { installed: LfsInstalled::Yes }), "{found:?}");
+    assert!(found.contains(&Hygiene::Lfs { files, installed: LfsInstalled::Yes }), "{found:?}");
 
     other.write("later", "x");
     other.commit("second");
     let from = format!("file://{}", other.user().display());
     git_in(bed.folder.path(), &["clone", "-q", "--depth", "1", &from, "shallow"]);
-    let found = Repository::discover(&bed.folder.path().join("shallow")).unwrap().hygiene().unwrap();
+    let shallow = Repository::discover(&bed.folder.path().join("shallow")).unwrap();
+    let found = shallow.hygiene(&shallow.head().unwrap().commit).unwrap();
     assert!(found.contains(&Hygiene::ShallowClone), "{found:?}");
 }

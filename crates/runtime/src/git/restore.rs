@@ -2,7 +2,7 @@
 
 use super::call::{fields, git, path};
 use super::overlay::Overlay;
-use super::remove::{clear_way, open_up, prune_empty, remove, remove_inside, remove_with_empty_parents};
+use super::remove::{open_up, prune_empty, remove, remove_inside, remove_with_empty_parents};
 use super::{GitError, TreeId, WorkTree, error};
 use std::fs;
 
@@ -20,11 +20,14 @@ impl WorkTree {
             }
             self.note_overlay(&Overlay::Unsure)?;
         }
+        self.empty_submodules_but(to)?;
         self.check_out(to)?;
         self.remove_others()?;
         self.lay_over(&self.overlaid(&wanted)?)?;
         self.note_overlay(&wanted)?;
-        self.empty_submodules()?;
+        if self.has_submodules() {
+            self.fill_submodules(to)?;
+        }
         self.point_head()?;
         self.publish_index()
     }
@@ -79,23 +82,6 @@ impl WorkTree {
         let output = git(&self.place(), words).run()?;
         for folder in fields(&output).filter_map(|name| name.strip_suffix(b"/")).map(path) {
             prune_empty(&self.path().join(folder));
-        }
-        Ok(())
-    }
-
-    /// Submodules are not populated, and what was put into their folders is part of no state.
-    fn empty_submodules(&self) -> Result<(), GitError> {
-        if !self.path().join(".gitmodules").exists() {
-            return Ok(());
-        }
-        let output = git(&self.place(), ["ls-files", "--stage", "-z"]).run()?;
-        for row in fields(&output).filter(|row| row.starts_with(b"160000 ")) {
-            let Some(tab) = row.iter().position(|byte| *byte == b'\t') else { continue };
-            let inside = path(&row[tab + 1..]);
-            let folder = self.path().join(&inside);
-            clear_way(self.path(), &inside)?;
-            remove(&folder)?;
-            fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
         }
         Ok(())
     }

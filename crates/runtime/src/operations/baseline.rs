@@ -38,6 +38,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     for outcome in ran.outcomes.iter().filter(|outcome| outcome.counts() && !outcome.passed()) {
         done.note(NoteKind::Warning, format!("`{}` fails before any change", outcome.name));
     }
+    // Where a workflow does not begin with `prepare`, nobody has said it yet.
+    let told = job.site.reader()?.notes(&job.site.run)?;
+    for lacking in job.site.repository().lacking(job.site.trees.base())? {
+        let text = lacking.to_string();
+        if !told.iter().any(|note| note.text == text) {
+            done.note(NoteKind::Degradation, text);
+        }
+    }
     for path in secret_settings(job) {
         let text = format!(
             "{} holds credentials, so checks cannot read it, and git may not work in them; a credential helper keeps \

@@ -44,7 +44,10 @@ impl Checking<'_> {
         let settings = self.job.site.settings();
         let mut environment = settings.environment.clone();
         environment.insert("HOME".into(), settings.user_home.clone());
-        let (tree, base) = (self.content.tree.to_string(), self.base.to_string());
+        let (mut tree, base) = (self.content.tree.to_string(), self.base.to_string());
+        for absent in self.job.site.repository().absent_submodules(&self.content.tree)? {
+            tree.push_str(&format!(" without {}", absent.display()));
+        }
         let installed = checks::installed(self.job.site.repository().root(), specs);
         let recall = Recall {
             which: self.which,

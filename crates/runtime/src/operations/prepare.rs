@@ -12,15 +12,21 @@ use std::path::Path;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reader = job.site.reader()?;
     let mut done = Done::saying("ready");
-    for seen in job.site.repository().hygiene()? {
-        let asks = matches!(
-            seen,
-            Hygiene::Dirty { .. } | Hygiene::OnDefaultBranch { .. } | Hygiene::InProgress { .. }
-        );
+    for seen in job.site.repository().hygiene(job.site.trees.base())? {
+        let (asks, kind) = match seen {
+            Hygiene::Dirty { .. } | Hygiene::OnDefaultBranch { .. } | Hygiene::InProgress { .. } => {
+                (true, NoteKind::Warning)
+            }
+            // The work is done and judged without what they hold.
+            Hygiene::Submodules { .. } | Hygiene::Lfs { .. } => (true, NoteKind::Degradation),
+            Hygiene::DetachedHead | Hygiene::SparseCheckout | Hygiene::ShallowClone => {
+                (false, NoteKind::Warning)
+            }
+        };
         if asks && job.state.mode == Mode::Interactive {
             done.report.says = "concerns".to_string();
         }
-        done.note(NoteKind::Warning, seen.to_string());
+        done.note(kind, seen.to_string());
     }
     unenforced(job, &mut done);
     let request = request(job, &reader)?;

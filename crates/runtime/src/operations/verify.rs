@@ -68,6 +68,11 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: Size) -> Resu
     };
     done.report.rows.clone_from(&ran.rows);
     done.report.size = Some(size);
+    let excused = if ruled == Ruled::Passed { evidence::excused(&ran.rows) } else { BTreeSet::new() };
+    for check in excused {
+        let text = format!("`{check}` fails as it did before any change, so it shows nothing of this one");
+        done.note(NoteKind::Degradation, text);
+    }
     ran.tell(job, blamed, &mut done);
     if let (Ruled::Failed(reasons), true) = (&ruled, done.report.findings.is_empty()) {
         let of = blamed.unwrap_or(&job.site.opened.slug);

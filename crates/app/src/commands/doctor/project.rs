@@ -15,7 +15,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 pub fn repository(checkup: &mut Checkup, repository: &Repository) {
-    let looked = repository.head().and_then(|head| Ok((head, repository.hygiene()?)));
+    let looked = repository.head().and_then(|head| {
+        let hygiene = repository.hygiene(&head.commit)?;
+        Ok((head, hygiene))
+    });
     let (head, hygiene) = match looked {
         Ok(looked) => looked,
         Err(error) => return checkup.of_failure("repository", &of_git(&error)),
@@ -39,13 +42,13 @@ pub fn repository(checkup: &mut Checkup, repository: &Repository) {
                 checkup.warn(
                     "repository",
                     what,
-                    "checks that need them cannot pass; turn these off in remand.toml",
+                    "run `git submodule update --init --recursive`: checks that need them cannot pass",
                 );
             }
-            Hygiene::Lfs { installed: LfsInstalled::Yes } => {
+            Hygiene::Lfs { installed: LfsInstalled::Yes, .. } => {
                 checkup.warn("repository", what, "checks that need the contents cannot pass");
             }
-            Hygiene::Lfs { installed: LfsInstalled::No } => {
+            Hygiene::Lfs { installed: LfsInstalled::No, .. } => {
                 checkup.warn("repository", what, "run `git lfs install`")
             }
             Hygiene::SparseCheckout => {

@@ -32,7 +32,7 @@ fn reasons(job: &Job) -> Result<Vec<String>, Trouble> {
 /// What the checkout must be like: what is not committed would be missed, or be in the way later.
 fn of_checkout(job: &Job) -> Result<Vec<String>, Trouble> {
     let mut reasons = Vec::new();
-    for seen in job.site.repository().hygiene()? {
+    for seen in job.site.repository().hygiene(job.site.trees.base())? {
         match seen {
             Hygiene::Dirty { .. } => {
                 reasons.push(format!("{seen}; commit or stash it, since a run starts from a commit"));
