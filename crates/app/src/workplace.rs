@@ -28,8 +28,7 @@ impl Workplace {
         let configured = config.state_folder(&environment());
         let root =
             context.state.map(PathBuf::from).or(configured).ok_or_else(|| of_home(&HomeError::NoHome))?;
-        let identity = repository.identity().map_err(|error| of_git(&error))?;
-        let home = Home::open(&root, &identity, repository.root()).map_err(|error| of_home(&error))?;
+        let home = Home::open(&root, &repository).map_err(|error| of_home(&error))?;
         Ok(Workplace { here: here(context), repository, config, home })
     }
 

@@ -24,8 +24,7 @@ pub fn measure(place: &Place, scale: Scale, workload: &Workload) -> Result<Figur
     let file = tree.join("README.md");
     std::fs::write(&file, "Nothing is done here.\n").map_err(|error| unusable(&file, &error))?;
     let repository = Repository::create(&tree, "work", "a file").map_err(|error| of_git(&error))?;
-    let identity = repository.identity().map_err(|error| of_git(&error))?;
-    let home = Home::open(&state, &identity, repository.root()).map_err(|error| of_home(&error))?;
+    let home = Home::open(&state, &repository).map_err(|error| of_home(&error))?;
     let runs = scale.of(PARKED);
     let mut track = Track::open(workload, home.root())?;
     let mut left = runs;

@@ -87,7 +87,7 @@ fn ledgers(state: &Path) -> Vec<PathBuf> {
 fn repository_of(ledger: &Path) -> String {
     let folder = ledger.parent().unwrap_or(ledger);
     let seen = fs::read_to_string(folder.join("repository")).unwrap_or_default();
-    match seen.trim() {
+    match seen.lines().next().unwrap_or_default().trim() {
         "" => folder.display().to_string(),
         seen => seen.to_string(),
     }

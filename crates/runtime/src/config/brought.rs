@@ -1,5 +1,6 @@
 //! What a repository's file may not decide: whoever can change that file could name any program and any file, so that an
-//! agent of its is handed nothing of the user's, and the sandbox shows no agent more because of it.
+//! agent of its is handed nothing of the user's, the sandbox shows no agent more because of it, and state is kept where
+//! the user says.
 
 use super::effective::Config;
 use super::problem::{Origin, Problem};
@@ -33,6 +34,16 @@ impl Config {
                 remedy: format!("move `sandbox.{key}` to ~/.config/remand/config.toml"),
             })
             .collect()
+    }
+
+    /// Where state lies is the user's matter: any folder could be named, and filled.
+    pub(super) fn placed(&self) -> Option<Problem> {
+        let (_, setting) = self.settings.iter().find(|(path, _)| path.join(".") == "state.dir")?;
+        matches!(setting.origin, Origin::Repository(_)).then(|| Problem {
+            origin: setting.origin.clone(),
+            message: "`state.dir`: where your state lies is not for a repository to say".to_string(),
+            remedy: "move `state.dir` to ~/.config/remand/config.toml".to_string(),
+        })
     }
 
     /// Tells whether the repository's file brings this agent, or changes more of it than what is harmless.

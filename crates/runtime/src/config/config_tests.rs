@@ -337,6 +337,16 @@ fn agents_of_the_repository_are_told_from_those_of_the_user() {
     assert_eq!(of_repository, [true, false, false, false]);
 }
 
+// CORE-05
+#[test]
+fn a_repository_does_not_say_where_state_lies() {
+    assert_eq!(
+        refusal("\nstate.dir = \"/tmp\"\n"),
+        "2:7: `state.dir`: where your state lies is not for a repository to say; move `state.dir` to \
+         ~/.config/remand/config.toml"
+    );
+}
+
 #[test]
 fn the_state_folder_is_the_configured_one_or_the_usual_one() {
     let at = |home: Home, variables: &[(&str, &str)]| {
@@ -405,7 +415,8 @@ fn the_template_changes_nothing_and_shows_values_that_are_taken() {
     let said: Vec<&str> =
         said.into_iter().filter(|line| is_setting(line) && !line.contains("junit")).collect();
     let shown = said.join("\n").replace("report = \"build/test-results\"", "");
-    let all = Home::new().repository(&shown).load();
+    // Some of them are for the user's own file only.
+    let all = Home::new().user(&shown).load();
     for line in plain.origins() {
         let same = all.origins().into_iter().find(|other| other.key == line.key).expect("still there");
         assert_eq!(same.value, line.value, "{}", line.key);

@@ -159,6 +159,7 @@ impl Config {
         problems.extend(config.contradictions());
         problems.extend(config.handed_out());
         problems.extend(config.opened());
+        problems.extend(config.placed());
         if problems.is_empty() { Ok(config) } else { Err(ConfigError::Refused(problems)) }
     }
 

@@ -249,7 +249,7 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Folder,
         default: "",
         example: "\"~/.local/state/remand\"",
-        meaning: "The state folder; when absent, `$XDG_STATE_HOME/remand` or `~/.local/state/remand`.",
+        meaning: "The state folder; when absent, `$XDG_STATE_HOME/remand` or `~/.local/state/remand`. For your own file only.",
     },
     Key {
         path: "secrets.environment",

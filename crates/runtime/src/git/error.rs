@@ -25,6 +25,8 @@ pub enum GitError {
     UnknownRevision { revision: String },
     #[error("`{text}` is no object id of git")]
     NotAnId { text: String },
+    #[error("{} holds no id of a repository", path.display())]
+    UnfitIdentity { path: PathBuf },
     #[error("run id `{run}` cannot be part of a branch name")]
     UnfitRunId { run: String },
     #[error("run `{run}` has no work trees in this repository")]
@@ -76,6 +78,11 @@ impl GitError {
             GitError::NoCommits { .. } => "make a first commit: `git add -A && git commit`".to_string(),
             GitError::UnknownRevision { .. } => "list commits with `git log --oneline --all`".to_string(),
             GitError::NotAnId { .. } => "a state of the run is damaged: see `remand doctor`".to_string(),
+            GitError::UnfitIdentity { .. } => {
+                "write the id into it again, which is the name of the repository's folder in the state directory, or \
+                 remove it to begin without earlier runs"
+                    .to_string()
+            }
             GitError::UnfitRunId { .. } => "use letters, digits, `-` and `_`".to_string(),
             GitError::UnknownRun { .. } => "list the runs with `remand runs`".to_string(),
             GitError::RunTaken { run } => format!("resume it: `remand resume {run}`"),

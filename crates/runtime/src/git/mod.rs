@@ -9,6 +9,7 @@ mod id;
 
 mod diff;
 mod hygiene;
+mod identity;
 mod listing;
 mod repository;
 

@@ -2,8 +2,7 @@
 
 use super::call::{Place, git, path};
 use super::{CommitId, GitError, TreeId, error};
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -78,40 +77,6 @@ impl Repository {
     /// The user's checkout, for reading.
     pub(super) fn checkout(&self) -> Place {
         Place::found_from(&self.root)
-    }
-
-    /// An id that stays when the checkout is moved or cleaned, and that all its work trees share.
-    pub fn identity(&self) -> Result<String, GitError> {
-        let folder = self.common_dir.join("remand");
-        let file = folder.join("id");
-        if let Ok(known) = fs::read_to_string(&file) {
-            return Ok(known.trim().to_string());
-        }
-        fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
-        let mut random = [0; 16];
-        let source = Path::new("/dev/urandom");
-        fs::File::open(source)
-            .and_then(|mut source| source.read_exact(&mut random))
-            .map_err(error::file("read", source))?;
-        let fresh: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        // Written aside and linked into place: who comes second reads a whole id, never half of one.
-        let aside = folder.join(format!("id.{fresh}"));
-        let written = OpenOptions::new().write(true).create_new(true).open(&aside);
-        written
-            .and_then(|mut aside| {
-                aside.write_all(format!("{fresh}\n").as_bytes()).and_then(|()| aside.sync_all())
-            })
-            .map_err(error::file("write", &aside))?;
-        let linked = fs::hard_link(&aside, &file);
-        fs::remove_file(&aside).map_err(error::file("remove", &aside))?;
-        match linked {
-            Ok(()) => Ok(fresh),
-            Err(taken) if taken.kind() == ErrorKind::AlreadyExists => {
-                let id = fs::read_to_string(&file).map_err(error::file("read", &file))?;
-                Ok(id.trim().to_string())
-            }
-            Err(source) => Err(error::file("create", &file)(source)),
-        }
     }
 
     /// Where the checkout stands.
@@ -219,6 +184,20 @@ impl Repository {
         let off = matches!(value.as_str(), "" | "false" | "no" | "off" | "0");
         let found = if off { LineEndings::AsTheyAre } else { LineEndings::Converted };
         Ok(*self.line_endings.get_or_init(|| found))
+    }
+
+    /// The folders of all checkouts that git knows of, and the one that they share.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.root.clone(), self.common_dir.clone()];
+        if self.common_dir.file_name().is_some_and(|name| name == ".git") {
+            folders.extend(self.common_dir.parent().map(Path::to_path_buf));
+        }
+        for entry in fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten().flatten() {
+            let link = fs::read(entry.path().join("gitdir")).unwrap_or_default();
+            let link = entry.path().join(path(link.strip_suffix(b"\n").unwrap_or(&link)));
+            folders.extend(link.parent().map(Path::to_path_buf));
+        }
+        folders
     }
 
     /// The work tree that has a branch checked out.

@@ -73,8 +73,7 @@ fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Told, Failure
         .heeded_by(|cancel| process::run(&job, cancel))
         .map_err(|error| internal("this program cannot be started", &error))?;
     let repository = Repository::discover(&project).map_err(|error| of_git(&error))?;
-    let identity = repository.identity().map_err(|error| of_git(&error))?;
-    let home = Home::open(&state, &identity, repository.root()).map_err(|error| of_home(&error))?;
+    let home = Home::open(&state, &repository).map_err(|error| of_home(&error))?;
     let row = match home.ledger().exists() {
         true => first(&home.ledger()).map_err(|error| of_ledger(&error))?,
         false => None,

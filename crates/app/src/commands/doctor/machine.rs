@@ -44,10 +44,7 @@ pub fn state(checkup: &mut Checkup, context: &Context<'_>, repository: &Reposito
             None => checkup.warn("state", "not looked at, since the settings cannot be used", ""),
         };
     };
-    let opened = repository.identity().map_err(|error| of_git(&error)).and_then(|identity| {
-        Home::open(&root, &identity, repository.root()).map_err(|error| of_home(&error))
-    });
-    match opened {
+    match Home::open(&root, repository).map_err(|error| of_home(&error)) {
         Ok(home) => {
             folder(checkup, home.root());
             ledger(checkup, &home);
