@@ -5,13 +5,13 @@ use crate::commands::Context;
 use crate::commands::runs::reader_if_any;
 use crate::driving;
 use crate::exit::Failure;
+use crate::found;
 use crate::load;
 use crate::workplace::{Workplace, of_git};
 use remand_kernel::event::{Limits, Mode, Start};
 use remand_kernel::program::Program;
 use remand_ledger::fact::Opened;
 use remand_ledger::{Blob, BlobId, Facts};
-use remand_runtime::checks;
 use remand_runtime::clock;
 use remand_runtime::config;
 use remand_runtime::driver::Prices;
@@ -146,7 +146,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
         workflow,
         roles,
         program: program.clone(),
-        checks: specs(workplace)?,
+        checks: found::specs(&workplace.repository, &head.commit, config, workplace.home.root())?,
         cache: if config.cache { Cache::On } else { Cache::Off },
         rounds: config.rounds,
         agents: agents.chosen(),
@@ -296,21 +296,6 @@ fn permission(place: Writable) -> Option<MayWrite> {
         Writable::Tracker => Some(MayWrite::Tracker),
         Writable::Knowledge => Some(MayWrite::Knowledge),
     }
-}
-
-/// The checks of the repository: those that are found, and those that are configured.
-fn specs(workplace: &Workplace) -> Result<Vec<checks::CheckSpec>, Failure> {
-    let mut environment = driving::inherited();
-    environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
-    let runner = |job| remand_runtime::process::run(&job, &remand_runtime::process::Cancel::new());
-    let probe = checks::Probe { environment: &environment, runner: &runner };
-    let found = if workplace.config.detect {
-        checks::detect(workplace.repository.root(), &probe)
-    } else {
-        Vec::new()
-    };
-    checks::specs(found, &workplace.config)
-        .map_err(|error| Failure::user(error.to_string(), "correct `[checks]` in remand.toml"))
 }
 
 /// A few words of the request, fit for names.

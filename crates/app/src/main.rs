@@ -11,6 +11,7 @@ mod driving;
 mod embedded;
 mod exit;
 mod export;
+mod found;
 mod gauntlet;
 mod load;
 mod progress;

@@ -2,8 +2,10 @@
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
+use remand_kernel::evidence::RowPhase;
 use remand_kernel::program::Confidence;
 use remand_ledger::fact::NoteKind;
+use remand_ledger::query::CheckFilter;
 use serde_json::json;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
@@ -267,7 +269,7 @@ fn a_submodule_that_is_not_there_and_a_check_that_fails_before_and_after_cost_co
         "{bundle}"
     );
 
-    let asked = place.quick(&Script::quick(), &["--interactive"]);
+    let asked = place.feature(&Script::subtraction(), &["--interactive"]);
     assert_eq!(asked.code, 5, "{}{}", asked.out, asked.err);
     let gates = place.remand(&["gates"]).out;
     assert!(gates.contains("stay empty in the run's trees: library"), "{gates}");
@@ -293,6 +295,39 @@ fn a_sparse_checkout_is_worked_on_with_a_warning() {
     let branch = place.latest().branch;
     let names = place.git(&["diff", "--name-only", "work", &branch]);
     assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "what is not checked out is not deleted");
+}
+
+// EP-02 OT-23
+#[test]
+fn checks_are_those_of_the_commit_whatever_is_checked_out_or_not_committed() {
+    let place = Place::new();
+    place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
+    place.write("lib/pyproject.toml", "[project]\nname = \"lib\"\nversion = \"0.1.0\"\n");
+    place.write(
+        "lib/test_lib.py",
+        "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_t(self):\n        pass\n",
+    );
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "A library"]);
+    let checks = |place: &Place| -> Vec<String> {
+        let shown = place.quick(&Script::quick(), &["--budget-dispatches", "1"]);
+        assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+        let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
+        rows.into_iter().filter(|row| row.phase == RowPhase::Baseline).map(|row| row.name).collect()
+    };
+    let plain = checks(&place);
+    assert!(plain.iter().any(|name| name.ends_with(":lib")), "{plain:?}");
+
+    place.write("pyproject.toml", "[project]\nname = \"all\"\n");
+    place.write("sums/pyproject.toml", "[project]\nname = \"sums\"\n");
+    place.git(&["add", "sums/pyproject.toml"]);
+    assert_eq!(checks(&place), plain, "what is not committed is no part of the run");
+    place.git(&["reset", "-q", "--hard"]);
+    std::fs::remove_file(place.project().join("pyproject.toml")).expect("removed");
+
+    place.git(&["sparse-checkout", "set", "--cone", "sums"]);
+    assert!(!place.project().join("lib").exists());
+    assert_eq!(checks(&place), plain, "what is not checked out is part of the run");
 }
 
 // CORE-09

@@ -86,6 +86,22 @@ pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec
     Ok(linked)
 }
 
+/// Shows a copy of the checkout what is installed there, in every folder of these files, as it is.
+pub fn lend(checkout: &Path, copy: &Path, files: &[String]) -> io::Result<()> {
+    // Nobody looks above the root for packages.
+    std::fs::create_dir(copy.join(".git"))?;
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|file| Path::new(file).parent()).collect();
+    for folder in folders.into_iter().flat_map(Path::ancestors).collect::<BTreeSet<_>>() {
+        for name in ENVIRONMENTS.into_iter().chain([FOLDER]) {
+            let (from, to) = (checkout.join(folder).join(name), copy.join(folder).join(name));
+            if from.is_dir() && to.symlink_metadata().is_err() {
+                symlink(from, to)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Makes a folder anew, unless the repository has it itself.
 fn is_made(folder: &Path) -> io::Result<bool> {
     if folder.join(MARK).exists() {
@@ -169,7 +185,7 @@ mod tests {
 
     use super::*;
     use crate::checks::run_tests::Project;
-    use crate::checks::{Action, CheckSpec, Probe, detect, installed, loading};
+    use crate::checks::{Action, CheckSpec, Probe, detect, installed, loading, tree_files};
     use crate::process;
     use remand_kernel::evidence::Tier;
     use std::fs;
@@ -236,7 +252,8 @@ mod tests {
         fs::write(site.join("near.pth"), format!("{}\n", checkout.join("near").display())).unwrap();
 
         let runner = |job: process::Job| process::run(&job, &process::Cancel::new());
-        let specs = detect(&checkout, &Probe { environment: &project.environment, runner: &runner });
+        let files = tree_files::all(&checkout);
+        let specs = detect(&checkout, &files, &Probe { environment: &project.environment, runner: &runner });
         let commands: Vec<String> = specs.iter().filter_map(|spec| spec.action.typed()).collect();
         assert!(!commands.is_empty() && commands.iter().all(|text| text.starts_with(".venv/bin/python ")));
         for _ in 0..2 {
@@ -260,7 +277,7 @@ mod tests {
 
         fs::create_dir(site.join("pytest")).unwrap();
         let probe = Probe { environment: &project.environment, runner: &runner };
-        assert!(detect(&checkout, &probe).iter().any(|spec| spec.name == "pytest:py"));
+        assert!(detect(&checkout, &files, &probe).iter().any(|spec| spec.name == "pytest:py"));
 
         let known = installed(&checkout, &specs);
         assert_eq!(known, installed(&checkout, &specs));

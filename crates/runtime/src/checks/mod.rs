@@ -57,7 +57,7 @@ pub use detect::{Probe, detect};
 pub use doubt::{Past, doubt};
 pub use evidence::{Occasion, Recorded, checks, rows};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};
-pub use installed::link;
+pub use installed::{lend, link};
 pub use integrity::{
     Announced, Edited, Ground, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
 };

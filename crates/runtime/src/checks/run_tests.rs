@@ -73,7 +73,12 @@ impl Project {
     }
 
     pub fn detect(&self) -> Vec<CheckSpec> {
-        detect(&self.tree(), &Probe { environment: &self.environment, runner: &|job| self.start(job) })
+        let files = tree_files::all(&self.tree());
+        detect(
+            &self.tree(),
+            &files,
+            &Probe { environment: &self.environment, runner: &|job| self.start(job) },
+        )
     }
 
     pub fn configured(&self, flags: &[(&str, &str)]) -> Result<Vec<CheckSpec>, SpecError> {

@@ -90,11 +90,11 @@ const GUIDE_DETECTED: &str = "
 | `pom.xml` | `mvn-compile`, `mvn-test` |
 | a Makefile, and none of the others near it | `make` for a target `all` or `build`, `make-test` for `test`, `check` or `tests` |
 
-A tool that is not installed brings no check of types or lint. Those of a Node project are looked for in the
-`node_modules` of the checkout; what is installed there is linked into the work tree of the checks, and packages of the
-repository itself are taken from that tree. A project in Python with an environment `.venv` or `venv` beside its project
-file is checked by the interpreter of that environment, in the same way. Lint that fails before the change fails nothing
-after it.
+They are looked for in the commit that a run starts from, whatever is checked out or not committed. A tool that is not
+installed brings no check of types or lint. Those of a Node project are looked for in the `node_modules` of the
+checkout; what is installed there is linked into the work tree of the checks, and packages of the repository itself are
+taken from that tree. A project in Python with an environment `.venv` or `venv` beside its project file is checked by
+the interpreter of that environment, in the same way. Lint that fails before the change fails nothing after it.
 
 Grammars do not know everything: a file that had an error before the change is not judged, nor is a new file in C or
 C++ whose macros only a compiler knows. The row says so.

@@ -208,3 +208,23 @@ fn work_trees_of_a_sparse_checkout_hold_all_files() {
     assert_eq!(bed.fingerprint().0, before.0);
     assert_eq!(bed.fingerprint().2, before.2);
 }
+
+#[test]
+fn a_copy_holds_a_commit_and_goes_with_its_value_or_with_the_next_one() {
+    let bed = Testbed::new();
+    bed.write("README.md", "not committed\n");
+    let (repository, within) = (bed.repository(), bed.folder.path().join("copies"));
+    assert!(!repository.holds_only(&bed.base()).unwrap());
+    fs::create_dir(&within).unwrap();
+    // Numbers of processes end well below this one.
+    fs::create_dir(within.join("remand-copy-2147483647-0")).unwrap();
+    let copy = Copy::of(&repository, &bed.base(), &within).unwrap();
+    assert_eq!(fs::read_to_string(copy.tree().join("README.md")).unwrap(), "one\n");
+    assert_eq!(fs::read_dir(&within).unwrap().count(), 1);
+    drop(copy);
+    assert_eq!(fs::read_dir(&within).unwrap().count(), 0);
+    bed.git(&["checkout", "-q", "."]);
+    assert!(repository.holds_only(&bed.base()).unwrap());
+    bed.git(&["sparse-checkout", "set", "docs"]);
+    assert!(!repository.holds_only(&bed.base()).unwrap());
+}

@@ -80,7 +80,7 @@ impl Repository {
         Ok(found)
     }
 
-    fn dirty(&self) -> Result<Option<Hygiene>, GitError> {
+    pub(super) fn dirty(&self) -> Result<Option<Hygiene>, GitError> {
         let words = [
             "--no-optional-locks",
             "status",

@@ -4,7 +4,7 @@ use super::checkup::Checkup;
 use crate::commands::Context;
 use crate::driving;
 use crate::table::amount;
-use crate::workplace::{environment, of_git, of_home, of_ledger};
+use crate::workplace::{environment, of_home, of_ledger};
 use remand_ledger::Reader;
 use remand_runtime::config::Config;
 use remand_runtime::confine::{self, Level};

@@ -2,21 +2,18 @@
 
 use super::checkup::Checkup;
 use super::project;
-use crate::driving;
 use crate::exit::{Failure, tell};
-use crate::workplace::internal;
+use crate::found;
+use crate::workplace::{internal, of_git};
 use remand_runtime::checks::{self, CheckOutcome, CheckSpec, Context, End, Files, LeftOut, Plant, Which};
 use remand_runtime::config::Config;
 use remand_runtime::confine::Policy;
-use remand_runtime::git::Repository;
+use remand_runtime::git::{Copy, Repository};
 use remand_runtime::home::private_folder;
 use remand_runtime::process::{self, Cancel, Confined, Job};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-const COPYING: Duration = Duration::from_secs(300);
 
 /// Plants a failure for each check and looks whether it goes red.
 pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) -> Result<(), Failure> {
@@ -83,7 +80,7 @@ fn judge(checkup: &mut Checkup, spec: &CheckSpec, plant: &Plant, after: &CheckOu
 
 /// A copy of the last commit that is thrown away.
 struct Scratch {
-    folder: PathBuf,
+    copy: Copy,
     tree: PathBuf,
     environment: BTreeMap<OsString, OsString>,
     program: PathBuf,
@@ -93,44 +90,18 @@ struct Scratch {
 
 impl Scratch {
     fn make(repository: &Repository, specs: &[CheckSpec]) -> Result<Scratch, Failure> {
-        let folder = std::env::temp_dir().join(format!("remand-doctor-{}", std::process::id()));
-        let unusable = |error: &dyn std::error::Error| {
-            Failure::user(
-                format!("{} cannot be used for a copy", folder.display()),
-                "set TMPDIR to another folder",
-            )
-            .caused_by(error.to_string())
-        };
-        let tree = folder.join("tree");
-        for part in [&folder, &tree, &folder.join("scratch")] {
-            private_folder(part).map_err(|error| unusable(&error))?;
-        }
-        let mut environment = driving::inherited();
-        environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
         let program =
             std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
-        let mut scratch = Scratch {
-            folder: folder.clone(),
-            tree: tree.clone(),
-            environment,
-            program,
-            installed: Vec::new(),
-        };
-        // An index of its own: neither the user's nor any reference is touched.
-        let copy = "git read-tree HEAD && git checkout-index --all --prefix=\"$0/\"";
-        let mut job =
-            Job::apart(["sh", "-c", copy, &tree.display().to_string()], repository.root(), "doctor");
-        job.environment = scratch.environment.clone();
-        job.environment.insert("GIT_INDEX_FILE".into(), folder.join("index").into_os_string());
-        job.limits.time = COPYING;
-        let ended = process::run(&job, &Cancel::new()).map_err(|error| unusable(&error))?;
-        if !ended.exit.succeeded() {
-            let said = ended.stderr.text().trim().to_string();
-            return Err(Failure::user("the last commit cannot be copied", "see the cause").caused_by(said));
-        }
-        scratch.installed =
-            checks::link(repository.root(), &tree, specs).map_err(|error| unusable(&error))?;
-        Ok(scratch)
+        let head = repository.head().map_err(|error| of_git(&error))?;
+        let copy =
+            Copy::of(repository, &head.commit, &std::env::temp_dir()).map_err(|error| of_git(&error))?;
+        let (tree, scratch) = (copy.tree(), copy.folder().join("scratch"));
+        let linked = private_folder(&scratch).and_then(|()| checks::link(repository.root(), &tree, specs));
+        let installed = linked.map_err(|error| {
+            let what = format!("{} cannot be used for a copy", copy.folder().display());
+            Failure::user(what, "set TMPDIR to another folder").caused_by(error.to_string())
+        })?;
+        Ok(Scratch { copy, tree, environment: found::environment(), program, installed })
     }
 
     /// What a check says with a failure in the tree; what it needs is run before.
@@ -157,7 +128,7 @@ impl Scratch {
 
     fn run(&self, specs: &[&CheckSpec], changed: Option<&[String]>) -> Result<Vec<CheckOutcome>, Failure> {
         let specs: Vec<CheckSpec> = specs.iter().copied().cloned().collect();
-        let scratch = self.folder.join("scratch");
+        let scratch = self.copy.folder().join("scratch");
         let cancel = Cancel::new();
         let policy = Policy {
             read_write: vec![self.tree.clone(), scratch.clone(), "/dev/null".into()],
@@ -184,11 +155,5 @@ impl Scratch {
             runner: &runner,
         };
         Ok(checks::run(&specs, Path::new(&self.tree), &context))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -2,14 +2,13 @@
 
 use super::checkup::Checkup;
 use crate::agents::Agents;
-use crate::driving;
+use crate::exit::Failure;
+use crate::found;
 use crate::table::amount;
 use crate::workplace::{environment, of_config, of_git};
-use remand_runtime::checks::{self, Action, CheckSpec, Probe, SpecError};
+use remand_runtime::checks::{Action, CheckSpec};
 use remand_runtime::config::{Config, ConfigError, Origin, Sources};
 use remand_runtime::git::{Hygiene, LfsInstalled, Repository};
-use remand_runtime::process::{self, Cancel, Job};
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -90,10 +89,10 @@ pub fn config(checkup: &mut Checkup, repository: &Repository) -> Option<Config> 
 
 /// The checks that a run would be pinned to, with their programs.
 pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
-    let environment = checks_environment();
+    let environment = found::environment();
     let specs = match specs(repository, config) {
         Ok(specs) => specs,
-        Err(error) => return checkup.fail("checks", error.to_string(), "correct `[checks]` in remand.toml"),
+        Err(failure) => return checkup.of_failure("checks", &failure),
     };
     if !specs.iter().any(|spec| !matches!(spec.action, Action::BuiltIn(_))) {
         let remedy =
@@ -117,18 +116,9 @@ pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
 }
 
 /// The checks that a run would be pinned to.
-pub fn specs(repository: &Repository, config: &Config) -> Result<Vec<CheckSpec>, SpecError> {
-    let environment = checks_environment();
-    let runner = |job: Job| process::run(&job, &Cancel::new());
-    let probe = Probe { environment: &environment, runner: &runner };
-    let found = if config.detect { checks::detect(repository.root(), &probe) } else { Vec::new() };
-    checks::specs(found, config)
-}
-
-fn checks_environment() -> BTreeMap<OsString, OsString> {
-    let mut environment = driving::inherited();
-    environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
-    environment
+pub fn specs(repository: &Repository, config: &Config) -> Result<Vec<CheckSpec>, Failure> {
+    let head = repository.head().map_err(|error| of_git(&error))?;
+    found::specs(repository, &head.commit, config, &std::env::temp_dir())
 }
 
 /// Whether the program of a check is there.
