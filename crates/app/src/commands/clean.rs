@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure, print, print_json};
 use crate::table::{Cell, Fit, Ink, Table, amount};
 use crate::workplace::{Workplace, of_git, of_ledger};
 use remand_ledger::RunId;
+use remand_ledger::query::RunRow;
 use remand_runtime::clock;
 use remand_runtime::git::{self, Stale};
 use remand_runtime::lock::DriverLock;
@@ -27,8 +28,9 @@ pub struct Args {
 
 pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let found = git::stale(&workplace.repository, &workplace.home.trees(), &BTreeSet::new())
-        .map_err(|error| of_git(&error))?;
+    let known = runs(&workplace)?.into_iter().map(|row| row.run.0).collect();
+    let found =
+        git::stale(&workplace.repository, &workplace.home.trees(), &known).map_err(|error| of_git(&error))?;
     // Who is live is read after what is there, so that a run that begins meanwhile is not mistaken for a left-over.
     let live = live(&workplace, args.older_than)?;
     let driven = |left: &Stale| DriverLock::holder(&workplace.home.run(&RunId(left.run.clone()))).is_some();
@@ -49,13 +51,18 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
 
 /// The runs of which nothing may be removed: those under way, and those that ended too lately.
 fn live(workplace: &Workplace, days: u32) -> Result<BTreeSet<String>, Failure> {
-    if !workplace.home.ledger().exists() {
-        return Ok(BTreeSet::new());
-    }
-    let rows = workplace.reader()?.runs().map_err(|error| of_ledger(&error))?;
+    let rows = runs(workplace)?;
     let since = clock::now().0.saturating_sub(i64::from(days) * DAY);
     let kept = rows.into_iter().filter(|row| !row.stage.is_over() || row.updated_at.0 > since);
     Ok(kept.map(|row| row.run.0).collect())
+}
+
+/// All runs of the ledger, if there is one.
+fn runs(workplace: &Workplace) -> Result<Vec<RunRow>, Failure> {
+    if !workplace.home.ledger().exists() {
+        return Ok(Vec::new());
+    }
+    workplace.reader()?.runs().map_err(|error| of_ledger(&error))
 }
 
 /// What the folders of a run take on the disk.

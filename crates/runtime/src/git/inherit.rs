@@ -25,7 +25,7 @@ const MARK: &str = "inherited";
 /// at work in either of them.
 pub fn inherit(repository: &Repository, from: (&str, &Path), to: (&str, &Path)) -> Result<bool, GitError> {
     let ((last, left), (run, folder)) = (from, to);
-    if fs::symlink_metadata(folder).is_ok() || !is_whole(repository, left) {
+    if fs::symlink_metadata(folder).is_ok() || !is_whole(repository, left)? {
         return Ok(false);
     }
     write_whole(&left.join("private").join(MARK), last.as_bytes())?;
@@ -35,15 +35,14 @@ pub fn inherit(repository: &Repository, from: (&str, &Path), to: (&str, &Path)) 
 }
 
 /// Whether a folder holds trees of this repository and nothing else.
-fn is_whole(repository: &Repository, folder: &Path) -> bool {
+fn is_whole(repository: &Repository, folder: &Path) -> Result<bool, GitError> {
     let is_part = |entry: fs::DirEntry| PARTS.iter().any(|part| entry.file_name() == *part);
     let is_folder = |at: &Path| fs::symlink_metadata(at).is_ok_and(|found| found.is_dir());
-    let mark = fs::read_to_string(folder.join("private/run")).unwrap_or_default();
-    is_folder(folder)
+    let holds_trees = is_folder(folder)
         && is_folder(&folder.join("main"))
         && folder.join("private/main.index").is_file()
-        && mark.lines().nth(1).is_some_and(|common| Path::new(common) == repository.common_dir())
-        && fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_part)))
+        && fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_part)));
+    Ok(holds_trees && stale::marked(repository, folder)?.is_some())
 }
 
 /// Makes inherited trees the run's own: in each there is the state of its main line and nothing else. Of one that cannot be

@@ -138,11 +138,8 @@ fn a_kill_at_any_instant_of_the_change_of_hands_is_made_good() {
     let first = bed.run("r1");
     assert!(!first.main_tree().path().join("secret.log").exists());
     put(&bed.runs().join("r1"), "private/inherited", b"r1");
-    put(
-        &bed.runs().join("r1"),
-        "private/run",
-        format!("r2\n{}\n", bed.repository().common_dir().display()).as_bytes(),
-    );
+    let mark = format!("r2\n{}\n", bed.repository().identity().unwrap());
+    put(&bed.runs().join("r1"), "private/run", mark.as_bytes());
     put(first.main_tree().path(), "secret.log", b"ignored");
     assert!(give(&bed, "r1", "r2"));
     // After it, before anything was cleaned: whoever goes on with the run does it.
@@ -187,4 +184,19 @@ fn no_more_trees_are_inherited_than_a_run_is_likely_to_need() {
     bed.run("r2");
     assert_eq!(fs::read_dir(bed.runs().join("r2/pool")).unwrap().count(), 4);
     assert_eq!(bed.git(&["worktree", "list"]).lines().count(), 6);
+}
+
+#[test]
+fn trees_are_handed_on_where_the_checkout_was_moved_meanwhile() {
+    let bed = large();
+    bed.run("r1");
+    let before = made(&bed.runs().join("r1/main"));
+    let moved = bed.folder.path().join("moved");
+    fs::rename(bed.user(), &moved).unwrap();
+    let repository = Repository::discover(&moved).unwrap();
+    let (left, folder) = (bed.runs().join("r1"), bed.runs().join("r2"));
+    assert!(inherit(&repository, ("r1", &left), ("r2", &folder)).unwrap());
+    let base = repository.head().unwrap().commit;
+    let trees = RunTrees::begin(&repository, "r2", &folder, &base).unwrap();
+    assert_eq!(made(trees.main_tree().path()), before, "nothing is written again");
 }

@@ -29,13 +29,14 @@ struct Listed {
     run: String,
 }
 
-/// Lists what runs that are not live have left behind; `folder` holds the folders of the runs.
+/// Lists what runs have left behind; `folder` holds the folders of the runs.
 ///
-/// A run whose work trees are elsewhere belongs to another state folder, and is not ours to judge.
+/// Only runs that are known or have a folder here are ours to judge, unless their work trees are elsewhere: a repository
+/// can be worked on with several state folders.
 pub fn stale(
     repository: &Repository,
     folder: &Path,
-    live: &BTreeSet<String>,
+    known: &BTreeSet<String>,
 ) -> Result<Vec<Stale>, GitError> {
     let mut found: BTreeMap<String, Stale> = BTreeMap::new();
     let mut elsewhere = BTreeSet::new();
@@ -58,15 +59,12 @@ pub fn stale(
         }
     }
     for entry in fs::read_dir(&home).into_iter().flatten().flatten() {
-        let mark = fs::read_to_string(entry.path().join("private/run")).unwrap_or_default();
-        let mut lines = mark.lines();
-        if let (Some(run), Some(common)) = (lines.next(), lines.next())
-            && Path::new(common) == repository.common_dir()
-        {
-            found.entry(run.to_string()).or_default().folder = Some(entry.path());
+        if let Some(run) = marked(repository, &entry.path())? {
+            found.entry(run).or_default().folder = Some(entry.path());
         }
     }
-    found.retain(|run, _| !live.contains(run) && !elsewhere.contains(run));
+    let is_ours = |run: &String, left: &Stale| known.contains(run) || left.folder.is_some();
+    found.retain(|run, left| is_ours(run, left) && !elsewhere.contains(run));
     for (run, stale) in &mut found {
         stale.run.clone_from(run);
         if repository.branch_exists(&branch_of(run))? && !holds_work(repository, &branch_of(run))? {
@@ -144,12 +142,22 @@ pub(super) fn remove_trees(
     Ok(())
 }
 
-/// Notes whose folder this is.
+/// Notes whose folder this is, by what stays when the repository is moved.
 pub(super) fn mark(repository: &Repository, run: &str, folder: &Path) -> Result<(), GitError> {
     let folder = folder.join("private");
     fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
-    let common = repository.common_dir().display();
-    write_whole(&folder.join("run"), format!("{run}\n{common}\n").as_bytes())
+    let id = repository.identity()?;
+    write_whole(&folder.join("run"), format!("{run}\n{id}\n").as_bytes())
+}
+
+/// The run of this repository whose folder this is.
+pub(super) fn marked(repository: &Repository, folder: &Path) -> Result<Option<String>, GitError> {
+    let mark = fs::read_to_string(folder.join("private/run")).unwrap_or_default();
+    let mut lines = mark.lines();
+    let (Some(run), Some(of)) = (lines.next(), lines.next()) else { return Ok(None) };
+    // Earlier versions noted where the repository was.
+    let is_ours = of == repository.identity()? || Path::new(of) == repository.common_dir();
+    Ok(is_ours.then(|| run.to_string()))
 }
 
 /// How the names begin under which git lists the work trees of a run.

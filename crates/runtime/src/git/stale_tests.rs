@@ -6,7 +6,7 @@ use super::*;
 use std::collections::BTreeSet;
 use std::fs;
 
-fn live(runs: &[&str]) -> BTreeSet<String> {
+fn known(runs: &[&str]) -> BTreeSet<String> {
     runs.iter().map(ToString::to_string).collect()
 }
 
@@ -32,15 +32,16 @@ fn leftovers_of_dead_runs_are_removed_and_all_else_stays() {
     let repository = bed.repository();
     let before = bed.git(&["rev-parse", "HEAD"]);
 
-    let found = stale(&repository, &bed.runs(), &live(&["r1"])).unwrap();
-    assert_eq!(names(&found), ["r1-b"]);
+    let mut found = stale(&repository, &bed.runs(), &known(&["r1", "r1-b"])).unwrap();
+    assert_eq!(names(&found), ["r1", "r1-b"]);
+    found.remove(0);
     assert_eq!(found[0].work_trees.len(), 2);
     assert_eq!(found[0].tag.as_deref(), Some("pipeline-baseline-r1-b"));
     assert_eq!(found[0].branch.as_deref(), Some("remand/r1-b"));
     clean(&repository, &found).unwrap();
     clean(&repository, &found).unwrap();
 
-    assert!(stale(&repository, &bed.runs(), &live(&["r1"])).unwrap().is_empty());
+    assert_eq!(names(&stale(&repository, &bed.runs(), &known(&["r1", "r1-b"])).unwrap()), ["r1"]);
     assert_eq!(fs::read_dir(bed.runs().join("r1-b")).unwrap().count(), 1);
     assert!(lent[0].path().join("x").exists() && !lent[1].path().exists());
     kept.main_tree().snapshot().unwrap();
@@ -61,14 +62,17 @@ fn a_branch_with_work_survives_cleaning_until_it_is_merged() {
     let message = CommitMessage { subject: "Work".to_string(), ..CommitMessage::default() };
     trees.commit(&Files::new(), &message, "c2", hooks()).unwrap();
     let repository = bed.repository();
-    let found = stale(&repository, &bed.runs(), &live(&[])).unwrap();
+    let found = stale(&repository, &bed.runs(), &known(&["r1"])).unwrap();
     assert_eq!(found[0].branch, None);
     bed.git(&["merge", "-q", "remand/r1"]);
-    assert_eq!(stale(&repository, &bed.runs(), &live(&[])).unwrap()[0].branch.as_deref(), Some("remand/r1"));
+    assert_eq!(
+        stale(&repository, &bed.runs(), &known(&["r1"])).unwrap()[0].branch.as_deref(),
+        Some("remand/r1")
+    );
     bed.git(&["reset", "-q", "--hard", "HEAD^"]);
     clean(&repository, &found).unwrap();
     assert!(repository.branch_exists("remand/r1").unwrap());
-    assert!(stale(&repository, &bed.runs(), &live(&[])).unwrap().is_empty());
+    assert!(stale(&repository, &bed.runs(), &known(&["r1"])).unwrap().is_empty());
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn a_run_whose_folder_was_deleted_by_hand_is_found_and_cleaned() {
     bed.run("r1").lend("t1", At::Main).unwrap();
     fs::remove_dir_all(bed.runs()).unwrap();
     let repository = bed.repository();
-    let found = stale(&repository, &bed.runs(), &live(&[])).unwrap();
+    let found = stale(&repository, &bed.runs(), &known(&["r1"])).unwrap();
     assert_eq!(names(&found), ["r1"]);
     clean(&repository, &found).unwrap();
     assert_eq!(bed.git(&["worktree", "list"]).lines().count(), 1);
@@ -89,9 +93,28 @@ fn a_run_of_another_state_folder_is_left_alone() {
     let bed = Testbed::new();
     bed.run("r1");
     let elsewhere = bed.folder.path().join("other state");
-    RunTrees::begin(&bed.repository(), "r2", &elsewhere.join("r2"), &bed.base()).unwrap();
-    assert_eq!(names(&stale(&bed.repository(), &bed.runs(), &live(&[])).unwrap()), ["r1"]);
-    assert_eq!(names(&stale(&bed.repository(), &elsewhere, &live(&[])).unwrap()), ["r2"]);
+    let second = RunTrees::begin(&bed.repository(), "r2", &elsewhere.join("r2"), &bed.base()).unwrap();
+    second.tag_baseline().unwrap();
+    assert_eq!(names(&stale(&bed.repository(), &bed.runs(), &known(&["r1"])).unwrap()), ["r1"]);
+    assert_eq!(names(&stale(&bed.repository(), &elsewhere, &known(&["r2"])).unwrap()), ["r2"]);
+    // Its trees went on to another run, and its references tell of it.
+    second.discard_trees().unwrap();
+    assert_eq!(names(&stale(&bed.repository(), &bed.runs(), &known(&["r1"])).unwrap()), ["r1"]);
+    assert_eq!(names(&stale(&bed.repository(), &elsewhere, &known(&["r2"])).unwrap()), ["r2"]);
+}
+
+#[test]
+fn nothing_stays_behind_of_a_run_whose_checkout_was_moved() {
+    let bed = Testbed::new();
+    bed.run("r1").lend("t1", At::Main).unwrap();
+    let moved = bed.folder.path().join("moved");
+    fs::rename(bed.user(), &moved).unwrap();
+    let repository = Repository::discover(&moved).unwrap();
+    let found = stale(&repository, &bed.runs(), &known(&[])).unwrap();
+    assert_eq!(found[0].folder, Some(bed.runs().join("r1").canonicalize().unwrap()));
+    clean(&repository, &found).unwrap();
+    assert!(!bed.runs().join("r1").exists());
+    assert!(stale(&repository, &bed.runs(), &known(&["r1"])).unwrap().is_empty());
 }
 
 #[test]
