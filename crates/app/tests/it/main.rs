@@ -4,6 +4,7 @@
 mod bundle;
 mod cancel;
 mod cascade;
+mod checkouts;
 mod commands;
 mod crash;
 mod dispatch;
