@@ -104,4 +104,4 @@ fn own_session() {
 }
 
 #[cfg(test)]
-mod confine_tests;
+pub(crate) mod confine_tests;

@@ -99,6 +99,43 @@ fn a_hook_that_an_agent_has_written_runs_in_the_sandbox() {
     assert!(ran.contains("REMAND_MARK="), "the hook ran, and its processes are marked: {ran}");
 }
 
+// CORE-05 EP-30
+#[test]
+fn a_filter_that_an_agent_has_written_sees_neither_the_home_nor_the_environment_of_the_user() {
+    let place = Place::configured(TRIVIAL);
+    place.write(".gitattributes", "*.ipynb filter=strip\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "notebooks are stripped"]);
+    place.git(&["config", "filter.strip.clean", "python3 -m strip"]);
+    let key = place.user_home().join("key");
+    std::fs::write(&key, "precious").expect("a key");
+    let outside = place.beside("outside", "as it was");
+    let strip = format!(
+        "import os, sys\n\nsys.stdin.read()\n\n\ndef tried(path, mode):\n    try:\n        with open(path, mode) as file:\n            \
+         return file.write('taken') if mode == 'w' else file.read()\n    except OSError as error:\n        \
+         return type(error).__name__\n\n\nprint('variable', os.environ.get('OF_THE_USER'))\n\
+         print('key', tried('{}', 'r'))\nprint('outside', tried('{outside}', 'w'))\n\
+         print('itself', tried('strip.py', 'w'))\n",
+        key.display()
+    );
+    let agent = role("implementer")
+        .writes("sums/sub.py", SUB)
+        .writes("tests/test_sub.py", TEST_SUB)
+        .writes("strip.py", &strip)
+        .writes("a.ipynb", "{}\n");
+    let script = Script::quick().with(agent.says(implemented("")));
+    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let mut command = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
+    command.env("OF_THE_USER", "precious");
+    let shown = crate::place::shown(command);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    let stripped = "variable None\nkey PermissionError\noutside PermissionError\nitself PermissionError\n";
+    assert_eq!(place.git(&["show", &format!("{}:a.ipynb", run.branch)]), stripped);
+    assert_eq!(place.git(&["show", &format!("{}:strip.py", run.branch)]), strip);
+    assert_eq!(std::fs::read_to_string(&outside).expect("outside"), "as it was");
+}
+
 // CORE-04
 #[test]
 fn a_run_killed_around_a_hook_that_changes_the_tree_makes_one_commit() {

@@ -25,6 +25,19 @@ fn inside() {
     std::process::exit(125);
 }
 
+/// Puts a program there that knows `confine`.
+pub(crate) fn settle(program: &Path) {
+    let exe = std::env::current_exe().unwrap();
+    let script = format!(
+        "#!/bin/sh\n[ \"$1 $2 $4\" = 'confine --policy --' ] || exit 99\nexport {POLICY}=\"$3\"\nshift 4\n\
+         export {ARGV}=\"$1\"\nshift\nfor a; do {ARGV}=\"${ARGV}$(printf '\\037')$a\"; done\n\
+         exec '{}' --exact confine::confine_tests::inside --nocapture --quiet\n",
+        exe.display()
+    );
+    fs::write(program, script).unwrap();
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 struct Lab {
     folder: tempfile::TempDir,
 }
@@ -35,15 +48,7 @@ impl Lab {
         fs::create_dir(folder.path().join("inside")).unwrap();
         fs::create_dir(folder.path().join("outside")).unwrap();
         fs::write(folder.path().join("outside/file"), "precious").unwrap();
-        let exe = std::env::current_exe().unwrap();
-        let script = format!(
-            "#!/bin/sh\n[ \"$1 $2 $4\" = 'confine --policy --' ] || exit 99\nexport {POLICY}=\"$3\"\nshift 4\n\
-             export {ARGV}=\"$1\"\nshift\nfor a; do {ARGV}=\"${ARGV}$(printf '\\037')$a\"; done\n\
-             exec '{}' --exact confine::confine_tests::inside --nocapture --quiet\n",
-            exe.display()
-        );
-        fs::write(folder.path().join("remand"), script).unwrap();
-        fs::set_permissions(folder.path().join("remand"), fs::Permissions::from_mode(0o755)).unwrap();
+        settle(&folder.path().join("remand"));
         Lab { folder }
     }
 
@@ -469,7 +474,7 @@ fn is_alive(pid: &str) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-fn wait_for(path: &Path) -> String {
+pub(crate) fn wait_for(path: &Path) -> String {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         match fs::read_to_string(path) {

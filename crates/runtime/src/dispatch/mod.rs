@@ -468,7 +468,7 @@ impl Brief<'_> {
     /// A reader's tree is free for others.
     fn give_back(&self) -> Result<(), Trouble> {
         if self.permit.is_read_only() {
-            self.job.site.trees.give_back(&reader_of(self.job))?;
+            self.job.trees.give_back(&reader_of(self.job))?;
         }
         Ok(())
     }

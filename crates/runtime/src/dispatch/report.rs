@@ -157,7 +157,7 @@ fn keep_change(
         Some(task) => digest_of_change(task, &patch),
         None => after.digest(),
     };
-    job.site.trees.keep(digest, after, &brief.lane.base)?;
+    job.trees.keep(digest, after, &brief.lane.base)?;
     let mut change = brief.lane.work.change(&brief.lane.tree, after)?;
     for file in change.files.iter_mut().filter(|file| is_asked_back(brief, &file.path)) {
         // Undoing what the engine itself wants undone says nothing about an agent going in circles.

@@ -28,7 +28,7 @@ pub fn begin(
     };
     let discarded = discarded(revision, reader)?;
     let _main = job.site.hold_main();
-    let trees = &job.site.trees;
+    let trees = &job.trees;
     let base = trees.base_tree()?;
     let mut tree = lane.tree.clone();
     if tree == base

@@ -1,22 +1,14 @@
 //! A repository beside the user's in which one commit is made: it borrows all objects and shares nothing that a hook
 //! could harm. Hooks run code that agents have written, so nothing that they leave behind is read as settings.
 
+use super::bounds;
 use super::call::{Call, Manner, Place, git};
 use super::remove::remove;
 use super::{CommitId, GitError, RunTrees, State, error};
-use crate::process::{Ended, Exit, Job, SpawnError};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// How long the user's hooks may take.
-const HOOKS_MAY_TAKE: Duration = Duration::from_secs(20 * 60);
-
-/// Runs `git commit` with the hooks that it starts: the caller adds environment, marker and sandbox. It writes in the
-/// two folders that are named.
-pub type Runner<'r> = &'r dyn Fn(Job, [&Path; 2]) -> Result<Ended, SpawnError>;
+use std::path::PathBuf;
 
 /// The repository beside the user's.
 pub(super) struct Aside {
@@ -66,22 +58,22 @@ impl RunTrees {
         let branch = self.branch_reference();
         git(&place, ["update-ref", &branch, parent.as_str()]).run()?;
         git(&place, ["symbolic-ref", "HEAD", &branch]).run()?;
-        let tree = Place::work_tree(&git_dir, main.path());
+        let tree = main.place_of(&git_dir);
         git(&tree, ["read-tree", state.tree.tree()]).run()?;
         // It ends with 1 where a file is not as in the index, and the commit is made from the index.
         git(&tree, ["update-index", "-q", "--refresh"]).answer()?;
         Ok(Aside { git_dir, branch, base: parent.clone() })
     }
 
-    /// Runs `git commit` there.
+    /// Runs `git commit` there, with the hooks that it starts; these may read some folders besides.
     pub(super) fn try_commit(
         &self,
         aside: &Aside,
         message: &str,
-        runner: Runner<'_>,
+        reads: &[PathBuf],
     ) -> Result<Tried, GitError> {
         let main = self.main_tree();
-        let user = Place::found_from(main.path());
+        let user = self.repository.checkout();
         let mut settings: Vec<OsString> = Vec::new();
         let mut set = |name: &str, value: &std::ffi::OsStr| {
             let mut setting = OsString::from(format!("{name}="));
@@ -90,16 +82,31 @@ impl RunTrees {
         };
         set("commit.gpgSign", "false".as_ref());
         set("core.logAllRefUpdates", "false".as_ref());
-        set("core.hooksPath", self.hooks_folder(&user)?.as_os_str());
+        let bounds = self.repository.programs.bounds();
+        let hooks = match bounds {
+            Some(_) => self.hooks_folder(&user)?,
+            None => PathBuf::from("/dev/null"),
+        };
+        set("core.hooksPath", hooks.as_os_str());
         let words = ["commit", "--quiet", "--no-status", "--cleanup=verbatim", "-F", "-"].map(OsString::from);
         let words = settings.into_iter().chain(words);
-        let mut call = Call::new(&Place::work_tree(&aside.git_dir, main.path()), Manner::AsUser, words)
+        let mut call = Call::new(&main.place_of(&aside.git_dir), Manner::AsUser, words)
             .input(message.as_bytes().to_vec());
         for who in ["AUTHOR", "COMMITTER"] {
             let (name, email) = self.identity_of(&user, who)?;
             call = call.with(&format!("GIT_{who}_NAME"), &name).with(&format!("GIT_{who}_EMAIL"), &email);
         }
-        let (code, said) = ended(call, runner, [&aside.git_dir, main.path()])?;
+        let (code, said) = match bounds {
+            Some(bounds) => {
+                let ended = bounds.confined(call.job(), &[&aside.git_dir, main.path()], reads)?;
+                let said = [ended.stdout.bytes.as_slice(), ended.stderr.bytes.as_slice()].concat();
+                (bounds::code("git commit", &ended)?, said)
+            }
+            None => {
+                let answer = call.answer()?;
+                (answer.code, [answer.stdout, answer.stderr].concat())
+            }
+        };
         Ok(Tried { code, said, commit: aside.made()? })
     }
 
@@ -179,21 +186,5 @@ impl Aside {
         let text = fs::read_to_string(&file).map_err(error::file("read", &file))?;
         let tip: CommitId = text.trim().parse()?;
         Ok((tip != self.base).then_some(tip))
-    }
-}
-
-/// What came out of a call that starts programs of the user's.
-fn ended(call: Call, runner: Runner<'_>, writes: [&Path; 2]) -> Result<(i32, Vec<u8>), GitError> {
-    let mut job = call.job();
-    job.limits.time = HOOKS_MAY_TAKE;
-    let ended = runner(job, writes).map_err(|source| GitError::Hooks { source })?;
-    let said = [ended.stdout.bytes.as_slice(), ended.stderr.bytes.as_slice()].concat();
-    match ended.exit {
-        Exit::Code(code) => Ok((code, said)),
-        Exit::Signal(signal) => Ok((128 + signal, said)),
-        Exit::TimedOut | Exit::Silent | Exit::Lingered => {
-            Err(GitError::Overdue { command: "git commit".to_string(), limit: HOOKS_MAY_TAKE })
-        }
-        Exit::Cancelled => Err(GitError::Cancelled),
     }
 }

@@ -1,6 +1,7 @@
 //! One call of the git command line: a clean environment, pinned settings, captured output.
 
 use super::GitError;
+use super::programs::{Programs, Started, Writes};
 use crate::process::Job;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
@@ -75,6 +76,8 @@ pub(super) struct Place {
     work_tree: Option<PathBuf>,
     index: Option<PathBuf>,
     writing: Writing,
+    /// For a place at which agents have written, or whatever else is not to be run as the user.
+    programs: Option<(Programs, Writes)>,
 }
 
 /// How new objects and an index get to the disk.
@@ -106,6 +109,7 @@ impl Place {
             work_tree: None,
             index: None,
             writing: Writing::Final,
+            programs: None,
         }
     }
 
@@ -114,13 +118,25 @@ impl Place {
         Place { git_dir: Some(common_dir.to_path_buf()), ..Place::found_from(common_dir) }
     }
 
-    /// A work tree whose own `.git` file is not relied on.
-    pub(super) fn work_tree(git_dir: &Path, work_tree: &Path) -> Place {
+    /// The same place, whatever work tree its settings name: git does not put up with one that is not there.
+    pub(super) fn without_work_tree(self) -> Place {
+        Place { work_tree: self.git_dir.clone(), ..self }
+    }
+
+    /// A work tree of a run, whose own `.git` file is not relied on. Any call can start a filter there: git compares the
+    /// content of young files even where it only writes an index.
+    pub(super) fn work_tree(git_dir: &Path, work_tree: &Path, programs: &Programs) -> Place {
         Place {
             git_dir: Some(git_dir.to_path_buf()),
             work_tree: Some(work_tree.to_path_buf()),
             ..Place::found_from(work_tree)
         }
+        .starting(programs, Writes::Nothing)
+    }
+
+    /// The same place, for calls that have programs started in this way.
+    pub(super) fn starting(self, programs: &Programs, writes: Writes) -> Place {
+        Place { programs: Some((programs.clone(), writes)), ..self }
     }
 
     /// The same place with an index of our own.
@@ -148,13 +164,21 @@ pub(super) struct Answer {
 pub(super) struct Call {
     command: Command,
     words: String,
-    place: PathBuf,
+    place: Place,
     input: Option<Vec<u8>>,
 }
 
-/// A call that has begun and waits for its input. Dropped, it ends with none.
+/// A call that waits for its input.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) enum Begun {
+    Running(Running),
+    /// One with programs to start begins when it has all that it needs.
+    Waiting(Call),
+}
+
+/// A call that is under way. Dropped, it ends without input.
+#[derive(Debug)]
+pub(super) struct Running {
     child: Child,
     words: String,
     place: PathBuf,
@@ -196,13 +220,9 @@ impl Call {
                 command.env(name, value);
             }
         }
-        let mut words = "git".to_string();
-        for argument in arguments {
-            words.push(' ');
-            words.push_str(&argument.as_ref().to_string_lossy());
-            command.arg(argument);
-        }
-        Call { command, words, place: place.directory.clone(), input: None }
+        let arguments: Vec<S> = arguments.into_iter().collect();
+        command.args(&arguments);
+        Call { command, words: words(&arguments), place: place.clone(), input: None }
     }
 
     /// Gives bytes to standard input.
@@ -229,8 +249,21 @@ impl Call {
         self
     }
 
+    /// The words that it was called with.
+    pub(super) fn words(&self) -> &str {
+        &self.words
+    }
+
     /// Runs the call; any exit code is an answer.
-    pub(super) fn answer(mut self) -> Result<Answer, GitError> {
+    pub(super) fn answer(self) -> Result<Answer, GitError> {
+        match self.programs()? {
+            Some(programs) => programs.run(self),
+            None => self.answer_itself(),
+        }
+    }
+
+    /// Runs the call, whatever it starts.
+    pub(super) fn answer_itself(mut self) -> Result<Answer, GitError> {
         let input = self.input.take();
         let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
         self.spawn(stdin)?.answer(input)
@@ -238,19 +271,29 @@ impl Call {
 
     /// Starts the call before its input is known: what git does to get ready is done by then.
     pub(super) fn begin(self) -> Result<Begun, GitError> {
-        self.spawn(Stdio::piped())
+        match self.programs()? {
+            Some(_) => Ok(Begun::Waiting(self)),
+            None => self.spawn(Stdio::piped()).map(Begun::Running),
+        }
     }
 
-    fn spawn(mut self, stdin: Stdio) -> Result<Begun, GitError> {
+    /// What the call may start, if it is anything.
+    fn programs(&self) -> Result<Option<Started>, GitError> {
+        let Place { directory, git_dir, work_tree, programs, .. } = &self.place;
+        let Some((programs, writes)) = programs else { return Ok(None) };
+        programs.started(git_dir.as_deref().unwrap_or(directory), work_tree.as_deref(), *writes)
+    }
+
+    fn spawn(mut self, stdin: Stdio) -> Result<Running, GitError> {
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = self.command.spawn().map_err(|source| self.not_started(source))?;
-        Ok(Begun { child, words: self.words, place: self.place })
+        Ok(Running { child, words: self.words, place: self.place.directory })
     }
 
     /// The call as a job, for a call that starts programs of the user's. It has the variables of git, and no others.
     pub(super) fn job(self) -> Job {
         let argv = std::iter::once(self.command.get_program()).chain(self.command.get_args());
-        let mut job = Job::apart(argv.map(OsString::from), &self.place, "git");
+        let mut job = Job::apart(argv.map(OsString::from), &self.place.directory, "git");
         let kept = std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"));
         job.environment = kept.collect();
         for (name, value) in self.command.get_envs() {
@@ -265,7 +308,7 @@ impl Call {
 
     /// Runs the call, which must succeed, and gives its output.
     pub(super) fn run(self) -> Result<Vec<u8>, GitError> {
-        let (words, place) = (self.words.clone(), self.place.clone());
+        let (words, place) = (self.words.clone(), self.place.directory.clone());
         self.answer()?.output(words, &place)
     }
 
@@ -282,25 +325,38 @@ impl Call {
     }
 
     fn not_started(&self, source: std::io::Error) -> GitError {
-        if self.place.is_dir() {
+        let path = &self.place.directory;
+        if path.is_dir() {
             GitError::NoGit { source }
         } else {
-            GitError::File { action: "enter", path: self.place.clone(), source }
+            GitError::File { action: "enter", path: path.clone(), source }
         }
     }
 }
 
 impl Begun {
     /// Gives the call its input; it must succeed, and gives its output.
-    pub(super) fn run(mut self, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
-        let (words, place) = (mem::take(&mut self.words), mem::take(&mut self.place));
-        self.answer(Some(input))?.output(words, &place)
+    pub(super) fn run(self, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
+        match self {
+            Begun::Running(running) => running.run(input),
+            Begun::Waiting(call) => call.input(input).run(),
+        }
     }
 
     /// Gives the call no input; it must succeed, and gives its one line.
     pub(super) fn line(self) -> Result<String, GitError> {
-        let words = self.words.clone();
+        let words = match &self {
+            Begun::Running(running) => running.words.clone(),
+            Begun::Waiting(call) => call.words.clone(),
+        };
         line(self.run(Vec::new())?, words)
+    }
+}
+
+impl Running {
+    fn run(mut self, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
+        let (words, place) = (mem::take(&mut self.words), mem::take(&mut self.place));
+        self.answer(Some(input))?.output(words, &place)
     }
 
     fn answer(mut self, input: Option<Vec<u8>>) -> Result<Answer, GitError> {
@@ -320,7 +376,7 @@ impl Begun {
     }
 }
 
-impl Drop for Begun {
+impl Drop for Running {
     fn drop(&mut self) {
         // A git that is still at work holds its locks, so its end is waited for; without input it comes at once.
         drop((self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take()));
@@ -341,6 +397,12 @@ fn line(stdout: Vec<u8>, words: String) -> Result<String, GitError> {
     let line = stdout.strip_suffix(b"\n").unwrap_or(&stdout);
     String::from_utf8(line.to_vec())
         .map_err(|_| GitError::Unreadable { command: words, detail: "not UTF-8".to_string() })
+}
+
+/// A call as people write it.
+pub(super) fn words<S: AsRef<OsStr>>(arguments: &[S]) -> String {
+    let words = arguments.iter().map(|word| word.as_ref().to_string_lossy());
+    std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// The fields of an output that separates by NUL.
@@ -368,6 +430,11 @@ fn clean_environment(command: &mut Command, manner: Manner) {
         if is_taken_out(&name, manner) {
             command.env_remove(name);
         }
+    }
+    // A part of the path that is empty or relative would find programs among the files of an agent.
+    if let Some(path) = std::env::var_os("PATH") {
+        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        command.env("PATH", std::env::join_paths(folders).unwrap_or_default());
     }
     command
         .env("GIT_TERMINAL_PROMPT", "0")

@@ -1,10 +1,11 @@
 //! The commit of a run's work, made by `git commit` itself, so that the user's hooks and keys have their say.
 
-use super::aside::{Aside, Runner, Tried};
+use super::aside::{Aside, Tried};
 use super::branch::{Files, Ground};
 use super::call::{fields, git};
 use super::chain::one_line;
 use super::{CommitId, GitError, Repository, RunTrees, State, TreeId};
+use std::path::PathBuf;
 
 /// What a commit says. The trailers `Remand-Run` and `Remand-Command` are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,13 +56,13 @@ pub(super) struct OnBranch {
 
 impl RunTrees {
     /// Commits the main line, and documents of the engine's with it, on the run's branch, as the user's hooks and
-    /// signing settings want it. The branch moves once, when all is done; a commit that was cut short leaves nothing.
+    /// signing settings want it; hooks may read some folders besides. The branch moves once, when all is done; a commit that was cut short leaves nothing.
     pub fn commit(
         &self,
         documents: &Files,
         message: &CommitMessage,
         command: &str,
-        runner: Runner<'_>,
+        reads: &[PathBuf],
     ) -> Result<FinalCommit, GitError> {
         let _main = self.main_guard();
         if let Some(commit) = self.made_by(command)? {
@@ -77,7 +78,7 @@ impl RunTrees {
         let aside = self.aside(&state, &parent)?;
         let text = self.text(message, command);
         let judged =
-            self.try_commit(&aside, &text, runner).and_then(|tried| self.judge(&state, &aside, tried));
+            self.try_commit(&aside, &text, reads).and_then(|tried| self.judge(&state, &aside, tried));
         self.leave(&aside)?;
         match judged {
             Ok(Judged::Made(commit)) => {

@@ -1,7 +1,7 @@
 //! Tests of the final commit, the hand-over and the rollback.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, get, git_in, git_output, hooks, put};
+use super::testbed::{Testbed, get, git_in, git_output, put};
 use super::*;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -36,7 +36,7 @@ fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
     let bed = Testbed::new();
     let before = bed.fingerprint();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
     assert_eq!(bed.git(&["rev-parse", "remand/r1^"]), trees.base().as_str());
     assert_eq!(bed.git(&["show", "--no-patch", "--format=%an %ce", "remand/r1"]), "Ada ada@example.org");
@@ -55,17 +55,17 @@ fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
 fn a_commit_repeated_by_the_same_command_is_made_once() {
     let bed = Testbed::new();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
-    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()), commit);
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()), commit);
     let again = RunTrees::open(&bed.repository(), "r1", &bed.runs().join("r1")).unwrap();
-    assert_eq!(committed(again.commit(&Files::new(), &message(), "c2", hooks()).unwrap()), commit);
+    assert_eq!(committed(again.commit(&Files::new(), &message(), "c2", &[]).unwrap()), commit);
 }
 
 #[test]
 fn a_run_without_changes_has_nothing_to_commit() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
-    assert_eq!(trees.commit(&Files::new(), &message(), "c1", hooks()).unwrap(), FinalCommit::NothingToCommit);
+    assert_eq!(trees.commit(&Files::new(), &message(), "c1", &[]).unwrap(), FinalCommit::NothingToCommit);
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
 }
 
@@ -79,7 +79,7 @@ fn the_users_hooks_run_on_the_final_commit_only_and_see_its_branch() {
     }
     let trees = worked(&bed);
     assert!(!log.exists(), "{}", fs::read_to_string(&log).unwrap());
-    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
     let said = fs::read_to_string(&log).unwrap();
     for hook in ["pre-commit", "commit-msg", "post-commit"] {
         assert!(said.contains(&format!("{hook} remand/r1\n")), "{said}");
@@ -94,7 +94,7 @@ fn hooks_of_a_configured_folder_run() {
     fs::set_permissions(folder.join("pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
     bed.git(&["config", "core.hooksPath", folder.to_str().unwrap()]);
     let trees = worked(&bed);
-    let FinalCommit::HookRefused { output } = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()
+    let FinalCommit::HookRefused { output } = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()
     else {
         panic!()
     };
@@ -106,13 +106,13 @@ fn a_hook_that_refuses_leaves_no_branch_and_the_work_as_it_was() {
     let bed = Testbed::new();
     bed.hook("pre-commit", "echo 'line too long' >&2; exit 1");
     let trees = worked(&bed);
-    let end = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap();
+    let end = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap();
     assert_eq!(end, FinalCommit::HookRefused { output: "line too long".to_string() });
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     assert_eq!(trees.main_tree().snapshot().unwrap(), trees.main_state().unwrap().tree);
     assert_eq!(git_in(trees.main_tree().path(), &["rev-parse", "--abbrev-ref", "HEAD"]), "HEAD");
     bed.hook("pre-commit", "exit 0");
-    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_hook_that_changes_files_gives_them_back_to_be_verified_and_committed_once_m
     bed.hook("pre-commit", "printf 'formatted\\n' > thing.txt; git add thing.txt");
     let trees = worked(&bed);
     let FinalCommit::HookChangedTree { tree, .. } =
-        trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()
+        trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()
     else {
         panic!()
     };
@@ -129,7 +129,7 @@ fn a_hook_that_changes_files_gives_them_back_to_be_verified_and_committed_once_m
     assert_eq!(get(trees.main_tree().path(), "thing.txt").unwrap(), b"formatted\n");
     assert_eq!(trees.main_tree().snapshot().unwrap(), tree);
     trees.record(&tree, "What the hook changed", "c3").unwrap();
-    let commit = committed(trees.commit(&Files::new(), &message(), "c4", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c4", &[]).unwrap());
     assert_eq!(bed.git(&["show", &format!("{commit}:thing.txt")]), "formatted");
 }
 
@@ -142,13 +142,13 @@ fn a_hook_that_changes_files_and_refuses_counts_as_one_that_changes() {
     );
     let trees = worked(&bed);
     let FinalCommit::HookChangedTree { tree, output } =
-        trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()
+        trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()
     else {
         panic!()
     };
     assert_eq!(output, "fixed");
     trees.record(&tree, "What the hook changed", "c3").unwrap();
-    committed(trees.commit(&Files::new(), &message(), "c4", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c4", &[]).unwrap());
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_hook_that_always_changes_files_never_gets_a_commit() {
     let trees = worked(&bed);
     for round in 0..2 {
         let FinalCommit::HookChangedTree { tree, .. } =
-            trees.commit(&Files::new(), &message(), &format!("c{round}"), hooks()).unwrap()
+            trees.commit(&Files::new(), &message(), &format!("c{round}"), &[]).unwrap()
         else {
             panic!()
         };
@@ -172,9 +172,9 @@ fn a_hook_that_rewrites_the_message_does_not_make_a_second_commit() {
     let bed = Testbed::new();
     bed.hook("commit-msg", "echo 'All mine' > \"$1\"");
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
     assert_eq!(bed.git(&["log", "-1", "--format=%B", "remand/r1"]), "All mine");
-    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap()), commit);
+    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()), commit);
 }
 
 #[test]
@@ -183,12 +183,12 @@ fn a_failing_signer_is_named_and_internal_commits_do_without_it() {
     bed.git(&["config", "commit.gpgSign", "true"]);
     bed.git(&["config", "gpg.program", "false"]);
     let trees = worked(&bed);
-    let refused = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap_err();
+    let refused = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap_err();
     assert!(matches!(refused, GitError::SigningFailed { .. }), "{refused:?}");
     assert!(refused.hint().contains("commit.gpgSign"));
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     bed.git(&["config", "commit.gpgSign", "false"]);
-    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_user_without_a_name_is_told_how_to_set_one() {
     bed.git(&["config", "--remove-section", "user"]);
     bed.git(&["config", "user.useConfigOnly", "true"]);
     let trees = worked(&bed);
-    let refused = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap_err();
+    let refused = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap_err();
     assert!(matches!(refused, GitError::NoIdentity { .. }), "{refused:?}");
     assert!(refused.hint().contains("git config user.name"));
 }
@@ -209,10 +209,10 @@ fn a_commit_that_is_killed_leaves_nothing_and_can_be_made_again() {
     bed.hook("post-commit", "kill -9 $PPID");
     let trees = worked(&bed);
     let before = bed.fingerprint();
-    assert!(trees.commit(&Files::new(), &message(), "c2", hooks()).is_err());
+    assert!(trees.commit(&Files::new(), &message(), "c2", &[]).is_err());
     assert_eq!(bed.fingerprint(), before);
     fs::remove_file(bed.user().join(".git/hooks/post-commit")).unwrap();
-    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_hook_sees_the_users_branches_and_settings_but_moves_none_of_them() {
          && git branch mine && git config my.setting red && git tag -f v1",
     );
     let trees = worked(&bed);
-    committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
     assert_eq!(bed.git(&["config", "my.setting"]), "blue");
     assert_eq!(
         bed.git(&["for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags"]),
@@ -238,7 +238,7 @@ fn a_hook_that_commits_by_itself_gets_no_commit() {
     let bed = Testbed::new();
     bed.hook("post-commit", "test -n \"$AGAIN\" || AGAIN=1 git commit -q --allow-empty --no-verify -m mine");
     let trees = worked(&bed);
-    let end = trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap();
+    let end = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap();
     assert!(matches!(end, FinalCommit::HookRefused { .. }), "{end:?}");
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
 }
@@ -253,7 +253,7 @@ fn a_commit_is_signed_by_the_users_signer_after_the_hooks() {
     bed.git(&["config", "gpg.program", signer.to_str().unwrap()]);
     bed.hook("commit-msg", "echo 'Seen-By: a hook' >> \"$1\"");
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
     let raw = bed.git(&["cat-file", "commit", commit.as_str()]);
     assert!(raw.contains("gpgsig") && raw.contains("mine"), "{raw}");
     assert!(raw.ends_with("Seen-By: a hook"), "{raw}");
@@ -274,7 +274,7 @@ fn documents_and_scaffolds_stand_on_the_branch_beside_the_work_and_no_hook_sees_
     assert_eq!(trees.tip().unwrap().commit, first);
     fs::remove_file(bed.user().join(".git/hooks/pre-commit")).unwrap();
     let documents = file("docs/design.md", "two\n");
-    committed(trees.commit(&documents, &message(), "c3", hooks()).unwrap());
+    committed(trees.commit(&documents, &message(), "c3", &[]).unwrap());
     let closed = Files::from([("TODO/7.md".into(), Some(b"Done\n".to_vec())), ("README".into(), None)]);
     let tree = trees.with_files(&trees.tip().unwrap().tree, &closed).unwrap();
     trees.put_on_branch(&tree, &titled("chore(todo): close"), "c4").unwrap();
@@ -330,12 +330,12 @@ fn a_hand_over_can_be_taken_discarded_and_replaced_by_a_commit() {
     bed.git(&["reset", "-q", "--hard"]);
 
     assert!(matches!(
-        trees.commit(&Files::new(), &message(), "c3", hooks()).unwrap(),
+        trees.commit(&Files::new(), &message(), "c3", &[]).unwrap(),
         FinalCommit::HookRefused { .. }
     ));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), handed.commit.as_str());
     fs::remove_file(bed.user().join(".git/hooks/pre-commit")).unwrap();
-    let commit = committed(trees.commit(&Files::new(), &message(), "c3", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c3", &[]).unwrap());
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
     let words: Vec<&str> = handed.discard.split(' ').skip(1).collect();
     bed.git(&words);
@@ -350,7 +350,7 @@ fn a_branch_that_somebody_else_works_on_is_not_moved() {
     bed.commit("mine");
     let tip = bed.git(&["rev-parse", "HEAD"]);
     assert!(matches!(
-        trees.commit(&Files::new(), &message(), "c2", hooks()),
+        trees.commit(&Files::new(), &message(), "c2", &[]),
         Err(GitError::BranchTaken { .. })
     ));
     assert!(matches!(trees.hand_over("c3"), Err(GitError::BranchTaken { .. })));
@@ -362,7 +362,7 @@ fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() 
     let bed = Testbed::new();
     let trees = worked(&bed);
     assert_eq!(trees.rollback().unwrap(), Rollback::NothingCommitted);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
     let Rollback::Reverted { commits, by } = trees.rollback().unwrap() else { panic!() };
     assert_eq!((&commits.first, &commits.last), (&commit, &commit));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), by.as_str());
@@ -377,7 +377,7 @@ fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() 
 fn a_rollback_keeps_off_a_branch_that_is_checked_out_and_off_later_work() {
     let bed = Testbed::new();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", hooks()).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
     bed.git(&["checkout", "-q", "remand/r1"]);
     assert!(matches!(trees.rollback().unwrap(), Rollback::CheckedOut { .. }));
     bed.write("thing.txt", "thing, improved\n");

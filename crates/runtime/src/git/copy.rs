@@ -33,7 +33,7 @@ impl Copy {
         private_folder(&tree).map_err(error::file("create", &tree))?;
         private_folder(&copy.folder).map_err(error::file("close", &copy.folder))?;
         let index = copy.folder.join("index");
-        let place = Place::work_tree(repository.common_dir(), &tree).with_index(&index);
+        let place = Place::work_tree(repository.common_dir(), &tree, &repository.programs).with_index(&index);
         git(&place, ["read-tree", "-u", "--reset", commit.as_str()]).run()?;
         Ok(copy)
     }

@@ -49,8 +49,8 @@ pub enum GitError {
     MovedMeanwhile { reference: String },
     #[error("`{command}` did not end within {} seconds", limit.as_secs())]
     Overdue { command: String, limit: Duration },
-    #[error("`git commit` could not be started with its hooks: {source}")]
-    Hooks { source: crate::process::SpawnError },
+    #[error("git could not be started with the programs of its settings: {source}")]
+    NotStarted { source: crate::process::SpawnError },
     #[error("cancelled")]
     Cancelled,
     #[error("`{command}` failed with code {code}: {stderr}")]
@@ -100,13 +100,18 @@ impl GitError {
                     .to_string()
             }
             GitError::FilterFailed { .. } => {
-                "install the filter that .gitattributes names, or correct its `filter.*` setting".to_string()
+                "install the filter that .gitattributes names, or correct its `filter.*` setting; filters run in \
+                 the sandbox of checks: without the network, and writing nowhere but in `sandbox.hooks-write`"
+                    .to_string()
             }
             GitError::MovedMeanwhile { .. } => "resume the run".to_string(),
-            GitError::Overdue { .. } => {
+            GitError::Overdue { command, .. } if command.starts_with("git commit") => {
                 "see which hook hangs: `git config core.hooksPath`, `.git/hooks`".to_string()
             }
-            GitError::Hooks { .. } => "see `remand doctor`, then let the run go on".to_string(),
+            GitError::Overdue { .. } => {
+                "see which filter or merge driver hangs: `git config --get-regexp '^(filter|merge)'`".to_string()
+            }
+            GitError::NotStarted { .. } => "see `remand doctor`, then let the run go on".to_string(),
             GitError::Cancelled => "resume the run".to_string(),
             GitError::Failed { stderr, .. } if stderr.contains("No space left") => {
                 "free disk space, then let the run go on".to_string()

@@ -2,6 +2,7 @@
 
 use super::call::{Place, fields, git, path};
 use super::chain::{Kind, NewLink, one_line};
+use super::programs::Writes;
 use super::{CommitId, GitError, Repository, RunTrees, State, TreeId};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -57,12 +58,13 @@ impl RunTrees {
     pub(super) fn three_way(&self, base: &str, ours: &str, theirs: &str) -> Result<ThreeWay, GitError> {
         let main = self.main_tree();
         main.mend()?;
-        self.repository.three_way(&main.public_place(), base, ours, theirs)
+        let place = main.public_place().starting(&self.repository.programs, Writes::Tree);
+        self.repository.three_way(&place, base, ours, theirs)
     }
 }
 
 impl Repository {
-    /// Merges three trees. Commits are made for them, since git before 2.40 takes the base from history only.
+    /// Merges three trees as drivers of the place say. Commits are made for them, since git before 2.40 takes the base from history only.
     pub(super) fn three_way(
         &self,
         place: &Place,

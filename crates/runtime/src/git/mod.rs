@@ -3,9 +3,11 @@
 //! Only the git command line is used, and plumbing of it. The user's checkout is read and never written:
 //! no file, no index, no HEAD, no branch but `remand/<run>`. Read on in `run.rs` for what a run owns.
 
+mod bounds;
 mod call;
 mod error;
 mod id;
+mod programs;
 
 mod diff;
 mod hygiene;
@@ -42,7 +44,7 @@ mod run;
 mod stale;
 mod take_back;
 
-pub use aside::Runner;
+pub use bounds::{Bounds, Remarks};
 pub use branch::Files;
 pub use census::{Aftermath, Census, Keep, Reach};
 pub use commit::{CommitMessage, FinalCommit};
@@ -85,6 +87,8 @@ mod kill_tests;
 mod look_tests;
 #[cfg(test)]
 mod merge_tests;
+#[cfg(test)]
+mod programs_tests;
 #[cfg(test)]
 mod repository_tests;
 #[cfg(test)]

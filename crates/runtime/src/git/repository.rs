@@ -1,7 +1,9 @@
 //! The user's repository: where it is, who it is, and where it stands. Reads only, but for its own id.
 
 use super::call::{Place, git, path};
-use super::{CommitId, GitError, TreeId, error};
+use super::programs::Programs;
+use super::{Bounds, CommitId, GitError, Remarks, TreeId, error};
+use crate::process::Cancel;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -16,6 +18,7 @@ pub struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     line_endings: Arc<OnceLock<LineEndings>>,
+    pub(super) programs: Programs,
 }
 
 /// Where the checkout stands.
@@ -51,7 +54,24 @@ impl Repository {
             return Err(GitError::NoCommits { path: root });
         }
         let common_dir = fs::canonicalize(&common_dir).map_err(error::file("find", &common_dir))?;
-        Ok(Repository { root, git_dir, common_dir, line_endings: Arc::default() })
+        Ok(Repository { root, git_dir, common_dir, line_endings: Arc::default(), programs: Programs::default() })
+    }
+
+    /// The same, with bounds for what git starts. Without any, no filter and no merge driver is started at work trees of
+    /// runs.
+    #[must_use]
+    pub fn bounded(&self, bounds: Bounds) -> Repository {
+        Repository { programs: Programs::bounded(bounds), ..self.clone() }
+    }
+
+    /// The same, for one command.
+    pub(super) fn for_command(&self, marker: String, cancel: &Cancel) -> Repository {
+        let programs = self.programs.with(|bounds| {
+            bounds.marker = marker;
+            bounds.cancel = cancel.clone();
+            bounds.remarks = Remarks::default();
+        });
+        Repository { programs, ..self.clone() }
     }
 
     /// The root of the user's checkout.

@@ -2,6 +2,7 @@
 
 use super::call::{Call, Manner, Place};
 use super::commit::{OnBranch, on_branch};
+use super::programs::{Programs, Writes};
 use super::run::{base_reference, branch_of};
 use super::{CommitId, GitError, Repository, RunTrees};
 use std::path::PathBuf;
@@ -82,7 +83,9 @@ pub fn rollback(repository: &Repository, run: &str) -> Result<Rollback, GitError
         None => repository.empty_tree()?,
     };
     let now = repository.tree_of(&tip)?;
-    let back = repository.three_way(&repository.objects(), last.tree.tree(), now.tree(), &before)?;
+    // No file is checked out that a merge driver of the user's could be found among.
+    let place = repository.objects().starting(&Programs::default(), Writes::Nothing);
+    let back = repository.three_way(&place, last.tree.tree(), now.tree(), &before)?;
     if !back.conflicts.is_empty() {
         return Ok(Rollback::Conflict { commits, paths: back.conflicts.into_iter().collect() });
     }

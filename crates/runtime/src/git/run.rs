@@ -5,6 +5,7 @@
 
 use super::worktree::{Memory, break_lock};
 use super::{CommitId, GitError, Repository, TreeId, WorkTree, error};
+use crate::process::Cancel;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,6 +96,17 @@ impl RunTrees {
             main.restore(&trees.main_state()?.tree)?;
         }
         Ok(trees)
+    }
+
+    /// The same trees for one command: what git starts for it carries this marker, and ends when it is cancelled.
+    #[must_use]
+    pub fn for_command(&self, marker: String, cancel: &Cancel) -> RunTrees {
+        RunTrees { repository: self.repository.for_command(marker, cancel), ..self.clone() }
+    }
+
+    /// What is to be known of programs that git started, and is taken out by this.
+    pub fn remarks(&self) -> Vec<String> {
+        self.repository.programs.bounds().map(|bounds| bounds.remarks.take()).unwrap_or_default()
     }
 
     /// The id of the run.

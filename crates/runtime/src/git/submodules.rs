@@ -130,9 +130,9 @@ fn submodules(repository: &Path, tree: &str) -> Result<Vec<Submodule>, GitError>
     Ok(found.collect())
 }
 
-/// The objects of a repository. Its settings may name a work tree that is not there, which git does not put up with.
+/// The objects of a repository, which may be of a submodule.
 fn objects(repository: &Path) -> Place {
-    Place::work_tree(repository, repository)
+    Place::objects(repository).without_work_tree()
 }
 
 /// A call that asks nobody else for objects.
@@ -244,7 +244,7 @@ impl WorkTree {
         };
         let index = self.private("submodule");
         remove(&index)?;
-        let place = Place::work_tree(&source, folder).with_index(&index);
+        let place = Place::work_tree(&source, folder, &self.repository.programs).with_index(&index);
         local(&place, ["read-tree", "-u", "--reset", &submodule.commit]).run()?;
         remove(&index)?;
         let mut filled = Filled::Yes;

@@ -1,7 +1,8 @@
 //! Real repositories in temporary folders, for the tests of this module.
 
-use super::{CommitId, Repository, RunTrees, Runner, TreeId};
-use crate::process::{self, Cancel};
+use super::{Bounds, CommitId, Remarks, Repository, RunTrees, TreeId};
+use crate::confine::Policy;
+use crate::process::Cancel;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -60,8 +61,43 @@ impl Testbed {
         fs::set_permissions(hooks.join(name), fs::Permissions::from_mode(0o755)).expect("permissions");
     }
 
+    /// The repository, whose programs run as they are, with no sandbox around them.
     pub(super) fn repository(&self) -> Repository {
-        Repository::discover(&self.user()).expect("a repository")
+        self.bounded_by("open", "shift 4\nexec \"$@\"")
+    }
+
+    /// The repository, whose programs run in a sandbox.
+    pub(super) fn confined(&self) -> Repository {
+        let keeper = self.folder.path().join("keeper");
+        crate::confine::confine_tests::settle(&keeper);
+        // The keeper is this test binary, which has something to say as well.
+        let script = format!(
+            "a=\"$3\"\nshift 4\nexec '{}' confine --policy \"$a\" -- sh -c 'exec \"$@\" >&3 3>&-' sh \"$@\" \
+             3>&1 >/dev/null",
+            keeper.display()
+        );
+        self.bounded_by("closed", &script)
+    }
+
+    fn bounded_by(&self, name: &str, script: &str) -> Repository {
+        let program = self.folder.path().join(name);
+        if !program.exists() {
+            put(self.folder.path(), name, format!("#!/bin/sh\n{script}\n").as_bytes());
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("permissions");
+        }
+        let variable = |name: &str| (name.into(), std::env::var_os(name).expect("an environment"));
+        let bounds = Bounds {
+            program,
+            environment: ["PATH", "HOME"].map(variable).into(),
+            policy: Policy::default(),
+            secret: Vec::new(),
+            scratch: self.folder.path().join("scratch"),
+            // What is left of a job is killed by its marker, and tests beside this one have jobs of their own.
+            marker: self.folder.path().display().to_string(),
+            cancel: Cancel::new(),
+            remarks: Remarks::default(),
+        };
+        Repository::discover(&self.user()).expect("a repository").bounded(bounds)
     }
 
     pub(super) fn base(&self) -> CommitId {
@@ -70,7 +106,11 @@ impl Testbed {
 
     /// A run with this id.
     pub(super) fn run(&self, id: &str) -> RunTrees {
-        RunTrees::begin(&self.repository(), id, &self.runs().join(id), &self.base()).expect("work trees")
+        self.run_of(&self.repository(), id)
+    }
+
+    pub(super) fn run_of(&self, repository: &Repository, id: &str) -> RunTrees {
+        RunTrees::begin(repository, id, &self.runs().join(id), &self.base()).expect("work trees")
     }
 
     /// All that a user would notice of a change in the checkout.
@@ -160,16 +200,4 @@ pub(super) fn task_tree(trees: &RunTrees, task: &str, files: &[(&str, &str)]) ->
         put(tree.path(), file, content.as_bytes());
     }
     tree.snapshot().expect("a snapshot")
-}
-
-/// Runs the user's hooks as they are, with no sandbox around them.
-pub(super) fn hooks() -> Runner<'static> {
-    &|mut job, _| {
-        // What is left of a job is killed by its marker, and tests beside this one have jobs of their own.
-        job.marker = format!("{}/git", job.folder.display());
-        for name in ["PATH", "HOME"] {
-            job.environment.insert(name.into(), std::env::var_os(name).expect("an environment"));
-        }
-        process::run(&job, &Cancel::new())
-    }
 }

@@ -107,12 +107,17 @@ impl WorkTree {
 
     /// The work tree, seen with the engine's own index.
     pub(super) fn place(&self) -> Place {
-        Place::work_tree(&self.admin(), &self.path).with_index(&self.private("index"))
+        self.public_place().with_index(&self.private("index"))
     }
 
     /// The work tree, seen with the index that git itself uses there.
     pub(super) fn public_place(&self) -> Place {
-        Place::work_tree(&self.admin(), &self.path)
+        self.place_of(&self.admin())
+    }
+
+    /// The files of the work tree, seen from any git folder.
+    pub(super) fn place_of(&self, git_dir: &Path) -> Place {
+        Place::work_tree(git_dir, &self.path, &self.repository.programs)
     }
 
     /// Keeps others out until the guard is dropped.

@@ -1,16 +1,16 @@
 //! `baseline`: tags the base and runs the engine's own checks on it, before anything changes (EP-13).
 
+use super::Done;
 use super::verify::{Ran, run_checks};
-use super::{Done, secret_settings};
 use crate::checks::Which;
 use crate::contract::to_yaml;
-use crate::workshop::{Job, LaneContent, Trouble};
+use crate::workshop::{Job, LaneContent, Trouble, secret_settings};
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::fact::{Artifact, NoteKind};
 use serde_json::json;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
-    let tag = job.site.trees.tag_baseline()?;
+    let tag = job.trees.tag_baseline()?;
     let lane = LaneContent::of(job)?;
     let ran = run_checks(job, &lane, Which::All, None, RowPhase::Baseline)?;
     let mut done = Done::saying("recorded");
@@ -46,7 +46,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
             done.note(NoteKind::Degradation, text);
         }
     }
-    for path in secret_settings(job) {
+    for path in secret_settings(job.site.settings()) {
         let text = format!(
             "{} holds credentials, so checks cannot read it, and git may not work in them; a credential helper keeps \
              them elsewhere",

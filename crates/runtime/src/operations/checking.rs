@@ -8,7 +8,7 @@ use crate::dispatch::is_test;
 use crate::git::{ChangeKind, Keep, Reach, TreeId, WorkTree};
 use crate::pinned::Cache;
 use crate::process::{self, Confined, Job as Process};
-use crate::workshop::{Job, LaneContent, Trouble};
+use crate::workshop::{Job, LaneContent, Trouble, sandbox, secret_settings};
 use remand_ledger::Reader;
 use remand_source::Language;
 use std::cell::{OnceCell, RefCell};
@@ -147,9 +147,10 @@ impl Place<'_> {
         let Opened { tree, scratch, installed } = self.open()?;
         let job = self.checking.job;
         let settings = job.site.settings();
-        let writes = vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()];
-        let mut policy = super::confined(job, writes, installed);
-        policy.hidden.extend(super::secret_settings(job));
+        let mut policy = sandbox(settings);
+        policy.read_write = vec![tree.path().to_path_buf(), scratch.clone(), "/dev/null".into()];
+        policy.shown.extend_from_slice(installed);
+        policy.hidden.extend(secret_settings(settings));
         let runner = |spec: &CheckSpec, mut process: Process| {
             process.marker = job.marker();
             let policy = Policy { network: spec.network, ..policy.clone() };

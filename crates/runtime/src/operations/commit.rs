@@ -6,12 +6,10 @@ use super::verify::{Ran, run_checks};
 use crate::checks::Which;
 use crate::git::{CommitId, CommitMessage, FinalCommit, TreeId};
 use crate::papers;
-use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, LaneTree, Trouble};
 use remand_kernel::evidence::{self, RowPhase, Ruled, Size};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::{Reader, RunId};
-use std::path::Path;
 
 /// The longest subject line.
 const SUBJECT: usize = 72;
@@ -23,14 +21,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let mut done = Done::saying("committed");
     let (first, again) = (job.id.to_string(), format!("{}+hook", job.id));
     for command in [&first, &again] {
-        if let Some(commit) = job.site.trees.made_by(command)? {
+        if let Some(commit) = job.trees.made_by(command)? {
             return Ok(committed(job, done, &commit));
         }
     }
     let message = message(job);
     let message = scaffolded(job, message)?;
     // What a hook made is on the main line only after it was verified: a run that was killed since goes on from there.
-    if !job.site.trees.has_recorded(&again)? {
+    if !job.trees.has_recorded(&again)? {
         LaneTree::as_it_is(job)?;
         match commit(job, &message, &first)? {
             FinalCommit::HookChangedTree { tree, .. } => {
@@ -38,7 +36,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
                     return Ok(refused(done, &why));
                 }
                 let _main = job.site.hold_main();
-                job.site.trees.record(&tree, "changes of the commit hook", &again)?;
+                job.trees.record(&tree, "changes of the commit hook", &again)?;
             }
             other => return Ok(ended(job, done, other)),
         }
@@ -49,7 +47,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 
 /// With stubs there are two commits, so that the signatures can be told from the code behind them (OT-19).
 fn scaffolded(job: &Job, message: CommitMessage) -> Result<CommitMessage, Trouble> {
-    let trees = &job.site.trees;
+    let trees = &job.trees;
     let Some(stubs) = super::test_first::stub_tree(job)? else {
         return Ok(message);
     };
@@ -76,7 +74,7 @@ fn ended(job: &Job, done: Done, last: FinalCommit) -> Done {
 }
 
 fn committed(job: &Job, mut done: Done, commit: &CommitId) -> Done {
-    done.note(NoteKind::Decision, format!("committed {commit} on {}", job.site.trees.branch()));
+    done.note(NoteKind::Decision, format!("committed {commit} on {}", job.trees.branch()));
     done
 }
 
@@ -99,24 +97,7 @@ fn unfit(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Tr
 fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalCommit, Trouble> {
     let documents = papers::documents(&job.site)?;
     let _main = job.site.hold_main();
-    let settings = job.site.settings();
-    let scratch = super::scratch(job)?;
-    let runner = |mut process: Process, writes: [&Path; 2]| {
-        let own = [("HOME", settings.user_home.clone()), ("TMPDIR", scratch.clone().into_os_string())];
-        let of_git = std::mem::take(&mut process.environment);
-        process.environment = settings.environment.clone();
-        process.environment.extend(own.map(|(name, value)| (name.into(), value)));
-        process.environment.extend(of_git);
-        process.marker = job.marker();
-        let others = [scratch.as_path(), Path::new("/dev/null")];
-        let read_write = others.iter().chain(&writes).map(Into::into).collect();
-        let policy = super::confined(job, read_write, &[]);
-        process.confine = Some(Confined { exe: settings.program.clone(), policy });
-        process::run(&process, &job.cancel)
-    };
-    let ended = job.site.trees.commit(&documents, message, command, &runner);
-    let _ = std::fs::remove_dir_all(&scratch);
-    Ok(ended?)
+    Ok(job.trees.commit(&documents, message, command, &[])?)
 }
 
 fn refused(mut done: Done, why: &str) -> Done {

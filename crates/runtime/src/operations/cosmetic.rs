@@ -38,7 +38,7 @@ fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<
         let Some(patch) = &finding.patch else {
             return Ok(Err(format!("{} has no patch", finding.id)));
         };
-        match job.site.trees.patched(&tree, patch)? {
+        match job.trees.patched(&tree, patch)? {
             Ok(patched) => tree = patched,
             Err(why) => return Ok(Err(format!("the patch of {} does not apply: {why}", finding.id))),
         }
@@ -49,8 +49,8 @@ fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<
     }
     let mut done = Done::saying("applied");
     let digest = tree.digest();
-    job.site.trees.keep(digest, &tree, &lane.base)?;
-    let base = job.site.trees.base_tree()?;
+    job.trees.keep(digest, &tree, &lane.base)?;
+    let base = job.trees.base_tree()?;
     let patch = job.site.blob_of_bytes(&job.site.repository().patch(&base, &tree)?);
     done.facts.artifacts.push(Artifact {
         name: "code".to_string(),

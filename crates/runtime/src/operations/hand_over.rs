@@ -8,7 +8,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     // The last change may not be on the main line yet.
     LaneTree::as_it_is(job)?;
     let _main = job.site.hold_main();
-    let trees = &job.site.trees;
+    let trees = &job.trees;
     let mut done = Done::saying("done");
     if trees.main_state()?.tree == trees.base_tree()? {
         done.note(NoteKind::Warning, "nothing was changed, so there is nothing to commit or to take");

@@ -56,7 +56,7 @@ fn bring_tree(job: &Job, taken: Option<&TakenUp>) -> Result<(NoteKind, String), 
     let Some((run, _)) = taken.and_then(|taken| taken.tried.as_ref()) else {
         return anew("what was built before is not known here".to_string());
     };
-    let trees = &job.site.trees;
+    let trees = &job.trees;
     let Some(kept) = last_tree(job, run)?.map(|digest| trees.kept_by(&run.0, digest)).transpose()?.flatten()
     else {
         return anew(format!("what run {run} built is not kept any more"));
@@ -91,7 +91,7 @@ fn in_ledger(job: &Job, taken: &TakenUp) -> Result<Option<(Left, Left)>, Trouble
 }
 
 fn in_papers(job: &Job, shelf: &Shelf, number: u16) -> Result<Option<(Left, Left)>, Trouble> {
-    let tree = job.site.trees.base_tree()?;
+    let tree = job.trees.base_tree()?;
     let text = |path: &Path| -> Result<Option<String>, Trouble> {
         let bytes = job.site.repository().read(&tree, path)?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))

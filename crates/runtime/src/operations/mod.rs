@@ -26,7 +26,6 @@ mod verify;
 pub(crate) use merge::MERGED;
 pub(crate) use take_back::REVERT;
 
-use crate::confine::{Policy, Privacy};
 use crate::host::Ending;
 use crate::workshop::{Job, Trouble};
 use remand_kernel::event::Usage;
@@ -34,7 +33,7 @@ use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
 use remand_kernel::{Outcome, Report};
 use remand_ledger::fact::{Note, NoteKind};
 use remand_ledger::{Blob, Facts};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Carries one operation out, for a task where it is about one.
@@ -112,41 +111,6 @@ pub fn carry_out(job: &Job, name: &str, task: Option<&str>) -> Result<Ending, Tr
         facts: done.facts,
         blobs: done.blobs,
     })
-}
-
-/// The sandbox of programs that may run what an agent has written: checks, and hooks of the user's. Of the user's home
-/// and checkout they see toolchains, git's settings and what is named here.
-fn confined(job: &Job, read_write: Vec<PathBuf>, shown: &[PathBuf]) -> Policy {
-    let settings = job.site.settings();
-    let home = Path::new(&settings.user_home);
-    let mut private = Privacy::of_home(home, &settings.environment);
-    private.hidden.extend([settings.home.above().to_path_buf(), settings.repository.root().to_path_buf()]);
-    let git =
-        [home.join(".gitconfig"), home.join(".config/git"), settings.repository.common_dir().to_path_buf()];
-    private.shown.extend(git.into_iter().filter(|path| path.exists()));
-    let common = settings.repository.common_dir();
-    let stored = [common.join("credentials"), common.join(".git-credentials")];
-    private.hidden.extend(stored.into_iter().filter(|path| path.exists()));
-    private.shown.extend(settings.sandbox.readable(home));
-    private.shown.extend_from_slice(shown);
-    Policy {
-        read_write,
-        hidden: private.hidden,
-        shown: private.shown,
-        sockets: settings.sandbox.unix_sockets,
-        shared_memory: settings.sandbox.shared_memory,
-        ..Policy::default()
-    }
-}
-
-/// The settings of the user's repository that hold a password, in an address or a header.
-fn secret_settings(job: &Job) -> Vec<PathBuf> {
-    let common = job.site.settings().repository.common_dir();
-    let holds_secret = |path: &PathBuf| {
-        let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        text.is_ok_and(|text| job.site.redact(&text) != text)
-    };
-    [common.join("config"), common.join("config.worktree")].into_iter().filter(holds_secret).collect()
 }
 
 /// A folder that is thrown away, empty whatever an earlier process left in it.

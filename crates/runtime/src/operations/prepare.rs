@@ -91,7 +91,7 @@ fn concerns(job: &Job, request: &str, reader: &Reader) -> Result<Vec<String>, Tr
     if request.trim().is_empty() {
         concerns.push("the request is empty".to_string());
     }
-    let root = job.site.trees.main_tree();
+    let root = job.trees.main_tree();
     for path in named_paths(request) {
         if !root.path().join(path).exists() {
             concerns.push(format!("the request names `{path}`, which does not exist"));

@@ -15,7 +15,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let names: Vec<&str> = tasks.iter().map(String::as_str).collect();
     let taken = {
         let _main = job.site.hold_main();
-        job.site.trees.take_back(&names, &job.id.to_string())?
+        job.trees.take_back(&names, &job.id.to_string())?
     };
     let mut done = Done::saying("reverted");
     for path in &taken.overwritten {

@@ -251,7 +251,7 @@ pub fn run_checks(
     phase: RowPhase,
 ) -> Result<Ran, Trouble> {
     let reader = job.site.reader()?;
-    let base = job.site.trees.base_tree()?;
+    let base = job.trees.base_tree()?;
     let changed: Vec<String> = job
         .site
         .repository()

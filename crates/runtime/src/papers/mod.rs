@@ -21,7 +21,7 @@ pub use place::{DESIGNS, Shelf};
 pub use taken_up::TakenUp;
 pub use trigger::{Led, cap, revision_budget};
 
-use crate::git::{CommitMessage, Files, GitError};
+use crate::git::{CommitMessage, Files, GitError, RunTrees};
 use crate::workshop::{Site, Trouble};
 use remand_documents::Status;
 use remand_ledger::Reader;
@@ -80,8 +80,8 @@ pub fn documents(site: &Site) -> Result<Files, Trouble> {
 /// Brings the run's branch to what its papers are now, in one commit; nothing happens if they are there already.
 ///
 /// Whoever looks at the branch just now finds it as it was: the next command brings it along.
-pub fn bring_along(site: &Site, command: &str) -> Result<(), Trouble> {
-    match bring(site, command) {
+pub fn bring_along(site: &Site, trees: &RunTrees, command: &str) -> Result<(), Trouble> {
+    match bring(site, trees, command) {
         Err(Unbrought::Git(GitError::BranchInUse { .. })) => Ok(()),
         other => other.map_err(Trouble::from),
     }
@@ -89,7 +89,7 @@ pub fn bring_along(site: &Site, command: &str) -> Result<(), Trouble> {
 
 /// Brings the branch to what the papers are in the end. No command follows, so a branch that is held is trouble.
 pub fn bring_home(site: &Site) -> Result<(), Trouble> {
-    bring(site, "finish").map_err(Trouble::from)
+    bring(site, &site.trees, "finish").map_err(Trouble::from)
 }
 
 /// Why the branch is not what the papers are.
@@ -113,17 +113,17 @@ impl From<Unbrought> for Trouble {
     }
 }
 
-fn bring(site: &Site, command: &str) -> Result<(), Unbrought> {
+fn bring(site: &Site, trees: &RunTrees, command: &str) -> Result<(), Unbrought> {
     let Some(Case { papers, .. }) = Case::of(site).map_err(Unbrought::Other)? else { return Ok(()) };
     let _main = site.hold_main();
-    let tip = site.trees.tip()?;
-    let tree = site.trees.with_files(&tip.tree, &papers.files)?;
+    let tip = trees.tip()?;
+    let tree = trees.with_files(&tip.tree, &papers.files)?;
     if tree == tip.tree {
         return Ok(());
     }
     let message = CommitMessage { subject: papers.subject, ..CommitMessage::default() };
     // The same command may find more to say when it is carried out again.
-    site.trees.put_on_branch(&tree, &message, &format!("{command}+papers-{tree}"))?;
+    trees.put_on_branch(&tree, &message, &format!("{command}+papers-{tree}"))?;
     Ok(())
 }
 

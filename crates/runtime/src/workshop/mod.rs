@@ -5,10 +5,12 @@ mod errands;
 mod layout;
 mod parts;
 mod places;
+mod sandbox;
 mod site;
 mod tree;
 mod under_way;
 
+use crate::git::RunTrees;
 use crate::host::{Effects, Ending, Issue, Order, Reply};
 use crate::process::{Cancel, kill_marked};
 use crate::{dispatch, operations, papers};
@@ -16,6 +18,7 @@ use remand_kernel::ids::CommandId;
 use remand_kernel::state::Stage;
 use remand_kernel::{Command, Program, State};
 use remand_ledger::RunId;
+use remand_ledger::fact::{Note, NoteKind};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +28,7 @@ pub use ending::{Trouble, engine_failed};
 use errands::Errands;
 pub use layout::{is_laid_out, not_brought, not_laid_out};
 pub use places::Places;
+pub use sandbox::{sandbox, secret_settings};
 pub use site::{Settings, Site};
 pub use tree::{LaneContent, LaneTree, TREES};
 use under_way::UnderWay;
@@ -73,6 +77,8 @@ impl Door {
 #[derive(Clone, Debug)]
 pub struct Job {
     pub site: Arc<Site>,
+    /// The trees of the run, for this command.
+    pub trees: RunTrees,
     pub program: Arc<Program>,
     /// As it was when the command was given.
     pub state: Arc<State>,
@@ -106,7 +112,7 @@ impl Job {
 
     /// The marker by which every process of this command is known.
     pub fn marker(&self) -> String {
-        format!("{}/{}", self.site.run, self.id)
+        marker(&self.site.run, self.id)
     }
 }
 
@@ -156,7 +162,10 @@ impl Effects for Workshop {
                 under_way.be_alone(&run, |other| other == id);
             }
             let ending = catch_unwind(AssertUnwindSafe(|| match door.open() {
-                Ok(site) => carry_out(&Job { site, program, state, id, issue, given, cancel }, &command),
+                Ok(site) => {
+                    let trees = site.trees.for_command(marker(&run, id), &cancel);
+                    carry_out(&Job { site, trees, program, state, id, issue, given, cancel }, &command)
+                }
                 Err(trouble) => trouble.into_ending(id),
             }))
             .unwrap_or_else(|_| engine_failed("the engine stumbled over itself", id));
@@ -184,7 +193,8 @@ impl Effects for Workshop {
             // The trees are the run's own: one that cannot be put back harms nobody.
             let Ok(site) = door.open() else { return };
             let (given, cancel) = (Instant::now(), Cancel::new());
-            let _ = LaneTree::as_it_is(&Job { site, program, state, id, issue, given, cancel });
+            let trees = site.trees.clone();
+            let _ = LaneTree::as_it_is(&Job { site, trees, program, state, id, issue, given, cancel });
         });
     }
 
@@ -194,7 +204,7 @@ impl Effects for Workshop {
         self.send(order.run, move || {
             // Papers can be made again at any time: what cannot be written now is written with the next command.
             if let Ok(site) = door.open() {
-                let _ = papers::bring_along(&site, &id.to_string());
+                let _ = papers::bring_along(&site, &site.trees, &id.to_string());
             }
         });
     }
@@ -221,7 +231,7 @@ impl Effects for Workshop {
 }
 
 fn carry_out(job: &Job, command: &Command) -> Ending {
-    let papers = || papers::bring_along(&job.site, &job.id.to_string());
+    let papers = || papers::bring_along(&job.site, &job.trees, &job.id.to_string());
     let ended = match command {
         Command::Dispatch(dispatch) => papers().and_then(|()| dispatch::carry_out(job, dispatch)),
         Command::Operate { operation, task, .. } => {
@@ -237,7 +247,15 @@ fn carry_out(job: &Job, command: &Command) -> Ending {
         | Command::Finish { .. } => Err(Trouble::denied("this command has no outcome")),
     };
     crate::host::faults::reached(crate::host::faults::Point::AfterEffect);
-    ended.unwrap_or_else(|trouble| trouble.into_ending(job.id))
+    let mut ending = ended.unwrap_or_else(|trouble| trouble.into_ending(job.id));
+    let remark = |text: String| Note { kind: NoteKind::Degradation, text, files: Vec::new(), blob: None };
+    let remarks = job.site.trees.remarks().into_iter().chain(job.trees.remarks());
+    ending.facts.notes.extend(remarks.map(remark));
+    ending
+}
+
+fn marker(run: &RunId, id: CommandId) -> String {
+    format!("{run}/{id}")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -89,7 +89,8 @@ impl Site {
             inherit_trees(settings, &reader, run);
         }
         crate::home::private_folder(&folder)?;
-        let trees = RunTrees::begin(&settings.repository, &run.0, &folder, &base)?;
+        let repository = settings.repository.bounded(super::sandbox::bounds(settings, run));
+        let trees = RunTrees::begin(&repository, &run.0, &folder, &base)?;
         let drivers = drivers(settings, run, &pinned)?;
         let parts = Mutex::new(Parts::of(&reader.artifacts(run)?));
         let (run, settings) = (run.clone(), Arc::clone(settings));

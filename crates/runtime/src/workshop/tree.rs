@@ -35,7 +35,7 @@ impl LaneContent {
     /// The content of the command's lane, as its last change left it.
     pub fn of(job: &Job) -> Result<LaneContent, Trouble> {
         let (base, tree) = match lane_task(job) {
-            None => (job.site.trees.base().clone(), main_content(job)?),
+            None => (job.trees.base().clone(), main_content(job)?),
             Some((task, batch, written)) => task_content(job, &task, batch, written)?,
         };
         let of = lane_task(job).map_or_else(|| "main line".to_string(), |(task, ..)| format!("task {task}"));
@@ -50,7 +50,7 @@ impl LaneContent {
     /// The content in a tree that no agent ever writes: what an agent leaves in ignored files must not decide how a
     /// check ends.
     pub fn check_out(&self, job: &Job) -> Result<WorkTree, Trouble> {
-        Ok(job.site.trees.lend(&self.name, At::Tree(&self.tree))?)
+        Ok(job.trees.lend(&self.name, At::Tree(&self.tree))?)
     }
 }
 
@@ -61,7 +61,7 @@ impl LaneTree {
             None => main(job),
             Some((task, batch, written)) => {
                 let (base, tree) = task_content(job, &task, batch, written)?;
-                let work = job.site.trees.lend(&task, At::Tree(&tree))?;
+                let work = job.trees.lend(&task, At::Tree(&tree))?;
                 Ok(LaneTree { work, base, tree, unfit: None })
             }
         }
@@ -69,7 +69,7 @@ impl LaneTree {
 
     /// The same content in another tree, known by this name.
     pub fn apart(self, job: &Job, name: &str) -> Result<LaneTree, Trouble> {
-        let work = job.site.trees.lend(name, At::Tree(&self.tree))?;
+        let work = job.trees.lend(name, At::Tree(&self.tree))?;
         Ok(LaneTree { work, ..self })
     }
 
@@ -78,7 +78,7 @@ impl LaneTree {
         let Some((task, batch, written)) = lane_task(job) else {
             return main(job);
         };
-        let trees = &job.site.trees;
+        let trees = &job.trees;
         let main = trees.main_state()?;
         let attempt = job.state.attempts.get(&task).copied().unwrap_or_default();
         let last = if written == Digest::default() { attempt } else { written };
@@ -100,10 +100,10 @@ impl LaneTree {
     /// Merges the lane's change into the main tree; the trees of the lane are free for others then.
     pub fn merge(&self, job: &Job, task: &str) -> Result<Merge, Trouble> {
         let _main = job.site.hold_main();
-        let merge = job.site.trees.merge(task, &self.base, &self.tree, &job.id.to_string())?;
+        let merge = job.trees.merge(task, &self.base, &self.tree, &job.id.to_string())?;
         if matches!(merge, Merge::Merged(_)) {
-            job.site.trees.give_back(task)?;
-            job.site.trees.give_back(&format!("checks of the task {task}"))?;
+            job.trees.give_back(task)?;
+            job.trees.give_back(&format!("checks of the task {task}"))?;
         }
         Ok(merge)
     }
@@ -111,7 +111,7 @@ impl LaneTree {
 
 /// What a task's change is counted from, and what is there with it.
 fn task_content(job: &Job, task: &str, batch: u16, written: Digest) -> Result<(CommitId, TreeId), Trouble> {
-    let trees = &job.site.trees;
+    let trees = &job.trees;
     if let Some(kept) = trees.kept(written)? {
         return Ok((kept.base, kept.tree));
     }
@@ -139,9 +139,9 @@ fn lane_task(job: &Job) -> Option<(String, u16, Digest)> {
 fn main(job: &Job) -> Result<LaneTree, Trouble> {
     let _main = job.site.hold_main();
     let tree = main_line(job)?;
-    let work = job.site.trees.main_tree();
+    let work = job.trees.main_tree();
     work.restore(&tree)?;
-    Ok(LaneTree { work, base: job.site.trees.base().clone(), tree, unfit: None })
+    Ok(LaneTree { work, base: job.trees.base().clone(), tree, unfit: None })
 }
 
 fn main_content(job: &Job) -> Result<TreeId, Trouble> {
@@ -152,7 +152,7 @@ fn main_content(job: &Job) -> Result<TreeId, Trouble> {
 /// What the main line holds. Where the state names a change that was made in it, it is brought there; a merged one
 /// stands by itself, and an absent one is the base. The caller holds the main tree.
 fn main_line(job: &Job) -> Result<TreeId, Trouble> {
-    let trees = &job.site.trees;
+    let trees = &job.trees;
     let now = trees.main_state()?;
     let wanted = match last_written(job)? {
         Some(written) => trees.kept(written)?.map(|kept| kept.tree),

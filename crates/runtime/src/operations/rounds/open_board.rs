@@ -16,7 +16,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let Some(file) = job.site.opened.file.as_deref().map(|file| Given::beside(Path::new(file))) else {
         return Ok(done);
     };
-    let Some(bytes) = job.site.repository().read(&job.site.trees.base_tree()?, &file)? else {
+    let Some(bytes) = job.site.repository().read(&job.trees.base_tree()?, &file)? else {
         return Ok(done);
     };
     let name = file.display().to_string();

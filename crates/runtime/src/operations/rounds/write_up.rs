@@ -50,7 +50,7 @@ fn put_on_branch(
     documents::write_summary(site, &summary)?;
     let whole = with_secrets(job, &text, path, done)?;
     let files = Files::from([(path.to_path_buf(), Some(whole.into_bytes()))]);
-    let tree = site.trees.with_files(&site.trees.tip()?.tree, &files)?;
+    let tree = job.trees.with_files(&job.trees.tip()?.tree, &files)?;
     let message = CommitMessage {
         subject: format!("spec: {} ({})", name(job), standing.words()),
         body: match documents::known_limits(&sight.history) {
@@ -59,10 +59,10 @@ fn put_on_branch(
         },
         trailers: vec![("Remand-Workflow".to_string(), job.program.name.clone())],
     };
-    let commit = site.trees.put_on_branch(&tree, &message, &job.id.to_string())?;
+    let commit = job.trees.put_on_branch(&tree, &message, &job.id.to_string())?;
     done.note(
         NoteKind::Decision,
-        format!("committed {commit} on {}{AS}{}", site.trees.branch(), path.display()),
+        format!("committed {commit} on {}{AS}{}", job.trees.branch(), path.display()),
     );
     Ok(())
 }

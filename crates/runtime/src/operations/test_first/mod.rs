@@ -27,7 +27,7 @@ fn stubs_of(job: &Job) -> String {
 
 /// The tree with nothing but the stubs of the plan as it stands, where it wants some.
 pub fn stub_tree(job: &Job) -> Result<Option<TreeId>, Trouble> {
-    Ok(job.site.trees.remembered(&stubs_of(job))?)
+    Ok(job.trees.remembered(&stubs_of(job))?)
 }
 
 /// A defect of the tests.

@@ -57,9 +57,9 @@ pub struct Seen {
 /// Runs the whole suite on the tree as it is handed to whoever writes the code: the base or the stubs, with the tests
 /// as they are now.
 pub fn look(job: &Job) -> Result<Seen, Trouble> {
-    let stubs = job.site.trees.remembered(&stubs_of(job))?;
+    let stubs = job.trees.remembered(&stubs_of(job))?;
     let has_stubs = stubs.is_some();
-    let handed = stubs.map_or_else(|| job.site.trees.base_tree(), Ok)?;
+    let handed = stubs.map_or_else(|| job.trees.base_tree(), Ok)?;
     let now = LaneContent::of(job)?;
     let tree = with_tests_of(job, &handed, &now)?;
     let ran = run_checks(job, &now.holding(&tree), Which::All, None, RowPhase::After)?;
@@ -153,6 +153,6 @@ fn with_tests_of(job: &Job, handed: &TreeId, now: &LaneContent) -> Result<TreeId
             modules.insert(path, Some(spliced.into_bytes()));
         }
     }
-    let tree = job.site.trees.with_paths(handed, &now.tree, &tests)?;
-    Ok(job.site.trees.with_files(&tree, &modules)?)
+    let tree = job.trees.with_paths(handed, &now.tree, &tests)?;
+    Ok(job.trees.with_files(&tree, &modules)?)
 }

@@ -38,10 +38,10 @@ pub(super) fn functions(job: &Job, tree: &TreeId, path: &Path) -> Result<Option<
 
 /// What has become of the stubs: signatures that changed since, symbols that are gone, bodies that nobody wrote.
 pub fn findings(job: &Job, now: &TreeId) -> Result<Vec<Finding>, Trouble> {
-    let Some(stubs) = job.site.trees.remembered(&stubs_of(job))? else {
+    let Some(stubs) = job.trees.remembered(&stubs_of(job))? else {
         return Ok(Vec::new());
     };
-    let base = job.site.trees.base_tree()?;
+    let base = job.trees.base_tree()?;
     let mut findings = Vec::new();
     for change in job.site.repository().changed(&base, &stubs)? {
         let Some(settled) = functions(job, &stubs, &change.path)? else { continue };

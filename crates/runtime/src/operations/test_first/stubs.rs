@@ -19,7 +19,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let mut done = Done::saying("sound");
     let planned = planned(job)?;
     let mut found = BTreeSet::new();
-    let base = job.site.trees.base_tree()?;
+    let base = job.trees.base_tree()?;
     for change in job.site.repository().changed(&base, &lane.tree)? {
         let (Some(before), Some(now)) =
             (functions(job, &base, &change.path)?, functions(job, &lane.tree, &change.path)?)
@@ -48,7 +48,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     }
     ran.tell_rows(&mut done);
     if done.report.findings.is_empty() {
-        job.site.trees.remember(&stubs_of(job), &lane.tree)?;
+        job.trees.remember(&stubs_of(job), &lane.tree)?;
     } else {
         done.report.says = "unsound".to_string();
     }

@@ -24,7 +24,7 @@ pub struct Account {
 
 impl Account {
     pub fn of(job: &Job) -> Result<Account, Trouble> {
-        let base = of_tree(job.site.repository(), &job.site.trees.base_tree()?)?;
+        let base = of_tree(job.site.repository(), &job.trees.base_tree()?)?;
         Ok(Account { issue: subject(job)?, base, record: record(job)? })
     }
 
@@ -105,7 +105,7 @@ pub fn issue_of(row: &RunRow) -> Option<IssueId> {
 
 /// The issues that other runs work on, or have worked on without being merged: what touches their lines is left alone.
 pub fn others(job: &Job, reader: &Reader) -> Result<BTreeSet<IssueId>, Trouble> {
-    let unmerged = job.site.repository().unmerged_runs(job.site.trees.base())?;
+    let unmerged = job.site.repository().unmerged_runs(job.trees.base())?;
     let rows = reader.runs()?;
     let concerns = rows.iter().filter(|row| row.run != job.site.run);
     let concerns = concerns.filter(|row| !row.stage.is_over() || unmerged.contains(&row.branch));

@@ -50,7 +50,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let commit = commit(job, &account)?;
     done.note(
         NoteKind::Decision,
-        format!("the tracker is committed as {commit} on {}", job.site.trees.branch()),
+        format!("the tracker is committed as {commit} on {}", job.trees.branch()),
     );
     let closing = Closing { account: &account, refused: &settlement.refused, files: &files };
     keep(job, &mut done, summary::NAME, "md", &summary::closed(job, &reader, &closing)?);
@@ -74,7 +74,7 @@ fn commit(job: &Job, account: &Account) -> Result<String, Trouble> {
         body: String::new(),
         trailers: vec![("Remand-Workflow".to_string(), job.program.name.clone())],
     };
-    let trees = &job.site.trees;
+    let trees = &job.trees;
     let command = job.id.to_string();
     if let Some(made) = trees.made_by(&command)? {
         return Ok(made.to_string());
@@ -85,7 +85,7 @@ fn commit(job: &Job, account: &Account) -> Result<String, Trouble> {
 
 /// The files that the run changed, as its work is committed.
 fn changed_files(job: &Job) -> Result<BTreeSet<String>, Trouble> {
-    let (base, work) = (job.site.trees.base_tree()?, crate::workshop::LaneContent::of(job)?.tree);
+    let (base, work) = (job.trees.base_tree()?, crate::workshop::LaneContent::of(job)?.tree);
     let changes = job.site.repository().changed(&base, &work)?;
     Ok(changes.into_iter().map(|change| change.path.display().to_string()).collect())
 }

@@ -50,12 +50,12 @@ pub fn of_task(
     let mut origin = format!(
         "Task `{}` of the split that run `{run}` made of {parent} on the branch `{}`.",
         own.id,
-        job.site.trees.branch()
+        job.trees.branch()
     );
     if needs_first {
         origin.push_str(&format!(
             "\n\nIt needs the work of that run: its commit must be in the base (`git merge {}`).",
-            job.site.trees.branch()
+            job.trees.branch()
         ));
     }
     let code =
@@ -130,7 +130,7 @@ impl Leftover {
         let origin = format!(
             "Left over by run `{}` on {parent}, on the branch `{}`.",
             job.site.run,
-            job.site.trees.branch()
+            job.trees.branch()
         );
         Draft {
             id,

@@ -41,8 +41,8 @@ pub fn back_to_todo(job: &Job) -> Result<Done, Trouble> {
 /// `discard-work-tree`: what the run wrote goes, and the summary says how to take what is left.
 pub fn discard(job: &Job) -> Result<Done, Trouble> {
     let mut done = Done::saying("done");
-    let branch = job.site.trees.branch();
-    let has_left = job.site.trees.tip()?.commit != *job.site.trees.base();
+    let branch = job.trees.branch();
+    let has_left = job.trees.tip()?.commit != *job.trees.base();
     let take = has_left.then(|| format!("git cherry-pick {branch}"));
     if let Some(take) = &take {
         done.note(
@@ -57,7 +57,7 @@ pub fn discard(job: &Job) -> Result<Done, Trouble> {
         &job.site.opened.request,
     );
     keep(job, &mut done, summary::NAME, "md", &text);
-    job.site.trees.discard_trees()?;
+    job.trees.discard_trees()?;
     Ok(done)
 }
 
@@ -74,7 +74,7 @@ fn commit(job: &Job, account: &Account) -> Result<Done, Trouble> {
         body: String::new(),
         trailers: vec![("Remand-Workflow".to_string(), job.program.name.clone())],
     };
-    let trees = &job.site.trees;
+    let trees = &job.trees;
     let tree = trees.with_files(&trees.base_tree()?, &files)?;
     trees.be_all_of_branch(&tree, &message, &job.id.to_string())?;
     Ok(done)

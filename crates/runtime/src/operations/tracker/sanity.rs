@@ -48,13 +48,13 @@ fn of_checkout(job: &Job) -> Result<Vec<String>, Trouble> {
             | Hygiene::ShallowClone => {}
         }
     }
-    let branch = job.site.trees.branch();
+    let branch = job.trees.branch();
     if job.site.repository().head()?.branch.as_deref() == Some(branch.as_str()) {
         reasons.push(format!(
             "{branch} is checked out; go to the branch that the work is for with `git switch BRANCH`"
         ));
     }
-    if job.site.trees.tip()?.commit != *job.site.trees.base() {
+    if job.trees.tip()?.commit != *job.trees.base() {
         reasons.push(format!(
             "{branch} exists already; delete it with `git branch -D {branch}`, or start another run"
         ));
@@ -92,7 +92,7 @@ fn of_issue(job: &Job, issue: &Issue, tracker: &Tracker) -> Result<Vec<String>, 
         }
     }
     if let Some(run) = issue.value("needs-run")
-        && !job.site.repository().holds_run(job.site.trees.base(), run)?
+        && !job.site.repository().holds_run(job.trees.base(), run)?
     {
         reasons.push(format!(
             "{id} needs the work of run {run}, which is not in the base; merge its branch with `git merge remand/{run}`"

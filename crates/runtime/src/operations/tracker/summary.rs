@@ -27,7 +27,7 @@ pub fn closed(job: &Job, reader: &Reader, closing: &Closing<'_>) -> Result<Strin
     let issue = tracker.issue(&account.issue);
     let status = issue.and_then(|issue| issue.status()).unwrap_or(Status::InProgress);
     let title = issue.map(|issue| issue.title()).unwrap_or_default();
-    let branch = job.site.trees.branch();
+    let branch = job.trees.branch();
     let mut text = format!("# {}: {title}\n\n", account.issue);
     let _ = writeln!(
         text,

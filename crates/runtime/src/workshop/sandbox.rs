@@ -1,0 +1,67 @@
+//! The sandbox of programs that may run what an agent has written: checks, and what git starts.
+
+use super::Settings;
+use crate::confine::{Policy, Privacy};
+use crate::git::{Bounds, Remarks};
+use crate::process::Cancel;
+use remand_ledger::RunId;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+const SETTINGS_FOLDER: &str = "XDG_CONFIG_HOME";
+
+/// The sandbox without anything that may be written. Of the user's home and checkout they see toolchains and git's
+/// settings.
+pub fn sandbox(settings: &Settings) -> Policy {
+    let home = Path::new(&settings.user_home);
+    let mut private = Privacy::of_home(home, &settings.environment);
+    private.hidden.extend([settings.home.above().to_path_buf(), settings.repository.root().to_path_buf()]);
+    let common = settings.repository.common_dir();
+    let elsewhere = settings_folder().map(|folder| PathBuf::from(folder).join("git"));
+    let git = [home.join(".gitconfig"), home.join(".config/git"), common.to_path_buf()];
+    private.shown.extend(git.into_iter().chain(elsewhere.clone()).filter(|path| path.exists()));
+    let stored = [common.join("credentials"), common.join(".git-credentials")];
+    let stored = stored.into_iter().chain(elsewhere.map(|folder| folder.join("credentials")));
+    private.hidden.extend(stored.filter(|path| path.exists()));
+    private.shown.extend(settings.sandbox.readable(home));
+    Policy {
+        hidden: private.hidden,
+        shown: private.shown,
+        sockets: settings.sandbox.unix_sockets,
+        shared_memory: settings.sandbox.shared_memory,
+        ..Policy::default()
+    }
+}
+
+/// Where the user keeps settings, if it is not where all do.
+fn settings_folder() -> Option<OsString> {
+    std::env::var_os(SETTINGS_FOLDER).filter(|folder| Path::new(folder).is_absolute())
+}
+
+/// The settings of the user's repository that hold a password, in an address or a header.
+pub fn secret_settings(settings: &Settings) -> Vec<PathBuf> {
+    let common = settings.repository.common_dir();
+    let holds_secret = |path: &PathBuf| {
+        let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        text.is_ok_and(|text| settings.redactor.redact(&text) != text)
+    };
+    [common.join("config"), common.join("config.worktree")].into_iter().filter(holds_secret).collect()
+}
+
+/// What bounds programs that git starts for a run.
+pub(super) fn bounds(settings: &Settings, run: &RunId) -> Bounds {
+    let mut environment = settings.environment.clone();
+    environment.insert("HOME".into(), settings.user_home.clone());
+    // Where git looks for settings; all its calls have to see the same.
+    environment.extend(settings_folder().map(|folder| (SETTINGS_FOLDER.into(), folder)));
+    Bounds {
+        program: settings.program.clone(),
+        environment,
+        policy: sandbox(settings),
+        secret: secret_settings(settings),
+        scratch: settings.home.run(run).join("scratch"),
+        marker: run.to_string(),
+        cancel: Cancel::new(),
+        remarks: Remarks::default(),
+    }
+}
