@@ -55,6 +55,29 @@ fn a_cancel_from_another_process_kills_the_agent_with_all_it_started() {
 
 // CORE-17
 #[test]
+fn a_cancel_ends_a_signer_that_waits_and_leaves_no_branch() {
+    let place = Place::configured(TRIVIAL);
+    let mark = format!("33{:07}", std::process::id());
+    let signer = place.settle("signer", &format!("#!/bin/sh\nsleep {mark}\n"));
+    place.git(&["config", "commit.gpgSign", "true"]);
+    place.git(&["config", "gpg.program", &signer]);
+    let file = place.beside("rehearsal.yaml", &Script::quick().text());
+    let agent = format!("rehearsal:{file}");
+    let driver = place.start(&["run", crate::rehearsed::REQUEST, "--workflow", "quick", "--agent", &agent]);
+    until("the signer waits", || alive(&mark));
+
+    let shown = place.remand(&["cancel", "latest"]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let ended = driver.wait_with_output().expect("the driver ends");
+    assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!alive(&mark), "the signer is dead");
+    assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
+    assert_eq!(place.latest().stage, RunStage::Cancelled);
+}
+
+// CORE-17
+#[test]
 fn a_cancel_ends_a_hook_that_hangs_and_leaves_no_branch() {
     let place = Place::configured(TRIVIAL);
     let mark = format!("32{:07}", std::process::id());

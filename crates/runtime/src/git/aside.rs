@@ -1,8 +1,7 @@
 //! A repository beside the user's in which one commit is made: it borrows all objects and shares nothing that a hook
 //! could harm. Hooks run code that agents have written, so nothing that they leave behind is read as settings.
 
-use super::bounds;
-use super::call::{Call, Manner, Place, git};
+use super::call::{Call, Manner, Place, git, line};
 use super::remove::remove;
 use super::{CommitId, GitError, RunTrees, State, error};
 use std::ffi::OsString;
@@ -96,17 +95,11 @@ impl RunTrees {
             let (name, email) = self.identity_of(&user, who)?;
             call = call.with(&format!("GIT_{who}_NAME"), &name).with(&format!("GIT_{who}_EMAIL"), &email);
         }
-        let (code, said) = match bounds {
-            Some(bounds) => {
-                let ended = bounds.confined(call.job(), &[&aside.git_dir, main.path()], reads)?;
-                let said = [ended.stdout.bytes.as_slice(), ended.stderr.bytes.as_slice()].concat();
-                (bounds::code("git commit", &ended)?, said)
-            }
-            None => {
-                let answer = call.answer()?;
-                (answer.code, [answer.stdout, answer.stderr].concat())
-            }
+        let answer = match bounds {
+            Some(bounds) => bounds.commit(call, &[&aside.git_dir, main.path()], reads)?,
+            None => call.answer()?,
         };
+        let (code, said) = (answer.code, [answer.stdout, answer.stderr].concat());
         Ok(Tried { code, said, commit: aside.made()? })
     }
 
@@ -123,8 +116,8 @@ impl RunTrees {
 
     /// Gives the commit, signed if the user's settings say so: by the user's own key, and with no code of an agent near.
     pub(super) fn signed(&self, commit: CommitId, parent: &CommitId) -> Result<CommitId, GitError> {
-        let main = self.main_tree();
-        let user = Place::found_from(main.path());
+        // A signer that is named by a relative path is the one of the checkout, not one of the run's tree.
+        let user = self.repository.checkout();
         let asked = Call::new(&user, Manner::AsUser, ["config", "--type=bool", "--get", "commit.gpgSign"]);
         if String::from_utf8_lossy(&asked.answer()?.stdout).trim() != "true" {
             return Ok(commit);
@@ -142,7 +135,13 @@ impl RunTrees {
         for name in ["AUTHOR_NAME", "AUTHOR_EMAIL", "AUTHOR_DATE", "COMMITTER_NAME", "COMMITTER_EMAIL"] {
             call = call.with(&format!("GIT_{name}"), lines.next().unwrap_or_default());
         }
-        call.with("GIT_COMMITTER_DATE", lines.next().unwrap_or_default()).line()?.parse()
+        let call = call.with("GIT_COMMITTER_DATE", lines.next().unwrap_or_default());
+        let words = call.words().to_string();
+        let answer = match self.repository.programs.bounds() {
+            Some(bounds) => bounds.sign(call)?,
+            None => call.answer()?,
+        };
+        line(answer.output(words.clone(), self.repository.root())?, words)?.parse()
     }
 
     /// Removes what was made here.

@@ -292,10 +292,18 @@ impl Call {
 
     /// The call as a job, for a call that starts programs of the user's. It has the variables of git, and no others.
     pub(super) fn job(self) -> Job {
+        self.job_with(|name| name.as_bytes().starts_with(b"GIT_"))
+    }
+
+    /// The call as a job that has the user's environment.
+    pub(super) fn job_of_user(self) -> Job {
+        self.job_with(|_| true)
+    }
+
+    fn job_with(self, is_kept: impl Fn(&OsStr) -> bool) -> Job {
         let argv = std::iter::once(self.command.get_program()).chain(self.command.get_args());
         let mut job = Job::apart(argv.map(OsString::from), &self.place.directory, "git");
-        let kept = std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"));
-        job.environment = kept.collect();
+        job.environment = std::env::vars_os().filter(|(name, _)| is_kept(name)).collect();
         for (name, value) in self.command.get_envs() {
             match value {
                 Some(value) => job.environment.insert(name.into(), value.into()),
@@ -385,7 +393,7 @@ impl Drop for Running {
 }
 
 impl Answer {
-    fn output(self, words: String, place: &Path) -> Result<Vec<u8>, GitError> {
+    pub(super) fn output(self, words: String, place: &Path) -> Result<Vec<u8>, GitError> {
         match self.code {
             0 => Ok(self.stdout),
             code => Err(GitError::of_call(words, code, &self.stderr, place)),
@@ -393,7 +401,8 @@ impl Answer {
     }
 }
 
-fn line(stdout: Vec<u8>, words: String) -> Result<String, GitError> {
+/// The one line of an output.
+pub(super) fn line(stdout: Vec<u8>, words: String) -> Result<String, GitError> {
     let line = stdout.strip_suffix(b"\n").unwrap_or(&stdout);
     String::from_utf8(line.to_vec())
         .map_err(|_| GitError::Unreadable { command: words, detail: "not UTF-8".to_string() })

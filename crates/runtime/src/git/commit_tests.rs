@@ -3,8 +3,11 @@
 
 use super::testbed::{Testbed, get, git_in, git_output, put};
 use super::*;
+use crate::confine::confine_tests::wait_for;
+use crate::process::{Cancel, kill_marked};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
 
 fn message() -> CommitMessage {
     CommitMessage {
@@ -259,6 +262,59 @@ fn a_commit_is_signed_by_the_users_signer_after_the_hooks() {
     assert!(raw.ends_with("Seen-By: a hook"), "{raw}");
 }
 
+// CORE-17
+#[test]
+fn a_signer_that_waits_ends_when_its_command_is_cancelled_and_leaves_no_commit() {
+    let bed = Testbed::new();
+    let (signer, begun) = (bed.folder.path().join("signer"), bed.folder.path().join("begun"));
+    let script = format!("#!/bin/sh\nsleep 1000 &\necho $! >'{}'\nwait\n", begun.display());
+    put(bed.folder.path(), "signer", script.as_bytes());
+    fs::set_permissions(&signer, fs::Permissions::from_mode(0o755)).unwrap();
+    let trees = worked(&bed);
+    bed.git(&["config", "commit.gpgSign", "true"]);
+    bed.git(&["config", "gpg.program", signer.to_str().unwrap()]);
+    let (cancel, marker) = (Cancel::new(), format!("{}/c2", bed.folder.path().display()));
+    let command = trees.for_command(marker.clone(), &cancel);
+    let before = bed.fingerprint();
+    let ended = thread::scope(|scope| {
+        let signed = scope.spawn(|| command.commit(&Files::new(), &message(), "c2", &[]));
+        wait_for(&begun);
+        cancel.cancel();
+        signed.join().unwrap()
+    });
+    assert!(matches!(ended, Err(GitError::Cancelled)), "{ended:?}");
+    assert_eq!(kill_marked(&marker), 0, "nothing of it is left");
+    assert_eq!(bed.fingerprint(), before);
+    bed.git(&["config", "commit.gpgSign", "false"]);
+    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+}
+
+// CORE-05
+#[test]
+fn a_signer_that_is_named_by_a_relative_path_is_the_one_of_the_checkout() {
+    let bed = Testbed::new();
+    put(
+        &bed.user(),
+        "sign",
+        b"#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\necho of the user\n",
+    );
+    fs::set_permissions(bed.user().join("sign"), fs::Permissions::from_mode(0o755)).unwrap();
+    bed.commit("a signer");
+    let trees = bed.run("r1");
+    let tree = trees.main_tree();
+    put(
+        tree.path(),
+        "sign",
+        b"#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\necho of an agent\n",
+    );
+    trees.record(&tree.snapshot().unwrap(), "work", "c1").unwrap();
+    bed.git(&["config", "commit.gpgSign", "true"]);
+    bed.git(&["config", "gpg.program", "./sign"]);
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    let raw = bed.git(&["cat-file", "commit", commit.as_str()]);
+    assert!(raw.contains("of the user") && !raw.contains("of an agent"), "{raw}");
+}
+
 // OT-19, OT-21, DR-19
 #[test]
 fn documents_and_scaffolds_stand_on_the_branch_beside_the_work_and_no_hook_sees_them() {
@@ -349,10 +405,7 @@ fn a_branch_that_somebody_else_works_on_is_not_moved() {
     bed.write("mine", "x");
     bed.commit("mine");
     let tip = bed.git(&["rev-parse", "HEAD"]);
-    assert!(matches!(
-        trees.commit(&Files::new(), &message(), "c2", &[]),
-        Err(GitError::BranchTaken { .. })
-    ));
+    assert!(matches!(trees.commit(&Files::new(), &message(), "c2", &[]), Err(GitError::BranchTaken { .. })));
     assert!(matches!(trees.hand_over("c3"), Err(GitError::BranchTaken { .. })));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), tip);
 }

@@ -1,8 +1,12 @@
 //! What can go wrong with git, and what to do about it.
 
+use super::bounds::SIGNING;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// What to do about a signature that is not to be had.
+const UNLOCK: &str = "unlock the signing key, or turn it off: `git config commit.gpgSign false`; then let the run go on";
 
 /// Why git could not do what the engine needs.
 #[derive(Debug, thiserror::Error)]
@@ -95,17 +99,15 @@ impl GitError {
                 "run `git config user.name \"...\"` and `git config user.email \"...\"`, then let the run go on"
                     .to_string()
             }
-            GitError::SigningFailed { .. } => {
-                "unlock the signing key, or turn it off: `git config commit.gpgSign false`; then let the run go on"
-                    .to_string()
-            }
+            GitError::SigningFailed { .. } => UNLOCK.to_string(),
             GitError::FilterFailed { .. } => {
                 "install the filter that .gitattributes names, or correct its `filter.*` setting; filters run in \
                  the sandbox of checks: without the network, and writing nowhere but in `sandbox.hooks-write`"
                     .to_string()
             }
             GitError::MovedMeanwhile { .. } => "resume the run".to_string(),
-            GitError::Overdue { command, .. } if command.starts_with("git commit") => {
+            GitError::Overdue { command, .. } if command == SIGNING => UNLOCK.to_string(),
+            GitError::Overdue { command, .. } if command == "git commit" => {
                 "see which hook hangs: `git config core.hooksPath`, `.git/hooks`".to_string()
             }
             GitError::Overdue { .. } => {

@@ -4,7 +4,7 @@
 //! Git itself stays outside: it writes objects and index as ever, and what it would start is wrapped by a setting.
 
 use super::GitError;
-use super::bounds::{self, Bounds};
+use super::bounds::Bounds;
 use super::call::{Answer, Call, Place, fields, git, words};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -110,27 +110,26 @@ impl Started {
         };
         let end = unguessable()?;
         let wrap = |named: &Named| vec![(named.key.clone(), wrapped(&named.command, &end))];
-        let (command, call) = (call.words().to_string(), self.settled(call, wrap));
+        let call = self.settled(call, wrap);
         let (reads, writes) = match (self.writes, &self.tree) {
             (_, None) => (Vec::new(), Vec::new()),
             (Writes::Nothing, Some(tree)) => (vec![tree.clone()], Vec::new()),
             (Writes::Tree, Some(tree)) => (Vec::new(), vec![tree.as_path()]),
         };
-        let ended = bounds.around(call.job(), &writes, &reads, CONFINE)?;
-        let code = bounds::code(&command, &ended)?;
+        let answer = bounds.around(call, &writes, &reads, CONFINE)?;
         // Git quotes the program that failed, and nobody knows it by the wrapping.
-        let mut stderr = ended.stderr.text().into_owned();
+        let mut stderr = String::from_utf8_lossy(&answer.stderr).into_owned();
         for named in self.named.iter() {
             stderr = stderr.replace(&wrapped(&named.command, &end), &named.command);
         }
-        if code == 0 {
+        if answer.code == 0 {
             // More lines say the same of it in other words.
             let failed = stderr.lines().find(|line| line.contains("external filter"));
             failed.into_iter().for_each(|line| {
                 bounds.remarks.add(format!("git took content in or out without its filter: {line}"));
             });
         }
-        Ok(Answer { code, stdout: ended.stdout.bytes, stderr: stderr.into_bytes() })
+        Ok(Answer { stderr: stderr.into_bytes(), ..answer })
     }
 
     /// A call with other settings in the place of those that name programs.

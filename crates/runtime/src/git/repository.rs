@@ -54,7 +54,13 @@ impl Repository {
             return Err(GitError::NoCommits { path: root });
         }
         let common_dir = fs::canonicalize(&common_dir).map_err(error::file("find", &common_dir))?;
-        Ok(Repository { root, git_dir, common_dir, line_endings: Arc::default(), programs: Programs::default() })
+        Ok(Repository {
+            root,
+            git_dir,
+            common_dir,
+            line_endings: Arc::default(),
+            programs: Programs::default(),
+        })
     }
 
     /// The same, with bounds for what git starts. Without any, no filter and no merge driver is started at work trees of

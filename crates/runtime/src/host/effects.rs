@@ -35,6 +35,9 @@ pub trait Effects {
     /// Ends what a command started, with its whole process group. Its reply still comes.
     fn cancel(&mut self, run: &RunId, id: CommandId);
 
+    /// This process is about to stop: ends what is started for runs besides their commands, all of which can be done again.
+    fn stop(&mut self) {}
+
     /// Another process drove this run and is gone: ends whatever that one left running.
     fn take_over(&mut self, run: &RunId);
 

@@ -429,6 +429,7 @@ impl<E: Effects> Host<E> {
 
     /// Kills everything that is under way and waits for the ends, for a while.
     fn end_all(&mut self) {
+        self.effects.stop();
         let mut awaited: BTreeSet<(RunId, CommandId)> = BTreeSet::new();
         for (run, driven) in &self.runs {
             for id in driven.under_way.iter() {

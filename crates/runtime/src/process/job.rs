@@ -20,6 +20,16 @@ pub struct Job {
     /// Names the job in the environment of all its processes; parts are separated by `/`.
     pub marker: String,
     pub confine: Option<Confined>,
+    pub leaves: Leaves,
+}
+
+/// What may be alive after a job that ended by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leaves {
+    #[default]
+    Nothing,
+    /// What has gone away from it, such as an agent that keeps keys. At a limit or on cancel it is killed too.
+    Daemons,
 }
 
 impl Job {
@@ -37,6 +47,7 @@ impl Job {
             limits: Limits::default(),
             marker: marker.into(),
             confine: None,
+            leaves: Leaves::Nothing,
         }
     }
 

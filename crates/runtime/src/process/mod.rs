@@ -14,7 +14,7 @@ mod stray;
 pub use cancel::Cancel;
 pub use capture::{Next, Stream, Watch};
 pub use ended::{Captured, Ended, Exceeded, Exit};
-pub use job::{Confined, Job, Limits};
+pub use job::{Confined, Job, Leaves, Limits};
 pub use lookup::{Looked, SpawnError};
 pub use run::{run, run_watched};
 #[cfg(target_os = "linux")]

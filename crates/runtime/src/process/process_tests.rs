@@ -294,6 +294,21 @@ fn a_stray_in_a_session_of_its_own_is_killed_and_counted() {
 }
 
 #[test]
+fn a_daemon_of_a_job_that_may_leave_some_lives_on_and_is_known_by_the_marker() {
+    let folder = temp();
+    let script = "setsid sh -c 'echo $$ >stray; exec sleep 1000' >/dev/null 2>&1 & \
+                  while [ ! -s stray ]; do sleep 0.01; done";
+    let mut job = shell(folder.path(), script);
+    job.leaves = Leaves::Daemons;
+    let done = ended(&job);
+    assert_eq!((done.exit, done.strays), (Exit::Code(0), 0));
+    let daemon = fs::read_to_string(folder.path().join("stray")).unwrap();
+    assert!(is_alive(&daemon));
+    assert_eq!(kill_marked(&job.marker), 1);
+    assert!(!is_alive(&daemon));
+}
+
+#[test]
 fn a_child_that_stays_in_the_group_is_killed_though_it_shed_the_marker() {
     let folder = temp();
     let script =

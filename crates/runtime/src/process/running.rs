@@ -2,7 +2,7 @@
 
 use super::capture::{Capture, Pulse, Reader, Stream, Watch};
 use super::ended::{Captured, Ended, Exceeded, Exit};
-use super::job::{Job, Limits};
+use super::job::{Job, Leaves, Limits};
 use super::meter::{self, DiskMeter};
 use super::run::News;
 use super::stray::{self, Family, Keeper, PATIENCE};
@@ -43,6 +43,7 @@ pub(super) struct Running {
     inbox: Receiver<News>,
     family: Family,
     keeper: Keeper,
+    leaves: Leaves,
     /// The limit on a single file, if there is one.
     file_size: u64,
     /// The program is over; its keeper waits.
@@ -76,6 +77,7 @@ impl Running {
             inbox,
             family: Family::new(&job.marker).led_by(raw, keeper),
             keeper,
+            leaves: job.leaves,
             file_size: job.confine.as_ref().and_then(|confined| confined.policy.file_size).unwrap_or(0),
             stopped: false,
             exited: false,
@@ -134,7 +136,12 @@ impl Running {
     /// Ends the job, kills whoever is left of it and collects what it said.
     pub fn end(mut self, limits: &Limits, cause: Cause, started: SystemTime) -> Ended {
         let mut exceeded = match cause {
-            Cause::Exited => None,
+            Cause::Exited => {
+                if self.leaves == Leaves::Daemons {
+                    self.family.spare_daemons();
+                }
+                None
+            }
             // Every moment costs more of what is short.
             Cause::Exceeded(exceeded) => Some(exceeded),
             Cause::TimedOut | Cause::Silent | Cause::Lingered | Cause::Cancelled => {

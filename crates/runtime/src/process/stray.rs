@@ -135,6 +135,11 @@ impl Family {
                 || procfs::variable(pid, MARK).is_some_and(|value| self.is_marked(&value)))
     }
 
+    /// Leaves those alone that carry the marker and nothing else of the job.
+    pub fn spare_daemons(&mut self) {
+        self.marker = None;
+    }
+
     /// Looks everywhere from now on: the keeper is gone before those below it.
     pub fn lose_keeper(&mut self) {
         self.keeper = Keeper::None;

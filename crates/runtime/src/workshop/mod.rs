@@ -46,6 +46,8 @@ pub struct Workshop {
     sites: BTreeMap<RunId, Door>,
     under_way: UnderWay,
     errands: Errands,
+    /// Ends what errands have git start.
+    stop: Cancel,
 }
 
 /// Leads to the site of a run. Whoever comes first opens it, which takes as long as a checkout does.
@@ -53,6 +55,7 @@ pub struct Workshop {
 struct Door {
     settings: Arc<Settings>,
     run: RunId,
+    stop: Cancel,
     site: Arc<Mutex<Option<Arc<Site>>>>,
 }
 
@@ -62,7 +65,7 @@ impl Door {
         if let Some(site) = &*open {
             return Ok(Arc::clone(site));
         }
-        let site = Arc::new(Site::open(&self.settings, &self.run)?);
+        let site = Arc::new(Site::open(&self.settings, &self.run, &self.stop)?);
         *open = Some(Arc::clone(&site));
         Ok(site)
     }
@@ -123,6 +126,7 @@ impl Workshop {
             sites: BTreeMap::new(),
             under_way: UnderWay::default(),
             errands: Errands::default(),
+            stop: Cancel::new(),
         }
     }
 
@@ -137,7 +141,12 @@ impl Workshop {
     }
 
     fn door(&mut self, run: &RunId) -> Door {
-        let closed = || Door { settings: Arc::clone(&self.settings), run: run.clone(), site: Arc::default() };
+        let closed = || Door {
+            settings: Arc::clone(&self.settings),
+            run: run.clone(),
+            stop: self.stop.clone(),
+            site: Arc::default(),
+        };
         self.sites.entry(run.clone()).or_insert_with(closed).clone()
     }
 }
@@ -179,6 +188,10 @@ impl Effects for Workshop {
 
     fn cancel(&mut self, run: &RunId, id: CommandId) {
         self.under_way.cancel(run, id);
+    }
+
+    fn stop(&mut self) {
+        self.stop.cancel();
     }
 
     fn take_over(&mut self, run: &RunId) {

@@ -49,7 +49,7 @@ pub fn secret_settings(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// What bounds programs that git starts for a run.
-pub(super) fn bounds(settings: &Settings, run: &RunId) -> Bounds {
+pub(super) fn bounds(settings: &Settings, run: &RunId, cancel: &Cancel) -> Bounds {
     let mut environment = settings.environment.clone();
     environment.insert("HOME".into(), settings.user_home.clone());
     // Where git looks for settings; all its calls have to see the same.
@@ -61,7 +61,7 @@ pub(super) fn bounds(settings: &Settings, run: &RunId) -> Bounds {
         secret: secret_settings(settings),
         scratch: settings.home.run(run).join("scratch"),
         marker: run.to_string(),
-        cancel: Cancel::new(),
+        cancel: cancel.clone(),
         remarks: Remarks::default(),
     }
 }

@@ -12,7 +12,7 @@ use crate::home::Home;
 use crate::host::{Ending, Reply};
 use crate::lock::DriverLock;
 use crate::pinned::{Pinned, PinnedAgent};
-use crate::process::kill_marked;
+use crate::process::{Cancel, kill_marked};
 use crate::redact::Redactor;
 use remand_kernel::Outcome;
 use remand_kernel::signal::Failure;
@@ -68,7 +68,8 @@ impl std::fmt::Debug for Site {
 }
 
 impl Site {
-    pub fn open(settings: &Arc<Settings>, run: &RunId) -> Result<Site, Trouble> {
+    /// Opens the site of a run; what git starts there besides the run's commands ends with the token.
+    pub fn open(settings: &Arc<Settings>, run: &RunId, stop: &Cancel) -> Result<Site, Trouble> {
         let reader = Reader::open(&settings.home.ledger())?;
         let row = reader.run(&run.0)?;
         let opened = Opened {
@@ -89,7 +90,7 @@ impl Site {
             inherit_trees(settings, &reader, run);
         }
         crate::home::private_folder(&folder)?;
-        let repository = settings.repository.bounded(super::sandbox::bounds(settings, run));
+        let repository = settings.repository.bounded(super::sandbox::bounds(settings, run, stop));
         let trees = RunTrees::begin(&repository, &run.0, &folder, &base)?;
         let drivers = drivers(settings, run, &pinned)?;
         let parts = Mutex::new(Parts::of(&reader.artifacts(run)?));

@@ -48,10 +48,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     }
     account.keep(job, &mut done)?;
     let commit = commit(job, &account)?;
-    done.note(
-        NoteKind::Decision,
-        format!("the tracker is committed as {commit} on {}", job.trees.branch()),
-    );
+    done.note(NoteKind::Decision, format!("the tracker is committed as {commit} on {}", job.trees.branch()));
     let closing = Closing { account: &account, refused: &settlement.refused, files: &files };
     keep(job, &mut done, summary::NAME, "md", &summary::closed(job, &reader, &closing)?);
     Ok(done)
