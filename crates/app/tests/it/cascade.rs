@@ -88,8 +88,14 @@ fn a_secret_in_a_large_task_fails_its_gate_and_guesses_fail_nothing() {
     assert_eq!(ends, expected);
 
     let key = format!("ghp_{}", "a1B2".repeat(9));
-    let leaking = format!("KEY = \"{key}\"\n\n\ndef sub(a, b):\n    return a - b\n");
-    let shown = place.feature(&script(large, "sums/sub.py", &leaking, &[]), &["--autonomous"]);
+    // No script may hold what looks like a secret: it is put in by a command.
+    let text = "KEY = \"@\"\n\n\ndef sub(a, b):\n    return a - b\n";
+    let leaking = role("implementer")
+        .task("task-1")
+        .writes("sums/sub.py", text)
+        .runs("sed -i \"s/@/ghp_$(printf 'a1B2%.0s' 1 2 3 4 5 6 7 8 9)/\" sums/sub.py")
+        .says(implemented("task-1"));
+    let shown = place.feature(&script(large, "sums/sub.py", "", &[]).with(leaking), &["--autonomous"]);
     assert_ne!(shown.code, 0, "{}{}", shown.out, shown.err);
     let failed = rows(&place);
     let secrets = row(&failed, Some("task-1"), "readiness-secrets").expect("a row");
