@@ -25,9 +25,7 @@ impl Workplace {
     pub fn open(context: &Context<'_>, flags: Vec<Flag>) -> Result<Workplace, Failure> {
         let repository = repository(context)?;
         let config = config(&repository, flags)?;
-        let configured = config.state_folder(&environment());
-        let root =
-            context.state.map(PathBuf::from).or(configured).ok_or_else(|| of_home(&HomeError::NoHome))?;
+        let root = state(context, &repository, &config).ok_or_else(|| of_home(&HomeError::NoHome))?;
         let home = Home::open(&root, &repository).map_err(|error| of_home(&error))?;
         Ok(Workplace { here: here(context), repository, config, home })
     }
@@ -48,6 +46,14 @@ impl Workplace {
     pub fn ledger(&self) -> Result<Ledger, Failure> {
         Ledger::open(&self.home.ledger()).map_err(|error| of_ledger(&error))
     }
+}
+
+/// The state directory: by the command line, the environment, the git directory, or the user's settings.
+pub fn state(context: &Context<'_>, repository: &Repository, config: &Config) -> Option<PathBuf> {
+    let environment = environment();
+    let named = context.state.map(PathBuf::from);
+    let of_clone = || repository.state_directory().filter(|_| !environment.contains_key("REMAND_STATE_DIR"));
+    named.or_else(of_clone).or_else(|| config.state_folder(&environment))
 }
 
 /// The folder that the command works in.

@@ -8,9 +8,6 @@ use remand_runtime::git::Repository;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file that says where the state is.
-const SETTINGS: &str = "remand.toml";
-
 /// The branch that the checkout is on.
 const BRANCH: &str = "work";
 
@@ -40,8 +37,10 @@ impl Project {
         for file in choice.beside() {
             write(&project.root.join(file.path), file.text)?;
         }
-        project.settle()?;
-        Repository::create(&project.checkout(), BRANCH, &sample.commit).map_err(|error| of_git(&error))?;
+        let made = Repository::create(&project.checkout(), BRANCH, &sample.commit);
+        // Commands without flags find the state there.
+        made.and_then(|repository| repository.keep_state_in(&project.state()))
+            .map_err(|error| of_git(&error))?;
         Ok(project)
     }
 
@@ -56,17 +55,6 @@ impl Project {
     /// A file that lies beside the checkout, such as a rehearsal.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.root.join(name)
-    }
-
-    /// The settings of the project say where its state is, so that commands without flags find it.
-    fn settle(&self) -> Result<(), Failure> {
-        let path = self.checkout().join(SETTINGS);
-        let settings = match path.exists() {
-            true => fs::read_to_string(&path).map_err(|error| unwritable(&path, &error))? + "\n",
-            false => String::new(),
-        };
-        let folder = self.state().display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
-        write(&path, &format!("{settings}[state]\ndir = \"{folder}\"\n"))
     }
 }
 

@@ -158,7 +158,7 @@ impl<'c> Show<'c> {
             std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
         let argv = std::iter::once(program.into_os_string()).chain(words.iter().map(Into::into));
         let mut job = Job::apart(argv, self.project.checkout(), "demo");
-        // Where the state is, it finds as the run did: by its environment, or by the settings of the project.
+        // Where the state is, it finds as the run did: by its environment, or by the git directory of the project.
         let inherited = environment().into_iter();
         job.environment = inherited.map(|(name, value)| (name.into(), value.into())).collect();
         let ended = process::run(&job, &Cancel::new())

@@ -6,6 +6,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// Where a state directory may be named, in the git directory.
+const STATE: &str = "remand/state";
+
 /// Hexadecimal digits of an id.
 const LENGTH: usize = 32;
 
@@ -53,6 +56,21 @@ impl Repository {
         let (file, aside) = self.write_aside(&own)?;
         fs::rename(&aside, &file).map_err(error::file("write", &file))?;
         Ok(own)
+    }
+
+    /// The state directory that this clone is kept in, where one was named in its git directory. That is never cloned, so
+    /// nobody but the user says so.
+    pub fn state_directory(&self) -> Option<PathBuf> {
+        let text = fs::read_to_string(self.common_dir().join(STATE)).ok()?;
+        Some(PathBuf::from(text.trim_end())).filter(|folder| folder.is_absolute())
+    }
+
+    /// Names the state directory of this clone.
+    pub fn keep_state_in(&self, folder: &Path) -> Result<(), GitError> {
+        let file = self.common_dir().join(STATE);
+        let above = self.common_dir().join("remand");
+        fs::create_dir_all(&above).map_err(error::file("create", &above))?;
+        fs::write(&file, format!("{}\n", folder.display())).map_err(error::file("write", &file))
     }
 
     /// Writes an id beside its file; gives both.

@@ -4,7 +4,7 @@ use super::checkup::Checkup;
 use crate::commands::Context;
 use crate::driving;
 use crate::table::amount;
-use crate::workplace::{environment, of_home, of_ledger};
+use crate::workplace::{self, of_home, of_ledger};
 use remand_ledger::Reader;
 use remand_runtime::config::Config;
 use remand_runtime::confine::{self, Level};
@@ -37,8 +37,11 @@ pub fn git(checkup: &mut Checkup) {
 
 /// The state directory with its ledger.
 pub fn state(checkup: &mut Checkup, context: &Context<'_>, repository: &Repository, config: Option<&Config>) {
-    let configured = config.and_then(|config| config.state_folder(&environment()));
-    let Some(root) = context.state.map(Path::to_path_buf).or(configured) else {
+    let root = match config {
+        Some(config) => workplace::state(context, repository, config),
+        None => context.state.map(Path::to_path_buf),
+    };
+    let Some(root) = root else {
         return match config {
             Some(_) => checkup.of_failure("state", &of_home(&HomeError::NoHome)),
             None => checkup.warn("state", "not looked at, since the settings cannot be used", ""),
