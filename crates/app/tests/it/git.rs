@@ -99,6 +99,49 @@ fn a_hook_that_an_agent_has_written_runs_in_the_sandbox() {
     assert!(ran.contains("REMAND_MARK="), "the hook ran, and its processes are marked: {ran}");
 }
 
+// CORE-19 OT-23
+#[test]
+fn a_hook_finds_what_is_installed_in_the_checkout_and_leaves_none_of_it_in_the_tree() {
+    let place = Place::configured(TRIVIAL);
+    place.write("package.json", "{}\n");
+    place.write(".gitignore", "__pycache__/\nnode_modules/\n.venv/\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "a package"]);
+    place.write("node_modules/lint/index.js", "ok\n");
+    place.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    place.write(".venv/bin/python", "#!/bin/sh\n");
+    let checkout = place.project().display().to_string();
+    hook(
+        &place,
+        "pre-commit",
+        &format!(
+            "cat node_modules/lint/index.js '{checkout}/node_modules/lint/index.js' .venv/bin/python \
+             '{checkout}/.venv/bin/python' >/dev/null && ! cat '{checkout}/README.md' 2>/dev/null"
+        ),
+    );
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let tree = place.home().join("trees").join(&place.latest().run.0).join("main");
+    assert!(!tree.join("node_modules").exists() && !tree.join(".venv").exists());
+}
+
+// CORE-19
+#[test]
+fn a_hook_writes_where_the_user_lets_it_and_is_told_of_the_setting_where_not() {
+    let place = Place::configured(TRIVIAL);
+    let cache = place.user_home().join(".cache/hooks");
+    std::fs::create_dir_all(&cache).expect("a cache");
+    hook(&place, "pre-commit", &format!("echo kept > '{}/store'", cache.display()));
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let notes = place.reader().notes(&place.latest().run).expect("notes");
+    assert!(notes.iter().any(|note| note.text.contains("`sandbox.hooks-write`")), "{notes:?}");
+    place.settings_of_user("[sandbox]\nhooks-write = [\"~/.cache/hooks\"]\n");
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(std::fs::read_to_string(cache.join("store")).expect("a store"), "kept\n");
+}
+
 // CORE-05 EP-30
 #[test]
 fn a_filter_that_an_agent_has_written_sees_neither_the_home_nor_the_environment_of_the_user() {

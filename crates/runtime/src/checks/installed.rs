@@ -65,8 +65,28 @@ pub fn has_package(environment: &Path, name: &str) -> bool {
 
 /// Links what the checks of these folders need, and gives the folders of the checkout that it leads to.
 pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
-    let folders: BTreeSet<&Path> =
-        specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect();
+    link_in(checkout, tree, folders(specs), environments(specs))
+}
+
+/// Links what hooks may need: what checks do, and what is installed at the root.
+pub fn link_for_hooks(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
+    let (mut folders, mut environments) = (folders(specs), environments(specs));
+    folders.insert(Path::new(""));
+    environments.extend(environment(checkout).map(PathBuf::from));
+    link_in(checkout, tree, folders, environments)
+}
+
+/// The folders of checks, and those above them.
+fn folders(specs: &[CheckSpec]) -> BTreeSet<&Path> {
+    specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect()
+}
+
+fn link_in(
+    checkout: &Path,
+    tree: &Path,
+    folders: BTreeSet<&Path>,
+    environments: BTreeSet<PathBuf>,
+) -> io::Result<Vec<PathBuf>> {
     let linking = Linking { checkout: &checkout.canonicalize()?, tree };
     let mut linked = Vec::new();
     for folder in folders {
@@ -76,7 +96,7 @@ pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec
             linked.push(from);
         }
     }
-    for environment in environments(specs) {
+    for environment in environments {
         let (from, to) = (checkout.join(&environment), tree.join(&environment));
         if from.is_dir() && to.parent().is_some_and(Path::is_dir) && is_made(&to)? {
             linking.environment(&from, &to)?;

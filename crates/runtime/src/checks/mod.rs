@@ -57,7 +57,7 @@ pub use detect::{Probe, detect};
 pub use doubt::{Past, doubt};
 pub use evidence::{Occasion, Recorded, checks, rows};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};
-pub use installed::{lend, link};
+pub use installed::{lend, link, link_for_hooks};
 pub use integrity::{
     Announced, Edited, Ground, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
 };

@@ -11,7 +11,7 @@ use crate::driver::Known;
 const HARMLESS: &[&str] = &["model", "silence"];
 
 /// What opens the sandbox to things of the user's.
-const OPENING: &[&str] = &["environment", "reads", "unix-sockets"];
+const OPENING: &[&str] = &["environment", "reads", "hooks-write", "unix-sockets"];
 
 impl Config {
     /// What of the sandbox only the user decides on.
@@ -30,7 +30,9 @@ impl Config {
             })
             .map(|(key, setting)| Problem {
                 origin: setting.origin.clone(),
-                message: format!("`sandbox.{key}`: what agents see of yours is not for a repository to say"),
+                message: format!(
+                    "`sandbox.{key}`: what agents see and reach of yours is not for a repository to say"
+                ),
                 remedy: format!("move `sandbox.{key}` to ~/.config/remand/config.toml"),
             })
             .collect()

@@ -112,6 +112,7 @@ fn a_later_layer_wins_key_by_key_and_each_value_tells_where_it_comes_from() {
         "sandbox.disk = 20000000000 (built in)",
         "sandbox.environment = [] (built in)",
         "sandbox.file-size = 4000000000 (built in)",
+        "sandbox.hooks-write = [] (built in)",
         "sandbox.memory = 8000000000 (built in)",
         "sandbox.processes = 512 (built in)",
         "sandbox.reads = [] (built in)",
@@ -317,11 +318,19 @@ fn an_agent_of_the_repository_is_handed_nothing_of_the_users() {
 // CORE-05
 #[test]
 fn a_repository_opens_the_sandbox_to_nothing_of_the_users() {
-    for (key, value) in [("environment", "[\"KEY\"]"), ("reads", "[\"~/.ssh\"]"), ("unix-sockets", "true")] {
+    for (key, value) in [
+        ("environment", "[\"KEY\"]"),
+        ("reads", "[\"~/.ssh\"]"),
+        ("hooks-write", "[\"~/.bashrc\"]"),
+        ("unix-sockets", "true"),
+    ] {
         let text = format!("[sandbox]\n{key} = {value}\n");
         let problems = Home::new().repository(&text).refused();
         assert_eq!(problems.len(), 1, "{problems:?}");
-        assert!(problems[0].contains(&format!("`sandbox.{key}`: what agents see of yours")), "{problems:?}");
+        assert!(
+            problems[0].contains(&format!("`sandbox.{key}`: what agents see and reach of yours")),
+            "{problems:?}"
+        );
         Home::new().user(&text).load();
     }
     Home::new().repository("[sandbox]\nenvironment = []\nunix-sockets = false\nprocesses = 20\n").load();

@@ -69,6 +69,8 @@ pub struct Sandbox {
     pub environment: Vec<String>,
     /// Paths that agents may read, as they were written.
     pub reads: Vec<String>,
+    /// Paths that programs may write that git starts, as they were written.
+    pub hooks_write: Vec<String>,
     pub unix_sockets: bool,
     pub shared_memory: bool,
     /// Bytes, for all processes of a dispatch together.
@@ -83,12 +85,21 @@ pub struct Sandbox {
 impl Sandbox {
     /// The paths that agents may read, `~/` filled in.
     pub fn readable(&self, home: &Path) -> Vec<PathBuf> {
-        let filled = |path: &String| match path.strip_prefix("~/") {
-            Some(below) => home.join(below),
-            None => PathBuf::from(path),
-        };
-        self.reads.iter().map(filled).filter(|path| path.is_absolute()).collect()
+        in_home(&self.reads, home).collect()
     }
+
+    /// The paths that programs may write that git starts, `~/` filled in, as far as they exist.
+    pub fn writable_by_hooks(&self, home: &Path) -> Vec<PathBuf> {
+        in_home(&self.hooks_write, home).filter(|path| path.exists()).collect()
+    }
+}
+
+fn in_home<'p>(paths: &'p [String], home: &'p Path) -> impl Iterator<Item = PathBuf> + 'p {
+    let filled = |path: &String| match path.strip_prefix("~/") {
+        Some(below) => home.join(below),
+        None => PathBuf::from(path),
+    };
+    paths.iter().map(filled).filter(|path| path.is_absolute())
 }
 
 /// What is to be taken out of prompts, artifacts and the ledger.
@@ -226,6 +237,7 @@ impl Config {
                 required: table.flag("sandbox.required").unwrap_or(false),
                 environment: table.words("sandbox.environment").unwrap_or_default(),
                 reads: table.words("sandbox.reads").unwrap_or_default(),
+                hooks_write: table.words("sandbox.hooks-write").unwrap_or_default(),
                 unix_sockets: table.flag("sandbox.unix-sockets").unwrap_or(false),
                 shared_memory: table.flag("sandbox.shared-memory").unwrap_or(false),
                 memory: table.count("sandbox.memory"),

@@ -173,6 +173,14 @@ pub const KEYS: &[Key] = &[
         meaning: "Files and folders of your home that agents may read besides toolchains and their caches. For your own file only.",
     },
     Key {
+        path: "sandbox.hooks-write",
+        shape: Shape::Words,
+        default: "[]",
+        example: "[\"~/.cache/pre-commit\"]",
+        meaning: "Files and folders that hooks, filters and merge drivers of git may write besides the files of the commit; \
+                  they may start what an agent has written. What does not exist is left out. For your own file only.",
+    },
+    Key {
         path: "sandbox.unix-sockets",
         shape: Shape::Flag,
         default: "false",

@@ -3,11 +3,11 @@
 
 use super::call::{Call, Manner, Place, git, line};
 use super::remove::remove;
-use super::{CommitId, GitError, RunTrees, State, error};
+use super::{CommitId, Fittings, GitError, RunTrees, State, error};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The repository beside the user's.
 pub(super) struct Aside {
@@ -25,8 +25,14 @@ pub(super) struct Tried {
 }
 
 impl RunTrees {
-    /// Makes the repository anew, with its branch on a commit and its index on a state.
-    pub(super) fn aside(&self, state: &State, parent: &CommitId) -> Result<Aside, GitError> {
+    /// Makes the repository anew, with its branch on a commit and its index on a state; what was put into the tree for hooks
+    /// is ignored there.
+    pub(super) fn aside(
+        &self,
+        state: &State,
+        parent: &CommitId,
+        fittings: &Fittings,
+    ) -> Result<Aside, GitError> {
         let main = self.main_tree();
         let common = self.repository.common_dir();
         let git_dir = main.private("commit");
@@ -43,11 +49,13 @@ impl RunTrees {
         };
         let objects = [common.join("objects").as_os_str().as_bytes(), b"\n"].concat();
         write("objects/info/alternates", &objects)?;
-        for file in ["shallow", "info/exclude", "info/attributes"] {
+        for file in ["shallow", "info/attributes"] {
             if let Ok(bytes) = fs::read(common.join(file)) {
                 write(file, &bytes)?;
             }
         }
+        let ignored = fs::read(common.join("info/exclude")).unwrap_or_default();
+        write("info/exclude", &[ignored, b"\n".to_vec(), fittings.ignored()].concat())?;
         write("packed-refs", &self.known_references()?)?;
         let place = Place::objects(&git_dir);
         let config = common.join("config");
@@ -64,15 +72,15 @@ impl RunTrees {
         Ok(Aside { git_dir, branch, base: parent.clone() })
     }
 
-    /// Runs `git commit` there, with the hooks that it starts; these may read some folders besides.
+    /// Runs `git commit` there, with the hooks of a folder.
     pub(super) fn try_commit(
         &self,
         aside: &Aside,
         message: &str,
-        reads: &[PathBuf],
+        hooks: &Path,
+        fittings: &Fittings,
     ) -> Result<Tried, GitError> {
-        let main = self.main_tree();
-        let user = self.repository.checkout();
+        let (main, user) = (self.main_tree(), self.repository.checkout());
         let mut settings: Vec<OsString> = Vec::new();
         let mut set = |name: &str, value: &std::ffi::OsStr| {
             let mut setting = OsString::from(format!("{name}="));
@@ -82,10 +90,7 @@ impl RunTrees {
         set("commit.gpgSign", "false".as_ref());
         set("core.logAllRefUpdates", "false".as_ref());
         let bounds = self.repository.programs.bounds();
-        let hooks = match bounds {
-            Some(_) => self.hooks_folder(&user)?,
-            None => PathBuf::from("/dev/null"),
-        };
+        let hooks = if bounds.is_some() { hooks } else { Path::new("/dev/null") };
         set("core.hooksPath", hooks.as_os_str());
         let words = ["commit", "--quiet", "--no-status", "--cleanup=verbatim", "-F", "-"].map(OsString::from);
         let words = settings.into_iter().chain(words);
@@ -96,7 +101,7 @@ impl RunTrees {
             call = call.with(&format!("GIT_{who}_NAME"), &name).with(&format!("GIT_{who}_EMAIL"), &email);
         }
         let answer = match bounds {
-            Some(bounds) => bounds.commit(call, &[&aside.git_dir, main.path()], reads)?,
+            Some(bounds) => bounds.commit(call, &[&aside.git_dir, main.path()], &fittings.reads)?,
             None => call.answer()?,
         };
         let (code, said) = (answer.code, [answer.stdout, answer.stderr].concat());
@@ -147,14 +152,6 @@ impl RunTrees {
     /// Removes what was made here.
     pub(super) fn leave(&self, aside: &Aside) -> Result<(), GitError> {
         remove(&aside.git_dir)
-    }
-
-    /// Where the user's hooks are.
-    fn hooks_folder(&self, user: &Place) -> Result<PathBuf, GitError> {
-        let asked = ["config", "--type=path", "--get", "core.hooksPath"];
-        let answer = Call::new(user, Manner::AsUser, asked).answer()?;
-        let said = answer.stdout.strip_suffix(b"\n").unwrap_or(&answer.stdout);
-        Ok(if said.is_empty() { self.repository.common_dir().join("hooks") } else { super::call::path(said) })
     }
 
     /// Name and address as git would take them.

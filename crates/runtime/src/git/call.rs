@@ -173,7 +173,7 @@ pub(super) struct Call {
 pub(super) enum Begun {
     Running(Running),
     /// One with programs to start begins when it has all that it needs.
-    Waiting(Call),
+    Waiting(Box<Call>),
 }
 
 /// A call that is under way. Dropped, it ends without input.
@@ -272,7 +272,7 @@ impl Call {
     /// Starts the call before its input is known: what git does to get ready is done by then.
     pub(super) fn begin(self) -> Result<Begun, GitError> {
         match self.programs()? {
-            Some(_) => Ok(Begun::Waiting(self)),
+            Some(_) => Ok(Begun::Waiting(Box::new(self))),
             None => self.spawn(Stdio::piped()).map(Begun::Running),
         }
     }

@@ -4,8 +4,7 @@ use super::aside::{Aside, Tried};
 use super::branch::{Files, Ground};
 use super::call::{fields, git};
 use super::chain::one_line;
-use super::{CommitId, GitError, Repository, RunTrees, State, TreeId};
-use std::path::PathBuf;
+use super::{CommitId, Fit, GitError, Repository, RunTrees, State, TreeId, error};
 
 /// What a commit says. The trailers `Remand-Run` and `Remand-Command` are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,13 +55,13 @@ pub(super) struct OnBranch {
 
 impl RunTrees {
     /// Commits the main line, and documents of the engine's with it, on the run's branch, as the user's hooks and
-    /// signing settings want it; hooks may read some folders besides. The branch moves once, when all is done; a commit that was cut short leaves nothing.
+    /// signing settings want it, with what hooks need put into the tree before them. The branch moves once, when all is done; a commit that was cut short leaves nothing.
     pub fn commit(
         &self,
         documents: &Files,
         message: &CommitMessage,
         command: &str,
-        reads: &[PathBuf],
+        fit: Fit<'_>,
     ) -> Result<FinalCommit, GitError> {
         let _main = self.main_guard();
         if let Some(commit) = self.made_by(command)? {
@@ -75,10 +74,14 @@ impl RunTrees {
         let Ground { before, parent } = self.ground()?;
         let state = State { tree: self.with_files(&main.tree, documents)?, commit: main.commit };
         self.bring_along(&state)?;
-        let aside = self.aside(&state, &parent)?;
+        let main = self.main_tree();
+        let mut fittings = fit(main.path()).map_err(error::file("fit out", main.path()))?;
+        let hooks = self.hooks_folder(&self.repository.checkout(), &mut fittings)?;
+        let aside = self.aside(&state, &parent, &fittings)?;
         let text = self.text(message, command);
-        let judged =
-            self.try_commit(&aside, &text, reads).and_then(|tried| self.judge(&state, &aside, tried));
+        let tried = self.try_commit(&aside, &text, &hooks, &fittings);
+        self.take_out(&fittings)?;
+        let judged = tried.and_then(|tried| self.judge(&state, &aside, tried));
         self.leave(&aside)?;
         match judged {
             Ok(Judged::Made(commit)) => {

@@ -1,7 +1,7 @@
 //! Tests of the final commit, the hand-over and the rollback.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, get, git_in, git_output, put};
+use super::testbed::{Testbed, bare, get, git_in, git_output, put};
 use super::*;
 use crate::confine::confine_tests::wait_for;
 use crate::process::{Cancel, kill_marked};
@@ -39,7 +39,7 @@ fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
     let bed = Testbed::new();
     let before = bed.fingerprint();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
     assert_eq!(bed.git(&["rev-parse", "remand/r1^"]), trees.base().as_str());
     assert_eq!(bed.git(&["show", "--no-patch", "--format=%an %ce", "remand/r1"]), "Ada ada@example.org");
@@ -58,17 +58,17 @@ fn the_final_commit_is_one_commit_on_the_runs_branch_in_the_users_name() {
 fn a_commit_repeated_by_the_same_command_is_made_once() {
     let bed = Testbed::new();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
-    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()), commit);
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
+    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap()), commit);
     let again = RunTrees::open(&bed.repository(), "r1", &bed.runs().join("r1")).unwrap();
-    assert_eq!(committed(again.commit(&Files::new(), &message(), "c2", &[]).unwrap()), commit);
+    assert_eq!(committed(again.commit(&Files::new(), &message(), "c2", &bare).unwrap()), commit);
 }
 
 #[test]
 fn a_run_without_changes_has_nothing_to_commit() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
-    assert_eq!(trees.commit(&Files::new(), &message(), "c1", &[]).unwrap(), FinalCommit::NothingToCommit);
+    assert_eq!(trees.commit(&Files::new(), &message(), "c1", &bare).unwrap(), FinalCommit::NothingToCommit);
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
 }
 
@@ -82,7 +82,7 @@ fn the_users_hooks_run_on_the_final_commit_only_and_see_its_branch() {
     }
     let trees = worked(&bed);
     assert!(!log.exists(), "{}", fs::read_to_string(&log).unwrap());
-    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
     let said = fs::read_to_string(&log).unwrap();
     for hook in ["pre-commit", "commit-msg", "post-commit"] {
         assert!(said.contains(&format!("{hook} remand/r1\n")), "{said}");
@@ -97,7 +97,7 @@ fn hooks_of_a_configured_folder_run() {
     fs::set_permissions(folder.join("pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
     bed.git(&["config", "core.hooksPath", folder.to_str().unwrap()]);
     let trees = worked(&bed);
-    let FinalCommit::HookRefused { output } = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()
+    let FinalCommit::HookRefused { output } = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap()
     else {
         panic!()
     };
@@ -109,13 +109,13 @@ fn a_hook_that_refuses_leaves_no_branch_and_the_work_as_it_was() {
     let bed = Testbed::new();
     bed.hook("pre-commit", "echo 'line too long' >&2; exit 1");
     let trees = worked(&bed);
-    let end = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap();
+    let end = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap();
     assert_eq!(end, FinalCommit::HookRefused { output: "line too long".to_string() });
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     assert_eq!(trees.main_tree().snapshot().unwrap(), trees.main_state().unwrap().tree);
     assert_eq!(git_in(trees.main_tree().path(), &["rev-parse", "--abbrev-ref", "HEAD"]), "HEAD");
     bed.hook("pre-commit", "exit 0");
-    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_hook_that_changes_files_gives_them_back_to_be_verified_and_committed_once_m
     bed.hook("pre-commit", "printf 'formatted\\n' > thing.txt; git add thing.txt");
     let trees = worked(&bed);
     let FinalCommit::HookChangedTree { tree, .. } =
-        trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()
+        trees.commit(&Files::new(), &message(), "c2", &bare).unwrap()
     else {
         panic!()
     };
@@ -132,7 +132,7 @@ fn a_hook_that_changes_files_gives_them_back_to_be_verified_and_committed_once_m
     assert_eq!(get(trees.main_tree().path(), "thing.txt").unwrap(), b"formatted\n");
     assert_eq!(trees.main_tree().snapshot().unwrap(), tree);
     trees.record(&tree, "What the hook changed", "c3").unwrap();
-    let commit = committed(trees.commit(&Files::new(), &message(), "c4", &[]).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c4", &bare).unwrap());
     assert_eq!(bed.git(&["show", &format!("{commit}:thing.txt")]), "formatted");
 }
 
@@ -145,13 +145,13 @@ fn a_hook_that_changes_files_and_refuses_counts_as_one_that_changes() {
     );
     let trees = worked(&bed);
     let FinalCommit::HookChangedTree { tree, output } =
-        trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()
+        trees.commit(&Files::new(), &message(), "c2", &bare).unwrap()
     else {
         panic!()
     };
     assert_eq!(output, "fixed");
     trees.record(&tree, "What the hook changed", "c3").unwrap();
-    committed(trees.commit(&Files::new(), &message(), "c4", &[]).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c4", &bare).unwrap());
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_hook_that_always_changes_files_never_gets_a_commit() {
     let trees = worked(&bed);
     for round in 0..2 {
         let FinalCommit::HookChangedTree { tree, .. } =
-            trees.commit(&Files::new(), &message(), &format!("c{round}"), &[]).unwrap()
+            trees.commit(&Files::new(), &message(), &format!("c{round}"), &bare).unwrap()
         else {
             panic!()
         };
@@ -175,9 +175,9 @@ fn a_hook_that_rewrites_the_message_does_not_make_a_second_commit() {
     let bed = Testbed::new();
     bed.hook("commit-msg", "echo 'All mine' > \"$1\"");
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
     assert_eq!(bed.git(&["log", "-1", "--format=%B", "remand/r1"]), "All mine");
-    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap()), commit);
+    assert_eq!(committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap()), commit);
 }
 
 #[test]
@@ -186,12 +186,12 @@ fn a_failing_signer_is_named_and_internal_commits_do_without_it() {
     bed.git(&["config", "commit.gpgSign", "true"]);
     bed.git(&["config", "gpg.program", "false"]);
     let trees = worked(&bed);
-    let refused = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap_err();
+    let refused = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap_err();
     assert!(matches!(refused, GitError::SigningFailed { .. }), "{refused:?}");
     assert!(refused.hint().contains("commit.gpgSign"));
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
     bed.git(&["config", "commit.gpgSign", "false"]);
-    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_user_without_a_name_is_told_how_to_set_one() {
     bed.git(&["config", "--remove-section", "user"]);
     bed.git(&["config", "user.useConfigOnly", "true"]);
     let trees = worked(&bed);
-    let refused = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap_err();
+    let refused = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap_err();
     assert!(matches!(refused, GitError::NoIdentity { .. }), "{refused:?}");
     assert!(refused.hint().contains("git config user.name"));
 }
@@ -212,10 +212,10 @@ fn a_commit_that_is_killed_leaves_nothing_and_can_be_made_again() {
     bed.hook("post-commit", "kill -9 $PPID");
     let trees = worked(&bed);
     let before = bed.fingerprint();
-    assert!(trees.commit(&Files::new(), &message(), "c2", &[]).is_err());
+    assert!(trees.commit(&Files::new(), &message(), "c2", &bare).is_err());
     assert_eq!(bed.fingerprint(), before);
     fs::remove_file(bed.user().join(".git/hooks/post-commit")).unwrap();
-    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_hook_sees_the_users_branches_and_settings_but_moves_none_of_them() {
          && git branch mine && git config my.setting red && git tag -f v1",
     );
     let trees = worked(&bed);
-    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
     assert_eq!(bed.git(&["config", "my.setting"]), "blue");
     assert_eq!(
         bed.git(&["for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags"]),
@@ -241,7 +241,7 @@ fn a_hook_that_commits_by_itself_gets_no_commit() {
     let bed = Testbed::new();
     bed.hook("post-commit", "test -n \"$AGAIN\" || AGAIN=1 git commit -q --allow-empty --no-verify -m mine");
     let trees = worked(&bed);
-    let end = trees.commit(&Files::new(), &message(), "c2", &[]).unwrap();
+    let end = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap();
     assert!(matches!(end, FinalCommit::HookRefused { .. }), "{end:?}");
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
 }
@@ -256,10 +256,69 @@ fn a_commit_is_signed_by_the_users_signer_after_the_hooks() {
     bed.git(&["config", "gpg.program", signer.to_str().unwrap()]);
     bed.hook("commit-msg", "echo 'Seen-By: a hook' >> \"$1\"");
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
     let raw = bed.git(&["cat-file", "commit", commit.as_str()]);
     assert!(raw.contains("gpgsig") && raw.contains("mine"), "{raw}");
     assert!(raw.ends_with("Seen-By: a hook"), "{raw}");
+}
+
+// CORE-19
+#[test]
+fn hooks_of_a_folder_that_git_does_not_track_run_beside_the_files_of_the_commit_and_are_no_part_of_it() {
+    let bed = Testbed::new();
+    bed.write(".husky/pre-commit", "echo one\n");
+    bed.commit("hooks");
+    put(&bed.user(), ".husky/_/.gitignore", b"*\n");
+    put(
+        &bed.user(),
+        ".husky/_/pre-commit",
+        b"#!/bin/sh\ngit add -A\nsh \"$(dirname \"$(dirname \"$0\")\")/pre-commit\"\n",
+    );
+    fs::set_permissions(bed.user().join(".husky/_/pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
+    bed.git(&["config", "core.hooksPath", ".husky/_"]);
+    let trees = bed.run("r1");
+    let main = trees.main_tree();
+    put(main.path(), ".husky/pre-commit", b"echo two >&2\nexit 1\n");
+    put(main.path(), "thing.txt", b"thing\n");
+    trees.record(&main.snapshot().unwrap(), "work", "c1").unwrap();
+    let end = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap();
+    assert!(matches!(&end, FinalCommit::HookRefused { output } if output == "two"), "{end:?}");
+    assert!(!main.path().join(".husky/_").exists());
+    put(main.path(), ".husky/pre-commit", b"exit 0\n");
+    trees.record(&main.snapshot().unwrap(), "work", "c3").unwrap();
+    let commit = committed(trees.commit(&Files::new(), &message(), "c4", &bare).unwrap());
+    let files = bed.git(&["show", "--format=", "--name-only", commit.as_str()]);
+    assert_eq!(files, ".husky/pre-commit\nthing.txt");
+    assert!(trees.remarks().is_empty());
+}
+
+// CORE-19
+#[test]
+fn hooks_that_are_set_up_and_not_there_are_remarked_on() {
+    let bed = Testbed::new();
+    let trees = worked(&bed);
+    bed.git(&["config", "core.hooksPath", "no/such"]);
+    committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
+    let remarks = trees.remarks();
+    assert!(
+        remarks.len() == 1 && remarks[0].contains("`no/such`") && remarks[0].contains("none ran"),
+        "{remarks:?}"
+    );
+}
+
+// CORE-19
+#[test]
+fn what_is_put_into_the_tree_for_hooks_is_no_part_of_the_commit() {
+    let bed = Testbed::new();
+    bed.hook("pre-commit", "test -e 'odd [names] here/tool' && git add -A");
+    let trees = worked(&bed);
+    let fit = |tree: &std::path::Path| {
+        put(tree, "odd [names] here/tool", b"tool");
+        Ok(Fittings { put: vec!["odd [names] here".into()], reads: Vec::new() })
+    };
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &fit).unwrap());
+    assert_eq!(bed.git(&["show", "--format=", "--name-only", commit.as_str()]), "thing.txt");
+    assert!(!trees.main_tree().path().join("odd [names] here").exists());
 }
 
 // CORE-17
@@ -277,7 +336,7 @@ fn a_signer_that_waits_ends_when_its_command_is_cancelled_and_leaves_no_commit()
     let command = trees.for_command(marker.clone(), &cancel);
     let before = bed.fingerprint();
     let ended = thread::scope(|scope| {
-        let signed = scope.spawn(|| command.commit(&Files::new(), &message(), "c2", &[]));
+        let signed = scope.spawn(|| command.commit(&Files::new(), &message(), "c2", &bare));
         wait_for(&begun);
         cancel.cancel();
         signed.join().unwrap()
@@ -286,7 +345,7 @@ fn a_signer_that_waits_ends_when_its_command_is_cancelled_and_leaves_no_commit()
     assert_eq!(kill_marked(&marker), 0, "nothing of it is left");
     assert_eq!(bed.fingerprint(), before);
     bed.git(&["config", "commit.gpgSign", "false"]);
-    committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
 }
 
 // CORE-05
@@ -310,7 +369,7 @@ fn a_signer_that_is_named_by_a_relative_path_is_the_one_of_the_checkout() {
     trees.record(&tree.snapshot().unwrap(), "work", "c1").unwrap();
     bed.git(&["config", "commit.gpgSign", "true"]);
     bed.git(&["config", "gpg.program", "./sign"]);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
     let raw = bed.git(&["cat-file", "commit", commit.as_str()]);
     assert!(raw.contains("of the user") && !raw.contains("of an agent"), "{raw}");
 }
@@ -330,7 +389,7 @@ fn documents_and_scaffolds_stand_on_the_branch_beside_the_work_and_no_hook_sees_
     assert_eq!(trees.tip().unwrap().commit, first);
     fs::remove_file(bed.user().join(".git/hooks/pre-commit")).unwrap();
     let documents = file("docs/design.md", "two\n");
-    committed(trees.commit(&documents, &message(), "c3", &[]).unwrap());
+    committed(trees.commit(&documents, &message(), "c3", &bare).unwrap());
     let closed = Files::from([("TODO/7.md".into(), Some(b"Done\n".to_vec())), ("README".into(), None)]);
     let tree = trees.with_files(&trees.tip().unwrap().tree, &closed).unwrap();
     trees.put_on_branch(&tree, &titled("chore(todo): close"), "c4").unwrap();
@@ -386,12 +445,12 @@ fn a_hand_over_can_be_taken_discarded_and_replaced_by_a_commit() {
     bed.git(&["reset", "-q", "--hard"]);
 
     assert!(matches!(
-        trees.commit(&Files::new(), &message(), "c3", &[]).unwrap(),
+        trees.commit(&Files::new(), &message(), "c3", &bare).unwrap(),
         FinalCommit::HookRefused { .. }
     ));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), handed.commit.as_str());
     fs::remove_file(bed.user().join(".git/hooks/pre-commit")).unwrap();
-    let commit = committed(trees.commit(&Files::new(), &message(), "c3", &[]).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c3", &bare).unwrap());
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), commit.as_str());
     let words: Vec<&str> = handed.discard.split(' ').skip(1).collect();
     bed.git(&words);
@@ -405,7 +464,10 @@ fn a_branch_that_somebody_else_works_on_is_not_moved() {
     bed.write("mine", "x");
     bed.commit("mine");
     let tip = bed.git(&["rev-parse", "HEAD"]);
-    assert!(matches!(trees.commit(&Files::new(), &message(), "c2", &[]), Err(GitError::BranchTaken { .. })));
+    assert!(matches!(
+        trees.commit(&Files::new(), &message(), "c2", &bare),
+        Err(GitError::BranchTaken { .. })
+    ));
     assert!(matches!(trees.hand_over("c3"), Err(GitError::BranchTaken { .. })));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), tip);
 }
@@ -415,7 +477,7 @@ fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() 
     let bed = Testbed::new();
     let trees = worked(&bed);
     assert_eq!(trees.rollback().unwrap(), Rollback::NothingCommitted);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
     let Rollback::Reverted { commits, by } = trees.rollback().unwrap() else { panic!() };
     assert_eq!((&commits.first, &commits.last), (&commit, &commit));
     assert_eq!(bed.git(&["rev-parse", "remand/r1"]), by.as_str());
@@ -430,7 +492,7 @@ fn a_rollback_undoes_the_commit_once_and_names_the_command_for_other_branches() 
 fn a_rollback_keeps_off_a_branch_that_is_checked_out_and_off_later_work() {
     let bed = Testbed::new();
     let trees = worked(&bed);
-    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &[]).unwrap());
+    let commit = committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
     bed.git(&["checkout", "-q", "remand/r1"]);
     assert!(matches!(trees.rollback().unwrap(), Rollback::CheckedOut { .. }));
     bed.write("thing.txt", "thing, improved\n");

@@ -1,7 +1,7 @@
 //! Tests of bytes that filters change, and of sparse checkouts and missing filters.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, contents, get, put};
+use super::testbed::{Testbed, bare, contents, get, put};
 use super::*;
 use std::fs::{self, File};
 use std::path::Path;
@@ -201,7 +201,7 @@ fn work_trees_of_a_sparse_checkout_hold_all_files() {
     trees.record(&after, "guide", "c1").unwrap();
     let message = CommitMessage { subject: "Guide".to_string(), ..CommitMessage::default() };
     assert!(matches!(
-        trees.commit(&Files::new(), &message, "c2", &[]).unwrap(),
+        trees.commit(&Files::new(), &message, "c2", &bare).unwrap(),
         FinalCommit::Committed { .. }
     ));
     assert_eq!(bed.git(&["show", "remand/r1:docs/guide.txt"]), "y");

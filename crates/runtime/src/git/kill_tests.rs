@@ -1,7 +1,7 @@
 //! Tests of an engine that is killed at any instant: a second process works, dies, and the first goes on.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, put};
+use super::testbed::{Testbed, bare, put};
 use super::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -38,7 +38,7 @@ fn work(trees: &RunTrees, round: u64) -> Result<(), GitError> {
             &Files::new(),
             &CommitMessage { subject: "Work".to_string(), ..CommitMessage::default() },
             &format!("f{round}"),
-            &[],
+            &bare,
         )?;
         trees.repository.drop_reference(&trees.branch_reference())?;
     }

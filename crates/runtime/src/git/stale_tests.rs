@@ -1,7 +1,7 @@
 //! Tests of finding and removing what runs leave behind.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, put};
+use super::testbed::{Testbed, bare, put};
 use super::*;
 use std::collections::BTreeSet;
 use std::fs;
@@ -60,7 +60,7 @@ fn a_branch_with_work_survives_cleaning_until_it_is_merged() {
     let tree = trees.main_tree().snapshot().unwrap();
     trees.record(&tree, "work", "c1").unwrap();
     let message = CommitMessage { subject: "Work".to_string(), ..CommitMessage::default() };
-    trees.commit(&Files::new(), &message, "c2", &[]).unwrap();
+    trees.commit(&Files::new(), &message, "c2", &bare).unwrap();
     let repository = bed.repository();
     let found = stale(&repository, &bed.runs(), &known(&["r1"])).unwrap();
     assert_eq!(found[0].branch, None);

@@ -1,6 +1,6 @@
 //! Real repositories in temporary folders, for the tests of this module.
 
-use super::{Bounds, CommitId, Remarks, Repository, RunTrees, TreeId};
+use super::{Bounds, CommitId, Fittings, Remarks, Repository, RunTrees, TreeId};
 use crate::confine::Policy;
 use crate::process::Cancel;
 use std::collections::BTreeMap;
@@ -200,4 +200,9 @@ pub(super) fn task_tree(trees: &RunTrees, task: &str, files: &[(&str, &str)]) ->
         put(tree.path(), file, content.as_bytes());
     }
     tree.snapshot().expect("a snapshot")
+}
+
+/// Puts nothing into the tree of a commit.
+pub(super) fn bare(_: &Path) -> std::io::Result<Fittings> {
+    Ok(Fittings::default())
 }

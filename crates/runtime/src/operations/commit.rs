@@ -3,19 +3,26 @@
 
 use super::Done;
 use super::verify::{Ran, run_checks};
-use crate::checks::Which;
-use crate::git::{CommitId, CommitMessage, FinalCommit, TreeId};
+use crate::checks::{self, Which};
+use crate::git::{CommitId, CommitMessage, FinalCommit, Fittings, TreeId};
 use crate::papers;
 use crate::workshop::{Job, LaneContent, LaneTree, Trouble};
 use remand_kernel::evidence::{self, RowPhase, Ruled, Size};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::{Reader, RunId};
+use std::path::Path;
 
 /// The longest subject line.
 const SUBJECT: usize = 72;
 
 /// What a note begins with that says why there is no commit.
 const NOT_COMMITTED: &str = "not committed: ";
+
+/// What programs say that the sandbox keeps from a file.
+const DENIED: [&str; 3] = ["Permission denied", "PermissionError", "EACCES"];
+
+const HINT: &str = "; hooks run in the sandbox of checks: what yours write outside of the commit, such as a cache, is named \
+                    in `sandbox.hooks-write` in ~/.config/remand/config.toml";
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let mut done = Done::saying("committed");
@@ -67,7 +74,10 @@ fn ended(job: &Job, done: Done, last: FinalCommit) -> Done {
         FinalCommit::NothingToCommit => refused(done, "the run changed nothing"),
         FinalCommit::HookRefused { output } => match output.trim() {
             "" => refused(done, "a commit hook refused, and said nothing"),
-            output => refused(done, &format!("a commit hook refused: {}", job.site.redact(output))),
+            output => {
+                let hint = if DENIED.iter().any(|denied| output.contains(denied)) { HINT } else { "" };
+                refused(done, &format!("a commit hook refused: {}{hint}", job.site.redact(output)))
+            }
         },
         FinalCommit::HookChangedTree { .. } => refused(done, "a commit hook changed the tree a second time"),
     }
@@ -97,7 +107,13 @@ fn unfit(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Tr
 fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalCommit, Trouble> {
     let documents = papers::documents(&job.site)?;
     let _main = job.site.hold_main();
-    Ok(job.trees.commit(&documents, message, command, &[])?)
+    let (checkout, checks) = (job.site.repository().root(), &job.site.pinned.checks);
+    let fit = |tree: &Path| {
+        let reads = checks::link_for_hooks(checkout, tree, checks)?;
+        let inside = reads.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
+        Ok(Fittings { put: inside.map(Path::to_path_buf).collect(), reads })
+    };
+    Ok(job.trees.commit(&documents, message, command, &fit)?)
 }
 
 fn refused(mut done: Done, why: &str) -> Done {

@@ -54,10 +54,11 @@ pub(super) fn bounds(settings: &Settings, run: &RunId, cancel: &Cancel) -> Bound
     environment.insert("HOME".into(), settings.user_home.clone());
     // Where git looks for settings; all its calls have to see the same.
     environment.extend(settings_folder().map(|folder| (SETTINGS_FOLDER.into(), folder)));
+    let read_write = settings.sandbox.writable_by_hooks(Path::new(&settings.user_home));
     Bounds {
         program: settings.program.clone(),
         environment,
-        policy: sandbox(settings),
+        policy: Policy { read_write, ..sandbox(settings) },
         secret: secret_settings(settings),
         scratch: settings.home.run(run).join("scratch"),
         marker: run.to_string(),
