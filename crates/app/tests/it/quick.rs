@@ -156,6 +156,28 @@ fn a_run_without_any_check_never_commits() {
     assert!(degraded.iter().any(|note| note.kind == NoteKind::Degradation && note.text.contains("[checks]")));
 }
 
+// EP-13 EP-18
+#[test]
+fn where_nothing_passes_before_any_change_the_baseline_says_what_comes_of_it_and_what_to_do() {
+    let stuck = role("implementer").says(json!({
+        "verdict": "stuck", "hypothesis": "None is left.", "changes": [], "open": ["the check"],
+    }));
+    let said = |settings: &str| {
+        let place = Place::configured(settings);
+        let shown = place.quick(&Script::quick().with(stuck.clone()), &[]);
+        let (before, _) = shown.err.split_once("implementer").expect("the agent comes after it");
+        let warning =
+            "! no build and no test that runs here passes before any change: unless the run mends that";
+        (before.contains("! `build` fails before any change"), before.contains(warning), shown)
+    };
+    let red = TRIVIAL.replace("sums/add.py", "sums/none.py");
+    let (named, warned, shown) = said(&red);
+    assert!(named && warned, "{}{}", shown.out, shown.err);
+    assert!(shown.err.contains("`[checks]`"), "{}", shown.err);
+    let (named, warned, shown) = said(&format!("{red}\n[checks.other]\ncommand = \"test -d tests\"\n"));
+    assert!(named && !warned, "another one proves the work: {}", shown.err);
+}
+
 /// Settings with one check beside two that always pass.
 fn beside_two(check: &str) -> String {
     format!("{TRIVIAL}\n[checks.other]\n{check}\n")

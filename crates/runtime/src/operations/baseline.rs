@@ -2,10 +2,10 @@
 
 use super::Done;
 use super::verify::{Ran, run_checks};
-use crate::checks::Which;
+use crate::checks::{CheckOutcome, Which};
 use crate::contract::to_yaml;
 use crate::workshop::{Job, LaneContent, Trouble, secret_settings};
-use remand_kernel::evidence::RowPhase;
+use remand_kernel::evidence::{RowPhase, Tier};
 use remand_ledger::fact::{Artifact, NoteKind};
 use serde_json::json;
 
@@ -31,12 +31,18 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         format: "yaml".to_string(),
     });
     done.report.wrote.push(("baseline".to_string(), digest));
-    if ran.outcomes.iter().all(|outcome| outcome.tier < remand_kernel::evidence::Tier::Two) {
+    if ran.outcomes.iter().all(|outcome| outcome.tier < Tier::Two) {
         let text = "no build and no tests were found here; `[checks]` in remand.toml names them";
         done.note(NoteKind::Degradation, text);
     }
     for outcome in ran.outcomes.iter().filter(|outcome| outcome.counts() && !outcome.passed()) {
         done.note(NoteKind::Warning, format!("`{}` fails before any change", outcome.name));
+    }
+    if proves_nothing(&ran.outcomes) {
+        let text = "no build and no test that runs here passes before any change: unless the run mends that, its work \
+                    cannot be proven and is not committed; mend it first, or name other checks in `[checks]` of \
+                    remand.toml";
+        done.note(NoteKind::Warning, text);
     }
     // Where a workflow does not begin with `prepare`, nobody has said it yet.
     let told = job.site.reader()?.notes(&job.site.run)?;
@@ -59,4 +65,10 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     done.blobs.push(blob);
     done.blobs.extend(blobs);
     Ok(done)
+}
+
+/// Whether builds and tests are there and none of them passes, so that the gate would refuse any change (EP-18).
+fn proves_nothing(outcomes: &[CheckOutcome]) -> bool {
+    let mut shows = outcomes.iter().filter(|outcome| outcome.tier > Tier::One && outcome.counts()).peekable();
+    shows.peek().is_some() && !shows.any(CheckOutcome::passed)
 }
