@@ -45,7 +45,7 @@ impl Stage {
         let Some(entry) = self.script.entry(&errand.info).cloned() else {
             let message = format!(
                 "the rehearsal has no entry for this dispatch; add this one:\n{}",
-                missing(&errand.info)
+                missing(&errand.info, None)
             );
             return Move::Fail { outage: Outage { status: 400, retry_after: None, times: None }, message };
         };

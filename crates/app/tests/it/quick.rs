@@ -4,7 +4,7 @@ use crate::place::Place;
 use crate::rehearsed::{Script, TEST_SUB, TRIVIAL, finding, implemented, review, role};
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::{CheckFilter, RunStage};
+use remand_ledger::query::{CheckFilter, DispatchStatus, RunStage};
 use serde_json::json;
 
 // BY-01 EP-02 EP-13 CORE-19
@@ -220,6 +220,22 @@ fn a_failed_build_and_a_run_of_no_tests_are_not_outvoted() {
     let tests = checks.iter().find(|row| row.name == "tests").expect("a row");
     assert_eq!((tests.passed, tests.exit_code, tests.collected), (false, Some(0), Some(0)));
     assert!(!tests.reason.is_empty(), "{tests:?}");
+}
+
+#[test]
+fn the_entry_that_a_rehearsal_lacks_is_shown_after_its_file_and_can_be_pasted() {
+    let place = Place::configured(TRIVIAL);
+    let shown = place.run("Add sub", "rehearsal: 1\ndispatches: []\n", &["--workflow", "quick"]);
+    let file = place.project().with_file_name("rehearsal.yaml").display().to_string();
+    let told = format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n");
+    let (before, rest) = shown.out.split_once(&told).expect(&shown.out);
+    assert!(before.ends_with("it was refused for good: "), "{}", shown.out);
+    let entry: Vec<&str> = rest.lines().take_while(|line| line.starts_with("  ")).collect();
+
+    let pasted = format!("rehearsal: 1\ndispatches:\n{}\n", entry.join("\n"));
+    let shown = place.run("Add sub", &pasted, &["--workflow", "quick"]);
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    assert_eq!(rows[0].status, DispatchStatus::Done, "{}{}", shown.out, shown.err);
 }
 
 // BY-07

@@ -142,14 +142,23 @@ impl Expectation {
 
     /// The filled example of the schema, in the words of this role: it would be accepted.
     pub fn example(&self) -> String {
-        let example = match (self.schema, self.approach) {
+        self.filled().map_or_else(|| self.pattern().to_string(), |value| yaml::to_yaml(&value))
+    }
+
+    /// What the filled example holds besides its header.
+    pub fn example_payload(&self) -> Option<Value> {
+        self.filled().map(|mut value| value["payload"].take())
+    }
+
+    fn pattern(&self) -> &'static str {
+        match (self.schema, self.approach) {
             (SchemaId::Document, ApproachRule::Stated) => DESIGN,
             _ => self.schema.schema().example,
-        };
-        let mut value: Value = match serde_saphyr::from_str(example) {
-            Ok(value) => value,
-            Err(_) => return example.to_string(),
-        };
+        }
+    }
+
+    fn filled(&self) -> Option<Value> {
+        let mut value: Value = serde_saphyr::from_str(self.pattern()).ok()?;
         value["agent"] = Value::from(self.role.as_str());
         value["instance"] = Value::from(self.instance.as_str());
         value["step"] = Value::from(self.step.as_str());
@@ -168,7 +177,7 @@ impl Expectation {
             payload["verdict"] = Value::from(verdict);
         }
         self.adapt_known(payload);
-        yaml::to_yaml(&value)
+        Some(value)
     }
 
     /// Names in the example what this run has, so that nobody copies an id that does not exist.

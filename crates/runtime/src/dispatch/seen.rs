@@ -5,7 +5,6 @@ use crate::contract;
 use crate::driver::Heard;
 use crate::git::{Changed, Oddity, TreeId};
 use crate::process::{Ended, Exit};
-use crate::rehearsal::NO_ENTRY;
 use crate::workshop::Trouble;
 use remand_kernel::signal::Failure;
 use remand_ledger::Blob;
@@ -70,9 +69,6 @@ pub fn failure(brief: &Brief<'_>, ended: &Ended, heard: &Heard, seen: &Seen) -> 
         Exit::Signal(signal) => Some(crashed(format!("ended by signal {signal}"))),
         Exit::Cancelled => Some(Trouble::cancelled()),
         Exit::Code(0) | Exit::Lingered => told,
-        Exit::Code(NO_ENTRY) => {
-            Some(Trouble::new(Failure::Denied, contract::clean(ended.stderr.text().trim()).into_owned()))
-        }
         Exit::Code(code) => Some(told.unwrap_or_else(|| crashed(format!("exit code {code}")))),
     }
 }

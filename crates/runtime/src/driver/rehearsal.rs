@@ -1,7 +1,9 @@
 //! The rehearsal driver: scripted agents, as real child processes of this same program.
 
 use super::{Driver, Ear, Heard, Launch, Place, is_refusal, left_by_agent};
-use crate::process::Ended;
+use crate::process::{Ended, Exit};
+use crate::rehearsal::{DispatchInfo, NO_ENTRY, missing};
+use crate::submission::Terms;
 use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::Tokens;
@@ -17,6 +19,8 @@ pub struct Rehearsal {
     /// The program that can `rehearse`.
     pub program: PathBuf,
     pub script: PathBuf,
+    /// The file that the script was read from, as the user named it.
+    pub named: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -54,8 +58,13 @@ impl Driver for Rehearsal {
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
         let denied = denied(&ended.stderr.text());
+        let failure = if ended.exit == Exit::Code(NO_ENTRY) {
+            Some((Failure::Denied, self.lacks(place, ended)))
+        } else {
+            (!denied.is_empty()).then(|| (Failure::Violation, denied.join("; ")))
+        };
         Heard {
-            failure: (!denied.is_empty()).then(|| (Failure::Violation, denied.join("; "))),
+            failure,
             denied,
             answer: String::from_utf8_lossy(&ended.stdout.bytes).into_owned(),
             usage: Usage { money: said.money, tokens: said.tokens, ..Usage::default() },
@@ -63,6 +72,17 @@ impl Driver for Rehearsal {
             model: said.model.or_else(|| place.model.clone()),
             ..Heard::default()
         }
+    }
+}
+
+impl Rehearsal {
+    /// Names the script first, and shows the entry that it lacks as it can be pasted: its result would be accepted.
+    fn lacks(&self, place: &Place, ended: &Ended) -> String {
+        let Ok(info) = DispatchInfo::read(&place.about) else { return ended.stderr.text().into_owned() };
+        let payload = Terms::of(&place.about).ok().and_then(|terms| terms.expected.example_payload());
+        let entry = missing(&info, payload.as_ref());
+        let file = &self.named;
+        format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n{entry}")
     }
 }
 

@@ -6,8 +6,9 @@ use super::dispatch::DispatchInfo;
 use super::header::completed;
 use super::script::{Entry, OnFailure, Script};
 use super::usage::Tokens;
+use crate::contract::to_yaml;
 use crate::ordered;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -45,7 +46,7 @@ pub fn perform(script: &Script, info: &DispatchInfo, out: &mut dyn Write, err: &
         let _ = writeln!(
             err,
             "{}\n\nerror: the rehearsal has no entry for this dispatch; add the one above",
-            missing(info)
+            missing(info, None)
         );
         return Ending::Exit(NO_ENTRY);
     };
@@ -53,14 +54,23 @@ pub fn perform(script: &Script, info: &DispatchInfo, out: &mut dyn Write, err: &
     player.play().unwrap_or(Ending::Exit(FAILED))
 }
 
-/// Shows the entry that a script lacks for a dispatch.
-pub fn missing(info: &DispatchInfo) -> String {
+/// Shows the entry that a script lacks for a dispatch, with this payload of its result if one is known.
+pub fn missing(info: &DispatchInfo, payload: Option<&Value>) -> String {
     let mut keys = vec![("role", &info.role), ("phase", &info.phase)];
     keys.extend(info.task.as_ref().map(|task| ("task", task)));
     keys.extend(info.item.as_ref().map(|item| ("item", item)));
     let keys: Vec<String> = keys.iter().map(|(key, value)| format!("{key}: {}", json!(value))).collect();
+    let result = match payload {
+        Some(payload) => {
+            let indented =
+                |line: &str| if line.is_empty() { "\n".to_string() } else { format!("\n            {line}") };
+            let lines: String = to_yaml(payload).lines().map(indented).collect();
+            format!("\n          payload:{lines}")
+        }
+        None => " {payload: {}}".to_string(),
+    };
     format!(
-        "  - {}\n    round: {}\n    attempt: {}\n    do:\n      - result: {{payload: {{}}}}",
+        "  - {}\n    round: {}\n    attempt: {}\n    do:\n      - result:{result}",
         keys.join("\n    "),
         info.round,
         info.attempt

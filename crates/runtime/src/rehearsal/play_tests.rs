@@ -2,7 +2,9 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
+use crate::contract::{Expectation, SchemaId};
 use crate::process::{Cancel, Ended, Exit, Job, run};
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -271,6 +273,19 @@ fn a_dispatch_without_entry_prints_the_entry_to_add_and_that_entry_fits() {
     let script = Script::parse(&format!("rehearsal: 1\ndispatches:\n{entry}"), "printed").expect("it parses");
     assert!(script.entry(&stage.info()).is_some());
     assert_eq!(perform(&script, &stage.info(), &mut out, &mut Vec::new()), Ending::Exit(0));
+}
+
+#[test]
+fn an_entry_to_add_can_be_pasted_as_it_is_with_the_example_of_any_contract() {
+    let stage = Stage::new();
+    for id in SchemaId::ALL {
+        let expected = Expectation::new(id, "maker", "build", &["done"]);
+        let payload = expected.example_payload().expect("an example");
+        let text = format!("rehearsal: 1\ndispatches:\n{}\n", missing(&stage.info(), Some(&payload)));
+        let script = Script::parse(&text, "printed").unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let entry = script.entry(&stage.info()).expect("it fits");
+        assert_eq!(entry.actions, [Action::Result(json!({ "payload": payload }))], "{text}");
+    }
 }
 
 #[test]

@@ -209,7 +209,8 @@ fn drivers(
             PinnedAgent::Rehearsal(script) => {
                 let path = folder.join(format!("rehearsal-{at}.yaml"));
                 std::fs::write(&path, &script.text)?;
-                Box::new(Rehearsal { program: settings.program.clone(), script: path })
+                let named = script.name.clone();
+                Box::new(Rehearsal { program: settings.program.clone(), script: path, named })
             }
             PinnedAgent::Cli(row) => Box::new(Cli { name: name.clone(), row: Row::clone(row) }),
         };
