@@ -34,7 +34,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             format!("end it with `{}`", cli::command(format!("cancel {}", row.run))),
         ));
     }
-    if !args.yes && !confirmed(&row)? {
+    let asks =
+        !args.yes && git::has_committed(&workplace.repository, &row.run.0).map_err(|error| of_git(&error))?;
+    if asks && !is_wanted(&row) {
         print("nothing was done")?;
         return Ok(Exit::Done);
     }
@@ -70,12 +72,10 @@ fn record(
     driving::put(context, workplace, &row.run, &event).map(drop)
 }
 
-/// Asks on the terminal; where there is none, somebody has to say yes beforehand.
-fn confirmed(row: &RunRow) -> Result<bool, Failure> {
+/// Asks on the terminal. Where there is none the command says enough: a commit is added, and nothing is lost.
+fn is_wanted(row: &RunRow) -> bool {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        let what = format!("the commit of run {} is not undone without being asked to", row.run);
-        let yes = cli::command(format!("rollback {} --yes", row.run));
-        return Err(Failure::user(what, format!("say so with `{yes}`")));
+        return true;
     }
     let request = line::cut(&line::first(&row.request), 80);
     let mut err = std::io::stderr();
@@ -83,7 +83,7 @@ fn confirmed(row: &RunRow) -> Result<bool, Failure> {
         write!(err, "undo the commit of run {} ({request}) on {}? [y/N] ", row.run, line::one(&row.branch));
     let mut answer = String::new();
     let read = asked.and_then(|()| err.flush()).and_then(|()| std::io::stdin().read_line(&mut answer));
-    Ok(read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
 fn to_json(row: &RunRow, done: &Rollback) -> Value {

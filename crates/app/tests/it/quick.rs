@@ -74,6 +74,8 @@ fn work_that_no_round_got_through_is_left_with_commands_that_take_or_discard_it(
     let run = place.latest();
     assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "low"));
     assert_eq!(run.used.dispatches, 4);
+    let nothing = place.remand(&["rollback", "latest"]);
+    assert!(nothing.out.contains("there is nothing to undo"), "{}{}", nothing.out, nothing.err);
     let (take, discard) =
         (format!("git merge --squash {}", run.branch), format!("git branch -D {}", run.branch));
     assert!(shown.out.contains(&format!("`{take}`")), "{}", shown.out);
@@ -250,8 +252,11 @@ fn a_commit_that_was_undone_is_told_wherever_the_run_is() {
     };
     assert_eq!(told(&place), [false; 3]);
 
-    let shown = place.remand(&["rollback", "latest", "--yes"]);
-    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let page = place.remand(&["evidence"]).out;
+    let written = format!("`remand rollback {}`", place.latest().run);
+    assert!(page.contains(&written), "{page}");
+    let shown = place.remand(&["rollback", &place.latest().run.0]);
+    assert_eq!(shown.code, 0, "as the page writes it: {}{}", shown.out, shown.err);
     assert_eq!(told(&place), [true; 3]);
 
     // What is recorded already is not recorded again.

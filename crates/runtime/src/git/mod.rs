@@ -64,7 +64,7 @@ pub use oddity::{Oddity, Strange};
 pub use pool::At;
 pub(crate) use remove::{clear_way, remove, remove_inside};
 pub use repository::{Head, Repository};
-pub use rollback::{Committed, Rollback, rollback};
+pub use rollback::{Committed, Rollback, has_committed, rollback};
 pub use run::{BranchFate, RunTrees, State};
 pub use stale::{Stale, clean, stale};
 pub use take_back::TakenBack;

@@ -57,6 +57,24 @@ impl RunTrees {
     }
 }
 
+/// Tells whether a run has commits on its branch, undone or not.
+pub fn has_committed(repository: &Repository, run: &str) -> Result<bool, GitError> {
+    let branch = branch_of(run);
+    if repository.reference(&format!("refs/heads/{branch}"))?.is_none() {
+        return Ok(false);
+    }
+    let base = repository.reference(&base_reference(run))?;
+    Ok(of_run(&on_branch(repository, &branch, base.as_ref())?, run).is_some())
+}
+
+/// The first and the last commit of a run; what was handed over is none of its.
+fn of_run<'b>(on_branch: &'b [OnBranch], run: &str) -> Option<(&'b OnBranch, &'b OnBranch)> {
+    let is_of_run =
+        |commit: &&OnBranch| commit.run == run && commit.handed_over.is_empty() && commit.reverts.is_empty();
+    let last = on_branch.iter().find(is_of_run)?;
+    Some((on_branch.iter().rfind(is_of_run)?, last))
+}
+
 /// Undoes a run's commits on its branch, whether the run's work trees are still there or not.
 pub fn rollback(repository: &Repository, run: &str) -> Result<Rollback, GitError> {
     let branch = branch_of(run);
@@ -64,13 +82,7 @@ pub fn rollback(repository: &Repository, run: &str) -> Result<Rollback, GitError
     let Some(tip) = repository.reference(&reference)? else { return Ok(Rollback::NothingCommitted) };
     let base = repository.reference(&base_reference(run))?;
     let on_branch = on_branch(repository, &branch, base.as_ref())?;
-    let of_run =
-        |commit: &&OnBranch| commit.run == run && commit.handed_over.is_empty() && commit.reverts.is_empty();
-    let (Some(last), Some(first)) =
-        (on_branch.iter().find(of_run), on_branch.iter().rfind(|commit| of_run(commit)))
-    else {
-        return Ok(Rollback::NothingCommitted);
-    };
+    let Some((first, last)) = of_run(&on_branch, run) else { return Ok(Rollback::NothingCommitted) };
     let commits = Committed { first: first.commit.clone(), last: last.commit.clone() };
     if let Some(by) = on_branch.iter().find(|later| later.reverts == last.commit.as_str()) {
         return Ok(Rollback::AlreadyReverted { commits, by: by.commit.clone() });
