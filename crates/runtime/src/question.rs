@@ -17,11 +17,23 @@ pub fn context(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerErr
         .filter(|note| note.seq == gate.seq && matters(note.kind))
         .map(|note| note.text)
         .collect();
+    lines.extend(amended(reader, gate)?);
     lines.extend(summaries(&reader.dispatches(&gate.run)?, gate));
     lines.extend(red_files(reader, gate)?);
     lines.extend(findings(reader, gate)?);
     lines.extend(flags(reader, gate)?);
     Ok(lines.iter().map(|line| crate::contract::clean(line).replace('\n', " ")).collect())
+}
+
+/// What was said at earlier gates to change what the run is about.
+fn amended(reader: &Reader, gate: &GateRow) -> Result<Option<String>, LedgerError> {
+    let subject = reader.run(&gate.run.0)?.subject;
+    let versions = reader.artifact_versions(&gate.run, &subject)?;
+    let ([first, ..], Some(last)) = (versions.as_slice(), versions.last()) else { return Ok(None) };
+    let (first, last) = (reader.blob(first.blob)?, reader.blob(last.blob)?);
+    let more =
+        last.strip_prefix(first.as_slice()).map(|more| String::from_utf8_lossy(more).trim().to_string());
+    Ok(more.filter(|more| !more.is_empty()).map(|more| format!("{subject} as amended by you: {more}")))
 }
 
 /// Notes that came with the event that opened the gate, of a kind that people decide by.

@@ -154,6 +154,23 @@ fn a_dirty_checkout_is_a_question_when_somebody_is_there() {
     );
 }
 
+// EP-02 EP-03
+#[test]
+fn whoever_amends_the_request_is_not_asked_the_same_again_and_sees_it_amended() {
+    let place = Place::configured(TRIVIAL);
+    place.git(&["switch", "-q", "main"]);
+    place.git(&["merge", "-q", "work"]);
+    let shown =
+        place.run("Make `sums/nowhere.py` subtract", &Script::subtraction().text(), &["--interactive"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    assert!(!open(&place).question.contains("concerns"), "a default branch is none: {}", shown.out);
+    assert!(shown.out.contains("default branch"), "{}", shown.out);
+    let shown = place.remand(&["answer", "latest", "modify", "--note", "Only sub."]);
+    assert_eq!((shown.code, open(&place).phase.as_str()), (5, "early-pushback"), "{}", shown.out);
+    assert!(shown.out.contains("request as amended by you: Only sub."), "{}", shown.out);
+    assert!(shown.out.contains("sums/nowhere.py") && !shown.out.contains("default branch"), "{}", shown.out);
+}
+
 // EP-12 EP-10
 #[test]
 fn a_plan_is_revised_by_what_the_human_says() {

@@ -12,6 +12,8 @@ use std::path::Path;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reader = job.site.reader()?;
     let mut done = Done::saying("ready");
+    // Whoever changed the request has been told, and has decided to go on.
+    let told = reader.notes(&job.site.run)?;
     for seen in job.site.repository().hygiene(job.site.trees.base())? {
         let (asks, kind) = match seen {
             Hygiene::Dirty { .. } | Hygiene::OnDefaultBranch { .. } | Hygiene::InProgress { .. } => {
@@ -23,10 +25,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
                 (false, NoteKind::Warning)
             }
         };
+        let text = seen.to_string();
+        if told.iter().any(|note| note.text == text) {
+            continue;
+        }
         if asks && job.state.mode == Mode::Interactive {
             done.report.says = "concerns".to_string();
         }
-        done.note(kind, seen.to_string());
+        done.note(kind, text);
     }
     unenforced(job, &mut done);
     let request = request(job, &reader)?;
