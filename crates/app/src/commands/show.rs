@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Its name, and a version if not the latest: `plan`, `plan@1`
+    /// Its name, with a part or an earlier version: `plan`, `plan@1`, `code[task-1]`
     #[arg(value_name = "ARTIFACT[@VERSION]", required_unless_present = "list")]
     pub artifact: Option<String>,
     /// The run: its id, a part of it, or `latest`
@@ -38,8 +38,8 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let Some(wanted) = args.artifact.as_deref().filter(|_| !args.list) else {
         return list(context, &reader, &row);
     };
-    let (name, version) = named(wanted)?;
-    let found = find(&reader, &row, name, version, args.part.as_deref())?;
+    let Wanted { name, part, version } = named(wanted)?;
+    let found = find(&reader, &row, name, version, args.part.as_deref().or(part))?;
     let bytes = reader.blob(found.blob).map_err(|error| of_ledger(&error))?;
     let text = if args.markdown { Some(markdown(&reader, &row, &found, &bytes)?) } else { None };
     match (context.json, text) {
@@ -53,18 +53,35 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Takes `plan@2` apart.
-fn named(text: &str) -> Result<(&str, Option<u32>), Failure> {
-    let Some((name, version)) = text.rsplit_once('@') else {
-        return Ok((text, None));
+/// What `code[task-1]@2` asks for.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted<'t> {
+    name: &'t str,
+    part: Option<&'t str>,
+    version: Option<u32>,
+}
+
+/// Takes a full name apart.
+fn named(text: &str) -> Result<Wanted<'_>, Failure> {
+    let (name, version) = match text.rsplit_once('@').filter(|_| !text.ends_with(']')) {
+        Some((name, version)) => (name, Some(version)),
+        None => (text, None),
     };
-    match version.parse() {
-        Ok(version) if version > 0 => Ok((name, Some(version))),
-        Ok(_) | Err(_) => Err(Failure::user(
-            format!("`{version}` is no version"),
-            format!("versions count from 1, as in `{name}@1`"),
-        )),
-    }
+    let version = match version.map(|version| (version, version.parse())) {
+        None => None,
+        Some((_, Ok(version))) if version > 0 => Some(version),
+        Some((version, _)) => {
+            return Err(Failure::user(
+                format!("`{version}` is no version"),
+                format!("versions count from 1, as in `{name}@1`"),
+            ));
+        }
+    };
+    let split = name.strip_suffix(']').and_then(|name| name.split_once('['));
+    Ok(match split {
+        Some((name, part)) => Wanted { name, part: Some(part), version },
+        None => Wanted { name, part: None, version },
+    })
 }
 
 /// The version that is meant, or an error that lists what there is.
@@ -90,7 +107,11 @@ fn find(
             let what = format!("`{name}` of run {} has several parts", row.run);
             return Err(Failure::user(
                 what,
-                format!("name one with `--part`: {}", line::one(&parts.join(", "))),
+                format!(
+                    "name one, as in `{name}[{}]`: {}",
+                    line::one(parts[0]),
+                    line::one(&parts.join(", "))
+                ),
             ));
         }
     };
@@ -190,8 +211,11 @@ mod tests {
 
     #[test]
     fn a_version_follows_an_at_sign_and_counts_from_one() {
-        assert_eq!(named("plan").expect("name"), ("plan", None));
-        assert_eq!(named("plan@3").expect("version"), ("plan", Some(3)));
+        let wanted = |name, part, version| Wanted { name, part, version };
+        assert_eq!(named("plan").expect("name"), wanted("plan", None, None));
+        assert_eq!(named("plan@3").expect("version"), wanted("plan", None, Some(3)));
+        assert_eq!(named("code[task-1]").expect("part"), wanted("code", Some("task-1"), None));
+        assert_eq!(named("code[a@b]@2").expect("both"), wanted("code", Some("a@b"), Some(2)));
         for wrong in ["plan@0", "plan@x", "plan@"] {
             assert!(named(wrong).is_err(), "{wrong}");
         }
