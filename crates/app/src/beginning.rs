@@ -232,7 +232,7 @@ fn refuse_undoable(program: &Program) -> Result<(), Failure> {
 }
 
 /// A setting about a role that there is not would be passed over in silence.
-fn refuse_unheard(config: &config::Config, roles: &Roles) -> Result<(), Failure> {
+pub fn refuse_unheard(config: &config::Config, roles: &Roles) -> Result<(), Failure> {
     let role = |name: &str| name.split_once(':').map_or(name, |(role, _)| role).to_string();
     let Some(name) = config.roles.keys().find(|name| roles.get(&role(name)).is_none()) else { return Ok(()) };
     let hint = match remand_workflow::diagnostic::nearest(&role(name), roles.titles()) {

@@ -36,6 +36,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             machine::sandbox(&mut checkup, config.as_ref());
             if let Some(config) = &config {
                 project::checks(&mut checkup, &repository, config);
+                project::roles(&mut checkup, context, config);
                 project::agents(&mut checkup, config);
                 if args.checks {
                     plants::checks(&mut checkup, &repository, config)?;

@@ -266,3 +266,12 @@ fn a_commit_that_was_undone_is_told_wherever_the_run_is() {
     assert_eq!(place.latest().stage, RunStage::Done);
     assert_eq!(place.remand(&["audit"]).code, 0);
 }
+
+#[test]
+fn the_doctor_refuses_settings_of_a_role_that_there_is_not() {
+    let place = Place::configured(&format!("{TRIVIAL}\n[roles.implementr]\nmodel = \"large\"\n"));
+    let shown = place.remand(&["doctor"]);
+    assert_eq!(shown.code, 1, "{}", shown.out);
+    assert!(shown.out.contains("`[roles.implementr]` is about no role"), "{}", shown.out);
+    assert!(shown.out.contains("did you mean `implementer`?"), "{}", shown.out);
+}

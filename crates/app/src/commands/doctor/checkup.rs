@@ -5,6 +5,12 @@ use crate::table::{Cell, Fit, Ink, Table, Tone, amount};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+/// The part about who can be dispatched: where it is not well, a run has to name somebody.
+pub const AGENTS: &str = "agents";
+
+/// The part about an agent that was tried.
+pub const DISPATCH: &str = "dispatch";
+
 /// How one thing is; the order is the order of badness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -95,7 +101,12 @@ impl Checkup {
 
     fn verdict(&self) -> String {
         let count = |health| self.lines.iter().filter(|line| line.health == health).count() as u64;
+        let is_alone = self.lines.iter().any(|line| line.part == AGENTS && line.health == Health::Warn)
+            && !self.lines.iter().any(|line| line.part == DISPATCH);
         match (count(Health::Fail), count(Health::Warn)) {
+            (0, _) if is_alone => {
+                "no agent is there to do the work; nothing else keeps a run from it".to_string()
+            }
             (0, 0) => "everything is there".to_string(),
             (0, warnings) => format!("ready to work, with {}", amount::counted(warnings, "warning")),
             (failures, _) => format!("{} to be mended before a run", amount::counted(failures, "thing")),

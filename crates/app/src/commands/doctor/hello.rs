@@ -2,7 +2,7 @@
 //!
 //! The agent is driven as in any run, by this program as a child, so that what works here works there.
 
-use super::checkup::Checkup;
+use super::checkup::{Checkup, DISPATCH};
 use crate::exit::Failure;
 use crate::progress::Stop;
 use crate::table::amount;
@@ -38,11 +38,7 @@ pub fn agent(checkup: &mut Checkup, config: &Config, who: &Who<'_>) -> Result<()
     match told? {
         Told::Row(row) => tell(checkup, who, &row),
         Told::Refused(why) => {
-            checkup.fail(
-                "dispatch",
-                format!("{} was not dispatched: {why}", who.agent),
-                "see `remand agents`",
-            );
+            checkup.fail(DISPATCH, format!("{} was not dispatched: {why}", who.agent), "see `remand agents`");
         }
     }
     Ok(())
@@ -140,11 +136,11 @@ fn tell(checkup: &mut Checkup, who: &Who<'_>, row: &DispatchRow) {
             .map_or_else(|| "cost unknown".to_string(), |money| format!("cost {}", amount::money(money))),
     );
     match (&row.says, &row.failure) {
-        (Some(_), _) => checkup.ok("dispatch", format!("{}{model} handed in its result: {took}", who.agent)),
+        (Some(_), _) => checkup.ok(DISPATCH, format!("{}{model} handed in its result: {took}", who.agent)),
         (None, failure) => {
             let why = row.detail.as_deref().or(failure.as_deref()).unwrap_or("it did not end");
             let what = format!("{}{model} handed in no result: {why} ({took})", who.agent);
-            checkup.fail("dispatch", what, format!("`remand agents {}` says how to sign in", who.agent));
+            checkup.fail(DISPATCH, what, format!("`remand agents {}` says how to sign in", who.agent));
         }
     }
 }

@@ -1,9 +1,12 @@
 //! What the repository gives: its state, its settings, its checks, and who would do the work.
 
-use super::checkup::Checkup;
+use super::checkup::{AGENTS, Checkup};
 use crate::agents::Agents;
+use crate::beginning;
+use crate::commands::Context;
 use crate::exit::Failure;
 use crate::found;
+use crate::load;
 use crate::table::amount;
 use crate::workplace::{environment, of_config, of_git};
 use remand_runtime::checks::{Action, CheckSpec};
@@ -155,11 +158,23 @@ fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
+/// Whether settings of roles are about roles that there are, as a run wants it.
+pub fn roles(checkup: &mut Checkup, context: &Context<'_>, config: &Config) {
+    if config.roles.is_empty() {
+        return;
+    }
+    let heard = load::roles(context).and_then(|roles| beginning::refuse_unheard(config, &roles));
+    match heard {
+        Ok(()) => checkup.ok("roles", amount::counted(config.roles.len() as u64, "role") + " with settings"),
+        Err(failure) => checkup.of_failure("roles", &failure),
+    }
+}
+
 /// Who can be dispatched.
 pub fn agents(checkup: &mut Checkup, config: &Config) {
     match Agents::new(config).and_then(|mut agents| agents.usual()) {
-        Ok(choice) => checkup.ok("agents", choice.agent),
-        Err(failure) if config.agent.is_empty() => checkup.warn("agents", failure.what, failure.hint),
-        Err(failure) => checkup.fail("agents", failure.what, failure.hint),
+        Ok(choice) => checkup.ok(AGENTS, choice.agent),
+        Err(failure) if config.agent.is_empty() => checkup.warn(AGENTS, failure.what, failure.hint),
+        Err(failure) => checkup.fail(AGENTS, failure.what, failure.hint),
     }
 }
