@@ -42,6 +42,8 @@ fn a_cancel_from_another_process_kills_the_agent_with_all_it_started() {
     assert!(!alive(&mark), "what it started is dead");
     let run = place.latest();
     assert_eq!(run.stage, RunStage::Cancelled);
+    let told = place.remand(&["runs", "--json"]).out;
+    assert!(told.contains(r#""confidence": "low""#), "as the table says it: {told}");
     assert!(run.ended.as_deref().is_some_and(|ended| ended.contains("ada")), "{run:?}");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
     assert_eq!(place.git(&["status", "--porcelain"]), "");

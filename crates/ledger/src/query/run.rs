@@ -82,6 +82,7 @@ pub struct RunRow {
     pub place: String,
     /// How it ended, in one sentence.
     pub ended: Option<String>,
+    /// The name of the level that it is trusted with.
     pub confidence: String,
     pub risk: String,
     pub used: RunUsed,
@@ -171,7 +172,7 @@ impl Reader {
 fn decode(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let count = |at: usize| row.get::<_, Whole>(at).map(|whole| whole.0);
     let limit = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
-    Ok(RunRow {
+    let mut decoded = RunRow {
         run: row.get(0)?,
         workflow: row.get(1)?,
         subject: row.get(2)?,
@@ -199,5 +200,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<RunRow> {
             time: count(22)?,
         },
         limits: RunLimits { dispatches: limit(23)?, money: limit(24)?, tokens: limit(25)?, time: limit(26)? },
-    })
+    };
+    decoded.confidence = decoded.trusted().name().to_string();
+    Ok(decoded)
 }
