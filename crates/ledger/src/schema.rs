@@ -117,7 +117,8 @@ pub(crate) fn prepare_reader(conn: &Connection, path: &Path) -> Result<(), Fault
         Marks::Ledger(found) => {
             return Err(LedgerError::Older { path: path.to_path_buf(), found, known }.into());
         }
-        Marks::Empty => return Err(LedgerError::NotALedger { path: path.to_path_buf() }.into()),
+        // A disk that was full while the ledger was made leaves a file without anything in it.
+        Marks::Empty => return Err(LedgerError::Older { path: path.to_path_buf(), found: 0, known }.into()),
     }
     conn.pragma_update(None, "query_only", true)?;
     Ok(())

@@ -28,6 +28,17 @@ fn a_file_that_is_no_ledger_is_refused_and_left_as_it_is() {
 
 // CORE-09
 #[test]
+fn a_file_that_was_begun_and_has_nothing_in_it_is_a_ledger_without_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    std::fs::write(&path, "").unwrap();
+    let reader = Reader::open(&path).unwrap();
+    assert_eq!(reader.runs().unwrap(), []);
+    Ledger::open(&path).unwrap();
+}
+
+// CORE-09
+#[test]
 fn a_newer_format_is_refused_with_both_numbers() {
     let book = Book::new();
     let newer = schema::format() + 41;
