@@ -146,7 +146,8 @@ impl RunTrees {
             Some(bounds) => bounds.sign(call)?,
             None => call.answer()?,
         };
-        line(answer.output(words.clone(), self.repository.root())?, words)?.parse()
+        let signed = answer.output(words.clone(), self.repository.root()).map_err(of_signer)?;
+        line(signed, words)?.parse()
     }
 
     /// Removes what was made here.
@@ -182,5 +183,15 @@ impl Aside {
         let text = fs::read_to_string(&file).map_err(error::file("read", &file))?;
         let tip: CommitId = text.trim().parse()?;
         Ok((tip != self.base).then_some(tip))
+    }
+}
+
+/// What fails with a signature is the signer, whatever git makes of its words, unless the disk is full.
+fn of_signer(error: GitError) -> GitError {
+    match error {
+        GitError::Failed { stderr, .. } if !stderr.contains("No space left") => {
+            GitError::SigningFailed { detail: stderr }
+        }
+        other => other,
     }
 }

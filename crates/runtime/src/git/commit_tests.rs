@@ -190,6 +190,12 @@ fn a_failing_signer_is_named_and_internal_commits_do_without_it() {
     assert!(matches!(refused, GitError::SigningFailed { .. }), "{refused:?}");
     assert!(refused.hint().contains("commit.gpgSign"));
     assert!(!bed.repository().branch_exists("remand/r1").unwrap());
+    // Of a key of SSH that is not there git says nothing but its name.
+    bed.git(&["config", "gpg.format", "ssh"]);
+    bed.git(&["config", "user.signingkey", "/nowhere/key.pub"]);
+    let refused = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap_err();
+    assert!(matches!(refused, GitError::SigningFailed { .. }), "{refused:?}");
+    assert!(refused.to_string().contains("/nowhere/key.pub"), "{refused}");
     bed.git(&["config", "commit.gpgSign", "false"]);
     committed(trees.commit(&Files::new(), &message(), "c2", &bare).unwrap());
 }

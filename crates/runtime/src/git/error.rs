@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What to do about a signature that is not to be had.
-const UNLOCK: &str =
-    "unlock the signing key, or turn it off: `git config commit.gpgSign false`; then let the run go on";
+const UNLOCK: &str = "unlock the signing key, name another in `user.signingKey`, or turn it off: \
+                      `git config commit.gpgSign false`; then let the run go on";
 
 /// Why git could not do what the engine needs.
 #[derive(Debug, thiserror::Error)]
