@@ -45,11 +45,11 @@ impl Live {
         }
     }
 
-    /// Shows where the run is and what it has spent.
+    /// Shows where the run is and what it has spent; a narrow terminal cuts off what the others leave no room for.
     fn stand(&self, run: &RunId, program: &Program, state: &State) {
         let spent = words::spent(&state.used, &state.limits);
         let place = words::place(program, state);
-        self.head.set_message(format!("{run} · {place} · {spent}"));
+        self.head.set_message(format!("{place} · {spent} · {run}"));
     }
 }
 

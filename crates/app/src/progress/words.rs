@@ -9,6 +9,7 @@ use remand_kernel::program::{Program, Work};
 use remand_kernel::state::Used;
 use remand_kernel::{Command, Event, State, view};
 use remand_ledger::fact::{Check, NoteKind};
+use remand_runtime::checks;
 use remand_runtime::host::{News, TakenUp};
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ pub fn lines(news: &News<'_>) -> Vec<String> {
     let failed = |check: &&Check| !check.passed && check.tier.is_some() && check.phase != RowPhase::Review;
     for check in news.facts.checks.iter().filter(failed) {
         let of = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
-        let said = line::first(&check.snippet);
+        let said = line::one(checks::telling(&check.snippet));
         let said = if said.is_empty() { "no output" } else { &said };
         lines.push(format!("  {} failed: {said}", line::one(&format!("{}{of}", check.name))));
     }

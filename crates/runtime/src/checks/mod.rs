@@ -69,5 +69,6 @@ pub use readiness::{Leak, readiness};
 pub use recall::Recall;
 pub use run::{Context, Files, Progress, Which, run};
 pub use smoke::{hangs, has_runtime_signal, kept, loading, serving, smoke};
+pub use snippet::telling;
 pub use spec::{Action, BuiltIn, CheckSpec, Parser, Scope};
 pub use tool_version::Tools;

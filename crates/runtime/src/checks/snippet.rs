@@ -47,6 +47,14 @@ pub fn snippet(text: &str, interest: Interest) -> String {
     }
 }
 
+/// The one line of a snippet that tells most: the first that names a failure, or else the first that says anything.
+pub fn telling(snippet: &str) -> &str {
+    let from = first_failure(snippet).unwrap_or(0);
+    let says = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let line = snippet[from..].lines().find(says).unwrap_or_default();
+    line.trim_start_matches('…').trim()
+}
+
 /// The start of the first line that tells of a failure.
 fn first_failure(text: &str) -> Option<usize> {
     let start = FAILURES.iter().filter_map(|sign| text.find(sign)).min()?;
@@ -63,4 +71,21 @@ fn tail(text: &str) -> String {
 /// Text from an output, without what a terminal would obey; what a line was written over with is a line of its own.
 pub fn plain(bytes: &[u8]) -> String {
     clean(&String::from_utf8_lossy(bytes)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // EP-16
+    #[test]
+    fn the_telling_line_names_the_failure_and_is_never_a_mere_ellipsis() {
+        let verbose = "test_add (tests.Adds.test_add) ... ok\ntest_red (tests.Red.test_red) ... FAIL\n\n======\n\
+                       FAIL: test_red (tests.Red.test_red)\n------\nTraceback (most recent call last):\n";
+        assert_eq!(telling(verbose), "FAIL: test_red (tests.Red.test_red)");
+        let long = format!("{}{verbose}", "test_add ... ok\n".repeat(60));
+        assert_eq!(telling(&snippet(&long, Interest::FirstFailure)), "FAIL: test_red (tests.Red.test_red)");
+        assert_eq!(telling("…\n\n  3 of 4 went well\n"), "3 of 4 went well");
+        assert_eq!(telling("…\n"), "");
+    }
 }
