@@ -33,7 +33,12 @@ fn message(error: &serde_saphyr::Error) -> String {
         other => {
             let text = other.to_string();
             let line = text.lines().next().unwrap_or_default();
-            line.split(" at line ").next().unwrap_or_default().to_owned()
+            match line.split(" at line ").next().unwrap_or_default() {
+                "invalid u8" | "invalid u16" | "invalid u32" | "invalid u64" => {
+                    "a whole number is expected here, without a unit".to_owned()
+                }
+                line => line.to_owned(),
+            }
         }
     }
 }

@@ -94,6 +94,11 @@ fn what_is_missing_or_malformed_is_refused_with_its_place() {
         (entry("chmod: {path: a, mode: rwx}"), "`rwx` is no mode"),
         (entry("hang: false"), "only `true` makes sense here"),
         (entry("exit: 300"), "`300` is no exit code"),
+        (entry("service: {status: 429, retry-after: 2s}"), "a whole number is expected here, without a unit"),
+        (
+            "rehearsal: 1\ndispatches:\n  - {role: maker, round: x}\n".to_owned(),
+            "a whole number is expected here",
+        ),
         (entry("service: {status: 200}"), "`200` is no error of a service"),
         (entry("silent: true\n      - print: x"), "nothing happens after action 1"),
         (entry("exit: 1\n      - print: x"), "nothing happens after action 1"),
