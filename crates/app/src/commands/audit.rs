@@ -170,7 +170,7 @@ fn to_text(report: &AuditReport, expected: Option<Head>, ink: Ink) -> String {
     ));
     text.push_str(&indented(&quoted(&report.head), 2));
     if let Some(expected) = expected.filter(|_| report.is_sound()) {
-        text.push_str(&format!("it holds the {} that was quoted\n", amount::counted(expected.count, "row")));
+        text.push_str(&format!("what was quoted holds: {}\n", amount::counted(expected.count, "row")));
     }
     text
 }

@@ -190,7 +190,7 @@ fn a_process_left_behind_is_killed_and_the_network_is_closed() {
     });
     assert!(!alive, "the process lives on");
     let notes = place.reader().notes(&place.latest().run).expect("notes");
-    assert!(notes.iter().any(|note| note.text.contains("processes behind")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.text.contains(" behind; ")), "{notes:?}");
     let unenforced =
         notes.iter().any(|note| note.text.contains("not enforced") && note.text.contains("TCP connections"));
     if !unenforced {

@@ -432,7 +432,11 @@ impl Brief<'_> {
         }
         seen.notes.extend(surroundings::notes(self, ended));
         if ended.strays > 0 {
-            let text = format!("{} left {} processes behind; they were killed", self.title, ended.strays);
+            let left = match ended.strays {
+                1 => "a process behind; it was".to_string(),
+                strays => format!("{strays} processes behind; they were"),
+            };
+            let text = format!("{} left {left} killed", self.title);
             seen.notes.push(note(NoteKind::Warning, text));
         }
         Ok(seen)
