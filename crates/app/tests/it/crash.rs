@@ -32,7 +32,8 @@ fn die_at(play: Play, first: u64, again: Option<u64>, undisturbed: &Outcome) -> 
     let place = (play.place)();
     let begin = (play.begin)(&place);
     let deaths = Doomed { place: &place, begin: &begin, code: 0 }.die_at(first, again);
-    assert_eq!(outcome(&place), *undisturbed, "first at {first}, {deaths} deaths");
+    let whole = undisturbed.clone().with_interrupted(&place);
+    assert_eq!(outcome(&place), whole, "first at {first}, {deaths} deaths");
     let plan = place.home().join("runs").join(&place.latest().run.0).join("artifacts/plan@1.yaml");
     assert!(plan.is_file(), "first at {first}, {deaths} deaths: the artifacts are not laid out");
     deaths
@@ -95,7 +96,47 @@ fn what_an_agent_was_doing_when_the_engine_was_killed_is_undone_and_the_agent_di
     agents::let_go(&go);
     let ended = resumed.wait_with_output().expect("an end");
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
-    assert_eq!(outcome(&place), undisturbed(FEATURE).0);
+    assert_eq!(outcome(&place), undisturbed(FEATURE).0.with_interrupted(&place));
+}
+
+// CORE-04, CORE-11
+#[test]
+fn agents_that_die_with_the_engine_are_counted_once_each_at_a_cost_that_nobody_knows() {
+    let place = three_tasks::place();
+    let (go, rehearsal) = agents::waiting(&place);
+    let begin = three_tasks::arguments(&place, &rehearsal);
+    let mut engine = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let next = await_some("the next agent", || {
+            agents::started(&place).into_iter().map(|agent| agent.pid).find(|pid| !seen.contains(pid))
+        });
+        seen.push(next);
+        engine.kill().expect("killed");
+        engine.wait().expect("an end");
+        engine = place.start(&["resume"]);
+    }
+    await_some("the third agent", || {
+        agents::started(&place).into_iter().map(|agent| agent.pid).find(|pid| !seen.contains(pid))
+    });
+    engine.kill().expect("killed");
+    engine.wait().expect("an end");
+    // Before and after the commit that tells of the third one.
+    for point in [1, 2] {
+        assert!(deaths::survived(&place, &["resume"], Some(point)).is_none());
+    }
+    agents::let_go(&go);
+    let resumed = place.remand(&["resume"]);
+    assert_eq!(resumed.code, 0, "{resumed:?}");
+    let (reader, run) = (place.reader(), place.latest().run);
+    let rows = reader.dispatches(&run).expect("dispatches");
+    let dead = rows.iter().filter(|row| row.command.contains('~') && row.task.as_deref() == Some("task-1"));
+    let dead: Vec<_> = dead.map(|row| (row.tokens, row.money)).collect();
+    assert_eq!(dead, [(None, None); 3]);
+    let whole = undisturbed(FEATURE).0.with_interrupted(&place);
+    assert_eq!(outcome(&place), whole);
+    let costs = place.remand(&["costs"]).out;
+    assert!(costs.contains('≥'), "{costs}");
 }
 
 // CORE-11, CORE-17
@@ -120,6 +161,10 @@ fn a_signal_makes_the_engine_leave_with_its_agents_and_the_run_goes_on_later_wit
         agents::let_go(&go);
         let resumed = place.remand(&["resume"]);
         assert_eq!(resumed.code, 0, "{signal}: {resumed:?}");
+        let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+        let taken =
+            rows.iter().filter(|row| row.command.contains('~') && row.task.as_deref() == Some("task-1"));
+        assert_eq!(taken.count(), 1, "{signal}: told twice");
         let whole = undisturbed(FEATURE).0.with_interrupted(&place);
         assert_eq!(outcome(&place), whole, "{signal}");
     }

@@ -52,7 +52,7 @@ pub fn run(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
 }
 
 /// What a finished run comes to, without clocks and ids, and without the order in which tasks beside each other ended.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     ended: Option<String>,
     confidence: String,

@@ -17,6 +17,10 @@ const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, vis
 const ENDED: &str =
     "SELECT failure FROM dispatches WHERE driver = ?1 AND ended_by IS NOT NULL ORDER BY ended_by DESC";
 
+/// See `interrupted` for the names.
+const INTERRUPTIONS: &str =
+    "SELECT count(*) FROM dispatches WHERE run = ?1 AND substr(command, 1, length(?2) + 1) = ?2 || '~'";
+
 /// How a dispatch or an operation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DispatchStatus {
@@ -105,6 +109,22 @@ impl Reader {
     pub fn dispatch(&self, run: &RunId, command: &str) -> Result<Option<DispatchRow>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM dispatches WHERE run = ?1 AND command = ?2");
         Ok(self.rows(&sql, (run, command), decode)?.into_iter().next())
+    }
+
+    /// How many agents that began with a command were interrupted, as far as the journal tells.
+    pub fn interruptions(&self, run: &RunId, command: &str) -> Result<u64, LedgerError> {
+        self.tables(|conn| {
+            let count =
+                conn.prepare_cached(INTERRUPTIONS)?.query_row((run, command), |row| row.get::<_, Whole>(0));
+            Ok(count?.0)
+        })
+    }
+
+    /// The dispatches of a run of which nobody told yet what they used, in the order of issue: they are under way, or were
+    /// cancelled and have not come to their end.
+    pub fn untold_dispatches(&self, run: &RunId) -> Result<Vec<String>, LedgerError> {
+        let sql = "SELECT command FROM dispatches WHERE run = ?1 AND time IS NULL ORDER BY seq, n";
+        self.rows(sql, [run], |row| row.get(0))
     }
 
     /// How many of a driver's dispatches that ended last, over all runs, failed by the environment, without one between

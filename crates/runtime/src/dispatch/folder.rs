@@ -35,7 +35,12 @@ impl Folder {
     }
 
     fn root_of(job: &Job, command: &str) -> PathBuf {
-        job.site.folder().join(DISPATCHES).join(command)
+        Folder::of(&job.site.folder(), command)
+    }
+
+    /// Where it is in the folder of its run.
+    pub fn of(run: &Path, command: &str) -> PathBuf {
+        run.join(DISPATCHES).join(command)
     }
 
     /// Tells where the session of an attempt is, until the next one begins.

@@ -7,6 +7,7 @@ mod expected;
 mod folder;
 mod guard;
 mod inputs;
+mod mark;
 mod prompt;
 mod report;
 mod round;
@@ -31,6 +32,7 @@ use crate::rehearsal::DispatchInfo;
 use crate::submission::Terms;
 use crate::workshop::{Job, LaneTree, Trouble};
 use folder::Folder;
+use mark::Mark;
 use prompt::Prompt;
 use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
@@ -51,6 +53,7 @@ use unseen::Unseen;
 
 pub use guard::{Permit, is_test};
 pub use inputs::{content, document, parsed, task_files as tasks_as_files};
+pub use mark::begun;
 pub use session::forget_sessions;
 pub use surroundings::AGENT;
 pub use warm_start::LEFT;
@@ -116,7 +119,7 @@ fn perform(brief: &mut Brief<'_>, reader: &Reader) -> Result<Ending, Trouble> {
             return Err(trouble);
         }
         let unseen = Unseen::take_away(brief)?;
-        let ran = run_or_begin_anew(brief, &mut facts);
+        let ran = run_or_begin_anew(brief, reader, &mut facts);
         (ran, unseen.put_back(&brief.title))
     };
     let (ended, ear) = ran?;
@@ -334,8 +337,12 @@ fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Ve
 }
 
 /// Runs the agent; one that could not take up the session that it was to go on with begins anew.
-fn run_or_begin_anew(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(Ended, Ear), Trouble> {
-    let (ended, ear) = run(brief)?;
+fn run_or_begin_anew(
+    brief: &mut Brief<'_>,
+    reader: &Reader,
+    facts: &mut Facts,
+) -> Result<(Ended, Ear), Trouble> {
+    let (ended, ear) = run(brief, reader)?;
     let is_other = brief.session.take_if(|session| ear.session().as_ref() != Some(&session.id)).is_some();
     let did_nothing = matches!(ended.exit, Exit::Code(_)) && !ear.ended && ear.output().is_none();
     if !is_other || !did_nothing {
@@ -345,15 +352,17 @@ fn run_or_begin_anew(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(Ended,
     facts.notes.push(note(NoteKind::Warning, text));
     brief.prompt.clone_from(&brief.whole_prompt);
     std::fs::write(brief.folder.prompt(), &brief.prompt)?;
-    run(brief)
+    run(brief, reader)
 }
 
 /// Starts the agent in its sandbox and waits for its end.
-fn run(brief: &Brief<'_>) -> Result<(Ended, Ear), Trouble> {
+fn run(brief: &Brief<'_>, reader: &Reader) -> Result<(Ended, Ear), Trouble> {
     let process = surroundings::process(brief)?;
     let ear = Arc::new(Mutex::new(Ear::new(&brief.driver.rules())));
     let listening = Arc::clone(&ear);
+    let mark = Mutex::new(Mark::leave(brief.job, &brief.folder, reader)?);
     let watch: Watch = Arc::new(move |stream, line: &[u8]| {
+        mark.lock().unwrap_or_else(PoisonError::into_inner).touch();
         let mut ear = listening.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
             Stream::Stdout => ear.line(line),

@@ -3,7 +3,7 @@
 use super::message::Reply;
 use remand_kernel::ids::CommandId;
 use remand_kernel::{Command, Program, State};
-use remand_ledger::RunId;
+use remand_ledger::{Millis, RunId};
 use std::sync::Arc;
 
 /// A command of a run with what was known when it was given.
@@ -24,6 +24,17 @@ pub enum Issue {
     Again,
 }
 
+/// An agent that began with a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    pub command: CommandId,
+    /// The how-manieth of the command, after those of whose interruption the journal told when it began.
+    pub nth: u64,
+    pub at: Millis,
+    /// Its last sign of life.
+    pub seen: Millis,
+}
+
 /// Carries commands out. Nothing in here decides where a run goes.
 ///
 /// None of it keeps the host waiting but `take_over`, which comes before a run goes on, and `settle`. What is told of
@@ -40,6 +51,11 @@ pub trait Effects {
 
     /// Another process drove this run and is gone: ends whatever that one left running.
     fn take_over(&mut self, run: &RunId);
+
+    /// The agent that a process which drove the run started last for a command of it, if there was one.
+    fn begun(&self, _run: &RunId, _command: &str) -> Option<Begun> {
+        None
+    }
 
     /// The order cancels what that other process had begun: undoes it.
     fn clear_away(&mut self, order: &Order<'_>, id: CommandId);

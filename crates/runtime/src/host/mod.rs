@@ -4,6 +4,7 @@
 //! inbox goes into one commit, whichever runs it belongs to.
 
 mod at_work;
+mod died;
 mod driven;
 mod effects;
 pub mod faults;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-pub use effects::{Effects, Issue, Order};
+pub use effects::{Begun, Effects, Issue, Order};
 pub use message::{Ending, Reply};
 pub use watch::{News, TakenUp, Unwatched, Watch};
 
@@ -154,8 +155,13 @@ impl<E: Effects> Host<E> {
 
     /// Takes over a run from the ledger, and issues again what is open.
     pub fn resume(&mut self, run: &RunId) -> Result<(), HostError> {
-        let Replayed { state, open, unanswered, .. } = self.take_over(run)?;
-        let is_over = state.end().is_some();
+        let mut replayed = self.take_over(run)?;
+        let is_over = replayed.state.end().is_some();
+        // Nothing comes after the end of a run before all is done that belongs to it.
+        if !is_over {
+            self.tell_of_the_dead(run, &mut replayed)?;
+        }
+        let Replayed { state, open, unanswered, .. } = replayed;
         if let Some(driven) = self.runs.get_mut(run) {
             driven.state = Some(Box::new(state));
         }

@@ -11,7 +11,7 @@ mod tree;
 mod under_way;
 
 use crate::git::RunTrees;
-use crate::host::{Effects, Ending, Issue, Order, Reply};
+use crate::host::{Begun, Effects, Ending, Issue, Order, Reply};
 use crate::process::{Cancel, kill_marked};
 use crate::{dispatch, operations, papers};
 use remand_kernel::ids::CommandId;
@@ -196,6 +196,10 @@ impl Effects for Workshop {
 
     fn take_over(&mut self, run: &RunId) {
         kill_marked(&run.0);
+    }
+
+    fn begun(&self, run: &RunId, command: &str) -> Option<Begun> {
+        dispatch::begun(&self.settings.home.run(run), command)
     }
 
     fn clear_away(&mut self, order: &Order<'_>, id: CommandId) {

@@ -45,7 +45,9 @@ fn outcome(place: &Place) -> Outcome {
     let plain = |text: String| text.replace(&row.run.0, "RUN");
     let names = place.git(&["ls-tree", "-r", "--name-only", &row.branch]);
     let content = |name: &str| plain(place.git(&["show", &format!("{}:{name}", row.branch)]));
-    let dispatches = reader.dispatches(&row.run).expect("dispatches");
+    let mut dispatches = reader.dispatches(&row.run).expect("dispatches");
+    // Those that died with the engine.
+    dispatches.retain(|row| !row.command.contains('~'));
     let operations = reader.operations(&row.run).expect("operations");
     Outcome {
         ended: row.ended.clone(),
