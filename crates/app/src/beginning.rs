@@ -175,16 +175,21 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
             config::Mode::Autonomous => Mode::Autonomous,
         },
         subject: text.id.digest(),
-        limits: Limits {
-            money: config.limits.money,
-            tokens: config.limits.tokens,
-            time: config.limits.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
-            dispatches: config.limits.dispatches,
-        },
+        limits: limits(config),
         ..Start::default()
     };
     let start = inherited.into_start(start);
     Ok(Beginning { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
+}
+
+/// The limits of a run as the kernel counts them.
+pub fn limits(config: &config::Config) -> Limits {
+    Limits {
+        money: config.limits.money,
+        tokens: config.limits.tokens,
+        time: config.limits.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+        dispatches: config.limits.dispatches,
+    }
 }
 
 fn blob(bytes: Vec<u8>) -> Blob {

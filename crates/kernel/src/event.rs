@@ -161,6 +161,8 @@ pub enum Grants {
     Everything,
     /// As much again of the limit that was asked about.
     AskedFor,
+    /// So much of the limit that was asked about, which is the limit from here on.
+    Amount(u64),
 }
 
 /// What one command used.

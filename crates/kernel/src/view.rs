@@ -96,6 +96,9 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
     }
 }
 
+/// What the reason of a hold at a limit begins with.
+const LIMIT: &str = "the limit on ";
+
 impl RulingView {
     /// The ruling in one line.
     pub fn line(&self) -> String {
@@ -103,7 +106,10 @@ impl RulingView {
             Some(task) => format!("{}[{task}]", self.phase),
             None => self.phase.clone(),
         };
-        line.push_str(&format!(": {} → {}", self.signal, self.action));
+        // Who is kept from beginning by a limit is not somebody without a result.
+        let is_limit = self.rule == "hold" && self.why.starts_with(LIMIT);
+        let signal = if is_limit { "limit reached" } else { &self.signal };
+        line.push_str(&format!(": {signal} → {}", self.action));
         if self.action == "next"
             && let Some(target) = &self.target
         {
@@ -194,7 +200,7 @@ fn why(program: &Program, why: &Why) -> String {
         Why::BelowQuorum { have, need } => format!("{have} of at least {need} members came back"),
         Why::SameInputs => "nothing that it read has changed, and nothing is addressed to it".to_string(),
         Why::Autonomous => "the run is autonomous, so the default is taken and recorded".to_string(),
-        Why::Limit { limit } => format!("the limit on {limit} is reached"),
+        Why::Limit { limit } => format!("{LIMIT}{limit} is reached"),
         Why::Human { by, note } if note.is_empty() => format!("{by} decided"),
         Why::Human { by, note } => format!("{by} decided: {note}"),
         Why::Supposed => "it is supposed".to_string(),

@@ -4,6 +4,7 @@ use crate::dispatch::document;
 use crate::papers;
 use crate::pinned::Pinned;
 use remand_kernel::ids::FlagId;
+use remand_kernel::signal::Failure;
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{DispatchRow, GateKind, GateRow};
 use remand_ledger::{LedgerError, Reader};
@@ -65,7 +66,11 @@ fn summaries(dispatches: &[DispatchRow], gate: &GateRow) -> Vec<String> {
         .filter_map(|row| {
             let summary = row.summary.as_deref().filter(|summary| !summary.is_empty())?;
             let item = row.item.as_deref().map_or_else(String::new, |item| format!(" ({item})"));
-            Some(format!("{}{item}: {summary}", row.role))
+            let told = match row.failure.as_deref() == Some(Failure::OverBudget.name()) {
+                true => format!("stopped at the limit on {summary}; whoever goes on begins anew"),
+                false => summary.to_string(),
+            };
+            Some(format!("{}{item}: {told}", row.role))
         })
         .collect()
 }

@@ -1,14 +1,17 @@
 //! `remand answer`: answers a question, and goes on with the run if nobody else drives it.
 
 use super::Context;
+use crate::beginning;
 use crate::cli;
 use crate::driving::{self, Fate};
 use crate::exit::{Exit, Failure, print, print_json, tell};
 use crate::workplace::{Workplace, of_ledger};
 use remand_kernel::Event;
+use remand_kernel::event::{Grants, Limits};
 use remand_ledger::query::{GateRow, RequestFate};
 use remand_ledger::{Reader, RunId};
 use remand_runtime::clock;
+use remand_runtime::config::Flag;
 use remand_runtime::host::HostError;
 use remand_runtime::lock::LockError;
 use serde_json::json;
@@ -27,6 +30,9 @@ pub struct Args {
     /// Something that the question also asks, such as `prototype`
     #[arg(long = "set", value_name = "FLAG")]
     pub flags: Vec<String>,
+    /// With `go-on` at a limit: the limit from here on, such as 2h, 500k or 2.50
+    #[arg(long, value_name = "AMOUNT")]
+    pub grant: Option<String>,
     /// Only record the answer; `remand resume` goes on later
     #[arg(long)]
     pub park: bool,
@@ -42,8 +48,12 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         let what = format!("`{}` is not offered by this gate", args.option);
         return Err(Failure::user(what, format!("answer with one of {}", options.join(", "))));
     }
+    let grants = match &args.grant {
+        Some(amount) => granted(context, &gate, &args.option, amount)?,
+        None => Grants::AskedFor,
+    };
     let event = match driving::answered(&gate, &args.option, &note)? {
-        Event::Answered { id, option, by, note, grants, .. } => {
+        Event::Answered { id, option, by, note, .. } => {
             let flags = args.flags.iter().map(|flag| (flag.clone(), true)).collect();
             Event::Answered { id, option, by, note, flags, grants }
         }
@@ -68,6 +78,28 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     hand_in(context, &workplace, &gate.run, &event, "see `remand gates`")
+}
+
+/// What is granted at a limit, written as in the configuration.
+fn granted(context: &Context<'_>, gate: &GateRow, option: &str, amount: &str) -> Result<Grants, Failure> {
+    let limit = gate.limit().filter(|_| option == "go-on").unwrap_or_default();
+    let key = format!("limits.{limit}");
+    let flags = vec![Flag { name: "--grant".to_string(), key, value: amount.to_string() }];
+    let set = |pick: fn(&Limits) -> Option<u64>| -> Result<Option<u64>, Failure> {
+        Ok(pick(&beginning::limits(&Workplace::open(context, flags)?.config)))
+    };
+    let amount = match limit {
+        Limits::DISPATCHES => set(|limits| limits.dispatches)?,
+        Limits::TOKENS => set(|limits| limits.tokens)?,
+        Limits::TIME => set(|limits| limits.time)?,
+        Limits::MONEY => set(|limits| limits.money)?,
+        _ => None,
+    };
+    let not_here = || {
+        let what = "`--grant` goes with `go-on` at a limit that is reached, and this is none".to_string();
+        Failure::user(what, "answer without it")
+    };
+    amount.map(Grants::Amount).ok_or_else(not_here)
 }
 
 /// Hands in what a human did, and goes on with the run if nobody else drives it.

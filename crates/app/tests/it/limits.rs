@@ -92,7 +92,10 @@ fn go_on_at_one_limit_lifts_no_other() {
     let gate = place.remand(&["gates", "--json"]);
     let gate: Value = serde_json::from_str(&gate.out).expect("JSON");
     let does = &gate["gates"][0]["answers"][0]["does"];
-    assert_eq!(does, "goes on with as much again of the limit on dispatches, and of no other");
+    let again = "goes on with as much again of the limit on dispatches, and of no other; `--grant AMOUNT` sets another";
+    assert_eq!(does, again);
+    let figures = &gate["gates"][0]["context"][0];
+    assert_eq!(figures, "used so far: 1; the limit is 1, each time it is let go on");
 
     let shown = place.remand(&["answer", "latest", "go-on"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
@@ -127,6 +130,24 @@ fn an_agent_at_work_is_stopped_at_the_limit_on_time_and_a_human_is_asked() {
     let dispatches = place.reader().dispatches(&run).expect("dispatches");
     let stopped = dispatches.first().map(|row| (row.failure.as_deref(), row.detail.as_deref()));
     assert_eq!(stopped, Some((Some("over-budget"), Some("time"))), "{dispatches:?}");
+    assert_eq!(place.remand(&["audit"]).code, 0);
+}
+
+// CORE-07
+#[test]
+fn a_limit_that_is_too_small_for_an_agent_is_raised_with_the_answer() {
+    let place = Place::configured(TRIVIAL);
+    let shown = place.quick(&Script::quick(), &["--budget-time", "1ms"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    for (option, amount) in [("go-on", "5 parsecs"), ("stop", "1h")] {
+        let refused = place.remand(&["answer", "latest", option, "--grant", amount]);
+        assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
+    }
+    let shown = place.remand(&["answer", "latest", "go-on", "--grant", "1h"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(place.latest().limits.time, Some(3_600_000));
+    let log = place.remand(&["log", "latest"]).out;
+    assert!(log.contains("limit reached → hold"), "{log}");
     assert_eq!(place.remand(&["audit"]).code, 0);
 }
 

@@ -102,6 +102,10 @@ impl Stepper<'_> {
             HoldCause::Limit { limit } => {
                 match grants {
                     Grants::AskedFor => self.grant(&limit),
+                    Grants::Amount(amount) => {
+                        self.grant(&limit);
+                        self.set_limit(&limit, amount);
+                    }
                     Grants::Everything => self.state.granted = self.state.used,
                 }
                 self.issue_held();

@@ -208,6 +208,18 @@ impl Stepper<'_> {
         }
     }
 
+    /// Sets a limit of the run that can be set.
+    pub(super) fn set_limit(&mut self, limit: &str, amount: u64) {
+        let limits = &mut self.state.limits;
+        match limit {
+            Limits::DISPATCHES => limits.dispatches = Some(amount),
+            Limits::TOKENS => limits.tokens = Some(amount),
+            Limits::TIME => limits.time = Some(amount),
+            Limits::MONEY => limits.money = Some(amount),
+            _ => {}
+        }
+    }
+
     pub(super) fn hold_for_limit(&mut self, lane: Lane, at: usize, limit: &str) {
         self.desk_mut(lane).seats[at].progress = Progress::Held;
         self.hold(lane, HoldCause::Limit { limit: String::from(limit) });

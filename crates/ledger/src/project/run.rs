@@ -12,13 +12,14 @@ use rusqlite::params;
 
 const OPEN: &str = "INSERT INTO runs (run, workflow, subject, request, slug, mode, base, branch, pinned, version,
     created_at, updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
-    limit_dispatches, limit_money, limit_tokens, limit_time, file)
+    file)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, 'running', '', NULL, 'high', 'green', 0, 0, 0, 0, 0,
-    ?13, ?14, ?15, ?16, ?17)";
+    ?13)";
 
 const UPDATE: &str =
     "UPDATE runs SET updated_at = ?2, seq = ?3, stage = ?4, place = ?5, ended = ?6, confidence = ?7,
-    risk = ?8, dispatches = ?9, money = ?10, unpriced = ?11, tokens = ?12, time = ?13 WHERE run = ?1";
+    risk = ?8, dispatches = ?9, money = ?10, unpriced = ?11, tokens = ?12, time = ?13,
+    limit_dispatches = ?14, limit_money = ?15, limit_tokens = ?16, limit_time = ?17 WHERE run = ?1";
 
 impl Projection<'_> {
     pub(super) fn run(&self) -> Result<(), Fault> {
@@ -26,7 +27,7 @@ impl Projection<'_> {
             self.opened()?;
         }
         let (program, state) = (self.lived.program, self.lived.state);
-        let used = &state.used;
+        let (used, limits) = (&state.used, &state.limits);
         self.conn.prepare_cached(UPDATE)?.execute(params![
             self.lived.run,
             self.placed.at,
@@ -41,6 +42,10 @@ impl Projection<'_> {
             whole(used.unpriced),
             whole(used.tokens),
             whole(used.time),
+            limits.dispatches.map(whole),
+            limits.money.map(whole),
+            limits.tokens.map(whole),
+            limits.time.map(whole),
         ])?;
         Ok(())
     }
@@ -50,7 +55,6 @@ impl Projection<'_> {
             return Err(LedgerError::NotOpened { run: self.lived.run.clone() }.into());
         };
         let (program, state) = (self.lived.program, self.lived.state);
-        let limits = &state.limits;
         self.conn.prepare_cached(OPEN)?.execute(params![
             self.lived.run,
             program.name,
@@ -64,10 +68,6 @@ impl Projection<'_> {
             opened.version,
             self.placed.at,
             self.placed.seq,
-            limits.dispatches.map(whole),
-            limits.money.map(whole),
-            limits.tokens.map(whole),
-            limits.time.map(whole),
             opened.file,
         ])?;
         Ok(())

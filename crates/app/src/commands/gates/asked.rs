@@ -29,7 +29,8 @@ impl<'g> Asked<'g> {
     pub fn read(reader: &Reader, gate: &'g GateRow, open: &'g [GateRow]) -> Result<Asked<'g>, Failure> {
         let run = reader.run(&gate.run.0).map_err(|error| of_ledger(&error))?;
         let findings = reader.findings(&gate.run).map_err(|error| of_ledger(&error))?;
-        let context = question::context(reader, gate).map_err(|error| of_ledger(&error))?;
+        let mut context: Vec<String> = figures(&run, gate.limit()).into_iter().collect();
+        context.extend(question::context(reader, gate).map_err(|error| of_ledger(&error))?);
         Ok(Asked { gate, open, run, findings: tally(&findings), context })
     }
 
@@ -114,12 +115,27 @@ impl<'g> Asked<'g> {
     }
 }
 
+/// What was used of a limit that is asked about.
+fn figures(run: &RunRow, limit: Option<&str>) -> Option<String> {
+    let (used, limits) = (&run.used, &run.limits);
+    let (used, limit) = match limit? {
+        Limits::DISPATCHES => (amount::grouped(used.dispatches), amount::grouped(limits.dispatches?)),
+        Limits::TOKENS => (amount::grouped(used.tokens), amount::grouped(limits.tokens?)),
+        Limits::TIME => (amount::time(used.time), amount::time(limits.time?)),
+        Limits::MONEY => (amount::money(used.money), amount::money(limits.money?)),
+        _ => return None,
+    };
+    Some(format!("used so far: {used}; the limit is {limit}, each time it is let go on"))
+}
+
 /// What an option does, for somebody who has never seen the workflow; of a hold at a limit, what it grants.
 fn does(option: &str, action: Option<&str>, limit: Option<&str>) -> String {
     let Some(action) = action else {
         return match (option, limit) {
             ("go-on", Some(limit @ (Limits::DISPATCHES | Limits::TOKENS | Limits::TIME | Limits::MONEY))) => {
-                format!("goes on with as much again of the limit on {limit}, and of no other")
+                format!(
+                    "goes on with as much again of the limit on {limit}, and of no other; `--grant AMOUNT` sets another"
+                )
             }
             ("go-on", Some(Limits::UNTOLD | Limits::UNPRICED)) => {
                 "goes on with what is unknown so far, and lifts no limit".to_string()
@@ -169,7 +185,10 @@ mod tests {
     #[test]
     fn what_goes_on_past_a_limit_says_how_far() {
         let does = |limit| does("go-on", None, Some(limit));
-        assert_eq!(does(Limits::MONEY), "goes on with as much again of the limit on money, and of no other");
+        assert_eq!(
+            does(Limits::MONEY),
+            "goes on with as much again of the limit on money, and of no other; `--grant AMOUNT` sets another"
+        );
         assert_eq!(does(Limits::UNTOLD), "goes on with what is unknown so far, and lifts no limit");
         assert_eq!(does("an agent's own budget"), "goes on with the run");
     }

@@ -539,7 +539,7 @@ fn each_kind_of_failure_has_its_remedy() {
 fn a_dispatch_that_ran_into_a_limit_of_its_own_asks_a_human_and_does_not_fail_the_run() {
     let mut run = limited(Limits::default());
     fails(&mut run, Failure::OverBudget, 0, Usage::default());
-    assert_eq!(run.last(), "implement: no-result → hold: a human is asked");
+    assert_eq!(run.last(), "implement: limit reached → hold: a human is asked");
 }
 
 // EP-25
