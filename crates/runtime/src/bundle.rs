@@ -11,8 +11,10 @@ use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
 use remand_kernel::state::FiledStatus;
 use remand_ledger::fact::NoteKind;
-use remand_ledger::query::{CheckFilter, CheckRow, FindingRow, NoteRow, RunRow, RunStage};
-use remand_ledger::{LedgerError, Reader, RunId};
+use remand_ledger::query::{
+    CheckFilter, CheckRow, DispatchRow, FindingRow, JournalRow, NoteRow, RunRow, RunStage,
+};
+use remand_ledger::{LedgerError, Millis, Reader, RunId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -41,7 +43,7 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     let lowered = lowered(reader, run)?;
     page.confidence(&row, &findings, &notes, &lowered);
     page.tasks(reader, run, &checks)?;
-    page.reviews(&checks);
+    page.reviews(reader, run, &checks)?;
     page.criteria(&checks);
     page.blast_radius(reader, run, &notes)?;
     page.known_issues(&findings);
@@ -169,7 +171,7 @@ impl Page {
         Ok(())
     }
 
-    fn reviews(&mut self, checks: &[CheckRow]) {
+    fn reviews(&mut self, reader: &Reader, run: &RunId, checks: &[CheckRow]) -> Result<(), LedgerError> {
         self.section("Reviews");
         let mut reviews: Vec<&CheckRow> = checks.iter().filter(|row| row.verdict.is_some()).collect();
         let together =
@@ -178,7 +180,7 @@ impl Page {
         reviews
             .sort_by_key(|row| (rounds.iter().position(|round| *round == together(row)), row.name.clone()));
         if reviews.is_empty() {
-            return self.line("None.");
+            return self.verdicts(&reader.dispatches(run)?);
         }
         self.line("| review | round | verdict | gravest | summary |\n| --- | --- | --- | --- | --- |");
         for row in reviews {
@@ -191,6 +193,29 @@ impl Page {
                 cell(first_line(&row.snippet))
             ));
         }
+        Ok(())
+    }
+
+    /// What reviewers said whose reviews are no rows of evidence.
+    fn verdicts(&mut self, dispatches: &[DispatchRow]) -> Result<(), LedgerError> {
+        let mut reviews =
+            dispatches.iter().filter(|row| row.role.contains("review") && row.says.is_some()).peekable();
+        if reviews.peek().is_none() {
+            self.line("None.");
+            return Ok(());
+        }
+        self.line("| phase | by | round | verdict | summary |\n| --- | --- | --- | --- | --- |");
+        for row in reviews {
+            self.line(format!(
+                "| {} | {} | {} | {} | {} |",
+                cell(&row.phase),
+                cell(&row.role),
+                row.visit,
+                cell(row.says.as_deref().unwrap_or_default()),
+                cell(first_line(row.summary.as_deref().unwrap_or_default()))
+            ));
+        }
+        Ok(())
     }
 
     fn criteria(&mut self, checks: &[CheckRow]) {
@@ -287,6 +312,7 @@ impl Page {
             return Ok(());
         }
         self.section("Gates");
+        let journal = reader.journal(run, 0)?;
         for gate in gates {
             let answer = match (&gate.option, gate.auto) {
                 (Some(option), true) => format!("{option}, the default, without asking"),
@@ -295,7 +321,10 @@ impl Page {
                     let note = gate.note.as_deref().filter(|note| !note.is_empty());
                     format!("{option}, by {by}{}", note.map_or_else(String::new, |note| format!(": {note}")))
                 }
-                (None, _) => "not answered".to_string(),
+                (None, _) => match gate.withdrawn_at {
+                    Some(at) => withdrawn(&journal, at),
+                    None => "not answered".to_string(),
+                },
             };
             self.line(format!("- {}: {} → {}", cell(&gate.phase), cell(&gate.question), cell(&answer)));
         }
@@ -331,7 +360,15 @@ impl Page {
                 | RunStage::Stopped
                 | RunStage::Cancelled,
             ) => {
-                self.line("Nothing was committed; `remand clean` removes what is left of a run that is over.")
+                self.line(match row.file {
+                    None => "Nothing was committed; `remand clean` removes what is left of a run that is over.".to_string(),
+                    // Papers and the tracker are brought along while it works.
+                    Some(_) => format!(
+                        "The run committed no result. What it wrote down on the way is on its branch, if anything: \
+                         `git branch -D {}` discards it.",
+                        row.branch
+                    ),
+                });
             }
         }
         Ok(())
@@ -385,6 +422,17 @@ impl Page {
         ));
         Ok(())
     }
+}
+
+/// Why a gate went without an answer.
+fn withdrawn(journal: &[JournalRow], at: Millis) -> String {
+    let taken_back = journal.iter().filter(|row| row.at == at).find_map(|row| match &row.event {
+        Event::RolledBack { to, by, reason, .. } => {
+            Some(format!("taken back to round {to} by {by}: {reason}"))
+        }
+        _ => None,
+    });
+    taken_back.unwrap_or_else(|| "withdrawn: the run went on without an answer".to_string())
 }
 
 fn issue(finding: &FindingRow) -> String {

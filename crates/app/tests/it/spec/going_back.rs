@@ -121,6 +121,12 @@ fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
     assert_eq!(board(&place).rows().len(), 2);
     let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "all of it"]);
     assert_eq!(shown.code, 5, "{shown:?}");
+    // EP-23
+    let evidence = place.remand(&["evidence", "latest"]).out;
+    for part in ["taken back to round 1 by ", ": all of it", "| spec-reviewer |"] {
+        assert!(evidence.contains(part), "{part}: {evidence}");
+    }
+    assert!(!evidence.contains("Nothing was committed"), "{evidence}");
     for round in ["round_001_rolled_back_1", "round_002_rolled_back_1"] {
         assert!(paper(&place, &format!("{round}/engineer.md")).contains("Three tries."), "{round}");
     }
