@@ -326,13 +326,20 @@ pub fn bound(program: &Program, mode: Mode) -> String {
     let worst = |tasks: u16| {
         let bound = remand_workflow::explore::bound(program, &[("tasks", tasks)]).ok()?;
         Some(match mode {
-            Mode::Autonomous => bound.autonomous.dispatches,
-            Mode::Interactive => bound.interactive.dispatches,
+            Mode::Autonomous => bound.autonomous,
+            Mode::Interactive => bound.interactive,
         })
     };
+    let words = |worst: remand_workflow::explore::bound::Worst| {
+        format!("{} ({} with all retries)", worst.dispatches, worst.with_retries)
+    };
     match (worst(1), worst(3)) {
-        (Some(one), Some(three)) if one == three => format!("at most {one} dispatches"),
-        (Some(one), Some(three)) => format!("at most {one} dispatches for one task, {three} for three"),
+        (Some(one), Some(three)) if one.dispatches == three.dispatches => {
+            format!("at most {} dispatches, {} with all retries", one.dispatches, one.with_retries)
+        }
+        (Some(one), Some(three)) => {
+            format!("at most {} dispatches for one task, {} for three", words(one), words(three))
+        }
         (None, _) | (_, None) => "its worst case is too large to be counted through".to_string(),
     }
 }
