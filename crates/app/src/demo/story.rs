@@ -5,7 +5,7 @@ use crate::progress::Stop;
 use remand_kernel::event::{Event, Outcome};
 use remand_kernel::finding::Severity;
 use remand_kernel::ids::PhaseId;
-use remand_kernel::program::Work;
+use remand_kernel::program::{Program, Work};
 use remand_kernel::ruling::{Rule, Ruling, Verdict};
 use remand_kernel::view;
 use remand_ledger::fact::NoteKind;
@@ -76,8 +76,9 @@ impl Story {
             self.say(&format!("  {place:<24} {}{stands}", shown.signal));
             return;
         }
-        self.caught += 1;
-        self.say(&format!("\n✗ {place:<24} {}", shown.signal));
+        let mark = if is_wanted(news.program, ruling) { ' ' } else { '✗' };
+        self.caught += usize::from(mark == '✗');
+        self.say(&format!("\n{mark} {place:<24} {}", shown.signal));
         for line in evidence(news, ruling.phase) {
             self.say(&format!("    {line}"));
         }
@@ -92,6 +93,17 @@ impl Story {
             None => shown.action.clone(),
         };
         self.say(&format!("  ↩ {to}\n"));
+    }
+}
+
+/// Tells whether work goes back although nothing is wrong with it: a human says so, or an operation did what it is for.
+fn is_wanted(program: &Program, ruling: &Ruling) -> bool {
+    match &program.phase(ruling.phase).work {
+        Work::Ask { .. } => true,
+        Work::Operation { operation, .. } => {
+            program.operation(*operation).results.first() == Some(&ruling.signal)
+        }
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } => false,
     }
 }
 
