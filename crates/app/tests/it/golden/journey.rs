@@ -206,7 +206,7 @@ fn json_is_pure_and_has_its_keys() {
         (&["evidence", "--verify", &folder], &["sound", "manifest"]),
         (&["gates"], &["gates"]),
         (&["gates", "--all"], &["run", "gates"]),
-        (&["resume"], &["runs"]),
+        (&["resume"], &["runs", "waiting"]),
         (&["audit"], &["sound", "head", "compared", "parts", "problems"]),
         (&["clean", "--dry-run"], &["removed", "bytes", "runs"]),
         (&["doctor"], &["health", "lines"]),
