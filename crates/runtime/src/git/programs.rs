@@ -88,7 +88,7 @@ impl Programs {
         if let Some(named) = known.get(git_dir) {
             return Ok(Arc::clone(named));
         }
-        let place = Place::objects(git_dir);
+        let place = Place::objects(git_dir).without_work_tree();
         let asked = ["config", "-z", "--get-regexp", NAMING];
         let answer = git(&place, asked).answer()?;
         let named = match answer.code {
