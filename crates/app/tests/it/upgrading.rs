@@ -40,7 +40,7 @@ fn every_command_works_on_a_ledger_of_an_older_format() {
         (&["issues"], 0),
         (&["audit"], 0),
         (&["clean", "--dry-run"], 0),
-        (&["resume"], 0),
+        (&["resume"], 5),
         (&["resume", &run], 5),
         (&["answer", &run, "go-on"], 0),
     ];
