@@ -8,6 +8,7 @@ pub mod report;
 pub mod scale;
 
 mod answers;
+mod beside;
 mod place;
 mod sample;
 mod system;
