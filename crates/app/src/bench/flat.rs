@@ -1,7 +1,7 @@
 //! Whether the last of very many steps costs what the first did.
 
-use super::beside::{Beside, size_of};
 use super::place::Place;
+use super::raw::{Raw, size_of};
 use super::report::{Figure, Goal, Unit};
 use super::sample::{Sample, ratio};
 use super::scale::Scale;
@@ -21,6 +21,9 @@ const STEPS: u32 = 100_000;
 /// one to so many.
 const STEPS_A_COMMIT: usize = 10;
 
+/// Raw commits after which their log is written over and grows no more.
+const GROWN: usize = 1_500;
+
 /// Milliseconds: a fifth of what a graph engine uses that syncs every step.
 const PROCESSOR: f64 = 0.34;
 
@@ -32,20 +35,22 @@ pub fn measure(place: &Place, scale: Scale, workload: &Workload) -> Result<(Vec<
     let bytes = || bytes_of(&reader).map_err(|error| of_ledger(&error));
     let warm = track.one(&mut StepTimes::new())?;
     let wanted = scale.of(STEPS) as usize;
-    let mut beside = Beside::open(&folder, size_of(&track, &warm)?, STEPS_A_COMMIT)?;
+    let (mut steps, mut raw) = (StepTimes::new(), Raw::open(&folder, size_of(&track, &warm)?)?);
+    raw.commit(GROWN)?;
+    raw.times = Sample::default();
     let (mut marks, mut runs) = (vec![(0, bytes()?)], 0);
     let began = processor_time()?;
-    while beside.len() < wanted {
-        track.one(&mut beside)?;
+    while steps.times.len() < wanted {
+        track.one(&mut steps)?;
+        raw.commit(steps.times.len() / STEPS_A_COMMIT - raw.times.len())?;
         runs += 1;
-        if beside.len() * 10 >= marks.len() * wanted {
-            marks.push((beside.len(), bytes()?));
+        if steps.times.len() * 10 >= marks.len() * wanted {
+            marks.push((steps.times.len(), bytes()?));
         }
     }
     let used = processor_time()?.saturating_sub(began);
-    let (steps, commits) = beside.taken()?;
-    let count = steps.len();
-    let ((first, last), (first_raw, last_raw)) = (ends(&steps), ends(&commits));
+    let count = steps.times.len();
+    let ((first, last), (first_raw, last_raw)) = (ends(&steps.times), ends(&raw.times));
     let growth = |at: usize| {
         let ((before, less), (after, more)) = (marks.get(at)?, marks.get(at + 1)?);
         Some(more.saturating_sub(*less) as f64 / after.saturating_sub(*before).max(1) as f64)

@@ -8,8 +8,8 @@ pub mod report;
 pub mod scale;
 
 mod answers;
-mod beside;
 mod place;
+mod raw;
 mod sample;
 mod system;
 mod track;

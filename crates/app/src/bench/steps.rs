@@ -1,7 +1,7 @@
 //! Durable steps of one run against raw commits, and of a hundred runs at once.
 
-use super::beside::{Beside, size_of};
 use super::place::Place;
+use super::raw::{Raw, size_of};
 use super::report::{Figure, Goal, Unit};
 use super::sample::ratio;
 use super::scale::Scale;
@@ -22,30 +22,32 @@ const SINGLE: u32 = 4;
 /// Thirty times what a graph engine does that syncs every step; one run alone is to do five times as much.
 const GAIN: f64 = 6.0;
 
-/// What steps cost in all, checkpoints and the tables that follow included, against as many raw commits made in turns
-/// with them, so that noise hits both.
+/// What steps cost in all, checkpoints and the tables that follow included. After each run there are as many raw commits
+/// as it had steps, so that noise hits both.
 pub fn measure(place: &Place, scale: Scale, workload: &Workload) -> Result<Vec<Figure>, Failure> {
     let folder = place.part("steps")?;
     let mut track = Track::open(workload, &folder)?;
     let warm = track.one(&mut StepTimes::new())?;
     let size = size_of(&track, &warm)?;
-    let mut beside = Beside::open(&folder, size, 1)?;
+    let (mut steps, mut raw) = (StepTimes::new(), Raw::open(&folder, size)?);
     for _ in 0..scale.of(RUNS) {
-        track.one(&mut beside)?;
+        track.one(&mut steps)?;
+        raw.commit(steps.times.len() - raw.times.len())?;
     }
-    let (steps, commits) = beside.taken()?;
-    let (step, raw) = (steps.mean(), commits.mean());
+    let (steps, raw) = (steps.times, raw.times);
     let one = Figure {
         what: "durable step against a raw commit".to_string(),
-        value: ratio(step, raw),
+        value: ratio(steps.mean(), raw.mean()),
         unit: Unit::Times,
         goal: Goal::AtMost(1.3),
         note: format!(
-            "{} steps of `feature`, each followed by a raw commit of a row of {size} bytes; on average {step:.0?} and \
-             {raw:.0?}, checkpoints and tables included; medians {:.0?} and {:.0?}",
+            "{} steps of `feature` and as many raw commits of a row of {size} bytes, run by run in turns; on average \
+             {:.0?} and {:.0?}, checkpoints and tables included; medians {:.0?} and {:.0?}",
             steps.len(),
+            steps.mean(),
+            raw.mean(),
             steps.median(),
-            commits.median(),
+            raw.median(),
         ),
     };
 
