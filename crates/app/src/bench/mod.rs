@@ -42,6 +42,11 @@ pub fn journal(state: &Path, scale: Scale, tell: impl Fn(&str)) -> Result<Report
     if let Some(memory @ ("tmpfs" | "ramfs")) = file_system.as_deref() {
         tell(&format!("warning: {} is on {memory}, where a sync costs nothing", place.folder().display()));
     }
+    let tell = |what: &str| {
+        // The disk has nothing left to write of what was measured before.
+        rustix::fs::sync();
+        tell(what);
+    };
     let feature = Workload::feature()?;
     let mut figures = Vec::new();
     tell("syncs per step");

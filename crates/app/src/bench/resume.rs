@@ -35,6 +35,8 @@ pub fn measure(place: &Place, scale: Scale) -> Result<Vec<Figure>, Failure> {
     let folder = place.part("resume")?;
     let events = scale.of(EVENTS);
     make(&workload, &ledger_of(&folder), events)?;
+    // Two threads are measured, and writing back would be a third.
+    rustix::fs::sync();
     // A run is resumed by a new process, which has nothing else in its memory.
     let ended = start(Probe::Resume, &folder, TRIES, &[])?;
     let millis = |word: &str| said::<f64>(&ended, word).map(|micros| micros / 1e3);
