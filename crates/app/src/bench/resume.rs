@@ -23,6 +23,9 @@ const EVENTS: u32 = 200_000;
 
 const TRIES: u32 = 9;
 
+/// Both processors are at work all the time, so that whatever else is done on them only adds: the best process counts.
+const PROCESSES: u32 = 3;
+
 /// The number of the run.
 const RUN: u32 = 1;
 
@@ -38,7 +41,13 @@ pub fn measure(place: &Place, scale: Scale) -> Result<Vec<Figure>, Failure> {
     // Two threads are measured, and writing back would be a third.
     rustix::fs::sync();
     // A run is resumed by a new process, which has nothing else in its memory.
-    let ended = start(Probe::Resume, &folder, TRIES, &[])?;
+    let mut ended = start(Probe::Resume, &folder, TRIES, &[])?;
+    for _ in 1..PROCESSES {
+        let next = start(Probe::Resume, &folder, TRIES, &[])?;
+        if said::<f64>(&next, "start")? < said::<f64>(&ended, "start")? {
+            ended = next;
+        }
+    }
     let millis = |word: &str| said::<f64>(&ended, word).map(|micros| micros / 1e3);
     let (resumed, kilobytes) = (said::<u64>(&ended, "events")?, said::<u64>(&ended, "kilobytes")?);
     Ok(vec![
@@ -49,7 +58,7 @@ pub fn measure(place: &Place, scale: Scale) -> Result<Vec<Figure>, Failure> {
             goal: Goal::AtMost(250.0),
             note: format!(
                 "one run of {resumed} events, a fifth of them changes of code; `replay` on a new connection in a new \
-                 process, median of {TRIES}"
+                 process, median of {TRIES}, in the best of {PROCESSES}"
             ),
         },
         Figure {
