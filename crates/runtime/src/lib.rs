@@ -33,6 +33,7 @@ pub mod rehearsal;
 pub mod submission;
 
 pub mod confine;
+mod hex;
 pub mod ordered;
 pub mod process;
 pub mod redact;

@@ -2,6 +2,7 @@
 //! (BY-07).
 
 use crate::bundle;
+use crate::hex::{hex, random};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use remand_ledger::{LedgerError, Reader, RunId, export};
 use serde::{Deserialize, Serialize};
@@ -134,9 +135,7 @@ fn signing_key(path: &Path) -> Result<SigningKey, SealError> {
             Ok(SigningKey::from_bytes(&secret))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut secret = [0; 32];
-            rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
-                .map_err(|error| file(path)(error.into()))?;
+            let secret: [u8; 32] = random().map_err(file(path))?;
             let mut options = OpenOptions::new();
             let mut made = options.write(true).create_new(true).mode(0o600).open(path).map_err(file(path))?;
             writeln!(made, "{}", hex(&secret)).and_then(|()| made.sync_all()).map_err(file(path))?;
@@ -153,10 +152,6 @@ fn file(path: &Path) -> impl Fn(io::Error) -> SealError + use<> {
 
 fn hash_of(path: &Path) -> Result<String, SealError> {
     Ok(blake3::hash(&fs::read(path).map_err(file(path))?).to_hex().to_string())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {

@@ -193,7 +193,7 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// A path as letters and digits, for a trailer.
 pub(super) fn hex(path: &Path) -> String {
-    path.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::hex::hex(path.as_os_str().as_bytes())
 }
 
 fn unhex(text: &str) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! The id of a repository: it stays when the checkout is moved or cleaned, and all its work trees share it.
 
 use super::{GitError, Repository, error};
+use crate::hex::{hex, random};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -18,12 +19,7 @@ impl Repository {
         if let Some((id, _)) = read(&id_file(self.common_dir()))? {
             return Ok(id);
         }
-        let mut random = [0; LENGTH / 2];
-        let source = Path::new("/dev/urandom");
-        File::open(source)
-            .and_then(|mut source| source.read_exact(&mut random))
-            .map_err(error::file("read", source))?;
-        let fresh: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let fresh = unguessable::<{ LENGTH / 2 }>()?;
         let (file, aside) = self.write_aside(&fresh)?;
         // Linked into place: who comes second reads a whole id, never half of one.
         let linked = fs::hard_link(&aside, &file);
@@ -87,6 +83,12 @@ impl Repository {
             .map_err(error::file("write", &aside))?;
         Ok((file, aside))
     }
+}
+
+/// A word of so many bytes that is another one each time.
+pub(super) fn unguessable<const BYTES: usize>() -> Result<String, GitError> {
+    let random = random::<BYTES>().map_err(error::file("read", Path::new("/dev/urandom")))?;
+    Ok(hex(&random))
 }
 
 fn id_file(common_dir: &Path) -> PathBuf {

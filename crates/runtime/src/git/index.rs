@@ -5,6 +5,7 @@
 
 use super::call::path;
 use super::stock::{Entry, Kind, Stock, Time};
+use crate::hex::hex;
 use std::fs;
 use std::iter;
 use std::os::unix::fs::MetadataExt;
@@ -147,8 +148,8 @@ fn tree(mut rest: &[u8], id: usize) -> Option<Option<String>> {
 fn root(rows: &[u8], id: usize) -> Option<String> {
     let end = rows.iter().position(|byte| *byte == b'\n')?;
     let numbers = rows[..end].strip_prefix(b"\0")?;
-    let digits = rows.get(end + 1..end + 1 + id)?.iter().map(|byte| format!("{byte:02x}"));
-    (!numbers.starts_with(b"-")).then(|| digits.collect())
+    let id = rows.get(end + 1..end + 1 + id)?;
+    (!numbers.starts_with(b"-")).then(|| hex(id))
 }
 
 fn tracked(entry: &[u8], name: &[u8]) -> Option<Tracked> {

@@ -6,6 +6,7 @@
 use super::GitError;
 use super::bounds::Bounds;
 use super::call::{Answer, Call, Place, fields, git, words};
+use super::identity::unguessable;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -108,7 +109,7 @@ impl Started {
         let Some(bounds) = &self.bounds else {
             return self.settled(call, Named::harmless).answer_itself();
         };
-        let end = unguessable()?;
+        let end = unguessable::<16>()?;
         let wrap = |named: &Named| vec![(named.key.clone(), wrapped(&named.command, &end))];
         let call = self.settled(call, wrap);
         let (reads, writes) = match (self.writes, &self.tree) {
@@ -209,12 +210,4 @@ fn wrapped(command: &str, end: &str) -> String {
 /// How many settings the user gave by the environment.
 fn configured() -> usize {
     std::env::var("GIT_CONFIG_COUNT").ok().and_then(|count| count.trim().parse().ok()).unwrap_or(0)
-}
-
-/// A word that is another one for each call.
-fn unguessable() -> Result<String, GitError> {
-    let mut random = [0; 16];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-        .map_err(|source| GitError::NoGit { source: source.into() })?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
