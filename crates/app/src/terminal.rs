@@ -1,5 +1,6 @@
 //! Gates at the terminal: they are put to whoever sits there, until somebody answers, here or from another process.
 
+use crate::cli;
 use crate::commands::gates;
 use crate::driving;
 use crate::exit::{Failure, tell};
@@ -62,6 +63,11 @@ impl Terminal<'_> {
             };
             let (word, note) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
             let word = if word.is_empty() { gate.default.as_deref().unwrap_or_default() } else { word };
+            if note.trim_start().starts_with("--") {
+                let command = cli::command(format!("answer {} {word} {}", gate.run, note.trim()));
+                tell(&format!("a note does not begin with `--`; `{command}` in another terminal does that"));
+                continue;
+            }
             if let Some(option) = options.iter().find(|option| **option == word) {
                 let note = self.redactor.redact(note.trim());
                 return driving::answered(gate, option, &note).map(Reply::Answered);

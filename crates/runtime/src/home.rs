@@ -55,11 +55,12 @@ impl Home {
         };
         let absolute = std::path::absolute(root).map_err(unusable(root))?;
         refuse_inside(&absolute, repository)?;
-        let mut home = Home { root: absolute.join(repository.identity()?) };
+        let id = repository.identity()?;
+        let mut home = Home { root: absolute.join(&id) };
         if let Some(last) = home.last_seen()
             && repository.is_copy_of(&last)?
         {
-            home = Home { root: absolute.join(repository.part_identity()?) };
+            home = Home { root: absolute.join(repository.part_identity(&id)?) };
         }
         // What is above may be the user's, and for others to read.
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&absolute).map_err(unusable(&absolute))?;

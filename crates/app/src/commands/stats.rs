@@ -6,7 +6,7 @@ mod csv;
 use super::Context;
 use super::runs::reader_if_any;
 use crate::exit::{Exit, Failure, print, print_json, tell};
-use crate::table::{Cell, Fit, Ink, Table, Tone, amount, line};
+use crate::table::{Cell, Fit, Ink, Table, Tone, amount, line, stored};
 use crate::workplace::{Workplace, of_ledger};
 use chart::{bar, percent, sparkline};
 use remand_ledger::Reader;
@@ -54,7 +54,10 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     if context.json {
         print_json(&to_json(&places))?;
     } else if args.csv {
-        print(&csv::text(places.iter().map(|place| (place.repository.as_str(), place.reports.as_slice()))))?;
+        let text =
+            csv::text(places.iter().map(|place| (place.repository.as_str(), place.reports.as_slice())));
+        // Lines of CSV have ends of their own.
+        stored::print_bytes(Ink::of_stdout().harmless(&text).replace('\n', "\r\n").as_bytes())?;
     } else {
         print(&to_text(&places, args.all, Ink::of_stdout()))?;
     }

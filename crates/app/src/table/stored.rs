@@ -15,7 +15,7 @@ pub fn print_stored(bytes: &[u8], dress: impl Fn(&str) -> String) -> Result<(), 
 }
 
 /// Nothing is added and nothing is taken away: a patch must stay one. A reader that went away is no error.
-fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),

@@ -49,6 +49,41 @@ fn where_no_test_ran_changed_modules_are_loaded_and_smoke_commands_run_on_the_me
     assert!(smoke.command.as_deref().is_some_and(|command| command.contains("sub(3, 2) == 1")));
 }
 
+/// Compiles a test that passes in the place of the one that is there.
+const COMPILE_ANOTHER: &str = "\
+import os, py_compile
+from importlib.util import cache_from_source
+
+with open('other.py', 'w') as other:
+    other.write('import unittest\\n\\nclass AddTest(unittest.TestCase):\\n    def test_adds(self):\\n        pass\\n')
+unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+py_compile.compile('other.py', cache_from_source('tests/test_add.py'), 'tests/test_add.py', invalidation_mode=unchecked)
+os.remove('other.py')
+os.remove('compile_another.py')
+";
+
+// CORE-01 CORE-13
+#[test]
+fn compiled_code_that_a_change_brings_is_not_run_in_the_place_of_its_source() {
+    let place = Place::configured(
+        "[checks]\ndetect = false\n\n[checks.tests]\ncommand = \"python3 -m unittest discover -v\"\ntier = 2\n",
+    );
+    place.write(".gitignore", "");
+    place.git(&["commit", "-q", "-a", "-m", "Nothing is ignored"]);
+    let lie = role("implementer")
+        .writes("sums/add.py", "def add(a, b):\n    return a - b\n")
+        .writes("compile_another.py", COMPILE_ANOTHER)
+        .runs("python3 compile_another.py");
+    let script = Script::quick().with(lie.says(implemented("")));
+
+    let shown = place.quick(&script, &[]);
+
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    let rows = rows(&place);
+    let tests = row(&rows, None, "tests").expect("a row");
+    assert!(!tests.passed && tests.snippet.contains("-1 != 3"), "{}", tests.snippet);
+}
+
 // EP-15 EP-18
 #[test]
 fn where_nothing_can_be_run_the_row_says_why() {

@@ -139,6 +139,25 @@ fn agents_that_die_with_the_engine_are_counted_once_each_at_a_cost_that_nobody_k
     assert!(costs.contains('≥'), "{costs}");
 }
 
+// CORE-11
+#[test]
+fn an_agent_that_died_with_the_engine_is_counted_by_a_cancel_too() {
+    let place = three_tasks::place();
+    let (_, rehearsal) = agents::waiting(&place);
+    let begin = three_tasks::arguments(&place, &rehearsal);
+    let mut engine = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
+    await_some("the agent", || agents::started(&place).pop());
+    engine.kill().expect("killed");
+    engine.wait().expect("an end");
+    let cancelled = place.remand(&["cancel", "latest"]);
+    assert_eq!(cancelled.code, 0, "{cancelled:?}");
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    let dead = rows.iter().filter(|row| row.command.contains('~') && row.task.as_deref() == Some("task-1"));
+    assert_eq!(dead.count(), 1);
+    let costs = place.remand(&["costs"]).out;
+    assert!(costs.contains('≥'), "{costs}");
+}
+
 // CORE-11, CORE-17
 #[test]
 fn a_signal_makes_the_engine_leave_with_its_agents_and_the_run_goes_on_later_with_what_they_took_paid() {

@@ -93,6 +93,8 @@ fn a_gate_shows_its_options_and_takes_an_answer_with_a_note() {
 
     seat.types("maybe\n");
     seat.until("`maybe` is not offered; answer with one of proceed, expand, abort");
+    seat.types("abort --grant 2h\n");
+    seat.until("abort --grant 2h` in another terminal");
     seat.types("abort not this year\n");
 
     assert_eq!(seat.code(), 4, "{}", seat.shows());

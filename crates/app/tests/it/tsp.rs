@@ -324,6 +324,7 @@ fn figures_are_taken_over_all_runs_of_a_workflow() {
     let csv = place.remand(&["stats", "--csv", "--workflow", "tsp"]);
     assert_eq!(csv.code, 0, "{}", csv.err);
     let lines: Vec<&str> = csv.out.split("\r\n").collect();
+    assert!(lines.len() > 2 && lines.iter().all(|line| !line.contains('\n')), "{lines:?}");
     assert!(lines[0].starts_with("repository,workflow,runs"), "{}", lines[0]);
     let planning = lines.iter().find(|line| line.contains(",planning,")).expect("a line");
     assert!(planning.contains(",tsp,2,20,planning,3,1,0.3333,1,0,0,0.0000,"), "{planning}");

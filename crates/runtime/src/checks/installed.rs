@@ -5,6 +5,7 @@
 //! change.
 
 use super::spec::{Action, CheckSpec};
+use crate::git::is_reached;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -88,17 +89,20 @@ fn link_in(
     environments: BTreeSet<PathBuf>,
 ) -> io::Result<Vec<PathBuf>> {
     let linking = Linking { checkout: &checkout.canonicalize()?, tree };
+    // An agent may have put a link in the place of a folder, and nothing is written where that leads.
+    let is_there = |path: &Path| is_reached(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
     let mut linked = Vec::new();
     for folder in folders {
         let (from, to) = (checkout.join(folder).join(FOLDER), tree.join(folder).join(FOLDER));
-        if from.is_dir() && tree.join(folder).join("package.json").is_file() && is_made(&to)? {
+        let is_package = || tree.join(folder).join("package.json").is_file();
+        if from.is_dir() && is_there(&folder.join(FOLDER)) && is_package() && is_made(&to)? {
             linking.all(&from, &to)?;
             linked.push(from);
         }
     }
     for environment in environments {
         let (from, to) = (checkout.join(&environment), tree.join(&environment));
-        if from.is_dir() && to.parent().is_some_and(Path::is_dir) && is_made(&to)? {
+        if from.is_dir() && is_there(&environment) && is_made(&to)? {
             linking.environment(&from, &to)?;
             linked.push(from);
         }
@@ -304,5 +308,11 @@ mod tests {
         fs::create_dir(site.join("more-1.0.dist-info")).unwrap();
         let more = installed(&checkout, &specs);
         assert!(more != known && more.contains("more-1.0.dist-info"), "{more}");
+
+        let outside = tempfile::tempdir().unwrap();
+        fs::remove_dir_all(project.tree().join("py")).unwrap();
+        symlink(outside.path(), project.tree().join("py")).unwrap();
+        assert_eq!(link(&checkout, &project.tree(), &specs).unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     }
 }

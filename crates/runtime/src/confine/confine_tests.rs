@@ -550,6 +550,8 @@ fn limits_on_memory_processes_disk_and_files_are_kept_and_named() {
     let bomb = "b() { sleep 1000 & b; }; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; \
                 do sh -c 'sleep 1000 & sleep 1000' & done; wait";
     assert_eq!(exceeded(&|job| job.limits.processes = Some(20), bomb), Exceeded::Processes(20));
+    let soon_over = "i=0; while [ $i -lt 40 ]; do sleep 1000 & i=$((i + 1)); done >/dev/null 2>&1";
+    assert_eq!(exceeded(&|job| job.limits.processes = Some(20), soon_over), Exceeded::Processes(20));
     let filler = "for i in 1 2 3 4 5; do head -c 20000000 /dev/zero >f$i; done; sleep 1000";
     assert_eq!(exceeded(&|job| job.limits.disk = Some(50_000_000), filler), Exceeded::Disk(50_000_000));
     let huge = "exec head -c 300000000 /dev/zero >huge";

@@ -55,7 +55,8 @@ pub(super) struct OnBranch {
 
 impl RunTrees {
     /// Commits the main line, and documents of the engine's with it, on the run's branch, as the user's hooks and
-    /// signing settings want it, with what hooks need put into the tree before them. The branch moves once, when all is done; a commit that was cut short leaves nothing.
+    /// signing settings want it, with what hooks need put into the tree before them. The branch moves once, when all is
+    /// done; a commit that was cut short leaves nothing.
     pub fn commit(
         &self,
         documents: &Files,
@@ -76,8 +77,15 @@ impl RunTrees {
         self.bring_along(&state)?;
         let main = self.main_tree();
         let mut fittings = fit(main.path()).map_err(error::file("fit out", main.path()))?;
-        let hooks = self.hooks_folder(&self.repository.checkout(), &mut fittings)?;
-        let aside = self.aside(&state, &parent, &fittings)?;
+        let hooks = self.hooks_folder(&state.tree, &mut fittings);
+        let fitted = hooks.and_then(|hooks| Ok((hooks, self.aside(&state, &parent, &fittings)?)));
+        let (hooks, aside) = match fitted {
+            Ok(fitted) => fitted,
+            Err(error) => {
+                self.take_out(&fittings)?;
+                return Err(error);
+            }
+        };
         let text = self.text(message, command);
         let tried = self.try_commit(&aside, &text, &hooks, &fittings);
         self.take_out(&fittings)?;
@@ -173,15 +181,18 @@ impl RunTrees {
     }
 }
 
+/// What tells work that was handed over; branches of earlier builds have the second name.
+const HANDED_OVER: &str = "key=Remand-Handed-Over,key=Remand-Unverified";
+
 /// The commits of a branch since a base, latest first; without a base, its latest hundred.
 pub(super) fn on_branch(
     repository: &Repository,
     branch: &str,
     base: Option<&CommitId>,
 ) -> Result<Vec<OnBranch>, GitError> {
-    let trailer = |name: &str| format!("%(trailers:key=Remand-{name},valueonly,separator=%x20)");
+    let trailer = |keys: &str| format!("%(trailers:{keys},valueonly,separator=%x20)");
     let mut format: Vec<String> = ["%H", "%T", "%P"].map(str::to_string).to_vec();
-    format.extend(["Run", "Command", "Reverts", "Handed-Over"].map(trailer));
+    format.extend(["key=Remand-Run", "key=Remand-Command", "key=Remand-Reverts", HANDED_OVER].map(trailer));
     let format = format!("--format={}%n%s", format.join("%n"));
     let range = match base {
         Some(base) => format!("{base}..refs/heads/{branch}"),

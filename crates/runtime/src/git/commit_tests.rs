@@ -287,6 +287,8 @@ fn hooks_of_a_folder_that_git_does_not_track_run_beside_the_files_of_the_commit_
     put(main.path(), ".husky/pre-commit", b"echo two >&2\nexit 1\n");
     put(main.path(), "thing.txt", b"thing\n");
     trees.record(&main.snapshot().unwrap(), "work", "c1").unwrap();
+    // As an engine that was killed leaves it.
+    put(main.path(), ".husky/_/.gitignore", b"*\n");
     let end = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap();
     assert!(matches!(&end, FinalCommit::HookRefused { output } if output == "two"), "{end:?}");
     assert!(!main.path().join(".husky/_").exists());

@@ -1,8 +1,8 @@
 //! The user's hooks: where they are, and what they find in the tree of a commit besides its files.
 
-use super::call::{Call, Manner, Place, path};
+use super::call::{Call, Manner, path};
 use super::remove::{remove_inside, remove_with_empty_parents};
-use super::{GitError, RunTrees, error};
+use super::{GitError, RunTrees, TreeId, error};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +23,8 @@ pub type Fit<'f> = &'f dyn Fn(&Path) -> io::Result<Fittings>;
 impl RunTrees {
     /// Where the user's hooks are, for a commit in the main work tree. A folder that git does not track, as package managers
     /// make it, is put into the tree as it is in the checkout: its hooks go by their place beside the tracked files.
-    pub(super) fn hooks_folder(&self, user: &Place, fittings: &mut Fittings) -> Result<PathBuf, GitError> {
+    pub(super) fn hooks_folder(&self, state: &TreeId, fittings: &mut Fittings) -> Result<PathBuf, GitError> {
+        let user = &self.repository.checkout();
         let asked = ["config", "--type=path", "--get", "core.hooksPath"];
         let answer = Call::new(user, Manner::AsUser, asked).answer()?;
         let said = answer.stdout.strip_suffix(b"\n").unwrap_or(&answer.stdout);
@@ -34,7 +35,9 @@ impl RunTrees {
         let kept = self.repository.root().join(&folder);
         let is_below =
             folder.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if is_below && main.path().join(&folder).is_dir() {
+        // What lies there and is not tracked may be left of a commit that was cut short.
+        let named = folder.components().collect::<PathBuf>();
+        if is_below && !self.repository.names_in(state, &named.to_string_lossy())?.is_empty() {
             return Ok(folder);
         }
         if !kept.is_dir() {

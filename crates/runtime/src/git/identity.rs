@@ -42,11 +42,16 @@ impl Repository {
         Ok(theirs.is_some_and(|(theirs, _)| self.identity().is_ok_and(|own| own == theirs)))
     }
 
-    /// Gives a copy an id of its own. It follows from the file that was copied, so that all who see it at once agree.
-    pub fn part_identity(&self) -> Result<String, GitError> {
-        let Some((copied, mark)) = read(&id_file(self.common_dir()))? else {
+    /// Gives a copy, which has this id of another repository, one of its own. It follows from the file that was copied, so
+    /// that all who see it at once agree.
+    pub fn part_identity(&self, copied: &str) -> Result<String, GitError> {
+        let Some((found, mark)) = read(&id_file(self.common_dir()))? else {
             return self.identity();
         };
+        if found != copied {
+            // Somebody else was faster.
+            return Ok(found);
+        }
         let hash = blake3::hash(format!("{copied} {mark} {}", self.common_dir().display()).as_bytes());
         let own = hash.to_hex()[..LENGTH].to_string();
         let (file, aside) = self.write_aside(&own)?;

@@ -62,7 +62,7 @@ pub use listing::Branch;
 pub use merge::Merge;
 pub use oddity::{Oddity, Strange};
 pub use pool::At;
-pub(crate) use remove::{clear_way, remove, remove_inside};
+pub(crate) use remove::{clear_way, is_reached, remove, remove_inside};
 pub use repository::{Head, Repository};
 pub use rollback::{Committed, Rollback, has_committed, rollback};
 pub use run::{BranchFate, RunTrees, State};

@@ -42,10 +42,15 @@ pub(crate) fn remove(path: &Path) -> Result<(), GitError> {
 
 /// Removes what is at a path inside a root, if the way there is made of real folders only.
 pub(crate) fn remove_inside(root: &Path, inside: &Path) -> Result<(), GitError> {
+    if is_reached(root, inside) { remove(&root.join(inside)) } else { Ok(()) }
+}
+
+/// Tells whether the way to a path inside a root is made of real folders only.
+pub(crate) fn is_reached(root: &Path, inside: &Path) -> bool {
     let mut above: Vec<&Path> = inside.ancestors().skip(1).collect();
     above.pop();
     let real = |folder: &&Path| fs::symlink_metadata(root.join(folder)).is_ok_and(|found| found.is_dir());
-    if above.iter().all(real) { remove(&root.join(inside)) } else { Ok(()) }
+    above.iter().all(real)
 }
 
 /// Makes the way to a path inside a root consist of real folders only.

@@ -196,6 +196,17 @@ impl WorkTree {
         self.note(&noted)
     }
 
+    /// Has the submodules of the tree as they were filled, whatever was done there since.
+    pub fn mend_submodules(&self) -> Result<(), GitError> {
+        if self.has_submodules() { self.fill_again() } else { Ok(()) }
+    }
+
+    /// The files of submodules that are not as they were filled.
+    pub fn changed_in_submodules(&self) -> Vec<PathBuf> {
+        let odd = self.submodule_oddities().into_iter().filter(|odd| odd.what == Strange::Submodule);
+        odd.map(|odd| odd.path).collect()
+    }
+
     /// The folders of the submodules that were filled.
     pub(super) fn submodule_folders(&self) -> Vec<PathBuf> {
         self.noted().into_keys().collect()

@@ -155,12 +155,8 @@ impl<E: Effects> Host<E> {
 
     /// Takes over a run from the ledger, and issues again what is open.
     pub fn resume(&mut self, run: &RunId) -> Result<(), HostError> {
-        let mut replayed = self.take_over(run)?;
+        let replayed = self.take_over(run)?;
         let is_over = replayed.state.end().is_some();
-        // Nothing comes after the end of a run before all is done that belongs to it.
-        if !is_over {
-            self.tell_of_the_dead(run, &mut replayed)?;
-        }
         let Replayed { state, open, unanswered, .. } = replayed;
         if let Some(driven) = self.runs.get_mut(run) {
             driven.state = Some(Box::new(state));
@@ -191,10 +187,14 @@ impl<E: Effects> Host<E> {
     /// Takes over a run without going on with it: only what is asked of it now is done.
     pub fn take_over(&mut self, run: &RunId) -> Result<Replayed, HostError> {
         let lock = DriverLock::take(&self.runs_folder.join(&run.0), run)?;
-        let replayed = read(&self.reader, run)?;
+        let mut replayed = read(&self.reader, run)?;
         self.ledger.take_up(run, replayed.seq, replayed.at);
         self.effects.take_over(run);
         let over = replayed.state.end().is_some().then(|| Box::new(replayed.state.clone()));
+        // Nothing comes after the end of a run before all is done that belongs to it.
+        if over.is_none() {
+            self.tell_of_the_dead(run, &mut replayed)?;
+        }
         self.runs.insert(run.clone(), Driven::new(Arc::clone(&replayed.program), over, lock));
         Ok(replayed)
     }

@@ -5,7 +5,7 @@ use crate::checks::{
 };
 use crate::confine::Policy;
 use crate::dispatch::is_test;
-use crate::git::{ChangeKind, Keep, Reach, TreeId, WorkTree};
+use crate::git::{ChangeKind, GitError, Keep, Reach, TreeId, WorkTree, remove_inside};
 use crate::pinned::Cache;
 use crate::process::{self, Confined, Job as Process};
 use crate::workshop::{Job, LaneContent, Trouble, sandbox, secret_settings};
@@ -15,6 +15,9 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+/// Where Python keeps the code of a folder that it compiled, and takes it from, whatever the source says by then.
+const COMPILED: &str = "__pycache__";
 
 /// What is checked, and against what.
 #[derive(Clone, Copy)]
@@ -101,6 +104,8 @@ struct Opened {
     scratch: PathBuf,
     /// Folders of the user's checkout that the tree leads to.
     installed: Vec<PathBuf>,
+    /// Where compiled code of the content may lie.
+    compiled: BTreeSet<PathBuf>,
 }
 
 impl Place<'_> {
@@ -110,7 +115,18 @@ impl Place<'_> {
         }
         let tree = self.checking.content.check_out(self.checking.job)?;
         let (scratch, installed) = self.clear(&tree, Keep::BuildOutput)?;
-        Ok(self.opened.get_or_init(|| Opened { tree, scratch, installed }))
+        let sources = self.checking.job.site.repository().files(&self.checking.content.tree)?;
+        let sources = sources.iter().filter(|file| file.extension().is_some_and(|ending| ending == "py"));
+        let compiled = sources.map(|file| file.with_file_name(COMPILED)).collect();
+        Ok(self.opened.get_or_init(|| Opened { tree, scratch, installed, compiled }))
+    }
+
+    /// Compiled code that a change brings or a check leaves would be run in the place of the source that was reviewed.
+    fn forget_compiled(&self) -> Result<(), Trouble> {
+        let Opened { tree, compiled, .. } = self.open()?;
+        let removed: Result<(), GitError> =
+            compiled.iter().try_for_each(|folder| remove_inside(tree.path(), folder));
+        Ok(removed?)
     }
 
     /// Puts the tree back to what a clean checkout has, without any build output.
@@ -144,7 +160,7 @@ impl Place<'_> {
 
     /// Runs a check on the tree as it stands.
     fn process(&self, spec: &CheckSpec) -> Result<CheckOutcome, Trouble> {
-        let Opened { tree, scratch, installed } = self.open()?;
+        let Opened { tree, scratch, installed, .. } = self.open()?;
         let job = self.checking.job;
         let settings = job.site.settings();
         let mut policy = sandbox(settings);
@@ -172,7 +188,10 @@ impl Place<'_> {
             progress: &|_| {},
             runner: &runner,
         };
+        tree.mend_submodules()?;
+        self.forget_compiled()?;
         let outcomes = checks::run(std::slice::from_ref(spec), tree.path(), &context);
+        self.forget_compiled()?;
         outcomes.into_iter().next().ok_or_else(|| Trouble::denied("a check had no outcome"))
     }
 
@@ -191,6 +210,7 @@ impl Place<'_> {
             let generated = self.rewritten_at_base(spec)?;
             rewritten.extend(others.into_iter().filter(|path| !generated.contains(path)));
         }
+        rewritten.extend(self.open()?.tree.changed_in_submodules());
         if rewritten.is_empty() {
             return Ok(outcome);
         }

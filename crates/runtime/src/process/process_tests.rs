@@ -293,19 +293,23 @@ fn a_stray_in_a_session_of_its_own_is_killed_and_counted() {
     assert!(!is_alive(&fs::read_to_string(folder.path().join("stray")).unwrap()));
 }
 
+// CORE-17
 #[test]
-fn a_daemon_of_a_job_that_may_leave_some_lives_on_and_is_known_by_the_marker() {
+fn a_daemon_of_a_job_that_may_leave_some_outlives_it_and_whoever_takes_over_and_other_strays_do_not() {
     let folder = temp();
-    let script = "setsid sh -c 'echo $$ >stray; exec sleep 1000' >/dev/null 2>&1 & \
-                  while [ ! -s stray ]; do sleep 0.01; done";
+    let script = "setsid sh -c 'echo $$ >daemon; exec sleep 1000' >/dev/null 2>&1 & \
+                  sh -c 'echo $$ >stray; exec sleep 1000' >/dev/null 2>&1 & \
+                  while [ ! -s daemon ] || [ ! -s stray ]; do sleep 0.01; done";
     let mut job = shell(folder.path(), script);
     job.leaves = Leaves::Daemons;
     let done = ended(&job);
-    assert_eq!((done.exit, done.strays), (Exit::Code(0), 0));
-    let daemon = fs::read_to_string(folder.path().join("stray")).unwrap();
-    assert!(is_alive(&daemon));
-    assert_eq!(kill_marked(&job.marker), 1);
-    assert!(!is_alive(&daemon));
+    assert_eq!((done.exit, done.strays), (Exit::Code(0), 1));
+    let pid = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(is_alive(&pid("daemon")) && !is_alive(&pid("stray")));
+    assert_eq!(kill_marked(&job.marker), 0);
+    assert!(is_alive(&pid("daemon")));
+    let daemon = pid("daemon").trim().parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();
+    rustix::process::kill_process(daemon, rustix::process::Signal::KILL).unwrap();
 }
 
 #[test]

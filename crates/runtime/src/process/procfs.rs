@@ -18,6 +18,7 @@ pub(super) struct Stat {
     pub process: Process,
     pub parent: i32,
     pub group: i32,
+    pub session: i32,
     pub alive: bool,
 }
 
@@ -93,6 +94,7 @@ fn parse(pid: i32, text: &str) -> Option<Stat> {
         process: Process { pid, start: fields.get(19)?.parse().ok()? },
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
         alive: !matches!(*fields.first()?, "Z" | "X"),
     })
 }

@@ -3,10 +3,10 @@
 use super::cancel::Cancel;
 use super::capture::{Stream, Watch};
 use super::ended::{Captured, Ended, Exceeded, Exit};
-use super::job::Job;
+use super::job::{Job, Leaves};
 use super::lookup::{self, SpawnError};
 use super::running::Running;
-use super::stray::MARK;
+use super::stray::{MARK, MAY_STAY};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -82,7 +82,9 @@ fn command(job: &Job) -> Result<(Command, PathBuf), SpawnError> {
             command
         }
     };
-    command.current_dir(&job.folder).env_clear().envs(&job.environment).env(MARK, &job.marker);
+    let stay = if job.leaves == Leaves::Daemons { MAY_STAY } else { "" };
+    let marker = format!("{}{stay}", job.marker);
+    command.current_dir(&job.folder).env_clear().envs(&job.environment).env(MARK, marker);
     command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     Ok((command, job.confine.as_ref().map_or(program, |confined| confined.exe.clone())))
 }

@@ -140,7 +140,8 @@ impl Running {
                 if self.leaves == Leaves::Daemons {
                     self.family.spare_daemons();
                 }
-                None
+                // Whoever it leaves may have come after the last look.
+                meter::is_asked(limits).then(|| meter::look(&self.family, limits)).flatten()
             }
             // Every moment costs more of what is short.
             Cause::Exceeded(exceeded) => Some(exceeded),
@@ -153,8 +154,10 @@ impl Running {
         strays += self.drain();
         let status = self.reap();
         let exit = match cause {
-            Cause::Exited => status.map_or(Exit::Signal(Signal::KILL.as_raw()), exit_of),
-            Cause::Exceeded(_) => Exit::Signal(Signal::KILL.as_raw()),
+            Cause::Exited if exceeded.is_none() => {
+                status.map_or(Exit::Signal(Signal::KILL.as_raw()), exit_of)
+            }
+            Cause::Exited | Cause::Exceeded(_) => Exit::Signal(Signal::KILL.as_raw()),
             Cause::TimedOut => Exit::TimedOut,
             Cause::Silent => Exit::Silent,
             Cause::Lingered => Exit::Lingered,

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// The environment variable that marks every process of a job.
 pub const MARK: &str = "REMAND_MARK";
 
+/// Behind the marker of a job that may leave daemons.
+pub(super) const MAY_STAY: &str = "/may-stay";
+
 /// How long processes may take to be gone after they were killed.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -18,13 +21,15 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Kills every process that carries the marker or one below it, and counts them.
 ///
 /// `run-7` also finds `run-7/implement/1`, but not `run-70`. This is how the processes of an engine that died are
-/// found by the next one; the engine itself and the processes that it was started by are left alone.
+/// found by the next one; the engine itself, the processes that it was started by and daemons that may stay are left
+/// alone.
 pub fn kill_marked(marker: &str) -> usize {
     if marker.is_empty() {
         return 0;
     }
     let mut family = Family::new(marker);
     family.spared = own_line();
+    family.daemons = Daemons::MayStay;
     family.sweep()
 }
 
@@ -46,6 +51,15 @@ pub(super) struct Family {
     known: BTreeSet<Process>,
     spared: BTreeSet<i32>,
     keeper: Keeper,
+    daemons: Daemons,
+}
+
+/// Whether those that a job may leave are left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Daemons {
+    #[default]
+    Go,
+    MayStay,
 }
 
 /// Whether the first process of a job only keeps those below it together. It must not go before they do.
@@ -115,8 +129,8 @@ impl Family {
 
     fn living(&self) -> Vec<Process> {
         let below = self.below();
-        // Below a keeper nobody gets lost, and without a marker there is nobody else to look for.
-        if self.keeper == Keeper::Leader || self.marker.is_none() {
+        // Below a keeper nobody gets lost, and without a marker and a group there is nobody else to look for.
+        if self.keeper == Keeper::Leader || (self.marker.is_none() && self.group.is_none()) {
             let alive =
                 below.into_iter().filter(|stat| stat.alive && !self.spared.contains(&stat.process.pid));
             return alive.map(|stat| stat.process).collect();
@@ -132,7 +146,15 @@ impl Family {
             && (self.group == Some(stat.group)
                 || below.contains(&stat.process)
                 || self.known.contains(&stat.process)
-                || procfs::variable(pid, MARK).is_some_and(|value| self.is_marked(&value)))
+                || procfs::variable(pid, MARK)
+                    .is_some_and(|value| self.is_marked(&value) && !self.may_stay(stat, &value)))
+    }
+
+    /// A daemon has begun a session of its own.
+    fn may_stay(&self, stat: &Stat, marker: &[u8]) -> bool {
+        self.daemons == Daemons::MayStay
+            && stat.session == stat.process.pid
+            && marker.ends_with(MAY_STAY.as_bytes())
     }
 
     /// Leaves those alone that carry the marker and nothing else of the job.

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 const SETTINGS_FOLDER: &str = "XDG_CONFIG_HOME";
 
+/// Folders of git in which there are no settings, and may be very many files.
+const NO_SETTINGS: [&str; 5] = ["objects", "refs", "logs", "hooks", "lfs"];
+
 /// The sandbox without anything that may be written. Of the user's home and checkout they see toolchains and git's
 /// settings.
 pub fn sandbox(settings: &Settings) -> Policy {
@@ -45,7 +48,26 @@ pub fn secret_settings(settings: &Settings) -> Vec<PathBuf> {
         let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         text.is_ok_and(|text| settings.redactor.redact(&text) != text)
     };
-    [common.join("config"), common.join("config.worktree")].into_iter().filter(holds_secret).collect()
+    let own = [common.join("config"), common.join("config.worktree")];
+    let others = [common.join("modules"), common.join("worktrees")];
+    let others = others.iter().flat_map(|folder| settings_below(folder));
+    own.into_iter().chain(others).filter(holds_secret).collect()
+}
+
+/// The settings of submodules and of linked work trees.
+fn settings_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && !NO_SETTINGS.iter().any(|other| name == *other) => {
+                found.extend(settings_below(&path));
+            }
+            Ok(kind) if kind.is_file() && (name == "config" || name == "config.worktree") => found.push(path),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    found
 }
 
 /// What bounds programs that git starts for a run.

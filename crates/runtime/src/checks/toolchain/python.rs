@@ -50,12 +50,9 @@ fn checks(folder: &Path, probe: &Probe<'_>) -> Vec<CheckSpec> {
     };
     let tested = if folder.join("src").is_dir() { tested.with("PYTHONPATH", "src") } else { tested };
     let analysed = analyses(folder, probe).into_iter().chain([tested]);
-    // Compiled files go to a folder that is thrown away, so that the tree stays as it is.
-    let clean = |spec: CheckSpec| spec.with("PYTHONPYCACHEPREFIX", &format!("{SCRATCH}/pycache"));
     [CheckSpec::new("python-compile", Tier::One, compile)]
         .into_iter()
         .chain(analysed.map(|spec| spec.needing("python-compile")))
-        .map(clean)
         .collect()
 }
 
