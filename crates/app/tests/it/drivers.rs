@@ -142,9 +142,9 @@ fn a_cancel_that_is_killed_itself_is_finished_by_whoever_comes_next() {
         let mut engine = waiting_run(&place, &rehearsal, 2);
         engine.kill().expect("killed");
         engine.wait().expect("an end");
-        // It dies after the commit that ends the run, and before anything else.
+        // It dies after the commit that ends the run, which follows that of the dead agents, and before anything else.
         let mut killed = place.command(&["cancel", "latest"]);
-        killed.env("REMAND_DIE_AT", "2").output().expect("the binary runs");
+        killed.env("REMAND_DIE_AT", "4").output().expect("the binary runs");
         let run = place.latest().run;
         let artifacts = place.home().join("runs").join(&run.0).join("artifacts");
         assert_eq!(place.latest().stage, RunStage::Cancelled);

@@ -20,6 +20,7 @@ fn division() -> Script {
     Script::parsed(&text)
 }
 
+/// The branches of both, that of ABC-2 first, whichever of them began sooner.
 fn both(place: &Place) -> Vec<String> {
     let first = arguments(place, "ABC-1", &three_tasks());
     let second = arguments(place, "ABC-2", &division());
@@ -29,7 +30,8 @@ fn both(place: &Place) -> Vec<String> {
         let ended = child.wait_with_output().expect("an end");
         assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     }
-    let rows = place.reader().runs().expect("runs");
+    let mut rows = place.reader().runs().expect("runs");
+    rows.sort_by_key(|row| std::cmp::Reverse(row.file.clone()));
     rows.into_iter().map(|row| row.branch).collect()
 }
 
