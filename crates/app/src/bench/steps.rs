@@ -23,7 +23,8 @@ const SINGLE: u32 = 4;
 const GAIN: f64 = 6.0;
 
 /// What steps cost in all, checkpoints and the tables that follow included. After each run there are as many raw commits
-/// as it had steps, so that noise hits both.
+/// as it had steps, so that noise hits both. Both begin with a new log, as a process does: that of raw commits grows until
+/// SQLite writes it back for the first time, and these are dearer than those after it.
 pub fn measure(place: &Place, scale: Scale, workload: &Workload) -> Result<Vec<Figure>, Failure> {
     let folder = place.part("steps")?;
     let mut track = Track::open(workload, &folder)?;

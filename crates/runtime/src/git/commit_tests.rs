@@ -270,6 +270,23 @@ fn a_commit_is_signed_by_the_users_signer_after_the_hooks() {
 
 // CORE-19
 #[test]
+fn hooks_of_a_tracked_folder_are_those_of_the_commit_however_it_is_written() {
+    for written in [".hooks", "./.hooks"] {
+        let bed = Testbed::new();
+        bed.write(".hooks/pre-commit", "#!/bin/sh\necho of the commit; exit 1\n");
+        fs::set_permissions(bed.user().join(".hooks/pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
+        bed.commit("hooks");
+        bed.git(&["config", "core.hooksPath", written]);
+        let trees = worked(&bed);
+        bed.write(".hooks/pre-commit", "#!/bin/sh\nexit 0\n");
+        let end = trees.commit(&Files::new(), &message(), "c2", &bare).unwrap();
+        assert!(matches!(&end, FinalCommit::HookRefused { output } if output == "of the commit"), "{end:?}");
+        assert!(trees.main_tree().path().join(".hooks/pre-commit").exists());
+    }
+}
+
+// CORE-19
+#[test]
 fn hooks_of_a_folder_that_git_does_not_track_run_beside_the_files_of_the_commit_and_are_no_part_of_it() {
     let bed = Testbed::new();
     bed.write(".husky/pre-commit", "echo one\n");

@@ -36,8 +36,13 @@ impl RunTrees {
         let is_below =
             folder.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         // What lies there and is not tracked may be left of a commit that was cut short.
-        let named = folder.components().collect::<PathBuf>();
-        if is_below && !self.repository.names_in(state, &named.to_string_lossy())?.is_empty() {
+        let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
+        let named: PathBuf = folder.components().filter(is_name).collect();
+        let is_tracked = || -> Result<bool, GitError> {
+            let is_root = named.as_os_str().is_empty();
+            Ok(is_root || !self.repository.names_in(state, &named.to_string_lossy())?.is_empty())
+        };
+        if is_below && is_tracked()? {
             return Ok(folder);
         }
         if !kept.is_dir() {
