@@ -139,10 +139,16 @@ fn changes_in_a_submodule_are_odd_and_undone() {
             odd("libs/other/out", Strange::InSubmodule),
         ]
     );
+    let rewritten = ["libs/other/build/rules.mk", "libs/other/lib.c"].map(PathBuf::from);
+    assert_eq!(tree.changed_in_submodules(), rewritten);
     tree.tidy(&before, &left.oddities).unwrap();
     assert_eq!(fs::read_to_string(inside.join("build/rules.mk")).unwrap(), "all:\n");
     assert!(inside.join("lib.c").exists() && !inside.join("out").exists());
     assert_eq!(tree.aftermath(&before, &state, Reach::Tree).unwrap().oddities, []);
+
+    put(&inside, "lib.c", b"evil");
+    tree.mend_submodules().unwrap();
+    assert_eq!(tree.changed_in_submodules(), Vec::<PathBuf>::new());
 }
 
 // CORE-05
