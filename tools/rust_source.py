@@ -67,6 +67,12 @@ def paths(text):
         yield text.count("\n", 0, found.start()) + 1, re.split(r"\s*::\s*", found[1]), None
 
 
+def use_trees(text):
+    """Pairs of segments and alias for every name that a `use` in blanked text brings in."""
+    for found in _USE.finditer(text):
+        yield from _use_tree(found[1].strip(), [])
+
+
 def words(text, wanted):
     """Pairs of line number and word for every wanted identifier in blanked text."""
     for found in re.finditer(r"(?<!\w)(?:" + "|".join(wanted) + r")(?!\w)", text):

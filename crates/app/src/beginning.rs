@@ -1,27 +1,26 @@
-//! What a run begins with: the workflow, roles and checks it is pinned to, its limits, and its first facts.
+//! What a run starts with: the pinned workflow, roles and checks, its limits, and its first facts.
 
 use crate::agents::Agents;
-use crate::commands::Context;
-use crate::commands::runs::reader_if_any;
-use crate::driving;
-use crate::exit::Failure;
-use crate::found;
+use crate::context::CommandContext;
+use crate::host;
 use crate::load;
-use crate::workplace::{Workplace, of_git};
+use crate::project_checks;
+use crate::workplace::Workplace;
+use remand_agents::driver::Prices;
+use remand_engine::checkout;
+use remand_engine::clock;
+use remand_engine::config;
+use remand_engine::host::Beginning;
+use remand_engine::pinned::{AgentChoice, Cache, MayWrite, Pinned, PinnedRole};
+use remand_engine::redact::Redactor;
+use remand_engine::subject::{Subject, SubjectKind};
+use remand_engine::ticket::{Inherited, TicketError, TicketPaths};
+use remand_git::CommitId;
 use remand_kernel::event::{Limits, Mode, Start};
 use remand_kernel::program::Program;
-use remand_ledger::fact::Opened;
+use remand_ledger::fact::RunOpening;
 use remand_ledger::{Blob, BlobId, Facts};
-use remand_runtime::clock;
-use remand_runtime::config;
-use remand_runtime::driver::Prices;
-use remand_runtime::git::CommitId;
-use remand_runtime::host::Beginning;
-use remand_runtime::operations;
-use remand_runtime::papers::{Inherited, Shelf, Unfit};
-use remand_runtime::pinned::{Cache, Choice, MayWrite, Pinned, PinnedRole};
-use remand_runtime::redact::Redactor;
-use remand_runtime::subject::{Kind, Subject};
+use remand_terminal::CommandFailure;
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
 use std::collections::BTreeMap;
@@ -29,21 +28,21 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The longest request that is taken.
+/// The longest request, in bytes.
 const LONGEST: u64 = 256 * 1024;
 
-/// The request itself, or what standard input holds for `-`.
-pub fn request(given: &str) -> Result<String, Failure> {
+/// The request itself, or standard input for `-`.
+pub fn request(given: &str) -> Result<String, CommandFailure> {
     if given != "-" {
         return Ok(given.to_string());
     }
     let mut text = String::new();
     std::io::stdin().take(LONGEST + 1).read_to_string(&mut text).map_err(|error| {
-        Failure::user("the request cannot be read from standard input", "send text")
+        CommandFailure::user("the request cannot be read from standard input", "send UTF-8 text")
             .caused_by(error.to_string())
     })?;
     if text.len() as u64 > LONGEST {
-        return Err(Failure::user(
+        return Err(CommandFailure::user(
             "the request is too long",
             format!("keep it below {} KiB", LONGEST / 1024),
         ));
@@ -51,29 +50,29 @@ pub fn request(given: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What a new run is to be about, as the user said it.
+/// What the user wants a run for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
     Request(String),
-    /// By its id.
+    /// An id.
     Issue(String),
-    /// Files, from where the user stands.
+    /// Paths, relative to the current folder.
     Ticket(PathBuf),
     Spec(PathBuf),
 }
 
 impl About {
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SubjectKind {
         match self {
-            About::Request(_) => Kind::Request,
-            About::Issue(_) => Kind::Issue,
-            About::Ticket(_) => Kind::Ticket,
-            About::Spec(_) => Kind::Spec,
+            About::Request(_) => SubjectKind::Request,
+            About::Issue(_) => SubjectKind::Issue,
+            About::Ticket(_) => SubjectKind::Ticket,
+            About::Spec(_) => SubjectKind::Spec,
         }
     }
 }
 
-fn subject(workplace: &Workplace, head: &CommitId, about: &About) -> Result<Subject, Failure> {
+fn subject(workplace: &Workplace, head: &CommitId, about: &About) -> Result<Subject, CommandFailure> {
     let repository = &workplace.repository;
     let path = match about {
         About::Request(text) => return Ok(Subject::request(text.clone())),
@@ -81,64 +80,66 @@ fn subject(workplace: &Workplace, head: &CommitId, about: &About) -> Result<Subj
         About::Ticket(file) | About::Spec(file) => workplace.here.join(file),
     };
     Subject::file(repository, head, about.kind(), &path)
-        .map_err(|error| Failure::user(error.to_string(), error.hint()))
+        .map_err(|error| CommandFailure::user(error.to_string(), error.hint()))
 }
 
-/// A workflow is given what it is about, and nothing else.
-fn refuse_unfit(program: &Program, kind: Kind) -> Result<(), Failure> {
-    let wanted = Kind::of(&program.subject);
+/// Refuses a subject of a kind that the workflow does not take.
+fn refuse_other_kind(program: &Program, kind: SubjectKind) -> Result<(), CommandFailure> {
+    let wanted = SubjectKind::of(&program.subject);
     if wanted == kind {
         return Ok(());
     }
-    let what = format!("`{}` takes a {}, and this is a {}", program.name, wanted.name(), kind.name());
-    Err(Failure::user(what, format!("start it with `{}`, or name another workflow", wanted.usage())))
+    let what = format!("`{}` takes a {}, but this is a {}", program.name, wanted.name(), kind.name());
+    Err(CommandFailure::user(what, format!("start it with `{}`, or name another workflow", wanted.usage())))
 }
 
-/// Tickets are called by the name of their file, whatever folder it lies in, and so is the folder of their papers.
-fn refuse_namesake(workplace: &Workplace, head: &CommitId, file: &str) -> Result<(), Failure> {
-    let shelf = Shelf::for_ticket(Path::new(file));
-    let other = shelf.namesake(&workplace.repository, head).map_err(|error| of_git(&error))?;
+/// The folder of a ticket's ticket has the name of its file, so two tickets with the same file name would share it.
+fn refuse_shared_folder(workplace: &Workplace, head: &CommitId, file: &str) -> Result<(), CommandFailure> {
+    let shelf = TicketPaths::for_ticket(Path::new(file));
+    let other = shelf.namesake(&workplace.repository, head)?;
     let Some(other) = other.map(|other| other.display().to_string()) else { return Ok(()) };
-    let what =
-        format!("{file} and {other} would have the same folder of papers, {}", shelf.folder().display());
-    Err(Failure::user(
+    let what = format!("{file} and {other} would share the folder {}", shelf.folder().display());
+    Err(CommandFailure::user(
         what,
-        format!("give one of them another name, such as by `git mv {other} NAME`, and commit that"),
+        format!("rename one of them, for example with `git mv {other} NAME`, and commit the change"),
     ))
 }
 
-/// What a ticket brings with it; nothing for any other subject.
+/// What a ticket inherits from earlier runs; nothing for other subjects.
 fn inherited(
     workplace: &Workplace,
     head: &CommitId,
     program: &Program,
     subject: &Subject,
-) -> Result<Inherited, Failure> {
-    let Some(file) = subject.file.as_deref().filter(|_| subject.kind == Kind::Ticket) else {
+) -> Result<Inherited, CommandFailure> {
+    let Some(file) = subject.file.as_deref().filter(|_| subject.kind == SubjectKind::Ticket) else {
         return Ok(Inherited::default());
     };
-    refuse_namesake(workplace, head, file)?;
-    let reader = reader_if_any(workplace)?;
+    refuse_shared_folder(workplace, head, file)?;
+    let reader = workplace.reader_if_any()?;
     Inherited::of(program, file, &subject.text, reader.as_ref()).map_err(|error| match &error {
-        Unfit::Unreadable(unread) => Failure::user(format!("{file}, {unread}"), error.hint()),
-        other => Failure::user(other.to_string(), error.hint()),
+        TicketError::Unreadable(unread) => CommandFailure::user(format!("{file}: {unread}"), error.hint()),
+        other => CommandFailure::user(other.to_string(), error.hint()),
     })
 }
 
-/// Everything that a new run is pinned to.
-pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> Result<Beginning, Failure> {
+/// Collects everything that a new run is pinned to.
+pub fn prepare(
+    context: &CommandContext<'_>,
+    workplace: &Workplace,
+    about: &About,
+) -> Result<Beginning, CommandFailure> {
     let config = &workplace.config;
     let roles = load::roles(context)?;
     let (program, workflow) = load::pinned(context, &config.workflow, &roles)?;
-    refuse_unheard(config, &roles)?;
-    refuse_undoable(&program)?;
+    refuse_unknown_roles(config, &roles)?;
     let mut agents = Agents::new(config)?;
     let roles = pinned_roles(&program, &roles, config, &mut agents)?;
-    let head = workplace.repository.head().map_err(|error| of_git(&error))?;
+    let head = workplace.repository.head()?;
     let subject = subject(workplace, &head.commit, about)?;
-    refuse_unfit(&program, subject.kind)?;
+    refuse_other_kind(&program, subject.kind)?;
     let inherited = inherited(workplace, &head.commit, &program, &subject)?;
-    let redactor = driving::redactor(workplace)?;
+    let redactor = host::redactor(workplace)?;
     let request = redactor.redact(&subject.title).into_owned();
     let run = clock::new_run_id(&request);
     let pinned = Pinned {
@@ -146,7 +147,7 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
         workflow,
         roles,
         program: program.clone(),
-        checks: found::specs(&workplace.repository, &head.commit, config, workplace.home.root())?,
+        checks: project_checks::specs(&workplace.repository, &head.commit, config, workplace.home.root())?,
         cache: if config.cache { Cache::On } else { Cache::Off },
         rounds: config.rounds,
         agents: agents.chosen(),
@@ -154,11 +155,16 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
     };
     refuse_secrets(&pinned, &redactor)?;
     let pinned = blob(pinned.text().map(String::into_bytes).map_err(|error| {
-        Failure::user("the run cannot be pinned", "this is a defect of remand").caused_by(error.to_string())
+        CommandFailure::user("the run cannot be pinned", "this is a bug in remand")
+            .caused_by(error.to_string())
     })?);
+    let mut checkout = checkout::look_at(&workplace.repository, &head.commit)?;
+    for finding in &mut checkout.findings {
+        finding.text = redactor.redact(&finding.text).into_owned();
+    }
     let text = blob(redactor.redact(&subject.text).into_owned().into_bytes());
     let facts = Facts {
-        opened: Some(Opened {
+        opened: Some(RunOpening {
             slug: slug(&request),
             request,
             file: subject.file,
@@ -166,13 +172,14 @@ pub fn prepare(context: &Context<'_>, workplace: &Workplace, about: &About) -> R
             branch: format!("remand/{run}"),
             pinned: pinned.id,
             version: env!("CARGO_PKG_VERSION").to_string(),
+            checkout: Some(checkout),
         }),
         ..Facts::default()
     };
     let start = Start {
         mode: match config.mode {
-            config::Mode::Interactive => Mode::Interactive,
-            config::Mode::Autonomous => Mode::Autonomous,
+            config::RunMode::Interactive => Mode::Interactive,
+            config::RunMode::Autonomous => Mode::Autonomous,
         },
         subject: text.id.digest(),
         limits: limits(config),
@@ -196,8 +203,8 @@ fn blob(bytes: Vec<u8>) -> Blob {
     Blob { id: BlobId::of(&bytes), bytes }
 }
 
-/// What a run is pinned to is kept in the ledger word for word, where no secret may be (EP-30).
-fn refuse_secrets(pinned: &Pinned, redactor: &Redactor) -> Result<(), Failure> {
+/// The ledger keeps what a run is pinned to unchanged, so it must not contain a secret.
+fn refuse_secrets(pinned: &Pinned, redactor: &Redactor) -> Result<(), CommandFailure> {
     let workflow =
         (format!("the workflow `{}`", pinned.program.name), serde_json::to_value(&pinned.workflow));
     let roles =
@@ -210,57 +217,40 @@ fn refuse_secrets(pinned: &Pinned, redactor: &Redactor) -> Result<(), Failure> {
         .map(|(name, agent)| (format!("the agent `{name}`"), serde_json::to_value(agent)));
     for (what, value) in std::iter::once(workflow).chain(roles).chain(checks).chain(agents) {
         if let Some(secret) = value.ok().and_then(|value| redactor.first_in(&value)) {
-            let what = format!("{what} holds a secret, {secret}, and would be kept with the run");
-            let hint = "take it out; a command can read it from a file that is not committed";
-            return Err(Failure::user(what, hint));
+            let what = format!("{what} contains a secret, {secret}, which would be stored with the run");
+            let hint = "remove it; a command can read it from a file that is not committed";
+            return Err(CommandFailure::user(what, hint));
         }
     }
     Ok(())
 }
 
-/// A workflow that needs what this version cannot do is refused before anything runs.
-fn refuse_undoable(program: &Program) -> Result<(), Failure> {
-    let missing: Vec<&str> = program
-        .operations
-        .iter()
-        .map(|operation| operation.name.as_str())
-        .filter(|name| !operations::is_available(name))
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let what = format!("this version cannot run `{}`: it lacks {}", program.name, missing.join(", "));
-    Err(Failure::user(
-        what,
-        "`remand walk` goes through it on paper; `remand reference` lists the operations",
-    ))
-}
-
-/// A setting about a role that there is not would be passed over in silence.
-pub fn refuse_unheard(config: &config::Config, roles: &Roles) -> Result<(), Failure> {
+/// Refuses a setting for a role that does not exist, which would otherwise be ignored silently.
+pub fn refuse_unknown_roles(config: &config::Config, roles: &Roles) -> Result<(), CommandFailure> {
     let role = |name: &str| name.split_once(':').map_or(name, |(role, _)| role).to_string();
     let Some(name) = config.roles.keys().find(|name| roles.get(&role(name)).is_none()) else { return Ok(()) };
     let hint = match remand_workflow::diagnostic::nearest(&role(name), roles.titles()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "name a role of roles/ or .remand/roles".to_string(),
+        None => "name a shipped role, or one of .remand/roles".to_string(),
     };
-    Err(Failure::user(format!("`[roles.{name}]` is about no role"), hint))
+    Err(CommandFailure::user(format!("`[roles.{name}]` names no role"), hint))
 }
 
-/// The roles that the program uses, with their prompts and those who do them.
+/// The roles that the program uses, with their prompts and agents.
 fn pinned_roles(
     program: &Program,
     roles: &Roles,
     config: &config::Config,
     agents: &mut Agents<'_>,
-) -> Result<BTreeMap<String, PinnedRole>, Failure> {
+) -> Result<BTreeMap<String, PinnedRole>, CommandFailure> {
     let mut pinned = BTreeMap::new();
     for contract in &program.contracts {
         let title = contract.title();
-        let missing = || Failure::user(format!("there is no role `{title}`"), "add it to .remand/roles");
+        let missing =
+            || CommandFailure::user(format!("role `{title}` does not exist"), "add it to .remand/roles");
         let spec = roles.get(&title).ok_or_else(missing)?;
         let text = roles.text(&title).ok_or_else(missing)?;
-        let mut usual = Choice { seconds: u64::from(spec.time) * 60, ..agents.usual()? };
+        let mut usual = AgentChoice { seconds: u64::from(spec.time) * 60, ..agents.default_choice()? };
         usual.model = spec.model.clone().or(usual.model);
         let named = [config.roles.get(&contract.role), config.roles.get(&title)];
         let by = named.into_iter().flatten().try_fold(usual, |by, choice| agents.choose(by, choice))?;
@@ -303,7 +293,7 @@ fn permission(place: Writable) -> Option<MayWrite> {
     }
 }
 
-/// A few words of the request, fit for names.
+/// A few words of the request, for use in names.
 fn slug(request: &str) -> String {
     let words = request.to_lowercase();
     let words: Vec<&str> =
@@ -321,7 +311,7 @@ fn slug(request: &str) -> String {
     if slug.is_empty() { "request".to_string() } else { slug }
 }
 
-/// The worst case, as a person reads it before the run (EP-25).
+/// The worst case, for people to read before the run.
 pub fn bound(program: &Program, mode: Mode) -> String {
     let worst = |tasks: u16| {
         let bound = remand_workflow::explore::bound(program, &[("tasks", tasks)]).ok()?;
@@ -340,7 +330,7 @@ pub fn bound(program: &Program, mode: Mode) -> String {
         (Some(one), Some(three)) => {
             format!("at most {} dispatches for one task, {} for three", words(one), words(three))
         }
-        (None, _) | (_, None) => "its worst case is too large to be counted through".to_string(),
+        (None, _) | (_, None) => "its worst case is too large to compute".to_string(),
     }
 }
 

@@ -1,26 +1,28 @@
 //! The command line.
 
+use crate::commands::graph::GraphFormat;
 use crate::commands::{
-    agents, answer, audit, bench, cancel, clean, completions, config, converse, costs, defects, demo, diff,
-    doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, import, init, issues, log, man,
-    record, rehearse, resume, rollback, rounds, run, runs, show, stats, status, submit, ticket,
+    agents, answer, audit, bench, bound, cancel, check, clean, completions, config, converse, costs, defects,
+    demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, graph, import, init,
+    issues, log, man, matrix, record, reference, rehearse, resume, rollback, rounds, run, runs, show, stats,
+    status, submit, ticket, walk, workflows,
 };
-use crate::exit::Exit;
-use clap::{Parser, Subcommand, ValueEnum};
-use std::fmt::Display;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use crate::context::CommandContext;
+use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use remand_engine::dispatch;
+use remand_terminal::{CommandFailure, ExitCode, invocation};
+use std::path::PathBuf;
 
 /// Drives coding agents through a gated workflow, keeps the evidence itself, and sends every defect back to the
 /// phase that caused it.
 #[derive(Debug, Parser)]
-#[command(name = "remand", version, after_help = Exit::HELP, arg_required_else_help = true)]
-pub struct Cli {
+#[command(name = "remand", version, after_help = ExitCode::HELP, arg_required_else_help = true)]
+pub struct RemandCli {
     /// Print JSON, and nothing else, on standard output
     #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
 
-    /// Folder with role files that come on top of the shipped ones [default: .remand/roles, if it is there]
+    /// Folder with role files that add to or replace the shipped ones [default: .remand/roles, if it exists]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub roles: Option<PathBuf>,
 
@@ -28,47 +30,99 @@ pub struct Cli {
     #[arg(long, short = 'C', global = true, value_name = "DIR", help_heading = "Global options")]
     pub directory: Option<PathBuf>,
 
-    /// Keep ledger and work trees below this folder [default: $XDG_STATE_HOME/remand]
+    /// Keep the ledger and work trees in this folder [default: $XDG_STATE_HOME/remand]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub state: Option<PathBuf>,
 
+    /// Show the engine's log on standard error; twice for details. REMAND_LOG selects by level or target
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = "Global options")]
+    pub verbose: u8,
+
     #[command(subcommand)]
-    pub command: Command,
+    pub command: RemandCommand,
 }
 
-/// A command for the user to go on with. It works where this one did: the folders that the command line names are in it,
-/// too.
-pub fn command(words: impl Display) -> String {
-    static PLACE: LazyLock<String> =
-        LazyLock::new(|| Cli::try_parse().map(|cli| cli.place()).unwrap_or_default());
-    format!("remand{} {words}", *PLACE)
-}
-
-impl Cli {
-    /// The options that say where to work, as they are typed.
-    fn place(&self) -> String {
-        let options = [("-C", &self.directory), ("--state", &self.state)];
-        let given = options.into_iter().filter_map(|(name, folder)| Some((name, folder.as_ref()?)));
-        given.map(|(name, folder)| format!(" {name} {}", typed(folder))).collect()
+impl RemandCli {
+    /// Runs the subcommand.
+    pub fn run(&self) -> Result<ExitCode, CommandFailure> {
+        invocation::set_place(&[("-C", self.directory.as_deref()), ("--state", self.state.as_deref())]);
+        // These can do nothing that the process which starts them could not do itself.
+        let is_for_agents = matches!(
+            self.command,
+            RemandCommand::Rehearse(_)
+                | RemandCommand::Confine(_)
+                | RemandCommand::Converse(_)
+                | RemandCommand::Submit(_)
+        );
+        if !is_for_agents && std::env::var_os(dispatch::AGENT).is_some() {
+            let hint = "return your findings in the result of the dispatch; people and the engine run remand";
+            return Err(CommandFailure::user("agents cannot run remand: Permission denied", hint));
+        }
+        let context = CommandContext {
+            json: self.json,
+            roles: self.roles.as_deref(),
+            directory: self.directory.as_deref(),
+            state: self.state.as_deref(),
+        };
+        match &self.command {
+            RemandCommand::Check { workflows } => check::run(&context, workflows),
+            RemandCommand::Workflows { name } => workflows::run(&context, name.as_deref()),
+            RemandCommand::Matrix { workflow, markdown } => matrix::run(&context, workflow, *markdown),
+            RemandCommand::Graph { workflow, format, output } => {
+                graph::run(&context, workflow, *format, output.as_deref())
+            }
+            RemandCommand::Bound { workflow, tasks, gaps } => bound::run(&context, workflow, *tasks, *gaps),
+            RemandCommand::Walk { walk } => walk::run(&context, walk),
+            RemandCommand::Reference => reference::run(&context),
+            RemandCommand::Agents(args) => agents::run(&context, args),
+            RemandCommand::Answer(args) => answer::run(&context, args),
+            RemandCommand::Audit(args) => audit::run(&context, args),
+            RemandCommand::Bench(args) => bench::run(&context, args),
+            RemandCommand::Cancel(args) => cancel::run(&context, args),
+            RemandCommand::Clean(args) => clean::run(&context, args),
+            RemandCommand::Completions(args) => completions::run(&context, args, RemandCli::command()),
+            RemandCommand::Config(args) => config::run(&context, args),
+            RemandCommand::Costs(args) => costs::run(&context, args),
+            RemandCommand::Defects(args) => defects::run(&context, args),
+            RemandCommand::Demo(args) => demo::run(&context, args),
+            RemandCommand::Diff(args) => diff::run(&context, args),
+            RemandCommand::Doctor(args) => doctor::run(&context, args),
+            RemandCommand::Estimate(args) => estimate::run(&context, args),
+            RemandCommand::Evidence(args) => evidence::run(&context, args),
+            RemandCommand::Export(args) => export::run(&context, args),
+            RemandCommand::Findings(args) => findings::run(&context, args),
+            RemandCommand::Gaps(args) => gaps::run(&context, args),
+            RemandCommand::Gates(args) => gates::run(&context, args),
+            RemandCommand::Gauntlet(args) => gauntlet::run(&context, args),
+            RemandCommand::Import(args) => import::run(&context, args),
+            RemandCommand::Init(args) => init::run(&context, args),
+            RemandCommand::Issues(args) => issues::run(&context, args),
+            RemandCommand::Log(args) => log::run(&context, args),
+            RemandCommand::Man(args) => man::run(&context, args, RemandCli::command()),
+            RemandCommand::Record(args) => record::run(&context, args),
+            RemandCommand::Resume(args) => resume::run(&context, args),
+            RemandCommand::Rollback(args) => rollback::run(&context, args),
+            RemandCommand::Rounds(args) => rounds::run(&context, args),
+            RemandCommand::Run(args) => run::run(&context, args),
+            RemandCommand::Runs(args) => runs::run(&context, args),
+            RemandCommand::Show(args) => show::run(&context, args),
+            RemandCommand::Stats(args) => stats::run(&context, args),
+            RemandCommand::Status(args) => status::run(&context, args),
+            RemandCommand::Ticket(args) => ticket::run(&context, args),
+            RemandCommand::Rehearse(args) => rehearse::run(args),
+            RemandCommand::Converse(args) => converse::run(args),
+            RemandCommand::Submit(args) => submit::run(args),
+            RemandCommand::Confine(args) => rehearse::confine(args),
+        }
     }
-}
-
-/// A path as a shell reads it back.
-fn typed(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text;
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum RemandCommand {
     /// Prove that workflows end, are complete and keep their guarantees
     ///
-    /// A workflow that can loop for ever, leaves a signal without a route, has a phase that nothing reaches or breaks
-    /// a guarantee that it states is refused, with the place, the shortest path that shows it, and a remedy.
+    /// Refuses a workflow that can loop forever, has a signal without a route, has an unreachable phase, or breaks one
+    /// of its own guarantees. Each error names the line, the shortest path that shows the problem, and a fix.
     Check {
         /// Workflow files, or names of shipped workflows
         #[arg(required = true, value_name = "FILE|NAME")]
@@ -77,7 +131,7 @@ pub enum Command {
 
     /// List the shipped workflows, or print one
     Workflows {
-        /// Print this workflow's file
+        /// Print the file of this workflow
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
@@ -95,19 +149,19 @@ pub enum Command {
     Graph {
         #[arg(value_name = "FILE|NAME")]
         workflow: String,
-        /// What to draw for
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        /// Output format
+        #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+        format: GraphFormat,
         /// Write to this file instead of standard output
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
 
-    /// Count the dispatches of a run: on the happy path and at the very most
+    /// Count the dispatches of a run: on the happy path and in the worst case
     Bound {
         #[arg(value_name = "FILE|NAME")]
         workflow: String,
-        /// Number of tasks that the plan has
+        /// Number of tasks in the plan
         #[arg(long, default_value_t = 6, value_name = "N")]
         tasks: u16,
         /// Number of gaps in the first inventory
@@ -115,10 +169,10 @@ pub enum Command {
         gaps: u16,
     },
 
-    /// Walk through a workflow on paper: feed a written list of signals and see each ruling
+    /// Walk through a workflow on paper: give a list of signals and see each ruling
     ///
-    /// The file names a workflow and lists what happens, such as `- design-review: approved`. Nothing is run and
-    /// nobody is paid. `remand reference` describes the format.
+    /// The file names a workflow and lists what happens, such as `- design-review: approved`. No agent runs, so it
+    /// costs nothing. `remand reference` describes the format.
     Walk {
         #[arg(value_name = "FILE")]
         walk: PathBuf,
@@ -127,71 +181,70 @@ pub enum Command {
     /// Print the reference of the workflow language
     Reference,
 
-    /// Write, show and correct tickets, and the approaches that failed for them
+    /// Write, show and correct tickets and their failed approaches
     Ticket(ticket::Args),
 
-    /// Show what a role file of Claude Code, Copilot or opencode gives here, and what of it is not used
+    /// Show how a role file of Claude Code, Copilot or opencode would be used here
     ///
-    /// The file gives the text that the agent is told, its model, and which tools it wants. Verdicts, result and the most
-    /// that may be done stay those of our role: the file narrows permissions and never widens them. Nothing is changed
-    /// unless `--write` says so: `[roles.NAME] file = "FILE"` in remand.toml uses the file as it is.
+    /// The file provides the prompt, the model, and the tools that the agent wants. Verdicts, the result and the upper
+    /// limit of permissions stay those of our role: the file can narrow permissions but never widen them. Nothing is
+    /// changed without `--write`. To use the file as it is, set `[roles.NAME] file = "FILE"` in remand.toml.
     Import(import::Args),
 
     /// Write a workflow and its roles as agent files of Claude Code, Copilot or opencode
     ///
-    /// Agent definitions, an orchestrator, the references that they name, an entry prompt and a page with the picture of
-    /// the workflow are made from the same sources as everything else. There, all of it is advice to a model; here, the
-    /// engine holds agents to it.
+    /// Writes agent definitions, an orchestrator, the references that they name, an entry prompt and a page with a
+    /// drawing of the workflow. In the other tool all of this is advice to a model; here the engine enforces it.
     Export(export::Args),
 
-    /// Write a configuration file with every setting explained
+    /// Write a configuration file that explains every setting
     Init(init::Args),
 
     /// Take a request to a verified commit
     Run(run::Args),
 
-    /// Go on with runs that were interrupted or whose gates were answered
+    /// Continue runs that were interrupted or whose gates were answered
     Resume(resume::Args),
 
-    /// Show where a run stands
+    /// Show the status of a run
     Status(status::Args),
 
     /// List the runs of this repository
     Runs(runs::Args),
 
-    /// Show why a run went the way it went: the chain of rulings from request to commit
+    /// Show why a run went the way it did: every ruling from request to commit
     Log(log::Args),
 
     /// Show what reviewers and checks found, and where each finding was sent
     Findings(findings::Args),
 
-    /// Show the gaps of a specification, and how far each has come
+    /// Show the gaps of a specification and the progress on each
     Gaps(gaps::Args),
 
-    /// Show how the rounds of a run converge, or take rounds back
+    /// Show how the rounds of a run converge, or roll rounds back
     Rounds(rounds::Args),
 
-    /// Show where defects came from, where they were found, and what their correction took
+    /// Show where defects came from, where they were found, and what correcting them cost
     Defects(defects::Args),
 
-    /// Show what phases are worth over all runs: yield, density, correction rates and costs
+    /// Show how well phases work over all runs: yield, density, correction rates and costs
     ///
-    /// Yield is the part of the defects present in a phase that the phase found. Density counts defects for each
-    /// thousand changed lines. The correction rate is how many entries of a phase were remands. A rate above the mean
-    /// and two standard deviations of the twenty runs before is told.
+    /// Yield is the share of the defects present in a phase that the phase found. Density is defects per thousand changed
+    /// lines. The correction rate is the share of entries into a phase that were remands. A rate more than two standard
+    /// deviations above the mean of the previous twenty runs is reported.
     Stats(stats::Args),
 
-    /// Estimate what a plan will take, by the runs of the past
+    /// Estimate what a plan will take, from past runs
     ///
-    /// A straight line is laid through size and effort of earlier runs of the same workflow. The size of a plan is the
-    /// number of its tasks, and of the files of each, counted 1, 2 or 3 by their risk: green, yellow, red. With fewer
-    /// than three runs, or where size explains less than half of the effort, there is nothing to go by.
+    /// Fits a straight line through size and effort of earlier runs of the same workflow. The size of a plan is the number
+    /// of its tasks plus their files, each counted 1, 2 or 3 by risk: green, yellow, red. With fewer than three runs, or
+    /// if size explains less than half of the effort, there is no estimate.
     Estimate(estimate::Args),
 
-    /// Show what runs took: dispatches, time, tokens by kind, and money
+    /// Show what runs cost: dispatches, time, tokens by kind, and money
     ///
-    /// What agents say of their cost counts. Where one says nothing, the cost is reckoned by the tokens of each kind and the
-    /// price of the model (`[prices]` in remand.toml, and list prices), if all of these are known. Else it is unknown.
+    /// The cost that an agent reports counts. If it reports none, the cost is computed from its tokens of each kind and the
+    /// price of the model (`[prices]` in remand.toml, then list prices). If any of these is missing, the cost is unknown.
     Costs(costs::Args),
 
     /// Print an artifact: `plan`, or an earlier version of it as `plan@1`
@@ -203,49 +256,49 @@ pub enum Command {
     /// Print the evidence bundle of a run, or export it
     Evidence(evidence::Args),
 
-    /// Write what every agent of a run did into a rehearsal, to be played again
+    /// Write what every agent of a run did to a rehearsal that can be replayed
     ///
-    /// It is made from the ledger, so any run can be recorded: one that is over, that waits, or that was killed. What people
-    /// answered is not in it.
+    /// The rehearsal is made from the ledger, so any run can be recorded, whether it is over, waiting or was killed.
+    /// Answers of humans are not included.
     Record(record::Args),
 
     /// List the issues of the tracker in `TODO/`, show, add and check them
     Issues(issues::Args),
 
-    /// List the questions that wait for a human
+    /// List the gates that wait for an answer
     Gates(gates::Args),
 
-    /// Answer a question
+    /// Answer a gate
     Answer(answer::Args),
 
-    /// End a run: its agents are killed and its trees restored
+    /// End a run: kill its agents and restore its work trees
     Cancel(cancel::Args),
 
     /// Undo the commit of a run
     Rollback(rollback::Args),
 
-    /// Verify the ledger: the chain, the blobs and everything made from them
+    /// Verify the ledger: the hash chain, the blobs and all tables derived from them
     Audit(audit::Args),
 
-    /// Remove work trees and branches that no run needs any more
+    /// Remove work trees and branches that no run needs anymore
     Clean(clean::Args),
 
-    /// List the agents that can be driven: installed or not, signed in, tried, and whose account they spend
+    /// List the supported agents: installed, signed in, tested, and whose account they use
     Agents(agents::Args),
 
-    /// See what is there to work with: git, toolchains, sandbox, state directory
+    /// Check what Remand can work with: git, toolchains, sandbox, state directory
     Doctor(doctor::Args),
 
     /// Show the settings in effect and where each comes from
     Config(config::Args),
 
-    /// See it work: a small project, scripted agents, real edits, tests and commits
+    /// Watch a demonstration: a small project, scripted agents, real edits, tests and commits
     Demo(demo::Args),
 
-    /// See what is let through: agents that misbehave, on small real projects
+    /// Test the engine against misbehaving agents on small real projects
     ///
-    /// Each case states what must come of it. The exit code is 4 if bad work was committed, good work was stopped, or
-    /// anything else was not as stated.
+    /// Each case states its expected outcome. The exit code is 4 if bad work was committed, good work was stopped, or
+    /// anything else differs from what the case states.
     Gauntlet(gauntlet::Args),
 
     /// Measure the journal and the evidence against their goals
@@ -261,41 +314,15 @@ pub enum Command {
     #[command(hide = true)]
     Rehearse(rehearse::Args),
 
-    /// Take the result of a dispatch in by MCP; agents call this
+    /// Receive the result of a dispatch over MCP; agents call this
     #[command(hide = true)]
     Submit(submit::Args),
 
-    /// Talk with an agent by the Agent Client Protocol; the engine calls this
+    /// Talk to an agent over the Agent Client Protocol; the engine calls this
     #[command(hide = true)]
     Converse(converse::Args),
 
     /// Run a command inside the sandbox; the engine calls this
     #[command(hide = true)]
     Confine(rehearse::Confine),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Mermaid,
-    Dot,
-    Svg,
-    Text,
-}
-
-#[cfg(test)]
-#[allow(clippy::expect_used)]
-mod tests {
-    use super::*;
-
-    // CORE-09
-    #[test]
-    fn a_command_to_go_on_with_names_the_folders_that_this_one_names() {
-        let place = |words: &[&str]| Cli::try_parse_from(words).expect("a command line").place();
-        assert_eq!(place(&["remand", "runs"]), "");
-        assert_eq!(place(&["remand", "runs", "--state", "/a/b-c"]), " --state /a/b-c");
-        assert_eq!(
-            place(&["remand", "-C", "it's here", "--state=s", "runs"]),
-            r" -C 'it'\''s here' --state s"
-        );
-    }
 }

@@ -1,43 +1,62 @@
 //! The binary `remand`: reads the command line, runs one subcommand, prints what it returns.
 
-mod agents;
-mod beginning;
-mod bench;
-mod cli;
-mod commands;
-mod demo;
-mod draw;
-mod driving;
-mod embedded;
-mod exit;
-mod export;
-mod found;
-mod gauntlet;
-mod load;
-mod progress;
-mod recording;
-mod table;
-mod terminal;
+mod context;
+mod environment;
 mod workplace;
 
+mod agents;
+mod load;
+mod project_checks;
+
+mod beginning;
+mod host;
+
+mod gate;
+mod tally;
+
+mod answering;
+mod prompt;
+
+mod driving;
+mod progress;
+mod requests;
+
+mod export;
+mod recording;
+
+mod cli;
+mod commands;
+
 use clap::Parser;
-use std::process::ExitCode;
+use remand_engine::logging;
+use remand_terminal::CommandFailure;
+use remand_terminal::output::{print_failure, print_line};
 
 /// Events are many small allocations, and a replay makes them on two threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    match commands::run(&cli) {
+fn main() -> std::process::ExitCode {
+    let cli = cli::RemandCli::parse();
+    match start_log(&cli).and_then(|()| cli.run()) {
         Ok(exit) => exit.code(),
         Err(failure) => {
-            failure.print();
+            print_failure(&failure);
             if cli.json {
-                // Whoever asked for JSON gets it, also of a failure; on a line of its own behind those of a run.
-                let _ = exit::print_line(&failure.json());
+                // A failure is JSON too: one line, after those of the run.
+                let _ = print_line(&failure.json());
             }
             failure.exit.code()
         }
     }
+}
+
+fn start_log(cli: &cli::RemandCli) -> Result<(), CommandFailure> {
+    let filter = std::env::var(logging::VARIABLE).ok();
+    logging::start(cli.verbose, filter.as_deref()).map_err(|error| {
+        CommandFailure::user(
+            error.to_string(),
+            "give a level such as `debug`, or `remand_engine::host=debug`",
+        )
+    })
 }

@@ -1,17 +1,20 @@
-//! A rehearsal made from a run: every dispatch with what it changed, returned and used, to be played again (BY-06).
+//! Turns a run into a rehearsal: every dispatch with its changes, result and usage, for replay.
 
-use crate::driving;
-use crate::exit::{Failure, tell};
-use crate::workplace::{Workplace, of_git, of_ledger};
+use crate::host;
+use crate::workplace::Workplace;
+use remand_agents::rehearsal::{
+    DispatchInfo, Money, RecordedChange, RecordedDispatch, Recording, ScriptedTokens, ScriptedUsage,
+};
+use remand_engine::redact::Redactor;
+use remand_git::{PathKind, Repository, TreeId};
 use remand_kernel::command::Dispatch;
 use remand_kernel::ids::CommandId;
 use remand_kernel::{Command, Event, Outcome};
 use remand_ledger::fact::Telemetry;
 use remand_ledger::{BlobId, Reader, RunId};
-use remand_runtime::git::{Form, Repository, TreeId};
-use remand_runtime::process::Exit;
-use remand_runtime::redact::Redactor;
-use remand_runtime::rehearsal::{Change, DispatchInfo, Money, Recorded, Recording, Tokens, Usage};
+use remand_process::Exit;
+use remand_terminal::CommandFailure;
+use remand_terminal::output::tell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,18 +22,18 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Makes sure before a run that its rehearsal can be written, and that nothing is overwritten. No file is left by it.
-pub fn refuse_unfit(file: &Path) -> Result<(), Failure> {
+/// Checks before a run that its rehearsal can be written without overwriting anything. Leaves no file.
+pub fn check_writable(file: &Path) -> Result<(), CommandFailure> {
     make(file).and_then(|_| std::fs::remove_file(file)).map_err(|error| unwritable(file, &error))
 }
 
 /// Writes the rehearsal of a run, whether it is over or not.
-pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), Failure> {
-    let mut hidden = Hidden { redactor: driving::redactor(workplace)?, files: BTreeSet::new() };
+pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), CommandFailure> {
+    let mut hidden = Hidden { redactor: host::redactor(workplace)?, files: BTreeSet::new() };
     let text = rehearsal(&workplace.repository, &workplace.reader()?, run, &mut hidden)?;
     let mut made = make(file).map_err(|error| unwritable(file, &error))?;
     made.write_all(text.as_bytes()).map_err(|error| {
-        // A part of a rehearsal is none.
+        // An incomplete rehearsal is useless.
         let _ = std::fs::remove_file(file);
         unwritable(file, &error)
     })?;
@@ -38,10 +41,10 @@ pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), Fail
     Ok(())
 }
 
-/// Takes secrets out of what agents wrote: a recording is made to be handed on (EP-30).
+/// Removes secrets from what agents wrote, because recordings are shared.
 struct Hidden {
     redactor: Redactor,
-    /// The files that had some.
+    /// The files that contained secrets.
     files: BTreeSet<PathBuf>,
 }
 
@@ -57,10 +60,7 @@ impl Hidden {
     fn tell(&self) {
         if !self.files.is_empty() {
             let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
-            tell(&format!(
-                "secrets are left out of {}; played again, the run may come out differently",
-                files.join(", ")
-            ));
+            tell(&format!("secrets were removed from {}; a replay may end differently", files.join(", ")));
         }
     }
 }
@@ -69,9 +69,9 @@ fn make(file: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).open(file)
 }
 
-fn unwritable(file: &Path, error: &io::Error) -> Failure {
-    let hint = "name a file that does not exist yet, in a folder that you may write";
-    Failure::user(format!("{} cannot be made", file.display()), hint).caused_by(error.to_string())
+fn unwritable(file: &Path, error: &io::Error) -> CommandFailure {
+    let hint = "name a file that does not exist yet, in a folder that you can write to";
+    CommandFailure::user(format!("{} cannot be created", file.display()), hint).caused_by(error.to_string())
 }
 
 fn rehearsal(
@@ -79,15 +79,15 @@ fn rehearsal(
     reader: &Reader,
     run: &RunId,
     hidden: &mut Hidden,
-) -> Result<String, Failure> {
-    let row = reader.run(&run.0).map_err(|error| of_ledger(&error))?;
+) -> Result<String, CommandFailure> {
+    let row = reader.run(&run.0)?;
     let mut recording =
         Recording::new(format!("recorded from run {run}: {}", row.request.lines().next().unwrap_or("")));
     let replayed = remand_ledger::replay(reader, run, remand_ledger::ReplayFrom::Start)
-        .map_err(|error| Failure::user(error.to_string(), error.hint()))?;
+        .map_err(|error| CommandFailure::user(error.to_string(), error.hint()))?;
     let program = replayed.program;
     let mut issued: Vec<Dispatch> = Vec::new();
-    for event in reader.journal(run, 0).map_err(|error| of_ledger(&error))? {
+    for event in reader.journal(run, 0)? {
         if let (Event::Ended { id, outcome, usage }, Some(telemetry)) = (&event.event, &event.facts.telemetry)
             && let Some(dispatch) = issued.iter().find(|dispatch| dispatch.id == *id)
         {
@@ -104,24 +104,20 @@ fn rehearsal(
                 tree: PathBuf::new(),
                 folder: PathBuf::new(),
             };
-            let (out, err) = said(reader, telemetry)?;
+            let (out, err) = output(reader, telemetry)?;
             let heard = match telemetry.answer {
                 Some(answer) => Some(text_of(reader, answer)?),
                 None => Some(out).filter(|out| !out.is_empty() && telemetry.result.is_none()),
             };
             let exit = exit(outcome, telemetry);
-            let recorded = Recorded {
+            let recorded = RecordedDispatch {
                 info,
                 changes: changes(repository, telemetry, hidden)?,
-                result: telemetry
-                    .result
-                    .map(|blob| reader.blob(blob))
-                    .transpose()
-                    .map_err(|error| of_ledger(&error))?,
+                result: telemetry.result.map(|blob| reader.blob(blob)).transpose()?,
                 answer: heard,
-                last_words: Some(err).filter(|err| !err.is_empty() && exit != Exit::Code(0)),
-                usage: Usage {
-                    tokens: told(usage.tokens, telemetry).map(Tokens::Sum),
+                stderr: Some(err).filter(|err| !err.is_empty() && exit != Exit::Code(0)),
+                usage: ScriptedUsage {
+                    tokens: reported(usage.tokens, telemetry).map(ScriptedTokens::Sum),
                     money: usage.money.map(Money),
                 },
                 model: telemetry.model.clone(),
@@ -129,22 +125,22 @@ fn rehearsal(
             };
             recording
                 .add(&recorded)
-                .map_err(|error| Failure::user(error.to_string(), "the run cannot be recorded"))?;
+                .map_err(|error| CommandFailure::user(error.to_string(), "the run cannot be recorded"))?;
         }
         issued.extend(event.commands.into_iter().filter_map(|command| match command {
             Command::Dispatch(dispatch) => Some(dispatch),
             _ => None,
         }));
     }
-    recording.to_yaml().map_err(|error| Failure::user(error.to_string(), "the run cannot be recorded"))
+    recording.to_yaml().map_err(|error| CommandFailure::user(error.to_string(), "the run cannot be recorded"))
 }
 
-/// The tokens of a dispatch that told them.
-fn told(tokens: Option<u64>, telemetry: &Telemetry) -> Option<u64> {
+/// The tokens of a dispatch that reported them.
+fn reported(tokens: Option<u64>, telemetry: &Telemetry) -> Option<u64> {
     tokens.filter(|tokens| *tokens > 0 || telemetry.tokens.is_some())
 }
 
-/// The how-manieth time that a phase did this work, as the agent was told it.
+/// The 1-based round in which a phase did this work, as the agent saw it.
 fn round(issued: &[Dispatch], dispatch: &Dispatch) -> u32 {
     let visit = |id: CommandId| CommandId { attempt: 0, ..id };
     let mut seen: Vec<CommandId> = Vec::new();
@@ -159,7 +155,7 @@ fn round(issued: &[Dispatch], dispatch: &Dispatch) -> u32 {
     u32::try_from(at + 1).unwrap_or(u32::MAX)
 }
 
-/// How the process came to its end.
+/// The exit status of the process.
 fn exit(outcome: &Outcome, telemetry: &Telemetry) -> Exit {
     match (telemetry.exit_code, outcome) {
         (Some(code), _) if code < 0 => Exit::Signal(-code),
@@ -169,8 +165,8 @@ fn exit(outcome: &Outcome, telemetry: &Telemetry) -> Exit {
     }
 }
 
-/// What an agent printed, and what it said on the standard error.
-fn said(reader: &Reader, telemetry: &Telemetry) -> Result<(String, String), Failure> {
+/// What an agent wrote to standard output and to standard error.
+fn output(reader: &Reader, telemetry: &Telemetry) -> Result<(String, String), CommandFailure> {
     let Some(output) = telemetry.output else {
         return Ok((String::new(), String::new()));
     };
@@ -179,49 +175,55 @@ fn said(reader: &Reader, telemetry: &Telemetry) -> Result<(String, String), Fail
     Ok((out.trim_end().to_string(), err.trim_end().to_string()))
 }
 
-fn text_of(reader: &Reader, blob: BlobId) -> Result<String, Failure> {
-    let bytes = reader.blob(blob).map_err(|error| of_ledger(&error))?;
+fn text_of(reader: &Reader, blob: BlobId) -> Result<String, CommandFailure> {
+    let bytes = reader.blob(blob)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The differences that a dispatch made in its tree.
+/// The changes that a dispatch made in its tree.
 fn changes(
     repository: &Repository,
     telemetry: &Telemetry,
     hidden: &mut Hidden,
-) -> Result<Vec<Change>, Failure> {
+) -> Result<Vec<RecordedChange>, CommandFailure> {
     let (Some(before), Some(after)) = (&telemetry.before, &telemetry.after) else {
         return Ok(Vec::new());
     };
-    let tree = |text: &str| text.parse::<TreeId>().map_err(|error| of_git(&error));
+    let tree = |text: &str| text.parse::<TreeId>().map_err(CommandFailure::from);
     let (before, after) = (tree(before)?, tree(after)?);
     let mut changes = Vec::new();
-    for changed in repository.changed(&before, &after).map_err(|error| of_git(&error))? {
+    for changed in repository.changed(&before, &after)? {
         let path = changed.path;
-        let form = |tree: &TreeId| repository.form(tree, &path).map_err(|error| of_git(&error));
+        let form = |tree: &TreeId| repository.form(tree, &path).map_err(CommandFailure::from);
         let (was, is) = (form(&before)?, form(&after)?);
         let mut bytes = || {
-            let bytes = repository.read(&after, &path).map_err(|error| of_git(&error))?.unwrap_or_default();
-            Ok::<_, Failure>(hidden.take_out(&path, bytes))
+            let bytes = repository.read(&after, &path)?.unwrap_or_default();
+            Ok::<_, CommandFailure>(hidden.take_out(&path, bytes))
         };
-        // What becomes of another kind makes room first.
-        if was != Form::Absent && (was == Form::Symlink) != (is == Form::Symlink) {
-            changes.push(Change::Delete { path: path.clone() });
+        // A file cannot become a symlink, or a symlink a file, while the old one exists.
+        if was != PathKind::Absent && (was == PathKind::Symlink) != (is == PathKind::Symlink) {
+            changes.push(RecordedChange::Delete { path: path.clone() });
         }
         match (was, is) {
-            (Form::Submodule, _) | (_, Form::Submodule) => {}
-            (Form::Symlink, Form::Absent) | (Form::Absent, Form::Absent) => {}
-            (Form::File | Form::Executable, Form::Absent) => changes.push(Change::Delete { path }),
-            (_, Form::Symlink) => {
+            (PathKind::Submodule, _) | (_, PathKind::Submodule) => {}
+            (PathKind::Symlink, PathKind::Absent) | (PathKind::Absent, PathKind::Absent) => {}
+            (PathKind::File | PathKind::Executable, PathKind::Absent) => {
+                changes.push(RecordedChange::Delete { path })
+            }
+            (_, PathKind::Symlink) => {
                 let target = PathBuf::from(OsString::from_vec(bytes()?));
-                changes.push(Change::Symlink { path, target });
+                changes.push(RecordedChange::Symlink { path, target });
             }
-            (Form::Executable, Form::Executable)
-            | (Form::File | Form::Absent | Form::Symlink, Form::File) => {
-                changes.push(Change::Write { bytes: bytes()?, path, mode: None });
+            (PathKind::Executable, PathKind::Executable)
+            | (PathKind::File | PathKind::Absent | PathKind::Symlink, PathKind::File) => {
+                changes.push(RecordedChange::Write { bytes: bytes()?, path, mode: None });
             }
-            (_, Form::File) => changes.push(Change::Write { bytes: bytes()?, path, mode: Some(0o644) }),
-            (_, Form::Executable) => changes.push(Change::Write { bytes: bytes()?, path, mode: Some(0o755) }),
+            (_, PathKind::File) => {
+                changes.push(RecordedChange::Write { bytes: bytes()?, path, mode: Some(0o644) })
+            }
+            (_, PathKind::Executable) => {
+                changes.push(RecordedChange::Write { bytes: bytes()?, path, mode: Some(0o755) })
+            }
         }
     }
     Ok(changes)

@@ -1,9 +1,9 @@
-//! Markdown that keeps every byte but those that are spliced.
+//! Markdown in which a change leaves every other byte as it is.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// A text with the places of what matters in it. Headings and boxes inside code, quotations and comments are text.
+/// A text with the positions of its headings and boxes. Those inside code, quotations and comments do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Markdown {
     text: String,
@@ -17,23 +17,23 @@ pub struct Markdown {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub level: u8,
-    /// As it reads, without markup.
+    /// Without markup.
     pub title: String,
-    /// Its lines, with the end of the last one.
+    /// Its lines, including the last line break.
     pub lines: Range<usize>,
 }
 
-/// A box in a list that is ticked or not.
+/// A checkbox in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckBox {
     pub ticked: bool,
     /// The character between the brackets.
     pub mark: Range<usize>,
-    /// What stands behind the box on its line.
+    /// The rest of its line.
     pub label: Range<usize>,
 }
 
-/// A heading with all that is below it, sections of a deeper level included.
+/// A heading with everything below it, including deeper sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     pub heading: Heading,
@@ -49,7 +49,7 @@ impl Markdown {
             boxes: Vec::new(),
             literal: Vec::new(),
         };
-        markdown.survey();
+        markdown.parse();
         markdown
     }
 
@@ -61,7 +61,7 @@ impl Markdown {
         self.text
     }
 
-    /// How lines end in this document.
+    /// The line ending of this document.
     pub fn newline(&self) -> &'static str {
         match self.text.find('\n') {
             Some(at) if self.text[..at].ends_with('\r') => "\r\n",
@@ -69,7 +69,7 @@ impl Markdown {
         }
     }
 
-    /// What is between the fences of the front matter.
+    /// The text between the fences of the front matter.
     pub fn front_matter(&self) -> Option<Range<usize>> {
         self.front_matter.clone()
     }
@@ -86,24 +86,24 @@ impl Markdown {
         })
     }
 
-    /// The first section whose title is one of these, in whatever case.
+    /// The first section with one of these titles, ignoring case.
     pub fn section(&self, titles: &[&str]) -> Option<Section> {
-        let is_meant =
+        let matches =
             |title: &str| titles.iter().any(|wanted| wanted.to_lowercase() == title.trim().to_lowercase());
-        self.sections().find(|section| is_meant(&section.heading.title))
+        self.sections().find(|section| matches(&section.heading.title))
     }
 
-    /// The boxes within a range, in their order.
+    /// The boxes within a range, in order.
     pub fn boxes(&self, within: Range<usize>) -> impl Iterator<Item = &CheckBox> {
         self.boxes.iter().filter(move |found| within.contains(&found.mark.start))
     }
 
-    /// Tells whether a place is in code, in a comment or in the front matter, where nothing stands for anything.
+    /// Whether a position is in code, in a comment or in the front matter, where markup has no meaning.
     pub fn is_literal(&self, at: usize) -> bool {
         self.literal.iter().any(|range| range.contains(&at))
     }
 
-    /// The lines within a range, each with its end.
+    /// The lines within a range, each with its line break.
     pub fn lines(&self, within: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
         let mut start = within.start;
         self.text[within].split_inclusive('\n').map(move |line| {
@@ -113,32 +113,32 @@ impl Markdown {
         })
     }
 
-    /// The number of the line that holds this place, counted from one.
+    /// The number of the line at this position, from 1.
     pub fn line_number(&self, at: usize) -> usize {
         self.text[..at].matches('\n').count() + 1
     }
 
-    /// Puts a text in the place of another. Its line ends become those of the document.
+    /// Replaces a range. The new text gets the line endings of the document.
     pub fn splice(&mut self, range: Range<usize>, with: &str) {
         let with = with.replace("\r\n", "\n").replace('\n', self.newline());
         self.text.replace_range(range, &with);
-        self.survey();
+        self.parse();
     }
 
-    /// Ticks a box, or takes the tick away.
+    /// Ticks or unticks a box.
     pub fn tick(&mut self, found: &CheckBox, ticked: bool) {
         if found.ticked != ticked {
             self.splice(found.mark.clone(), if ticked { "x" } else { " " });
         }
     }
 
-    /// The end of what is written in a range: before the blank lines that close it.
+    /// The end of the last line in a range that is not blank.
     pub fn end_of_writing(&self, within: Range<usize>) -> usize {
         let written = self.lines(within.clone()).filter(|line| !self.text[line.clone()].trim().is_empty());
         written.last().map_or(within.start, |line| line.end)
     }
 
-    /// Puts lines behind what is written in a range, as its last paragraph continued.
+    /// Inserts lines after the last line of a range that is not blank, continuing its last paragraph.
     pub fn append_lines(&mut self, within: Range<usize>, lines: &str) {
         let at = self.end_of_writing(within);
         let before = if at > 0 && !self.text[..at].ends_with('\n') { "\n" } else { "" };
@@ -146,8 +146,8 @@ impl Markdown {
         self.splice(at..at, &format!("{before}{lines}{after}"));
     }
 
-    /// Finds all that matters anew, since every place behind a change has moved.
-    fn survey(&mut self) {
+    /// Parses the text again, because a change moves every position after it.
+    fn parse(&mut self) {
         self.front_matter = None;
         self.headings.clear();
         self.boxes.clear();
@@ -209,7 +209,7 @@ fn between_fences(text: &str, block: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// Behind the line that ends at or after this place. A lone carriage return ends a line too.
+/// The position after the line that ends at or after this one. A lone carriage return ends a line too.
 fn end_of_line(text: &str, at: usize) -> usize {
     if text[..at].ends_with(['\n', '\r']) && !text[at..].starts_with('\n') {
         return at;
@@ -219,7 +219,7 @@ fn end_of_line(text: &str, at: usize) -> usize {
     end + if rest.starts_with("\r\n") { 2 } else { rest.len().min(1) }
 }
 
-/// Before the end of this place's line.
+/// The end of the line at this position, before its line break.
 fn end_of_text(text: &str, at: usize) -> usize {
     text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end)
 }
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_holds_deeper_ones_and_ends_before_its_equal() {
+    fn a_section_holds_deeper_ones_and_ends_at_the_next_of_its_level() {
         let read = Markdown::read(TICKET);
         let notes = read.section(&["remarks", "NOTES"]).map(|section| &TICKET[section.body]);
         assert_eq!(notes, Some("free text\n### Deeper\nmore\n\n"));
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_gets_the_line_ends_of_the_document() {
+    fn inserted_text_gets_the_line_endings_of_the_document() {
         let mut read = Markdown::read("# A\r\n\r\none\r\n\r\n## B\r\n");
         let body =
             read.section(&["A"]).map(|section| section.body.start..section.body.end - "## B\r\n".len());
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_without_an_end_gets_one_only_when_something_follows() {
+    fn a_missing_final_line_break_is_added_only_before_new_text() {
         let mut read = Markdown::read(TICKET);
         read.append_lines(TICKET.len()..TICKET.len(), "- done");
         assert_eq!(read.text(), format!("{TICKET}\n- done\n"));
@@ -283,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_text_its_parts_are_where_they_say(text in "(?s)[-#>\\[\\]x \\r\\na-c`|~*=]{0,120}") {
+        fn positions_are_right_in_any_text(text in "(?s)[-#>\\[\\]x \\r\\na-c`|~*=]{0,120}") {
             let read = Markdown::read(text.clone());
             prop_assert_eq!(read.text(), &text);
             for found in read.boxes(0..text.len()) {

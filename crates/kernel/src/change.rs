@@ -4,12 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// A content hash, computed by the host. Equal content has an equal digest; zero stands for "absent".
+/// A content hash, computed by the host. Equal content has an equal digest; zero means "absent".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Digest(pub u64);
 
-/// One hunk of a diff: the lines taken out and the lines put in, without context.
+/// One hunk of a diff: the removed and the added lines, without context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hunk {
@@ -25,7 +25,7 @@ pub struct FileChange {
     pub path: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<Hunk>,
-    /// Logs, documents and generated files are noted, never judged.
+    /// True for logs, documents and generated files, which the detectors skip.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub generated: bool,
 }
@@ -37,10 +37,10 @@ pub struct Change {
     /// The tree after the dispatch, over the files that the role may change.
     pub tree: Digest,
     pub files: Vec<FileChange>,
-    /// What the agent says it was trying; judged only against its own earlier words.
+    /// What the agent says it was trying; compared only with its own earlier hypotheses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hypothesis: Option<String>,
-    /// The engine itself restored these files; such a change is never a reversal.
+    /// True when the engine restored these files; such a change is never a reversal.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub restored: bool,
 }
@@ -51,9 +51,9 @@ pub struct Change {
 pub enum TestEnd {
     Passed,
     Failed,
-    /// Passed and failed on the same tree; neither a pass nor a failure.
+    /// Passed and failed on the same tree; counts as neither.
     Flaky,
-    /// Listed and not run, or its failure was expected; neither a pass nor a failure.
+    /// Listed but not run, or expected to fail; counts as neither a pass nor a failure.
     Skipped,
 }
 
@@ -64,7 +64,7 @@ pub struct TestResult {
     pub end: TestEnd,
 }
 
-/// A design approach: what it does, and the decisions that it rests on.
+/// A design approach: what it does, and the decisions it rests on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Approach {

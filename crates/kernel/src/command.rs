@@ -1,8 +1,8 @@
-//! What the kernel asks of the host, in the imperative; every command is idempotent by its id.
+//! What the kernel asks the host to do. Every command is idempotent by its id.
 
 use crate::change::{Approach, Digest};
+use crate::end::End;
 use crate::ids::{ArtifactId, BudgetId, CommandId, ContractId, OperationId, SignalId};
-use crate::state::End;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -21,15 +21,15 @@ pub enum Command {
         findings: Vec<u32>,
     },
     Ask(Question),
-    /// Kill what this command started and put its tree back.
+    /// Kill what this command started and restore its tree.
     Cancel {
         id: CommandId,
     },
-    /// Put these artifacts back to the run's base.
+    /// Reset these artifacts to the run's base.
     Discard {
         artifacts: Vec<ArtifactId>,
     },
-    /// Put these artifacts back to these versions; nothing is deleted.
+    /// Restore these versions of these artifacts; nothing is deleted.
     Restore {
         round: u16,
         versions: Vec<(ArtifactId, Digest)>,
@@ -45,7 +45,7 @@ pub enum Command {
 pub struct Dispatch {
     pub id: CommandId,
     pub contract: ContractId,
-    /// The role of the agent closest to the failure, where that one must speak.
+    /// The role of the phase that failed, when its agent has to do this dispatch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<ContractId>,
     /// The item of the list: a focus, a batch.
@@ -57,13 +57,13 @@ pub struct Dispatch {
     pub advisory: bool,
     /// The exact versions that the dispatch reads.
     pub reads: Vec<(ArtifactId, Digest)>,
-    /// Findings addressed to this phase, as positions in the run's list.
+    /// Findings addressed to this phase, as indexes into the run's list of findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<u32>,
-    /// Open findings that the work goes on with.
+    /// Known issues: open findings that do not stop the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<u32>,
-    /// How many failures came before on this seat; the host backs off by it.
+    /// Earlier failures on this seat; the host derives the back-off from it.
     pub failures: u16,
 }
 
@@ -74,10 +74,10 @@ pub struct Question {
     pub kind: QuestionKind,
     /// The options that can be followed now.
     pub options: Vec<SignalId>,
-    /// Options that are written but not offered, with the budget that is empty, if that is why.
+    /// Options of the workflow that are not offered now, with the empty budget if that is the reason.
     pub withheld: Vec<(SignalId, Option<BudgetId>)>,
     pub default: Option<SignalId>,
-    /// The approaches that failed before, for the human to see.
+    /// The approaches that failed before, shown to the human.
     pub approaches: Vec<Approach>,
 }
 
@@ -87,12 +87,12 @@ pub struct Question {
 pub enum QuestionKind {
     /// A phase of the workflow.
     Phase,
-    /// The kernel itself: go on, or stop.
+    /// The kernel: continue, or stop.
     Hold(String),
 }
 
 impl Command {
-    /// The id, for commands that are answered by an event.
+    /// The id, for commands that an event answers.
     pub fn id(&self) -> Option<CommandId> {
         match self {
             Command::Dispatch(dispatch) => Some(dispatch.id),

@@ -1,4 +1,4 @@
-//! The acceptance criteria of an issue at the end of a run: ticked, left open, or filed as follow-ups (OT-20).
+//! The acceptance criteria of an issue at the end of a run: ticked, left open, or filed as follow-ups.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -6,20 +6,20 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-use crate::finding::Place;
+use crate::finding::Location;
 
 /// One acceptance criterion of the parent issue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Criterion {
+pub struct AcceptanceCriterion {
     /// Unique within its issue.
     pub id: String,
     pub text: String,
-    /// An earlier run ticked it; it stays so.
+    /// An earlier run ticked it; it stays ticked.
     #[serde(default)]
     pub ticked: bool,
 }
 
-/// What the final review says about one criterion.
+/// The final review's judgement of one criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct CriterionJudgement {
@@ -29,19 +29,19 @@ pub struct CriterionJudgement {
     pub proof: Option<Proof>,
 }
 
-/// What a reviewer points at.
+/// What a reviewer cites as proof.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
     /// The id of a ledger row.
     Row(String),
-    Place(Place),
+    Place(Location),
 }
 
-/// What can be pointed at: what the engine itself knows of the run.
+/// What a reviewer can cite: what the engine itself knows about the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Known {
+pub struct KnownEvidence {
     /// The ids of the passing rows of this run.
     pub rows: BTreeSet<String>,
     /// The files of the final diff.
@@ -63,9 +63,9 @@ pub struct Settlement {
     pub status: IssueStatus,
     /// The ids of all ticked criteria, in the order of the issue.
     pub ticked: Vec<String>,
-    /// Open and covered by no sub-issue: each is to be filed as a follow-up.
-    pub follow_ups: Vec<Criterion>,
-    /// Why a criterion said to be met was not ticked, one sentence each.
+    /// Open criteria that no sub-issue covers; each is filed as a follow-up.
+    pub follow_ups: Vec<AcceptanceCriterion>,
+    /// Why a criterion that was judged met was not ticked, one sentence each.
     pub refused: Vec<String>,
 }
 
@@ -81,28 +81,28 @@ pub enum IssueStatus {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CriteriaError {
-    #[error("the issue has two criteria `{criterion}`: give each its own id")]
+    #[error("the issue has two criteria `{criterion}`: give each a unique id")]
     Twice { criterion: String },
     #[error(
-        "sub-issue {issue} was handed `{criterion}`, which the parent does not have: hand over one of its own"
+        "sub-issue {issue} was handed `{criterion}`, which its parent issue does not have: hand over one of the parent's"
     )]
     UnknownHandover { criterion: String, issue: String },
 }
 
-/// Settles the criteria of the parent. One that was handed over is ticked by its sub-issues alone, when all of
-/// them are done; any other by the final review, when that points at something the engine knows.
+/// Settles the criteria of the parent issue. A criterion that was handed over is ticked when all its sub-issues are done,
+/// any other when the final review judges it met and cites something that the engine knows.
 pub fn settle(
-    criteria: &[Criterion],
+    criteria: &[AcceptanceCriterion],
     judgements: &[CriterionJudgement],
     handovers: &[Handover],
-    known: &Known,
+    known: &KnownEvidence,
 ) -> Result<Settlement, CriteriaError> {
     check(criteria, handovers)?;
     let mut settlement = Settlement {
         status: IssueStatus::Done,
         ticked: Vec::new(),
         follow_ups: Vec::new(),
-        refused: unknown(criteria, judgements),
+        refused: unknown_criteria(criteria, judgements),
     };
     for criterion in criteria {
         let mut covering = handovers.iter().filter(|handover| handover.criterion == criterion.id).peekable();
@@ -124,7 +124,7 @@ pub fn settle(
     Ok(settlement)
 }
 
-fn check(criteria: &[Criterion], handovers: &[Handover]) -> Result<(), CriteriaError> {
+fn check(criteria: &[AcceptanceCriterion], handovers: &[Handover]) -> Result<(), CriteriaError> {
     let mut ids = BTreeSet::new();
     for criterion in criteria {
         if !ids.insert(criterion.id.as_str()) {
@@ -139,40 +139,39 @@ fn check(criteria: &[Criterion], handovers: &[Handover]) -> Result<(), CriteriaE
     }
 }
 
-fn unknown(criteria: &[Criterion], judgements: &[CriterionJudgement]) -> Vec<String> {
+fn unknown_criteria(criteria: &[AcceptanceCriterion], judgements: &[CriterionJudgement]) -> Vec<String> {
     judgements
         .iter()
         .filter(|judgement| !criteria.iter().any(|criterion| criterion.id == judgement.criterion))
-        .map(|judgement| format!("`{}` is no criterion of the issue", judgement.criterion))
+        .map(|judgement| format!("the issue has no criterion `{}`", judgement.criterion))
         .collect()
 }
 
-/// Every word about the criterion must be "met", and one of them must hold.
+/// Whether all judgements of the criterion are "met" and at least one has valid proof.
 fn is_met(
-    criterion: &Criterion,
+    criterion: &AcceptanceCriterion,
     judgements: &[CriterionJudgement],
-    known: &Known,
+    known: &KnownEvidence,
     refused: &mut Vec<String>,
 ) -> bool {
-    let words: Vec<&CriterionJudgement> =
+    let own: Vec<&CriterionJudgement> =
         judgements.iter().filter(|judgement| judgement.criterion == criterion.id).collect();
-    if words.is_empty() || words.iter().any(|word| !word.met) {
+    if own.is_empty() || own.iter().any(|judgement| !judgement.met) {
         return false;
     }
     let objections: Vec<String> =
-        words.iter().filter_map(|word| objection(word.proof.as_ref(), known)).collect();
-    let is_met = objections.len() < words.len();
+        own.iter().filter_map(|judgement| objection(judgement.proof.as_ref(), known)).collect();
+    let is_met = objections.len() < own.len();
     if !is_met {
-        let objections =
-            objections.iter().map(|why| format!("`{}` is said to be met, but {why}", criterion.id));
+        let objections = objections.iter().map(|why| format!("`{}` was judged met, but {why}", criterion.id));
         refused.extend(objections);
     }
     is_met
 }
 
-fn objection(proof: Option<&Proof>, known: &Known) -> Option<String> {
+fn objection(proof: Option<&Proof>, known: &KnownEvidence) -> Option<String> {
     match proof {
-        None => Some("no row or place is named".to_string()),
+        None => Some("no row or location is cited".to_string()),
         Some(Proof::Row(row)) if known.rows.contains(row) => None,
         Some(Proof::Row(row)) => Some(format!("the ledger has no passing row `{row}`")),
         Some(Proof::Place(place)) if known.files.contains(&place.file) => None,
@@ -186,8 +185,8 @@ mod tests {
     use proptest::prelude::*;
     use std::vec;
 
-    fn criterion(id: &str) -> Criterion {
-        Criterion { id: id.into(), text: format!("{id} holds"), ticked: false }
+    fn criterion(id: &str) -> AcceptanceCriterion {
+        AcceptanceCriterion { id: id.into(), text: format!("{id} holds"), ticked: false }
     }
 
     fn met(criterion: &str, proof: Option<Proof>) -> CriterionJudgement {
@@ -199,15 +198,15 @@ mod tests {
     }
 
     fn place(file: &str) -> Option<Proof> {
-        Some(Proof::Place(Place { file: file.into(), ..Place::default() }))
+        Some(Proof::Place(Location { file: file.into(), ..Location::default() }))
     }
 
     fn handed(criterion: &str, done: bool) -> Handover {
         Handover { criterion: criterion.into(), issue: "APP-7".into(), done }
     }
 
-    fn known() -> Known {
-        Known { rows: ["r1".to_string()].into(), files: ["src/a.rs".to_string()].into() }
+    fn known() -> KnownEvidence {
+        KnownEvidence { rows: ["r1".to_string()].into(), files: ["src/a.rs".to_string()].into() }
     }
 
     fn settled(criteria: &[&str], judgements: &[CriterionJudgement], handovers: &[Handover]) -> Settlement {
@@ -217,14 +216,14 @@ mod tests {
 
     // OT-20
     #[test]
-    fn all_met_with_a_row_or_a_place_is_done() {
+    fn an_issue_is_done_when_every_criterion_is_met_with_a_row_or_a_location() {
         let settlement = settled(&["a", "b"], &[met("a", row("r1")), met("b", place("src/a.rs"))], &[]);
         assert_eq!((settlement.status, settlement.ticked), (IssueStatus::Done, vec!["a".into(), "b".into()]));
     }
 
     // OT-20
     #[test]
-    fn met_without_evidence_ticks_nothing() {
+    fn a_criterion_without_evidence_is_not_ticked() {
         let said = [met("a", None), met("b", row("r9")), met("c", place("src/z.rs")), met("d", row(""))];
         let settlement = settled(&["a", "b", "c", "d"], &said, &[]);
         assert_eq!(
@@ -234,10 +233,10 @@ mod tests {
         assert_eq!(
             settlement.refused,
             [
-                "`a` is said to be met, but no row or place is named",
-                "`b` is said to be met, but the ledger has no passing row `r9`",
-                "`c` is said to be met, but `src/z.rs` is not in the diff",
-                "`d` is said to be met, but the ledger has no passing row ``",
+                "`a` was judged met, but no row or location is cited",
+                "`b` was judged met, but the ledger has no passing row `r9`",
+                "`c` was judged met, but `src/z.rs` is not in the diff",
+                "`d` was judged met, but the ledger has no passing row ``",
             ]
         );
     }
@@ -255,29 +254,26 @@ mod tests {
 
     // OT-20
     #[test]
-    fn what_no_sub_issue_covers_is_filed() {
+    fn an_open_criterion_that_no_sub_issue_covers_is_filed() {
         let settlement = settled(&["a", "b", "c"], &[met("a", row("r1"))], &[handed("b", false)]);
         assert_eq!(settlement.follow_ups, [criterion("c")]);
     }
 
     #[test]
-    fn one_reviewer_who_says_not_met_leaves_it_open() {
+    fn one_judgement_of_not_met_leaves_a_criterion_open() {
         let against = CriterionJudgement { met: false, ..met("a", row("r1")) };
         assert_eq!(settled(&["a"], &[met("a", row("r1")), against], &[]).status, IssueStatus::InProgress);
     }
 
     #[test]
-    fn an_earlier_tick_stays() {
-        let ticked = Criterion { ticked: true, ..criterion("a") };
+    fn a_criterion_ticked_earlier_stays_ticked() {
+        let ticked = AcceptanceCriterion { ticked: true, ..criterion("a") };
         assert_eq!(settle(&[ticked], &[], &[], &known()).unwrap().status, IssueStatus::Done);
     }
 
     #[test]
-    fn unknown_names_are_told_or_refused() {
-        assert_eq!(
-            settled(&["a"], &[met("x", row("r1"))], &[]).refused,
-            ["`x` is no criterion of the issue"]
-        );
+    fn an_unknown_criterion_is_reported_or_refused() {
+        assert_eq!(settled(&["a"], &[met("x", row("r1"))], &[]).refused, ["the issue has no criterion `x`"]);
         let error = settle(&[criterion("a")], &[], &[handed("x", true)], &known()).unwrap_err();
         assert!(matches!(error, CriteriaError::UnknownHandover { .. }));
         let twice = settle(&[criterion("a"), criterion("a")], &[], &[], &known());

@@ -1,7 +1,7 @@
-//! What happened, in the past tense. Time, randomness and the world reach the kernel only in here.
+//! What happened. Time, randomness and the outside world reach the kernel only through events.
 
 use crate::change::{Approach, Change, Digest, TestResult};
-use crate::evidence::{Row, Size};
+use crate::evidence::{EvidenceRow, TaskSize};
 use crate::finding::Finding;
 use crate::gaps::RetryMode;
 use crate::ids::{CommandId, SignalId};
@@ -11,22 +11,22 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// One recorded happening.
+/// One recorded event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
     Started(Start),
-    /// A dispatch or an operation came to its end.
+    /// A dispatch or an operation ended.
     Ended {
         id: CommandId,
         outcome: Outcome,
         usage: Usage,
     },
-    /// What carried a command out was stopped together with the process that drove the run. The command is open, and is
-    /// carried out again when the run is resumed.
+    /// The process that drove the run stopped while it performed a command. The command stays open and is performed
+    /// again when the run resumes.
     Interrupted {
         id: CommandId,
-        /// Whether an agent had begun with it.
+        /// Whether an agent had started on it.
         began: bool,
         usage: Usage,
     },
@@ -37,7 +37,7 @@ pub enum Event {
         by: String,
         note: String,
         flags: Vec<(String, bool)>,
-        /// What it grants where it lets the run go on past a limit.
+        /// What it grants if it lets the run continue past a limit.
         #[serde(default)]
         grants: Grants,
     },
@@ -50,7 +50,7 @@ pub enum Event {
     Resumed {
         by: String,
     },
-    /// A human took the run back to the start of this round.
+    /// A human rolled the run back to the start of this round.
     RolledBack {
         to: u16,
         by: String,
@@ -58,7 +58,7 @@ pub enum Event {
         /// How the round is tried again.
         #[serde(default)]
         mode: RetryMode,
-        /// What whoever tries it again is told besides the reason.
+        /// Instructions for the retry, in addition to the reason.
         #[serde(default)]
         context: String,
     },
@@ -67,16 +67,16 @@ pub enum Event {
         at: u16,
         by: String,
     },
-    /// A human said which phases injected the defect at this position of the run's findings.
+    /// A human corrected which phases injected the finding at this index.
     Reattributed {
         at: u32,
-        /// What it said until then.
+        /// The origin it named before.
         from: Vec<String>,
         to: Vec<String>,
         by: String,
         note: String,
     },
-    /// A human undid what the run had committed, by this commit on its branch.
+    /// A human reverted the run's commit, by this commit on its branch.
     Reverted {
         commit: String,
         by: String,
@@ -99,7 +99,7 @@ pub struct Start {
     pub lists: Vec<(String, Vec<Item>)>,
 }
 
-/// Whether somebody sits at the terminal.
+/// Whether a human is at the terminal to answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -117,7 +117,7 @@ impl Mode {
     }
 }
 
-/// How risky a change is; the order is the order of risk.
+/// How risky a change is, riskiest last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Risk {
@@ -127,14 +127,14 @@ pub enum Risk {
     Red,
 }
 
-/// Ceilings of a run; `None` is no ceiling (CORE-07).
+/// The limits of a run; `None` means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
     /// Micro-units of the currency.
     pub money: Option<u64>,
     pub tokens: Option<u64>,
-    /// Milliseconds in which something was under way, each once however much it was.
+    /// Milliseconds in which anything ran; parallel work counts once.
     pub time: Option<u64>,
     pub dispatches: Option<u64>,
 }
@@ -152,16 +152,16 @@ impl Limits {
         "money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited)";
 }
 
-/// How much a human grants who lets a run go on past a limit.
+/// How much a human grants when letting a run continue past a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grants {
-    /// As much again of every limit, asked about or not; so it is in journals of versions that do not tell.
+    /// As much again of every limit. Journals of versions that did not record the grant mean this.
     #[default]
     Everything,
     /// As much again of the limit that was asked about.
     AskedFor,
-    /// So much of the limit that was asked about, which is the limit from here on.
+    /// This much of the limit that was asked about; it is the limit from here on.
     Amount(u64),
 }
 
@@ -169,22 +169,22 @@ pub enum Grants {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Micro-units of the currency; `None` is unknown, never zero (CORE-11).
+    /// Micro-units of the currency; `None` means unknown, never zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<u64>,
-    /// `None` is unknown, never zero.
+    /// `None` means unknown, never zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Milliseconds that it was at work itself.
+    /// Milliseconds that this command ran.
     pub time: u64,
-    /// Milliseconds in which anything of the run was under way since this was last told; none in journals of versions
-    /// that counted the time of each command by itself.
+    /// Milliseconds in which anything of the run was active since the last report of it. `None` in journals of versions
+    /// that counted the time of each command separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall: Option<u64>,
 }
 
 impl Usage {
-    /// What it adds to the time of its run.
+    /// What it adds to the run's time.
     pub fn of_run(&self) -> u64 {
         self.wall.unwrap_or(self.time)
     }
@@ -198,11 +198,11 @@ pub enum Outcome {
     Said(Box<Report>),
     /// No valid result. `in_a_row` counts environment failures of the same agent across runs.
     Failed { failure: Failure, detail: String, in_a_row: u16 },
-    /// What a walk, a simulation or a proof supposes, by signal alone; a host never says this.
+    /// A signal that a walk, a simulation or a proof assumes; a host never sends it.
     Supposed(SignalId),
 }
 
-/// A valid result with all that the engine saw of it.
+/// A valid result with everything the engine observed about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
@@ -210,7 +210,7 @@ pub struct Report {
     pub says: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// The artifacts written, with their content.
+    /// The artifacts written, with the digests of their content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wrote: Vec<(String, Digest)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -225,23 +225,23 @@ pub struct Report {
     pub flags: Vec<(String, bool)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
-    /// The role answers its findings instead of changing something.
+    /// The role disputes its findings instead of changing something.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub disputes: bool,
-    /// Something had to be done without on the way to it, which lowers the confidence.
+    /// Something was missing on the way, which lowers the confidence.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub degraded: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The evidence behind a result of checks; the gate over it is recomputed.
+    /// The evidence for a result of checks; the kernel applies the gate to it again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rows: Vec<Row>,
+    pub rows: Vec<EvidenceRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<Size>,
+    pub size: Option<TaskSize>,
 }
 
 impl Report {
-    /// A report that says this and nothing else.
+    /// A report with this verdict and nothing else.
     pub fn saying(says: &str) -> Report {
         Report { says: String::from(says), ..Report::default() }
     }
@@ -252,12 +252,12 @@ impl Report {
 #[serde(default)]
 pub struct Item {
     pub id: String,
-    /// Ids of items that must be finished before.
+    /// Ids of items that must be finished first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     /// Hash of the item's own specification.
     pub spec: Digest,
-    /// The files that the item is about; findings without a task are addressed by them.
+    /// The files that the item is about; they tell which task a finding without a task belongs to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }

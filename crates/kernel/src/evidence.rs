@@ -1,6 +1,6 @@
-//! The evidence gate: whether the rows that the engine wrote prove a task (EP-18, EP-19).
+//! The evidence gate: whether the rows that the engine wrote prove a task.
 //!
-//! An agent's claim has no way in: a row has one possible source, and a claim is only ever compared.
+//! An agent's claim never counts as evidence: a row has one possible source, and a claim is only compared with rows.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -15,28 +15,27 @@ const INFEASIBLE: &str = "tier3-infeasible";
 const SECRETS: &str = "readiness-secrets";
 const DISCREPANCY: &str = "baseline-discrepancy";
 
-/// One row of the ledger, as the gate needs it. It is stored as a line of text (`row_text.rs`), many to an event; with
-/// names it stands in the facts of the event.
+/// One row of evidence. Events store rows as lines of text (`row_text.rs`); the facts of an event hold them with names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "kebab-case")]
-pub struct Row {
+pub struct EvidenceRow {
     pub check: String,
     pub phase: RowPhase,
-    /// None for a record that is no check of the cascade, such as `revert-<task>`.
+    /// `None` for a record outside the cascade of checks, such as `revert-<task>`.
     pub tier: Option<Tier>,
     pub passed: bool,
-    /// None where no process ran, or it was ended from outside.
+    /// `None` if no process ran, or it was killed.
     pub exit_code: Option<i32>,
     /// The verification iteration, from 1; 0 at the baseline.
     pub iteration: u32,
     pub superseded: bool,
-    /// How many tests were collected; none where the check runs no tests.
+    /// The number of collected tests; `None` if the check runs no tests.
     pub collected: Option<u32>,
     pub duration_ms: u64,
-    /// Why, for a marker such as `tier3-infeasible`.
+    /// The reason, for a marker such as `tier3-infeasible`.
     #[serde(default)]
     pub reason: String,
-    pub source: Source,
+    pub source: RowSource,
 }
 
 /// When a row was written.
@@ -58,58 +57,58 @@ pub enum Tier {
     Four,
 }
 
-/// Who wrote a row. Only what the engine ran is evidence, so there is one.
+/// Who wrote a row. Only what the engine ran is evidence, so there is one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum RowSource {
     Engine,
 }
 
 /// How large a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Size {
+pub enum TaskSize {
     Standard,
     Large,
 }
 
-/// What the gate says; each reason is one sentence that names what failed or is missing.
+/// The gate's result; each reason is one sentence that names what failed or is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ruled {
+pub enum GateResult {
     Passed,
     Failed(Vec<String>),
 }
 
-/// A number that is no tier.
+/// A number that is not a tier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{number} is no tier: use 1 to 4")]
+#[error("{number} is not a tier: use 1 to 4")]
 pub struct TierError {
     pub number: u8,
 }
 
-/// Rules on the rows of one task. Superseded rows do not exist for it, and of the after-rows only those of the
-/// latest iteration.
-pub fn rule(rows: &[Row], size: Size) -> Ruled {
-    let standing = Standing::of(rows);
-    let mut reasons = standing.missing(size);
-    reasons.extend(standing.failures());
-    if reasons.is_empty() { Ruled::Passed } else { Ruled::Failed(reasons) }
+/// Applies the gate to the rows of one task. Superseded rows do not count, and of the rows after the change only those of
+/// the latest iteration do.
+pub fn rule(rows: &[EvidenceRow], size: TaskSize) -> GateResult {
+    let counted = CountedRows::of(rows);
+    let mut reasons = counted.missing(size);
+    reasons.extend(counted.failures());
+    if reasons.is_empty() { GateResult::Passed } else { GateResult::Failed(reasons) }
 }
 
-/// What the rows say besides: shown to people and reviewers, decides nothing.
-pub fn notes(rows: &[Row]) -> Vec<String> {
-    Standing::of(rows).notes()
+/// Remarks on the rows for people and reviewers; they do not affect the gate.
+pub fn notes(rows: &[EvidenceRow]) -> Vec<String> {
+    CountedRows::of(rows).notes()
 }
 
-/// The checks that fail and fail no gate, since they failed at the baseline too. They show nothing of the change.
-pub fn excused(rows: &[Row]) -> BTreeSet<&str> {
-    let standing = Standing::of(rows);
-    let failing = standing.cascade().filter(|row| row.fails() && standing.failed_before(&row.check));
+/// The failing checks that the gate excuses, because they failed at the baseline too.
+pub fn excused(rows: &[EvidenceRow]) -> BTreeSet<&str> {
+    let counted = CountedRows::of(rows);
+    let failing = counted.cascade().filter(|row| row.fails() && counted.failed_before(&row.check));
     failing.map(|row| row.check.as_str()).collect()
 }
 
-/// A test that passed before and does not pass after.
+/// A test that passed before the change and does not pass after it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Regression {
     pub test: String,
@@ -125,8 +124,8 @@ pub enum RegressionKind {
     Gone,
 }
 
-/// Compares test by test: what passed on any of the earlier trees, and fails after, is skipped or is gone. A flaky
-/// test is neither a pass nor a failure.
+/// Compares test by test: finds tests that passed on an earlier tree and now fail, are skipped, or are gone. A flaky test
+/// counts as neither a pass nor a failure.
 pub fn regressions(before: &[&[TestResult]], after: &[TestResult]) -> Vec<Regression> {
     let after = ends(after);
     let passed: BTreeSet<&str> = before
@@ -149,61 +148,67 @@ pub fn regressions(before: &[&[TestResult]], after: &[TestResult]) -> Vec<Regres
         .collect()
 }
 
-/// What an agent says a check gave at the baseline; it is compared with the engine's rows, and that is all.
+/// An agent's claim about a check at the baseline; it is only compared with the engine's rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaselineClaim {
     pub check: String,
     pub passed: bool,
 }
 
-/// Compares claimed with measured baselines: one `baseline-discrepancy` row, never passed, per difference.
-/// A claim about a check that the engine did not run at the baseline differs too.
-pub fn baseline_discrepancies(claims: &[BaselineClaim], rows: &[Row], iteration: u32) -> Vec<Row> {
-    let standing = Standing::of(rows);
+/// Compares claimed with measured baselines: one failed `baseline-discrepancy` row per difference. A claim about a check
+/// that the engine did not run at the baseline is a difference too.
+pub fn baseline_discrepancies(
+    claims: &[BaselineClaim],
+    rows: &[EvidenceRow],
+    iteration: u32,
+) -> Vec<EvidenceRow> {
+    let counted = CountedRows::of(rows);
     let differs = |claim: &&BaselineClaim| {
-        let mut measured = standing.baseline.iter().filter(|row| row.check == claim.check).peekable();
+        let mut measured = counted.baseline.iter().filter(|row| row.check == claim.check).peekable();
         measured.peek().is_none() || measured.any(|row| (row.passed && !row.exits_badly()) != claim.passed)
     };
     claims.iter().filter(differs).map(|claim| discrepancy(claim, iteration)).collect()
 }
 
-struct Standing<'a> {
-    baseline: Vec<&'a Row>,
-    after: Vec<&'a Row>,
+/// The rows that the gate counts.
+struct CountedRows<'a> {
+    baseline: Vec<&'a EvidenceRow>,
+    after: Vec<&'a EvidenceRow>,
 }
 
-impl<'a> Standing<'a> {
-    fn of(rows: &'a [Row]) -> Standing<'a> {
+impl<'a> CountedRows<'a> {
+    fn of(rows: &'a [EvidenceRow]) -> CountedRows<'a> {
         let of = |phase| rows.iter().filter(move |row| !row.superseded && row.phase == phase);
         let latest = of(RowPhase::After).map(|row| row.iteration).max();
-        Standing {
+        CountedRows {
             baseline: of(RowPhase::Baseline).filter(|row| row.tier.is_some()).collect(),
             after: of(RowPhase::After).filter(|row| Some(row.iteration) == latest).collect(),
         }
     }
 
-    fn missing(&self, size: Size) -> Vec<String> {
+    fn missing(&self, size: TaskSize) -> Vec<String> {
         let needed = match size {
-            Size::Standard => 2,
-            Size::Large => 3,
+            TaskSize::Standard => 2,
+            TaskSize::Large => 3,
         };
         let passing: Vec<Tier> =
             self.cascade().filter(|row| row.proves()).filter_map(|row| row.tier).collect();
         let mut reasons = Vec::new();
         if self.baseline.is_empty() {
-            reasons.push("there is no baseline row: run the checks on the tree before the task".to_string());
+            reasons.push("there is no baseline: run the checks on the tree before the task".to_string());
         }
         if passing.len() < needed {
             let found = passing.len();
-            reasons.push(format!("{found} passing after-rows of tiers 1 to 3, but {needed} are needed"));
+            reasons.push(format!("{found} of {needed} required checks of tiers 1 to 3 passed"));
         }
         if !passing.iter().any(|tier| *tier > Tier::One) && !self.is_infeasible() {
-            let red: Vec<String> = self.red().map(|row| format!("`{}`", row.check)).collect();
+            let red: Vec<String> =
+                self.failing_since_baseline().map(|row| format!("`{}`", row.check)).collect();
             reasons.push(if red.is_empty() {
-                format!("no passing after-row is of tier 2 or 3, and no `{INFEASIBLE}` with a reason is recorded")
+                format!("no build, test or smoke check (tier 2 or 3) passed, and no `{INFEASIBLE}` with a reason is recorded")
             } else {
                 let red = red.join(", ");
-                format!("{red} failed at the baseline and still fails, and nothing else of tier 2 or 3 passes: mend it")
+                format!("{red} failed at the baseline and still fails, and nothing else of tier 2 or 3 passed: fix it")
             });
         }
         reasons
@@ -215,7 +220,7 @@ impl<'a> Standing<'a> {
             .filter(|row| row.fails())
             .chain(secrets)
             .filter(|row| !self.failed_before(&row.check))
-            .map(|row| format!("{row} failed{} and did not fail at the baseline", row.exit_in_words()))
+            .map(|row| format!("{row} failed{} but not at the baseline", row.exit_in_words()))
             .collect()
     }
 
@@ -224,13 +229,13 @@ impl<'a> Standing<'a> {
         for row in &self.after {
             let fails = row.fails() || (row.tier == Some(Tier::Four) && !row.passed);
             if row.is_vacuous() {
-                notes.push(format!("{row} collected no test and is no pass"));
+                notes.push(format!("{row} collected no tests, so it does not count as passed"));
             } else if row.check == INFEASIBLE && row.reason.trim().is_empty() {
-                notes.push(format!("{row} gives no reason and excuses nothing"));
+                notes.push(format!("{row} gives no reason, so it excuses nothing"));
             } else if fails && self.failed_before(&row.check) {
                 notes.push(format!("{row} failed at the baseline too"));
             } else if row.tier == Some(Tier::Four) && row.check != SECRETS && !row.passed {
-                notes.push(format!("{row} failed, which decides nothing"));
+                notes.push(format!("{row} failed, which does not affect the gate"));
             } else if row.check == DISCREPANCY {
                 notes.push(format!("{row}: {}", row.reason));
             }
@@ -238,14 +243,14 @@ impl<'a> Standing<'a> {
         notes
     }
 
-    /// Builds and tests that failed before the change too: no reason to fail, and no proof either.
-    fn red(&self) -> impl Iterator<Item = &'a Row> {
-        let failed_before = |row: &&Row| self.failed_before(&row.check);
+    /// Builds and tests that failed before the change too: they neither fail the gate nor prove anything.
+    fn failing_since_baseline(&self) -> impl Iterator<Item = &'a EvidenceRow> {
+        let failed_before = |row: &&EvidenceRow| self.failed_before(&row.check);
         self.cascade().filter(|row| row.tier > Some(Tier::One) && row.fails()).filter(failed_before)
     }
 
-    /// The after-rows of tiers 1 to 3; the marker is no check.
-    fn cascade(&self) -> impl Iterator<Item = &'a Row> {
+    /// The checks of tiers 1 to 3 after the change, without the `tier3-infeasible` marker.
+    fn cascade(&self) -> impl Iterator<Item = &'a EvidenceRow> {
         self.after.iter().copied().filter(|row| row.is_cascade())
     }
 
@@ -253,14 +258,14 @@ impl<'a> Standing<'a> {
         self.after.iter().any(|row| row.check == INFEASIBLE && !row.reason.trim().is_empty())
     }
 
-    /// Two baselines may be there, the run's and the task's: one pass among them makes it a regression.
+    /// There may be two baselines, the run's and the task's: a pass in either one makes a failure a regression.
     fn failed_before(&self, check: &str) -> bool {
         let mut before = self.baseline.iter().filter(|row| row.check == check).peekable();
         before.peek().is_some() && before.all(|row| !row.passed || row.exits_badly())
     }
 }
 
-impl Row {
+impl EvidenceRow {
     fn is_cascade(&self) -> bool {
         self.tier.is_some_and(|tier| tier < Tier::Four) && self.check != INFEASIBLE
     }
@@ -286,7 +291,7 @@ impl Row {
     }
 }
 
-impl fmt::Display for Row {
+impl fmt::Display for EvidenceRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` (", self.check)?;
         if let Some(tier) = self.tier {
@@ -321,9 +326,9 @@ impl From<Tier> for u8 {
     }
 }
 
-fn discrepancy(claim: &BaselineClaim, iteration: u32) -> Row {
+fn discrepancy(claim: &BaselineClaim, iteration: u32) -> EvidenceRow {
     let claimed = if claim.passed { "passed" } else { "failed" };
-    Row {
+    EvidenceRow {
         check: DISCREPANCY.into(),
         phase: RowPhase::After,
         tier: None,
@@ -334,14 +339,14 @@ fn discrepancy(claim: &BaselineClaim, iteration: u32) -> Row {
         collected: None,
         duration_ms: 0,
         reason: format!(
-            "`{}` is claimed to have {claimed} at the baseline, which the engine did not see",
+            "the agent claims that `{}` {claimed} at the baseline; the engine did not see that",
             claim.check
         ),
-        source: Source::Engine,
+        source: RowSource::Engine,
     }
 }
 
-/// One end per test; a test that is listed with different ends is flaky.
+/// One result per test; a test that is listed with different results is flaky.
 fn ends(results: &[TestResult]) -> BTreeMap<&str, TestEnd> {
     let mut ends = BTreeMap::new();
     for result in results {

@@ -3,8 +3,8 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use std::vec;
 
-fn row(check: &str, tier: u8, passed: bool) -> Row {
-    Row {
+fn row(check: &str, tier: u8, passed: bool) -> EvidenceRow {
+    EvidenceRow {
         check: check.into(),
         phase: RowPhase::After,
         tier: Some(Tier::try_from(tier).unwrap()),
@@ -15,74 +15,74 @@ fn row(check: &str, tier: u8, passed: bool) -> Row {
         collected: None,
         duration_ms: 10,
         reason: String::new(),
-        source: Source::Engine,
+        source: RowSource::Engine,
     }
 }
 
-fn baseline(check: &str, tier: u8, passed: bool) -> Row {
-    Row { phase: RowPhase::Baseline, iteration: 0, ..row(check, tier, passed) }
+fn baseline(check: &str, tier: u8, passed: bool) -> EvidenceRow {
+    EvidenceRow { phase: RowPhase::Baseline, iteration: 0, ..row(check, tier, passed) }
 }
 
-fn infeasible(reason: &str) -> Row {
-    Row { reason: reason.into(), ..row(INFEASIBLE, 3, true) }
+fn infeasible(reason: &str) -> EvidenceRow {
+    EvidenceRow { reason: reason.into(), ..row(INFEASIBLE, 3, true) }
 }
 
 /// A baseline, diagnostics and a build.
-fn enough() -> Vec<Row> {
+fn enough() -> Vec<EvidenceRow> {
     vec![baseline("build", 2, true), row("diagnostics", 1, true), row("build", 2, true)]
 }
 
-fn reasons(rows: &[Row], size: Size) -> String {
+fn reasons(rows: &[EvidenceRow], size: TaskSize) -> String {
     match rule(rows, size) {
-        Ruled::Passed => "passed".into(),
-        Ruled::Failed(reasons) => reasons.join("\n"),
+        GateResult::Passed => "passed".into(),
+        GateResult::Failed(reasons) => reasons.join("\n"),
     }
 }
 
 // EP-18
 #[test]
 fn two_passing_rows_prove_a_standard_task_and_three_a_large_one() {
-    assert_eq!(reasons(&enough(), Size::Standard), "passed");
-    assert_snapshot!(reasons(&enough(), Size::Large), @"2 passing after-rows of tiers 1 to 3, but 3 are needed");
+    assert_eq!(reasons(&enough(), TaskSize::Standard), "passed");
+    assert_snapshot!(reasons(&enough(), TaskSize::Large), @"2 of 3 required checks of tiers 1 to 3 passed");
     let mut rows = enough();
     rows.push(row("tests", 2, true));
-    assert_eq!(reasons(&rows, Size::Large), "passed");
+    assert_eq!(reasons(&rows, TaskSize::Large), "passed");
 }
 
 // EP-18
 #[test]
 fn no_rows_are_never_enough() {
-    assert_snapshot!(reasons(&[], Size::Standard), @"
-    there is no baseline row: run the checks on the tree before the task
-    0 passing after-rows of tiers 1 to 3, but 2 are needed
-    no passing after-row is of tier 2 or 3, and no `tier3-infeasible` with a reason is recorded
+    assert_snapshot!(reasons(&[], TaskSize::Standard), @"
+    there is no baseline: run the checks on the tree before the task
+    0 of 2 required checks of tiers 1 to 3 passed
+    no build, test or smoke check (tier 2 or 3) passed, and no `tier3-infeasible` with a reason is recorded
     ");
 }
 
 // EP-18
 #[test]
-fn a_record_that_is_no_check_is_no_baseline() {
+fn a_row_outside_the_cascade_is_not_a_baseline() {
     let mut rows = enough();
     rows[0].tier = None;
-    assert_snapshot!(reasons(&rows, Size::Standard), @"there is no baseline row: run the checks on the tree before the task");
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"there is no baseline: run the checks on the tree before the task");
 }
 
 // EP-18
 #[test]
 fn tier_one_alone_is_not_enough_unless_tier_three_is_infeasible_for_a_reason() {
     let mut rows = vec![baseline("lint", 1, true), row("diagnostics", 1, true), row("syntax", 1, true)];
-    assert_snapshot!(reasons(&rows, Size::Standard), @"no passing after-row is of tier 2 or 3, and no `tier3-infeasible` with a reason is recorded");
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"no build, test or smoke check (tier 2 or 3) passed, and no `tier3-infeasible` with a reason is recorded");
     rows.push(infeasible(" "));
-    assert_ne!(reasons(&rows, Size::Standard), "passed");
+    assert_ne!(reasons(&rows, TaskSize::Standard), "passed");
     rows.push(infeasible("a document has nothing to load"));
-    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
 }
 
 // EP-18
 #[test]
-fn the_infeasible_marker_is_no_passing_row() {
+fn the_infeasible_marker_does_not_count_as_a_passing_row() {
     let rows = [baseline("lint", 1, true), row("diagnostics", 1, true), infeasible("nothing to load")];
-    assert_snapshot!(reasons(&rows, Size::Standard), @"1 passing after-rows of tiers 1 to 3, but 2 are needed");
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"1 of 2 required checks of tiers 1 to 3 passed");
 }
 
 // EP-18
@@ -90,46 +90,46 @@ fn the_infeasible_marker_is_no_passing_row() {
 fn a_failed_build_outweighs_any_number_of_passes() {
     let mut rows = enough();
     rows.extend([row("tests", 2, true), row("lint", 1, true), row("types", 2, false)]);
-    assert_snapshot!(reasons(&rows, Size::Standard), @"`types` (tier 2, iteration 1) failed with exit code 1 and did not fail at the baseline");
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"`types` (tier 2, iteration 1) failed with exit code 1 but not at the baseline");
 }
 
 // EP-18
 #[test]
-fn what_failed_at_the_baseline_too_is_excused_and_noted() {
+fn a_check_that_failed_at_the_baseline_too_is_excused_and_noted() {
     let mut rows = enough();
     rows.extend([baseline("types", 2, false), row("types", 2, false)]);
-    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
     assert_eq!(notes(&rows), ["`types` (tier 2, iteration 1) failed at the baseline too"]);
     assert_eq!(excused(&rows), BTreeSet::from(["types"]));
     // EP-19: it passed on one of the two trees before.
     rows.push(baseline("types", 2, true));
-    assert_ne!(reasons(&rows, Size::Standard), "passed");
+    assert_ne!(reasons(&rows, TaskSize::Standard), "passed");
 }
 
 // EP-18
 #[test]
-fn what_failed_at_the_baseline_and_still_fails_proves_nothing_and_has_to_be_mended() {
+fn a_check_that_fails_since_the_baseline_proves_nothing_and_must_be_fixed() {
     let mut rows = vec![baseline("tests", 2, false), row("diagnostics", 1, true), row("syntax", 1, true)];
     rows.push(row("tests", 2, false));
-    assert_snapshot!(reasons(&rows, Size::Standard), @"`tests` failed at the baseline and still fails, and nothing else of tier 2 or 3 passes: mend it");
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"`tests` failed at the baseline and still fails, and nothing else of tier 2 or 3 passed: fix it");
     rows.extend([baseline("build", 2, true), row("build", 2, true)]);
-    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
 }
 
 // EP-18
 #[test]
-fn found_secrets_fail_the_gate_and_other_readiness_is_a_note() {
+fn found_secrets_fail_the_gate_and_other_readiness_checks_only_give_a_note() {
     let mut rows = enough();
     rows.push(row("readiness-observability", 4, false));
-    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
     assert_eq!(
         notes(&rows),
-        ["`readiness-observability` (tier 4, iteration 1) failed, which decides nothing"]
+        ["`readiness-observability` (tier 4, iteration 1) failed, which does not affect the gate"]
     );
     rows.push(row(SECRETS, 4, false));
-    assert_snapshot!(reasons(&rows, Size::Standard), @"`readiness-secrets` (tier 4, iteration 1) failed with exit code 1 and did not fail at the baseline");
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"`readiness-secrets` (tier 4, iteration 1) failed with exit code 1 but not at the baseline");
     rows.push(baseline(SECRETS, 4, false));
-    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
 }
 
 // EP-18
@@ -141,40 +141,43 @@ fn readiness_never_counts_as_a_passing_row() {
         row(SECRETS, 4, true),
         row("readiness-degradation", 4, true),
     ];
-    assert_snapshot!(reasons(&rows, Size::Standard), @"1 passing after-rows of tiers 1 to 3, but 2 are needed");
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"1 of 2 required checks of tiers 1 to 3 passed");
 }
 
 // EP-18
 #[test]
 fn superseded_rows_and_earlier_iterations_do_not_count() {
     let mut rows = enough();
-    rows.push(Row { superseded: true, ..row("types", 2, false) });
-    assert_eq!(reasons(&rows, Size::Standard), "passed");
-    rows.push(Row { iteration: 2, ..row("build", 2, true) });
-    assert_snapshot!(reasons(&rows, Size::Standard), @"1 passing after-rows of tiers 1 to 3, but 2 are needed");
-    let none: Vec<_> = enough().into_iter().map(|row| Row { superseded: true, ..row }).collect();
-    assert_eq!(reasons(&none, Size::Standard), reasons(&[], Size::Standard));
+    rows.push(EvidenceRow { superseded: true, ..row("types", 2, false) });
+    assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
+    rows.push(EvidenceRow { iteration: 2, ..row("build", 2, true) });
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"1 of 2 required checks of tiers 1 to 3 passed");
+    let none: Vec<_> = enough().into_iter().map(|row| EvidenceRow { superseded: true, ..row }).collect();
+    assert_eq!(reasons(&none, TaskSize::Standard), reasons(&[], TaskSize::Standard));
 }
 
 // CORE-13
 #[test]
-fn zero_collected_tests_are_no_pass() {
+fn a_check_that_collected_no_tests_does_not_pass() {
     let mut rows = enough();
     rows[2].collected = Some(0);
-    assert_snapshot!(reasons(&rows, Size::Standard), @"
-    1 passing after-rows of tiers 1 to 3, but 2 are needed
-    no passing after-row is of tier 2 or 3, and no `tier3-infeasible` with a reason is recorded
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"
+    1 of 2 required checks of tiers 1 to 3 passed
+    no build, test or smoke check (tier 2 or 3) passed, and no `tier3-infeasible` with a reason is recorded
     ");
-    assert_eq!(notes(&rows), ["`build` (tier 2, iteration 1) collected no test and is no pass"]);
+    assert_eq!(
+        notes(&rows),
+        ["`build` (tier 2, iteration 1) collected no tests, so it does not count as passed"]
+    );
     rows[2].collected = Some(1);
-    assert_eq!(reasons(&rows, Size::Standard), "passed");
+    assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
 }
 
 #[test]
 fn a_pass_with_a_bad_exit_code_is_a_failure() {
     let mut rows = enough();
-    rows.push(Row { exit_code: Some(101), ..row("tests", 2, true) });
-    assert_snapshot!(reasons(&rows, Size::Standard), @"`tests` (tier 2, iteration 1) failed with exit code 101 and did not fail at the baseline");
+    rows.push(EvidenceRow { exit_code: Some(101), ..row("tests", 2, true) });
+    assert_snapshot!(reasons(&rows, TaskSize::Standard), @"`tests` (tier 2, iteration 1) failed with exit code 101 but not at the baseline");
 }
 
 fn test(name: &str, end: TestEnd) -> TestResult {
@@ -183,7 +186,7 @@ fn test(name: &str, end: TestEnd) -> TestResult {
 
 // EP-19
 #[test]
-fn a_regression_is_a_single_test_that_passed_and_fails_or_is_gone() {
+fn a_test_that_passed_before_and_fails_or_is_gone_is_a_regression() {
     use TestEnd::{Failed, Flaky, Passed};
     let run = [test("a", Passed), test("b", Passed), test("c", Failed), test("d", Passed), test("f", Flaky)];
     let task = [test("c", Passed), test("e", Failed)];
@@ -211,7 +214,7 @@ fn a_flaky_test_is_neither_a_pass_nor_a_regression() {
 
 // EP-19
 #[test]
-fn a_claimed_baseline_that_differs_is_a_row_that_never_passes() {
+fn a_false_claim_about_the_baseline_becomes_a_failed_row() {
     let claim = |check: &str, passed| BaselineClaim { check: check.into(), passed };
     let mut rows = vec![baseline("build", 2, true), baseline("types", 2, false)];
     let claims = [claim("build", true), claim("types", true), claim("bench", true)];
@@ -224,27 +227,27 @@ fn a_claimed_baseline_that_differs_is_a_row_that_never_passes() {
             (
                 DISCREPANCY,
                 false,
-                "`types` is claimed to have passed at the baseline, which the engine did not see"
+                "the agent claims that `types` passed at the baseline; the engine did not see that"
             ),
             (
                 DISCREPANCY,
                 false,
-                "`bench` is claimed to have passed at the baseline, which the engine did not see"
+                "the agent claims that `bench` passed at the baseline; the engine did not see that"
             ),
         ]
     );
     rows.extend([row("diagnostics", 1, true), row("build", 2, true)]);
     rows.extend(found);
-    assert_eq!(rule(&rows, Size::Standard), Ruled::Passed);
+    assert_eq!(rule(&rows, TaskSize::Standard), GateResult::Passed);
     assert_eq!(notes(&rows).len(), 2);
 }
 
-fn any_row() -> impl Strategy<Value = Row> {
+fn any_row() -> impl Strategy<Value = EvidenceRow> {
     let checks = vec!["build", "tests", "lint", SECRETS, INFEASIBLE, "readiness-degradation"];
     let phases = vec![RowPhase::Baseline, RowPhase::After, RowPhase::Review];
     let numbers = (1..=4u8, 0..3u32, prop::option::of(0..3u32), prop::option::of(0..2i32));
     (prop::sample::select(checks), prop::sample::select(phases), any::<(bool, bool)>(), numbers).prop_map(
-        |(check, phase, (passed, superseded), (tier, iteration, collected, exit_code))| Row {
+        |(check, phase, (passed, superseded), (tier, iteration, collected, exit_code))| EvidenceRow {
             phase,
             superseded,
             iteration,
@@ -259,22 +262,22 @@ proptest! {
     // EP-18
     #[test]
     fn a_superseded_row_changes_nothing(rows in prop::collection::vec(any_row(), 0..12)) {
-        let standing: Vec<_> = rows.iter().filter(|row| !row.superseded).cloned().collect();
-        prop_assert_eq!(rule(&rows, Size::Large), rule(&standing, Size::Large));
+        let others: Vec<_> = rows.iter().filter(|row| !row.superseded).cloned().collect();
+        prop_assert_eq!(rule(&rows, TaskSize::Large), rule(&others, TaskSize::Large));
     }
 
     // EP-18
     #[test]
     fn a_large_task_never_passes_where_a_standard_one_fails(rows in prop::collection::vec(any_row(), 0..12)) {
-        if reasons(&rows, Size::Large) == "passed" {
-            prop_assert_eq!(reasons(&rows, Size::Standard), "passed");
+        if reasons(&rows, TaskSize::Large) == "passed" {
+            prop_assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
         }
     }
 
     // EP-18
     #[test]
     fn no_pass_without_a_baseline_and_two_engine_passes(rows in prop::collection::vec(any_row(), 0..12)) {
-        if reasons(&rows, Size::Standard) == "passed" {
+        if reasons(&rows, TaskSize::Standard) == "passed" {
             prop_assert!(rows.iter().any(|row| row.phase == RowPhase::Baseline && !row.superseded));
             let passes = rows.iter().filter(|row| row.phase == RowPhase::After && !row.superseded && row.passed);
             prop_assert!(passes.filter(|row| row.collected != Some(0)).count() >= 2);

@@ -1,20 +1,20 @@
-//! A finding: one defect report, the same type for every role and every engine check (CORE-20).
+//! A finding: one defect report, the same type for every role and every engine check.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// How bad a defect is; the order is the order of badness, worst last.
+/// How bad a defect is, worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// A follow-up; never a reason for another round.
+    /// A follow-up: work for later, never a reason for another round.
     Minor,
     /// A defect with a workaround.
     Major,
     /// A wrong or unsafe result.
     Critical,
-    /// The work must not go on with it.
+    /// Work must not continue while it is open.
     Blocker,
 }
 
@@ -29,7 +29,7 @@ pub enum Category {
     Design,
 }
 
-/// Which kind of work removes a defect; the order is the order of routing, earliest first (OT-17).
+/// Which kind of work removes a defect, in the order of routing: the earliest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
@@ -39,10 +39,10 @@ pub enum FindingKind {
     Cosmetic,
 }
 
-/// Where a defect is. Line numbers are shown, never compared: code moves.
+/// Where a defect is. Line numbers are shown but never compared, because code moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Place {
+pub struct Location {
     /// File or artifact, relative to the work tree.
     pub file: String,
     /// Function, type, section or decision inside the file; empty when unknown.
@@ -63,11 +63,11 @@ pub struct Finding {
     /// Names of the phases that injected the defect; empty when the reporter could not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub injected_by: Vec<String>,
-    /// The task it concerns, where the reporter knows.
+    /// The task it concerns, if the reporter knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     #[serde(default)]
-    pub place: Place,
+    pub place: Location,
     pub claim: String,
     #[serde(default)]
     pub evidence: String,
@@ -75,22 +75,21 @@ pub struct Finding {
     pub impact: String,
     #[serde(default)]
     pub recommendation: String,
-    /// A patch that removes the defect, where the reporter has one.
+    /// A patch that removes the defect, if the reporter has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// The id of an earlier finding that the reporter says this one repeats.
+    /// The id of the earlier finding that this one repeats, according to the reporter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<String>,
 }
 
 impl Finding {
-    /// Tells whether this finding alone must end the run: security and blocker, whatever the verdict.
+    /// Whether this finding alone decides, whatever the verdict: category security, severity blocker.
     pub fn is_security_blocker(&self) -> bool {
         self.category == Category::Security && self.severity == Severity::Blocker
     }
 
-    /// Tells whether this finding is a follow-up only. A cosmetic patch is applied at no cost, so it still
-    /// counts.
+    /// Whether this finding is only a follow-up. A cosmetic finding with a patch is not: applying the patch is free.
     pub fn is_follow_up(&self) -> bool {
         self.severity == Severity::Minor
             && !(self.kind == Some(FindingKind::Cosmetic) && self.patch.is_some())

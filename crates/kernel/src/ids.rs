@@ -1,8 +1,8 @@
 //! The ids of the kernel: dense positions in a program, and command ids derived from position.
 
-use crate::name::Name;
-use core::fmt;
 use serde::{Deserialize, Serialize};
+
+pub use crate::name::NotACommandId;
 
 macro_rules! dense_id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -50,21 +50,15 @@ pub enum Lane {
     },
 }
 
-/// Names one command of one run, by position alone; performing it twice is recognisable as the same.
+/// Identifies one command of a run by its position, so a repeated command is recognised as the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommandId {
     pub phase: PhaseId,
     pub lane: Lane,
-    /// The how-manieth entry into the phase on this lane, from 1.
+    /// 1-based number of this entry into the phase on this lane.
     pub visit: u16,
-    /// Which member of the phase: item, panel seat, failure operation.
+    /// Which member of the phase: an item, a panel seat, a failure operation.
     pub seat: u16,
-    /// The how-manieth dispatch on this seat in this visit, from 1.
+    /// 1-based number of the dispatch on this seat in this visit.
     pub attempt: u16,
-}
-
-impl fmt::Display for CommandId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Name::of_command(self).as_str())
-    }
 }

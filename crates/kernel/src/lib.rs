@@ -1,7 +1,7 @@
-//! The pure kernel: a program, a state and an event give rulings and commands, and nothing else happens.
+//! The pure kernel: from a program, a state and an event it computes rulings and commands, with no side effects.
 //!
-//! No clock, no randomness, no files, no threads: the crate is `no_std`, so the compiler proves it.
-//! Read on in `step/` for what one event does, and in `resolve.rs` for what one signal means.
+//! No clock, no randomness, no files, no threads: the crate is `no_std`, so the compiler proves it. `step/` shows what an
+//! event does, `resolve.rs` what a signal means.
 #![no_std]
 
 extern crate alloc;
@@ -15,10 +15,12 @@ pub mod signal;
 pub mod change;
 pub mod finding;
 
+pub mod operation;
 pub mod program;
 pub mod resolve;
 
 pub mod command;
+mod end;
 pub mod event;
 pub mod ruling;
 pub mod state;
@@ -34,6 +36,7 @@ pub mod view;
 
 pub use command::Command;
 pub use event::{Event, Outcome, Report};
+pub use operation::EngineOperation;
 pub use program::Program;
 pub use ruling::Ruling;
 pub use state::State;

@@ -1,18 +1,20 @@
-//! Lanes and commands by name, as they are shown and stored: `main`, `b1t3`, `p4.b1t3.v2.s0.a1`.
+//! The text form of lanes and command ids, shown and stored: `main`, `b1t3`, `p4.b1t3.v2.s0.a1`.
 
 use crate::ids::{CommandId, Lane, PhaseId};
+use alloc::string::{String, ToString};
 use core::fmt;
+use core::str::FromStr;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The longest name has six numbers of five digits each, six letters and four points, and a task is counted from 1.
+/// The longest name has six numbers of five digits, six letters and four dots; task numbers start at 1.
 const LONGEST: usize = 48;
 
 const MAIN: &str = "main";
 
-/// A name that is written without an allocation: every event, ruling and command holds one.
-pub(crate) struct Name {
+/// A name built without allocating: every event, ruling and command holds one.
+struct Name {
     text: [u8; LONGEST],
     len: usize,
 }
@@ -31,7 +33,7 @@ impl Name {
         name
     }
 
-    pub(crate) fn of_command(id: &CommandId) -> Name {
+    fn of_command(id: &CommandId) -> Name {
         let mut name = Name::new();
         name.put_part(b'p', u32::from(id.phase.0));
         if let Lane::Task { batch, index } = id.lane {
@@ -45,7 +47,7 @@ impl Name {
         name
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    fn as_str(&self) -> &str {
         core::str::from_utf8(&self.text[..self.len]).unwrap_or_default()
     }
 
@@ -69,17 +71,17 @@ impl Name {
     }
 }
 
-/// A name that is being read.
-struct Reading<'n>(&'n [u8]);
+/// The rest of a name that is being parsed.
+struct NameParser<'n>(&'n [u8]);
 
-impl Reading<'_> {
+impl NameParser<'_> {
     fn letter(&mut self, letter: u8) -> Option<()> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         (*first == letter).then_some(())
     }
 
-    /// A number behind this letter, as it would be written.
+    /// Parses this letter and the number after it; leading zeros are rejected.
     fn part(&mut self, letter: u8) -> Option<u32> {
         self.letter(letter)?;
         let digits = self.0.iter().take_while(|digit| digit.is_ascii_digit()).count();
@@ -105,33 +107,52 @@ impl Reading<'_> {
     }
 }
 
-fn lane_of(name: &str) -> Option<Lane> {
+fn parse_lane(name: &str) -> Option<Lane> {
     if name == MAIN {
         return Some(Lane::Main);
     }
-    let mut reading = Reading(name.as_bytes());
-    let lane = reading.task()?;
-    reading.end().map(|()| lane)
+    let mut parser = NameParser(name.as_bytes());
+    let lane = parser.task()?;
+    parser.end().map(|()| lane)
 }
 
-fn command_of(name: &str) -> Option<CommandId> {
-    let mut reading = Reading(name.as_bytes());
-    let phase = PhaseId(reading.small(b'p')?);
-    reading.letter(b'.')?;
-    let lane = match reading.0.first() {
+fn parse_command(name: &str) -> Option<CommandId> {
+    let mut parser = NameParser(name.as_bytes());
+    let phase = PhaseId(parser.small(b'p')?);
+    parser.letter(b'.')?;
+    let lane = match parser.0.first() {
         Some(b'b') => {
-            let lane = reading.task()?;
-            reading.letter(b'.')?;
+            let lane = parser.task()?;
+            parser.letter(b'.')?;
             lane
         }
         Some(_) | None => Lane::Main,
     };
-    let visit = reading.small(b'v')?;
-    reading.letter(b'.')?;
-    let seat = reading.small(b's')?;
-    reading.letter(b'.')?;
-    let attempt = reading.small(b'a')?;
-    reading.end().map(|()| CommandId { phase, lane, visit, seat, attempt })
+    let visit = parser.small(b'v')?;
+    parser.letter(b'.')?;
+    let seat = parser.small(b's')?;
+    parser.letter(b'.')?;
+    let attempt = parser.small(b'a')?;
+    parser.end().map(|()| CommandId { phase, lane, visit, seat, attempt })
+}
+
+impl fmt::Display for CommandId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Name::of_command(self).as_str())
+    }
+}
+
+/// A text that names no command.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not the id of a command; one looks like `p3.v1.s0.a1`")]
+pub struct NotACommandId(String);
+
+impl FromStr for CommandId {
+    type Err = NotACommandId;
+
+    fn from_str(text: &str) -> Result<CommandId, NotACommandId> {
+        parse_command(text).ok_or_else(|| NotACommandId(text.to_string()))
+    }
 }
 
 impl Serialize for Lane {
@@ -158,16 +179,16 @@ impl<'de> Deserialize<'de> for CommandId {
     }
 }
 
-/// A lane as journals before format 10 spell it.
+/// A lane in journals before format 10.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum SpeltLane {
+enum OldLane {
     Task { batch: u16, index: u16 },
 }
 
-/// A command as journals before format 10 spell it.
+/// A command id in journals before format 10.
 #[derive(Deserialize)]
-struct SpeltCommand {
+struct OldCommandId {
     phase: PhaseId,
     lane: Lane,
     visit: u16,
@@ -185,11 +206,11 @@ impl<'de> Visitor<'de> for LaneVisitor {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Lane, E> {
-        lane_of(name).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(name), &self))
+        parse_lane(name).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(name), &self))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Lane, A::Error> {
-        let SpeltLane::Task { batch, index } = SpeltLane::deserialize(MapAccessDeserializer::new(map))?;
+        let OldLane::Task { batch, index } = OldLane::deserialize(MapAccessDeserializer::new(map))?;
         Ok(Lane::Task { batch, index })
     }
 }
@@ -200,16 +221,16 @@ impl<'de> Visitor<'de> for CommandVisitor {
     type Value = CommandId;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a command, such as `p4.b1t3.v2.s0.a1`")
+        f.write_str("a command id, such as `p4.b1t3.v2.s0.a1`")
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<CommandId, E> {
-        command_of(name).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(name), &self))
+        parse_command(name).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(name), &self))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CommandId, A::Error> {
-        let SpeltCommand { phase, lane, visit, seat, attempt } =
-            SpeltCommand::deserialize(MapAccessDeserializer::new(map))?;
+        let OldCommandId { phase, lane, visit, seat, attempt } =
+            OldCommandId::deserialize(MapAccessDeserializer::new(map))?;
         Ok(CommandId { phase, lane, visit, seat, attempt })
     }
 }

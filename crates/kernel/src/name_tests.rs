@@ -1,4 +1,4 @@
-use super::{Name, command_of, lane_of};
+use super::{Name, parse_command, parse_lane};
 use crate::ids::{CommandId, Lane, PhaseId};
 use alloc::string::{String, ToString};
 
@@ -9,25 +9,25 @@ fn id(lane: Lane, visit: u16) -> CommandId {
 }
 
 #[test]
-fn names_lead_back_to_what_they_name() {
+fn a_name_parses_back_to_the_id_it_was_made_from() {
     let task = |batch, index| Lane::Task { batch, index };
     for lane in [Lane::Main, task(0, 0), task(1, 2), task(10, 9), task(MOST, MOST)] {
-        assert_eq!(lane_of(Name::of_lane(lane).as_str()), Some(lane));
+        assert_eq!(parse_lane(Name::of_lane(lane).as_str()), Some(lane));
         for visit in [0, 1, 9, 10, 99, 100, MOST] {
             let id = id(lane, visit);
-            assert_eq!(command_of(&id.to_string()), Some(id), "{id}");
+            assert_eq!(parse_command(&id.to_string()), Some(id), "{id}");
         }
     }
     let most =
         CommandId { phase: PhaseId(MOST), lane: task(MOST, MOST), visit: MOST, seat: MOST, attempt: MOST };
-    assert_eq!(command_of(&most.to_string()), Some(most));
+    assert_eq!(parse_command(&most.to_string()), Some(most));
     assert_eq!(most.to_string(), "p65535.b65535t65536.v65535.s65535.a65535");
     assert_eq!(id(task(1, 2), 2).to_string(), "p4.b1t3.v2.s0.a1");
     assert_eq!(id(Lane::Main, 2).to_string(), "p4.v2.s0.a1");
 }
 
 #[test]
-fn what_was_never_written_names_nothing() {
+fn malformed_names_are_rejected() {
     for name in [
         "",
         "p4",
@@ -38,15 +38,15 @@ fn what_was_never_written_names_nothing() {
         "p4.b1.v2.s0.a1",
         "P4.v2.s0.a1",
     ] {
-        assert_eq!(command_of(name), None, "{name}");
+        assert_eq!(parse_command(name), None, "{name}");
     }
     for name in ["", "Main", "b1", "b1t0", "b1t65537", "b1t3 ", "t3"] {
-        assert_eq!(lane_of(name), None, "{name}");
+        assert_eq!(parse_lane(name), None, "{name}");
     }
 }
 
 #[test]
-fn older_journals_are_read() -> Result<(), serde_json::Error> {
+fn names_in_older_journals_are_read() -> Result<(), serde_json::Error> {
     let lane: Lane = serde_json::from_str(r#"{"task":{"batch":1,"index":2}}"#)?;
     assert_eq!(lane, Lane::Task { batch: 1, index: 2 });
     let spelt = r#"{"phase":4,"lane":{"task":{"batch":1,"index":2}},"visit":2,"seat":0,"attempt":1}"#;
@@ -57,8 +57,7 @@ fn older_journals_are_read() -> Result<(), serde_json::Error> {
         serde_json::from_str(r#"{"phase":4,"lane":"main","visit":2,"seat":0,"attempt":1}"#)?;
     assert_eq!(main, id(Lane::Main, 2));
     let wrong: Result<CommandId, _> = serde_json::from_str(r#""p4""#);
-    let said = wrong.map_err(|error| error.to_string());
-    let told = said.err().is_some_and(|said: String| said.contains("a command, such as"));
-    assert!(told);
+    let message = wrong.map_err(|error| error.to_string()).err();
+    assert!(message.is_some_and(|message: String| message.contains("a command id, such as")));
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! A compiled workflow: phases, routes and budgets by dense ids. Built by the workflow crate, never changed.
+//! A compiled workflow: phases, routes and budgets by dense ids. The workflow crate builds it; nothing changes it.
 
 use crate::ids::{ArtifactId, BudgetId, ContractId, FlagId, ListId, OperationId, PhaseId, SignalId};
+use crate::operation::EngineOperation;
 use crate::signal;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -27,30 +28,30 @@ pub struct Program {
     pub operations: Vec<Operation>,
     /// The phases that a finding may name as its origin, earliest first.
     pub injects: Vec<PhaseId>,
-    /// Operations that run when the run fails or is cancelled.
+    /// The operations to perform when the run fails or is cancelled.
     pub failure: Vec<OperationId>,
 }
 
-/// One step of the flow.
+/// One phase of the flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
     pub name: String,
     /// The phase whose sub-flow this one belongs to.
     pub owner: Option<PhaseId>,
-    /// Reached by name only; `next` passes it by.
+    /// Reached by name only; `next` skips it.
     pub aside: bool,
-    /// The phase is passed by when this does not hold.
+    /// The phase is skipped when this does not hold.
     pub when: Option<Condition>,
     pub work: Work,
     pub reads: Vec<ArtifactId>,
     pub may_read: Vec<ArtifactId>,
     pub writes: Vec<ArtifactId>,
-    /// Artifacts that go back to the run's base when a remand enters the phase.
+    /// Artifacts that are reset to the run's base when a remand enters the phase.
     pub discards: Vec<ArtifactId>,
     pub sets: Vec<FlagId>,
     /// Sorted by signal.
     pub routes: Vec<(SignalId, Route)>,
-    /// Detector signals told apart by the verdict they come with: detector, verdict, signal.
+    /// Detector signals that depend on the verdict they come with: detector, verdict, signal.
     pub qualified: Vec<(SignalId, SignalId, SignalId)>,
     /// The budget made from `rounds`.
     pub round: Option<BudgetId>,
@@ -58,7 +59,7 @@ pub struct Phase {
     pub retries: u8,
     /// How often a finding must be reported to count as repeated.
     pub repeats: u8,
-    /// What the subject's status says while the phase is under way; empty when it says nothing.
+    /// The subject's status while the phase runs; empty for none.
     pub status: String,
     /// Entering the phase starts a round that can be rolled back.
     pub checkpoint: bool,
@@ -66,22 +67,22 @@ pub struct Phase {
     pub line: u32,
 }
 
-/// What a phase consists of.
+/// The work of a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
     /// One dispatch.
     Role { contract: ContractId, nearest: Nearest },
-    /// One dispatch for each item, at the same time.
+    /// One dispatch for each item, in parallel.
     Each { contract: ContractId, items: Items, tally: Vec<TallyRow>, quorum: Option<u16>, diverse: bool },
-    /// Roles with a veto, and advisors that are heard and recorded.
+    /// Roles with a veto, and advisors whose results are only recorded.
     Panel { members: Vec<ContractId>, advisors: Vec<ContractId> },
     /// A sub-flow for each item of a list, in dependency order.
     Flow { list: ListId, at_once: u16, tally: Vec<TallyRow> },
     /// An engine operation; costs no dispatch.
     Operation { operation: OperationId },
     /// A question to a human.
-    Ask { question: String, default: Option<SignalId>, options: Vec<Choice> },
+    Ask { question: String, default: Option<SignalId>, options: Vec<QuestionOption> },
 }
 
 /// Who performs a single dispatch.
@@ -90,11 +91,11 @@ pub enum Work {
 pub enum Nearest {
     /// The role that the phase names.
     Named,
-    /// The role of the phase that led here: the agent closest to the failure.
+    /// The role of the phase that led here, since it is closest to the failure.
     Caller,
 }
 
-/// The items of a phase that runs once for each.
+/// The items of a phase that runs once per item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Items {
@@ -104,7 +105,7 @@ pub enum Items {
 
 /// An option of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct QuestionOption {
     pub signal: SignalId,
     /// The option is offered only when this holds.
     pub offered: Option<Condition>,
@@ -132,7 +133,7 @@ pub enum TallyTest {
 pub struct Route {
     pub action: Action,
     pub spends: Vec<BudgetId>,
-    /// What happens instead when a budget is empty; before the phase's `spent` and the budget's `then`.
+    /// The route to follow when a budget is empty; it takes precedence over the phase's `spent` and the budget's `then`.
     pub otherwise: Option<Box<Route>>,
     pub effect: Option<Effect>,
     pub line: u32,
@@ -145,25 +146,25 @@ pub enum Action {
     Next,
     To(PhaseId),
     Remand(PhaseId),
-    /// To the earliest phase that a finding names as its origin.
+    /// To the earliest phase that the findings name as their origin.
     RemandInjector,
-    /// Puts the artifacts back as they were at the last checkpoint, then remands to it.
+    /// Restores the artifacts of the last checkpoint, then remands to it.
     Restore(PhaseId),
-    /// From an aside: on, after the phase that led to it.
+    /// From an aside: continue after the phase that led to it.
     Return,
     /// Out of a sub-flow, with this signal.
     Raise(SignalId),
     Done,
     Fail,
     Stop(String),
-    /// Wait for a human to say go on; the phase is then entered again.
+    /// Wait until a human lets the run continue; the phase is then entered again.
     Hold,
-    /// A detector's signal that does not count here.
+    /// Ignore a detector's signal here.
     Ignore,
 }
 
 impl Action {
-    /// Tells whether work is sent back.
+    /// Whether it sends work back.
     pub fn is_back(&self) -> bool {
         match self {
             Action::Remand(_) | Action::RemandInjector | Action::Restore(_) => true,
@@ -179,7 +180,7 @@ impl Action {
         }
     }
 
-    /// Tells whether the work is taken as it is: on in the flow, or done.
+    /// Whether it accepts the work: the flow continues, or the run is done.
     pub fn is_accepting(&self) -> bool {
         match self {
             Action::Next | Action::Return | Action::Done => true,
@@ -196,7 +197,7 @@ impl Action {
     }
 
     /// The phase that the action names.
-    pub fn named(&self) -> Option<PhaseId> {
+    pub fn target_phase(&self) -> Option<PhaseId> {
         match self {
             Action::To(target) | Action::Remand(target) | Action::Restore(target) => Some(*target),
             Action::Next
@@ -239,11 +240,11 @@ impl Effect {
     }
 }
 
-/// How much the run's result can be relied on; it only falls (EP-32).
+/// How far the run's result can be relied on; it only falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// A loop was exhausted, work was taken back, or a required signal is missing.
+    /// A loop was exhausted, work was reverted, or a required signal is missing.
     Low,
     /// All gates passed, with dissent or degradation.
     Medium,
@@ -265,7 +266,7 @@ impl Confidence {
         match self {
             Confidence::High => "all gates passed, no finding above minor is open, nothing was degraded",
             Confidence::Medium => "all gates passed, with recorded dissent or degradation",
-            Confidence::Low => "a loop was exhausted, work was taken back, or a required signal is missing",
+            Confidence::Low => "a loop was exhausted, work was reverted, or a required signal is missing",
         }
     }
 }
@@ -274,9 +275,9 @@ impl Confidence {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     pub name: String,
-    pub size: Size,
+    pub size: BudgetSize,
     pub scope: Scope,
-    /// What an exhausted route is replaced by, unless the route says itself.
+    /// Replaces a route that this budget cannot pay for, unless the route names its own replacement.
     pub then: Option<Route>,
     pub line: u32,
 }
@@ -284,9 +285,9 @@ pub struct Budget {
 /// How much a budget holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Size {
+pub enum BudgetSize {
     Fixed(u16),
-    /// The greater of `floor` and the length of the list divided by `divisor`, less what is free, fixed when the list is first
+    /// The greater of `floor` and the list's length divided by `divisor`, minus `free`; fixed when the list is first
     /// known.
     Share {
         floor: u16,
@@ -296,17 +297,17 @@ pub enum Size {
     },
 }
 
-/// When a budget is filled again. The order is from narrow to wide.
+/// When a budget is refilled, from narrow to wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Made from `rounds`: by a remand from this phase or a later one, to this phase or an earlier one.
+    /// For `rounds`: by a remand from this phase or a later one to this phase or an earlier one.
     Entry(PhaseId),
     /// By a remand to this phase or an earlier one.
     Phase(PhaseId),
     /// Never.
     Run,
-    /// Never, and what earlier runs on the same subject spent counts.
+    /// Never, and spending by earlier runs on the same subject counts.
     Subject,
 }
 
@@ -324,7 +325,7 @@ pub struct Comparison {
     pub value: u16,
 }
 
-/// What a condition can look at; each is a small number.
+/// What a condition can test; each is a small number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
@@ -354,16 +355,16 @@ pub enum Order {
 }
 
 impl Comparison {
-    /// Whether the comparison holds for every value from 0 to `most`, for none, or for some only.
+    /// `Some(true)` if it holds for every value from 0 to `most`, `Some(false)` if for none, `None` if only for some.
     pub fn over(&self, most: u16) -> Option<bool> {
-        // The truth of a comparison changes at its own value only.
+        // A comparison changes its truth only around its own value.
         let near = [0, self.value.saturating_sub(1), self.value, self.value.saturating_add(1), most];
         let mut seen = near.into_iter().filter(|value| *value <= most).map(|value| self.holds(value));
         let first = seen.next()?;
         seen.all(|held| held == first).then_some(first)
     }
 
-    /// Tells whether the comparison holds for this value of its fact.
+    /// Whether the comparison holds for this value of its fact.
     pub fn holds(&self, fact: u16) -> bool {
         match self.order {
             Order::Below => fact < self.value,
@@ -376,51 +377,51 @@ impl Comparison {
     }
 }
 
-/// What a role returns and may change, in one of its modes.
+/// What a role returns and may change in one of its modes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contract {
     pub role: String,
     /// Empty for the plain role.
     pub mode: String,
-    /// The verdicts, the happy one first, then from mild to grave.
+    /// The verdicts: the happy one first, then from mild to severe.
     pub says: Vec<SignalId>,
     /// The verdict that counts as the happy one when all its findings are minor.
     pub mild: Option<SignalId>,
-    /// The role reports findings.
+    /// Whether the role reports findings.
     pub findings: bool,
-    /// Rejecting verdicts become the earliest kind among the findings.
+    /// Whether a rejecting verdict becomes the signal of the earliest kind among the findings.
     pub by_kind: bool,
     /// What its permissions let it change.
     pub changes: Vec<ArtifactId>,
-    /// Its result states the approach that the design takes.
+    /// Whether its result states the design's approach.
     pub states_approach: bool,
-    /// The approach in its result is compared with those that failed before.
+    /// Whether the approach in its result is compared with those that failed before.
     pub guarded: bool,
     /// The lists that its result brings.
     pub lists: Vec<ListId>,
 }
 
 impl Contract {
-    /// The role as workflow files write it: `check` or `check/code`.
+    /// The role as workflow files name it: `check` or `check/code`.
     pub fn title(&self) -> String {
         if self.mode.is_empty() { self.role.clone() } else { alloc::format!("{}/{}", self.role, self.mode) }
     }
 }
 
-/// What an engine operation ends with and may change.
+/// An engine operation: its results and what it may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
-    pub name: String,
+    pub name: EngineOperation,
     /// The happy one first.
     pub results: Vec<SignalId>,
-    /// It reports findings and test results.
+    /// Whether it reports findings and test results.
     pub judges: bool,
     pub changes: Vec<ArtifactId>,
-    /// Its result stands although it reads nothing.
+    /// Whether its result stays valid although it reads nothing.
     pub idempotent: bool,
-    /// It puts the current approach on the list of those that failed.
+    /// Whether it adds the current approach to the list of failed ones.
     pub records_approach: bool,
-    /// It gives up the tasks that did not get through.
+    /// Whether it gives up the tasks that did not finish.
     pub gives_up: bool,
     pub lists: Vec<ListId>,
 }
@@ -477,7 +478,7 @@ impl Program {
         (0..self.phases.len()).map(|at| PhaseId(u16::try_from(at).unwrap_or(u16::MAX)))
     }
 
-    /// The phases of the flow that belongs to `owner`, or of the main flow.
+    /// The phases of the sub-flow of `owner`, or of the main flow.
     pub fn flow(&self, owner: Option<PhaseId>) -> impl Iterator<Item = PhaseId> + '_ {
         self.phase_ids().filter(move |id| self.phase(*id).owner == owner)
     }
@@ -486,7 +487,7 @@ impl Program {
     pub fn conditions(&self) -> impl Iterator<Item = (PhaseId, &Condition)> {
         self.phase_ids().flat_map(|id| {
             let phase = self.phase(id);
-            let options: &[Choice] = match &phase.work {
+            let options: &[QuestionOption] = match &phase.work {
                 Work::Ask { options, .. } => options,
                 Work::Role { .. }
                 | Work::Each { .. }
@@ -502,8 +503,8 @@ impl Program {
     /// What a budget holds when full, given the length of each list.
     pub fn capacity(&self, budget: BudgetId, count: impl Fn(ListId) -> u16) -> u16 {
         match self.budget(budget).size {
-            Size::Fixed(size) => size,
-            Size::Share { floor, list, divisor, free } => {
+            BudgetSize::Fixed(size) => size,
+            BudgetSize::Share { floor, list, divisor, free } => {
                 floor.max(count(list).div_ceil(divisor.max(1))).saturating_sub(free)
             }
         }
@@ -511,13 +512,13 @@ impl Program {
 }
 
 impl Phase {
-    /// The route that is written for this signal.
+    /// The workflow's route for this signal.
     pub fn route(&self, signal: SignalId) -> Option<&Route> {
         let at = self.routes.binary_search_by_key(&signal, |(key, _)| *key).ok()?;
         Some(&self.routes[at].1)
     }
 
-    /// The signal under which a detector is routed when it comes with this verdict.
+    /// The signal that routes a detector together with this verdict.
     pub fn detected(&self, detector: SignalId, verdict: SignalId) -> SignalId {
         self.qualified
             .iter()
@@ -525,7 +526,7 @@ impl Phase {
             .map_or(detector, |(_, _, signal)| *signal)
     }
 
-    /// The contracts of the members that a signal can come from; advisors are not among them.
+    /// The contracts of the members whose verdicts count; advisors are not among them.
     pub fn contracts(&self) -> &[ContractId] {
         match &self.work {
             Work::Role { contract, .. } | Work::Each { contract, .. } => core::slice::from_ref(contract),
@@ -535,7 +536,7 @@ impl Phase {
     }
 }
 
-/// Tells whether a signal is one of the detectors', plain or told apart by a verdict.
+/// Whether a signal comes from a detector, with or without a verdict.
 pub fn is_detector(phase: &Phase, id: SignalId) -> bool {
     signal::DETECTORS.contains(&id) || phase.qualified.iter().any(|(_, _, qualified)| *qualified == id)
 }

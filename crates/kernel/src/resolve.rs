@@ -1,23 +1,23 @@
-//! What one signal means: the route it takes, the budgets that pay for it, and where that leads.
+//! What a signal means: the route it takes, the budgets it spends, and where it leads.
 //!
-//! Kernel and checker both call `resolve`, `refills` and `following`, so a proof speaks of the machine that
-//! runs. Nothing here looks at a state: what is needed comes in as numbers.
+//! The kernel and the checker both call `resolve`, `refills` and `following`, so a proof is about the machine that
+//! runs. Nothing here reads a state: callers pass the numbers.
 
 use crate::ids::{BudgetId, PhaseId, SignalId};
 use crate::program::{Condition, Fact, Program, Route, Scope, Work};
 use crate::signal::SPENT;
 use alloc::vec::Vec;
 
-/// A route as it is followed, after empty budgets have replaced the ones before.
+/// The route that is followed, after routes with empty budgets have been replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution<'p> {
     pub route: &'p Route,
-    /// The budgets found empty on the way, in order.
+    /// The empty budgets met on the way, in order.
     pub exhausted: Vec<BudgetId>,
 }
 
-/// Resolves a signal at a phase into the route that is followed. `None` when no route is written, which the
-/// checker excludes.
+/// Resolves a signal at a phase to the route that is followed. `None` when the workflow has no route for it, which
+/// the checker rules out.
 pub fn resolve<'p>(
     program: &'p Program,
     phase: PhaseId,
@@ -55,7 +55,7 @@ pub fn replacement<'p>(
     }
 }
 
-/// Of the empty budgets of a route the one with the widest scope.
+/// The widest-scoped of a route's empty budgets.
 fn widest_empty(program: &Program, route: &Route, left: impl Fn(BudgetId) -> u16) -> Option<BudgetId> {
     route
         .spends
@@ -65,7 +65,7 @@ fn widest_empty(program: &Program, route: &Route, left: impl Fn(BudgetId) -> u16
         .max_by_key(|budget| program.budget(*budget).scope)
 }
 
-/// Tells whether a remand from `from` to `target` that spends `spends` fills `budget` again.
+/// Whether a remand from `from` to `target` that spends `spends` refills `budget`.
 pub fn refills(
     program: &Program,
     budget: BudgetId,
@@ -85,7 +85,7 @@ pub fn refills(
     }
 }
 
-/// The phase that `next` leads to from `from`: the first later one of the same flow that is no aside and whose
+/// The phase that `next` leads to from `from`: the first later phase of the same flow that is not an aside and whose
 /// condition holds. `None` at the end of the flow.
 pub fn following(program: &Program, from: PhaseId, holds: impl Fn(&Condition) -> bool) -> Option<PhaseId> {
     let owner = program.phase(from).owner;
@@ -107,13 +107,12 @@ pub fn first(
     })
 }
 
-/// Tells whether a condition holds, given the value of each fact.
+/// Whether a condition holds, given the value of each fact.
 pub fn holds(condition: &Condition, value: impl Fn(Fact) -> u16) -> bool {
     condition.all.iter().all(|comparison| comparison.holds(value(comparison.fact)))
 }
 
-/// Tells whether an option of a question can be followed: an option whose budget is empty and that nothing
-/// replaces is not offered.
+/// Whether an option of a question can be followed: not if its budget is empty and nothing replaces its route.
 pub fn can_follow(
     program: &Program,
     phase: PhaseId,
@@ -123,7 +122,7 @@ pub fn can_follow(
     resolve(program, phase, signal, left).is_some()
 }
 
-/// Tells whether a phase can accept work with a finding open, which counts as dissent.
+/// Whether a phase can accept work while a finding is open, which counts as dissent.
 pub fn may_dissent(program: &Program, phase: PhaseId) -> bool {
     let phase = program.phase(phase);
     let judges = match &phase.work {
@@ -135,8 +134,8 @@ pub fn may_dissent(program: &Program, phase: PhaseId) -> bool {
     judges || phase.contracts().iter().any(|contract| program.contract(*contract).findings)
 }
 
-/// Tells whether the result of a phase may turn out to be degraded. What somebody or the engine does may have to do
-/// without something, such as members on different models; a human's answer is what it is.
+/// Whether the result of a phase can be degraded: work may lack something, such as members on different models. A
+/// human's answer cannot.
 pub fn may_degrade(program: &Program, phase: PhaseId) -> bool {
     match &program.phase(phase).work {
         Work::Role { .. }

@@ -1,8 +1,8 @@
-//! A row of evidence as it is stored: `after.t2.passed.x0.i1.n412.d3180 cargo-test`, the name of the check last.
+//! The stored form of an evidence row: `after.t2.passed.x0.i1.n412.d3180 cargo-test`, with the check's name last.
 //!
-//! Rows are most of what a journal holds and a replay reads. What does not fit into such a line is stored by names.
+//! Rows make up most of a journal, so the form is short. A row that does not fit it is stored as a JSON object.
 
-use crate::evidence::{Row, RowPhase, Source, Tier};
+use crate::evidence::{EvidenceRow, RowPhase, RowSource, Tier};
 use alloc::string::String;
 use core::fmt;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -13,14 +13,15 @@ const PASSED: &str = "passed";
 const FAILED: &str = "failed";
 const SUPERSEDED: &str = "superseded";
 
-/// The text of a row without a reason and with no negative exit code.
-struct Text<'r>(&'r Row);
+/// The text of a row that has no reason and no negative exit code.
+struct Text<'r>(&'r EvidenceRow);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Row { check, phase, tier, passed, exit_code, iteration, .. } = self.0;
-        let Row { superseded, collected, duration_ms, reason: _, source: Source::Engine, .. } = self.0;
-        f.write_str(word(*phase))?;
+        let EvidenceRow { check, phase, tier, passed, exit_code, iteration, .. } = self.0;
+        let EvidenceRow { superseded, collected, duration_ms, reason: _, source: RowSource::Engine, .. } =
+            self.0;
+        f.write_str(phase_word(*phase))?;
         if let Some(tier) = tier {
             write!(f, ".t{}", u8::from(*tier))?;
         }
@@ -39,7 +40,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-fn word(phase: RowPhase) -> &'static str {
+fn phase_word(phase: RowPhase) -> &'static str {
     match phase {
         RowPhase::Baseline => "baseline",
         RowPhase::After => "after",
@@ -47,28 +48,27 @@ fn word(phase: RowPhase) -> &'static str {
     }
 }
 
-/// The row that a text is of; none if no row has it.
-fn row_of(text: &str) -> Option<Row> {
-    let space = text.bytes().position(|sign| sign == b' ')?;
+fn parse_row(text: &str) -> Option<EvidenceRow> {
+    let space = text.bytes().position(|byte| byte == b' ')?;
     let (parts, check) = (&text[..space], &text[space + 1..]);
     let mut parts = Parts(parts.as_bytes());
     let phases = [RowPhase::After, RowPhase::Baseline, RowPhase::Review];
-    let phase = phases.into_iter().find(|phase| parts.has(word(*phase)))?;
-    let tier = match parts.number(b't')? {
+    let phase = phases.into_iter().find(|phase| parts.take_word(phase_word(*phase)))?;
+    let tier = match parts.take_number(b't')? {
         Some(number) => Some(Tier::try_from(u8::try_from(number).ok()?).ok()?),
         None => None,
     };
-    let passed = parts.has(PASSED);
-    if !passed && !parts.has(FAILED) {
+    let passed = parts.take_word(PASSED);
+    if !passed && !parts.take_word(FAILED) {
         return None;
     }
-    let exit_code = parts.number(b'x')?.map(i32::try_from).transpose().ok()?;
-    let iteration = u32::try_from(parts.number(b'i')??).ok()?;
-    let superseded = parts.has(SUPERSEDED);
-    let collected = parts.number(b'n')?.map(u32::try_from).transpose().ok()?;
-    let duration_ms = parts.number(b'd')??;
-    let (check, reason, source) = (String::from(check), String::new(), Source::Engine);
-    let row = Row {
+    let exit_code = parts.take_number(b'x')?.map(i32::try_from).transpose().ok()?;
+    let iteration = u32::try_from(parts.take_number(b'i')??).ok()?;
+    let superseded = parts.take_word(SUPERSEDED);
+    let collected = parts.take_number(b'n')?.map(u32::try_from).transpose().ok()?;
+    let duration_ms = parts.take_number(b'd')??;
+    let (check, reason, source) = (String::from(check), String::new(), RowSource::Engine);
+    let row = EvidenceRow {
         check,
         phase,
         tier,
@@ -84,19 +84,19 @@ fn row_of(text: &str) -> Option<Row> {
     parts.0.is_empty().then_some(row)
 }
 
-/// What is left of a text, by the points in it.
+/// The rest of a text that is being parsed, part by part; dots separate the parts.
 struct Parts<'t>(&'t [u8]);
 
 impl Parts<'_> {
-    /// Takes the next part if it is this word.
-    fn has(&mut self, word: &str) -> bool {
+    /// Consumes the next part if it is this word.
+    fn take_word(&mut self, word: &str) -> bool {
         let next = self.0.strip_prefix(word.as_bytes()).and_then(after_part);
         self.0 = next.unwrap_or(self.0);
         next.is_some()
     }
 
-    /// Takes the next part if it begins with this letter, as no word does; none if no number is behind it.
-    fn number(&mut self, letter: u8) -> Option<Option<u64>> {
+    /// Consumes the next part if it starts with this letter, which no word does. `None` if no number follows the letter.
+    fn take_number(&mut self, letter: u8) -> Option<Option<u64>> {
         let Some(mut rest) = self.0.strip_prefix(&[letter]) else {
             return Some(None);
         };
@@ -110,7 +110,7 @@ impl Parts<'_> {
     }
 }
 
-/// What comes behind the point after a part; nothing behind the last one.
+/// The text after the dot that ends a part; empty after the last part.
 fn after_part(rest: &[u8]) -> Option<&[u8]> {
     match rest {
         [] => Some(rest),
@@ -119,18 +119,18 @@ fn after_part(rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-impl Serialize for Row {
+impl Serialize for EvidenceRow {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.reason.is_empty() && self.exit_code.is_none_or(|code| code >= 0) {
             serializer.collect_str(&Text(self))
         } else {
-            Row::serialize(self, serializer)
+            EvidenceRow::serialize(self, serializer)
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Row {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Row, D::Error> {
+impl<'de> Deserialize<'de> for EvidenceRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<EvidenceRow, D::Error> {
         deserializer.deserialize_any(RowVisitor)
     }
 }
@@ -138,23 +138,23 @@ impl<'de> Deserialize<'de> for Row {
 struct RowVisitor;
 
 impl<'de> Visitor<'de> for RowVisitor {
-    type Value = Row;
+    type Value = EvidenceRow;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a row of evidence, such as `after.t2.passed.x0.i1.n412.d3180 cargo-test`")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Row, E> {
-        row_of(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+    fn visit_str<E: Error>(self, text: &str) -> Result<EvidenceRow, E> {
+        parse_row(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
     }
 
-    /// As journals of format 10 have it.
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Row, A::Error> {
-        Row::deserialize(SeqAccessDeserializer::new(list))
+    /// The form in journals of format 10.
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<EvidenceRow, A::Error> {
+        EvidenceRow::deserialize(SeqAccessDeserializer::new(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Row, A::Error> {
-        Row::deserialize(MapAccessDeserializer::new(map))
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<EvidenceRow, A::Error> {
+        EvidenceRow::deserialize(MapAccessDeserializer::new(map))
     }
 }
 

@@ -1,12 +1,12 @@
 use super::Text;
-use crate::evidence::{Row, RowPhase, Source, Tier};
+use crate::evidence::{EvidenceRow, RowPhase, RowSource, Tier};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn row() -> Row {
-    Row {
+fn row() -> EvidenceRow {
+    EvidenceRow {
         check: "cargo-test".into(),
         phase: RowPhase::After,
         tier: Some(Tier::Two),
@@ -17,18 +17,18 @@ fn row() -> Row {
         collected: Some(412),
         duration_ms: 3180,
         reason: String::new(),
-        source: Source::Engine,
+        source: RowSource::Engine,
     }
 }
 
-fn read(value: Value) -> Option<Row> {
+fn read(value: Value) -> Option<EvidenceRow> {
     serde_json::from_value(value).ok()
 }
 
 #[test]
 fn a_row_is_a_line_of_text() {
     assert_eq!(Text(&row()).to_string(), "after.t2.passed.x0.i1.n412.d3180 cargo-test");
-    let marker = Row {
+    let marker = EvidenceRow {
         check: "revert-task 2".into(),
         phase: RowPhase::Review,
         tier: None,
@@ -42,7 +42,7 @@ fn a_row_is_a_line_of_text() {
 }
 
 #[test]
-fn what_was_never_written_is_no_row() {
+fn malformed_text_is_rejected() {
     let text = "after.t2.passed.x0.i1.n412.d3180 cargo-test";
     assert_eq!(read(json!(text)), Some(row()));
     for (part, other) in [
@@ -65,7 +65,7 @@ fn what_was_never_written_is_no_row() {
 }
 
 #[test]
-fn older_journals_have_rows_as_lists_or_by_names() {
+fn rows_in_older_journals_are_read() {
     let list = json!(["cargo-test", "after", 2, true, 0, 1, false, 412, 3180, "", "engine"]);
     assert_eq!(read(list), Some(row()));
     let names = json!({
@@ -78,7 +78,7 @@ fn older_journals_have_rows_as_lists_or_by_names() {
 // CORE-06, EP-33
 #[test]
 fn a_row_from_an_agent_cannot_be_read() {
-    let by_names = serde_json::to_value(Row { reason: "why".into(), ..row() }).unwrap();
+    let by_names = serde_json::to_value(EvidenceRow { reason: "why".into(), ..row() }).unwrap();
     assert!(read(by_names.clone()).is_some());
     for other in ["agent", "implementer", "verifier"] {
         let mut forged = by_names.clone();
@@ -87,7 +87,7 @@ fn a_row_from_an_agent_cannot_be_read() {
     }
 }
 
-fn any_row() -> impl Strategy<Value = Row> {
+fn any_row() -> impl Strategy<Value = EvidenceRow> {
     let phase = prop_oneof![Just(RowPhase::Baseline), Just(RowPhase::After), Just(RowPhase::Review)];
     let tier = proptest::option::of((1..=4_u8).prop_map(|number| Tier::try_from(number).unwrap()));
     let counts = (any::<u32>(), any::<Option<u32>>(), any::<u64>());
@@ -96,7 +96,7 @@ fn any_row() -> impl Strategy<Value = Row> {
     (phase, tier, counts, says, texts).prop_map(|(phase, tier, counts, says, (check, reason))| {
         let (iteration, collected, duration_ms) = counts;
         let (passed, exit_code, superseded) = says;
-        Row {
+        EvidenceRow {
             check,
             phase,
             tier,
@@ -114,8 +114,8 @@ fn any_row() -> impl Strategy<Value = Row> {
 
 proptest! {
     #[test]
-    fn every_row_leads_back_from_what_is_stored_of_it(rows in proptest::collection::vec(any_row(), 0..4)) {
+    fn every_row_is_read_back_as_it_was_stored(rows in proptest::collection::vec(any_row(), 0..4)) {
         let stored = serde_json::to_string(&rows).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Vec<Row>>(&stored).unwrap(), rows);
+        prop_assert_eq!(serde_json::from_str::<Vec<EvidenceRow>>(&stored).unwrap(), rows);
     }
 }

@@ -1,4 +1,4 @@
-//! What the kernel decided and why: one ruling for each signal, complete enough to be read alone (CORE-03).
+//! What the kernel decided and why: one ruling per signal, complete enough to be read alone.
 
 use crate::ids::{ArtifactId, BudgetId, Lane, PhaseId, SignalId};
 use crate::program::{Action, Confidence, Effect};
@@ -14,8 +14,8 @@ pub struct Ruling {
     pub lane: Lane,
     pub signal: SignalId,
     pub rule: Rule,
-    pub verdict: Verdict,
-    /// Budgets found empty before the route that is followed.
+    pub verdict: Disposition,
+    /// Budgets that were empty, so that another route was followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<BudgetId>,
     /// Budgets that paid.
@@ -23,33 +23,46 @@ pub struct Ruling {
     pub charges: Vec<Charge>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
-    /// After the ruling.
+    /// The confidence after the ruling.
     pub confidence: Confidence,
     pub why: Why,
 }
 
-/// Which part of the law decided.
+impl Ruling {
+    /// Whether two rulings decide the same for the same reason. Sentences that explain a reason may differ: a later
+    /// version words them differently, and a journal keeps the words of the version that wrote it.
+    pub fn agrees_with(&self, other: &Ruling) -> bool {
+        let why = match (&self.why, &other.why) {
+            (Why::Detected { .. }, Why::Detected { .. }) => true,
+            (Why::Failed { failure: mine, .. }, Why::Failed { failure: theirs, .. }) => mine == theirs,
+            (mine, theirs) => mine == theirs,
+        };
+        why && *self == Ruling { why: self.why.clone(), ..other.clone() }
+    }
+}
+
+/// Which rule decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// A route of the workflow, at this line.
+    /// The workflow's route at this line.
     Route { line: u32 },
-    /// Retries of a dispatch.
+    /// The retries of a dispatch.
     Retry,
     /// Nothing that the phase read has changed.
     Stands,
-    /// The recorded default of a question in autonomous mode.
+    /// The default answer of a question in autonomous mode.
     Default,
-    /// The kernel holds: environment, limits.
+    /// A hold by the kernel: environment failures, limits.
     Hold,
-    /// A human's act outside the workflow.
+    /// A human's action outside the workflow.
     Human,
 }
 
 /// What was decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Disposition {
     /// A route was followed; `target` is where it led, if to a phase.
     Follow {
         action: Action,
@@ -60,13 +73,13 @@ pub enum Verdict {
         failure: Failure,
         attempt: u16,
     },
-    /// A human is asked whether to go on.
+    /// A human is asked whether to continue.
     Hold,
-    /// The run goes on after a hold or a pause.
+    /// The run continues after a hold or a pause.
     GoOn,
     Pause,
     Cancel,
-    /// Artifacts went back to the start of this round.
+    /// Artifacts were restored to the start of this round.
     RollBack {
         round: u16,
         artifacts: Vec<ArtifactId>,
@@ -109,7 +122,7 @@ pub enum Why {
     Tally {
         members: Vec<Option<SignalId>>,
     },
-    /// A detector, in its own sentence.
+    /// A detector, with the sentence that explains it.
     Detected {
         sentence: String,
     },
@@ -121,29 +134,29 @@ pub enum Why {
         failure: Failure,
         detail: String,
     },
-    /// Sent to the earliest phase that findings name; `assumed` when none named one.
+    /// Sent to the earliest phase that the findings name as origin; `assumed` when none named one.
     Injected {
         phases: Vec<PhaseId>,
         assumed: bool,
     },
-    /// Too few members came back.
+    /// Too few members gave a result.
     BelowQuorum {
         have: u16,
         need: u16,
     },
-    /// The phase's inputs are what they were at its last result.
+    /// The phase's inputs have not changed since its last result.
     SameInputs,
-    /// The default of the question.
+    /// The default answer, taken in autonomous mode.
     Autonomous,
     /// A limit of the run, by name.
     Limit {
         limit: String,
     },
-    /// A human, with what was said.
+    /// A human, with a note.
     Human {
         by: String,
         note: String,
     },
-    /// Supposed by a walk, a simulation or a proof.
+    /// Assumed by a walk, a simulation or a proof.
     Supposed,
 }

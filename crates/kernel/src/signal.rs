@@ -1,4 +1,4 @@
-//! The implicit signals: one list, everywhere the same (CORE-24).
+//! The implicit signals, the same for every workflow, and the ways in which a dispatch can fail.
 
 use crate::ids::SignalId;
 use serde::{Deserialize, Serialize};
@@ -7,63 +7,63 @@ macro_rules! implicit_signals {
     ($($id:ident = $number:literal, $name:literal, $about:literal;)*) => {
         $(#[doc = $about] pub const $id: SignalId = SignalId($number);)*
 
-        /// Every signal that no contract has to name, with its meaning, in the order of their ids.
+        /// Every signal that no contract has to declare, with its meaning, in order of id.
         pub const IMPLICIT: &[(&str, &str)] = &[$(($name, $about)),*];
     };
 }
 
 implicit_signals! {
-    NO_RESULT = 0, "no-result", "a dispatch brought no valid result, after its retries; the ruling names the failure";
-    SPENT = 1, "spent", "the rounds of the phase are used up";
-    REPEATED = 2, "repeated", "the same finding was reported again after work addressed to it";
-    REVERSAL = 3, "reversal", "a change undoes the change of the round before";
-    CIRCLE = 4, "circle", "changes, trees, test results or hypotheses go round in a circle";
+    NO_RESULT = 0, "no-result", "a dispatch gave no valid result, even after retries; the ruling names the failure";
+    SPENT = 1, "spent", "the phase has used all its rounds";
+    REPEATED = 2, "repeated", "a finding was reported again after it had been worked on";
+    REVERSAL = 3, "reversal", "a change undoes the previous round's change";
+    CIRCLE = 4, "circle", "changes, trees, test results or hypotheses repeat in a circle";
     OSCILLATION = 5, "oscillation", "a proposed approach was tried before and failed";
     SECURITY_BLOCKER = 6, "security-blocker", "a finding of category security and severity blocker, whatever the verdict";
     PLAN_FINDING = 7, "plan-finding", "not accepted, and the earliest kind among the findings is plan";
     TEST_FINDING = 8, "test-finding", "not accepted, and the earliest kind among the findings is test";
     PRODUCTION_FINDING = 9, "production-finding", "not accepted, and the earliest kind among the findings is production";
     COSMETIC_FINDING = 10, "cosmetic-finding", "not accepted, and all findings are cosmetic";
-    COMPLETED = 11, "completed", "a task went through its sub-flow to the end";
-    GO_ON = 12, "go-on", "the answer that ends a hold";
+    COMPLETED = 11, "completed", "a task finished its sub-flow";
+    GO_ON = 12, "go-on", "the answer to a hold that continues the run";
     STOP = 13, "stop", "the answer to a hold that ends the run";
     CANCEL = 14, "cancel", "a human cancelled the run";
     PAUSE = 15, "pause", "a human paused the run";
-    RESUME = 16, "resume", "a human let a paused run go on";
-    ROLL_BACK = 17, "roll-back", "a human took the run back to the start of a round";
-    REMOVE_APPROACH = 18, "remove-approach", "a human took an approach off the list of those that failed";
-    REATTRIBUTE = 19, "reattribute", "a human said which phases injected a defect";
+    RESUME = 16, "resume", "a human resumed a paused run";
+    ROLL_BACK = 17, "roll-back", "a human rolled the run back to the start of a round";
+    REMOVE_APPROACH = 18, "remove-approach", "a human removed an approach from the list of failed ones";
+    REATTRIBUTE = 19, "reattribute", "a human corrected which phases injected a defect";
 }
 
-/// The signals that a role sorting its findings by kind gives instead of its rejecting verdicts.
+/// The signals that replace the rejecting verdicts of a role whose findings are sorted by kind.
 pub const KIND_FINDINGS: [SignalId; 4] = [PLAN_FINDING, TEST_FINDING, PRODUCTION_FINDING, COSMETIC_FINDING];
 
 /// The detectors, in order of precedence.
 pub const DETECTORS: [SignalId; 4] = [CIRCLE, REVERSAL, OSCILLATION, REPEATED];
 
-/// Why a dispatch or an operation brought no result.
+/// Why a dispatch or an operation gave no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
-    /// The result does not obey its contract.
+    /// The result violates its contract.
     Malformed,
-    /// A passing fault of the agent or its service.
+    /// A temporary fault of the agent or its service.
     Transient,
-    /// Authentication, rate limit, network, missing tool, full disk: nobody's defect.
+    /// Authentication, rate limit, network, missing tool, full disk: not a defect in the work.
     Environment,
-    /// The role stepped outside its permissions; its changes were undone.
+    /// The role exceeded its permissions; its changes were undone.
     Violation,
     Timeout,
-    /// The process ended without a positive end.
+    /// The process ended without reporting success.
     Crashed,
-    /// Refused for good: a missing file, a denied permission.
+    /// A refusal that a retry cannot change: a missing file, a denied permission.
     Denied,
     /// A limit on money, tokens, time or dispatches was reached.
     OverBudget,
     Cancelled,
     /// Merging the work of parallel tasks failed.
     Conflict,
-    /// The phase was sent findings, changed nothing and disputed nothing.
+    /// The phase received findings, but neither changed nor disputed anything.
     Unchanged,
 }
 
@@ -72,11 +72,11 @@ pub enum Failure {
 pub enum Remedy {
     /// Dispatch again, within the retries of the phase.
     Retry,
-    /// Dispatch again without a charge; after three in a row hold and ask a human.
+    /// Dispatch again without charging a retry; after three failures in a row, hold and ask a human.
     BackOff,
-    /// Ask a human whether to go on.
+    /// Ask a human whether to continue.
     Hold,
-    /// Deterministic: the same dispatch would fail the same way.
+    /// No retry: the same dispatch would fail the same way.
     GiveUp,
 }
 
@@ -96,7 +96,7 @@ impl Failure {
         Failure::Unchanged,
     ];
 
-    /// The remedy for this kind of failure (EP-25, CORE-10).
+    /// What the kernel does about this kind of failure.
     pub fn remedy(self) -> Remedy {
         match self {
             Failure::Malformed
@@ -112,7 +112,7 @@ impl Failure {
         }
     }
 
-    /// The name as it is written in files and messages.
+    /// The name used in files and messages.
     pub fn name(self) -> &'static str {
         match self {
             Failure::Malformed => "malformed",

@@ -1,4 +1,4 @@
-//! Where a run stands. Everything in it follows from the program and the events so far.
+//! The state of a run. All of it follows from the program and the events so far.
 
 use crate::change::{Approach, Digest};
 use crate::command::Command;
@@ -14,6 +14,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
+pub use crate::end::End;
+
 /// The state of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
@@ -22,57 +24,57 @@ pub struct State {
     pub mode: Mode,
     pub risk: Risk,
     pub confidence: Confidence,
-    /// What is left of each budget; those of sub-flows are kept per task.
+    /// What is left of each budget; budgets of a sub-flow are kept per task.
     pub left: Vec<u16>,
-    /// What each budget holds when full; fixed once the list that it goes by is known.
+    /// The size of each budget; fixed once the list it depends on is known.
     pub full: Vec<u16>,
     /// The current content of each artifact.
     pub versions: Vec<Digest>,
     pub flags: Vec<bool>,
     pub lists: Vec<Vec<Item>>,
-    /// Which lists were ever known.
+    /// Which lists have ever had items.
     pub listed: Vec<bool>,
     /// How often each phase was entered.
     pub visits: Vec<u16>,
     /// The main line of the flow.
-    pub main: Desk,
-    /// The sub-flows under way; empty outside a phase that has them.
+    pub main: LaneState,
+    /// The tasks of the running sub-flow; empty outside a phase that has one.
     pub tasks: Vec<TaskRun>,
     /// The last result of each phase.
     pub results: Vec<Option<LastResult>>,
-    /// Tasks that went through, by id; they stand while nothing they rest on changes.
+    /// Finished tasks, by id. A task is not repeated while nothing it depends on changes.
     pub finished: BTreeMap<String, Finished>,
     /// Every finding that was reported.
     pub findings: Vec<Filed>,
-    /// Findings addressed to each phase and not yet worked on.
+    /// Findings addressed to each phase and not worked on yet.
     pub inbox: Vec<Vec<u32>>,
-    /// What each task wrote last, finished or not.
+    /// The last content that each task wrote, whether it finished or not.
     pub attempts: BTreeMap<String, Digest>,
-    /// Findings addressed to a task and not yet worked on.
+    /// Findings addressed to a task and not worked on yet.
     pub task_inbox: BTreeMap<String, Vec<u32>>,
-    /// Open findings that the run goes on with.
+    /// Known issues: open findings that do not stop the run.
     pub known: Vec<u32>,
-    /// What detectors remember of each phase that changes something.
+    /// What the detectors remember about each phase that changes something.
     pub memories: Vec<Memory>,
     /// Counts changes of artifacts.
     pub changes: u32,
     pub approaches: Vec<Approach>,
-    /// The approach of the design as it is.
+    /// The approach of the current design.
     pub approach: Option<Approach>,
     pub checkpoints: Vec<Checkpoint>,
-    /// How often each round was gone back to, however far the run had come.
+    /// How often each round was rolled back to.
     #[serde(default)]
     pub restored: BTreeMap<u16, u16>,
     pub hold: Option<HoldOpen>,
-    /// How many holds there were.
+    /// The number of holds so far.
     pub holds: u16,
-    /// Commands kept back while the run is paused.
+    /// Commands held back while the run is paused.
     pub deferred: Vec<Command>,
     pub limits: Limits,
-    /// What had been used when a human last let the run go on past a limit, by limit; it holds anew from there.
-    pub granted: Used,
-    pub used: Used,
-    /// The commit that undid what the run had committed.
+    /// The usage, by limit, when a human last let the run continue past it; the limit counts from there.
+    pub granted: UsageTotals,
+    pub used: UsageTotals,
+    /// The commit that reverted the run's own commit.
     #[serde(default)]
     pub reverted: Option<String>,
 }
@@ -91,45 +93,26 @@ pub enum Stage {
     Ended(End),
 }
 
-/// How a run ended.
+/// The state of one lane: which phase it is at, and what its seats do. The main line has one, and so has each task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum End {
-    Done,
-    /// With the phase and the signal that it could not go on from, and the budget that was empty, if any.
-    Failed {
-        phase: PhaseId,
-        signal: SignalId,
-        exhausted: Option<BudgetId>,
-    },
-    Stopped {
-        why: String,
-    },
-    Cancelled {
-        by: String,
-    },
-}
-
-/// A place where one phase at a time is worked on: the main line, or one task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Desk {
+pub struct LaneState {
     pub phase: PhaseId,
-    /// The phase of the flow proper that led to the aside that the desk is at.
+    /// At an aside: the phase of the main flow that led to it.
     pub caller: Option<PhaseId>,
     pub visit: u16,
     pub seats: Vec<Seat>,
-    /// Findings that travel along to an aside.
+    /// Findings carried along to an aside.
     pub carried: Vec<u32>,
-    /// What the phase reads, as it was when the desk came to it.
+    /// What the phase reads, as it was on entry.
     pub reads: Vec<(ArtifactId, Digest)>,
-    /// What detectors saw in the results of this visit, by precedence.
+    /// What a detector found in the results of this visit, by precedence.
     pub detected: Option<(SignalId, String)>,
 }
 
-impl Desk {
-    /// A desk at which nothing has happened yet.
-    pub fn new(phase: PhaseId) -> Desk {
-        Desk {
+impl LaneState {
+    /// A lane that has just reached this phase.
+    pub fn new(phase: PhaseId) -> LaneState {
+        LaneState {
             phase,
             caller: None,
             visit: 0,
@@ -141,7 +124,7 @@ impl Desk {
     }
 }
 
-/// One dispatch, operation or question of the phase at a desk.
+/// One dispatch, operation or question of a lane's current phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// Counts dispatches on this seat.
@@ -149,16 +132,16 @@ pub struct Seat {
     /// Counts charged failures.
     pub retries: u8,
     pub advisory: bool,
-    pub progress: Progress,
+    pub progress: SeatProgress,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Progress {
+pub enum SeatProgress {
     Open,
-    /// Kept back by a hold.
+    /// Held back by a hold.
     Held,
-    Said(Answer),
+    Said(SeatResult),
     Failed {
         failure: Failure,
         detail: String,
@@ -167,16 +150,16 @@ pub enum Progress {
 
 /// What a seat ended with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct SeatResult {
     pub signal: SignalId,
-    /// The verdict as it was given, where the signal was derived from it.
+    /// The verdict that the signal was derived from.
     pub verdict: SignalId,
     pub derived: Derived,
     pub findings: Vec<u32>,
     pub model: Option<String>,
 }
 
-/// How a signal came from a verdict.
+/// How a signal was derived from a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Derived {
@@ -191,13 +174,14 @@ pub enum Derived {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskRun {
     pub progress: TaskProgress,
-    pub desk: Desk,
+    #[serde(rename = "desk")]
+    pub lane_state: LaneState,
     /// What is left of the rounds inside the sub-flow, by budget.
     pub left: Vec<(BudgetId, u16)>,
     pub visits: Vec<(PhaseId, u16)>,
-    /// The task's own change.
+    /// The task's change.
     pub patch: Digest,
-    /// Findings that it raised.
+    /// The findings it raised.
     pub raised: Vec<u32>,
 }
 
@@ -206,25 +190,25 @@ pub struct TaskRun {
 pub enum TaskProgress {
     Waiting,
     Running,
-    /// Finished before, and nothing it rests on has changed.
+    /// Finished earlier, and nothing it depends on has changed.
     Stands,
     Exited(SignalId),
-    /// Not started, since something it needs was not finished.
+    /// Not started, because a task it needs did not finish.
     Blocked,
 }
 
-/// A task that went through.
+/// A finished task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
     pub spec: Digest,
     pub patch: Digest,
-    /// The patches of the tasks that it needed, as they were.
+    /// The patches of the tasks it needed, as they were then.
     pub needs: Vec<(String, Digest)>,
-    /// What its sub-flow read besides, as it was.
+    /// The artifacts that its sub-flow read, as they were then.
     pub reads: Vec<(ArtifactId, Digest)>,
 }
 
-/// The last result of a phase, for it to stand on.
+/// The last result of a phase; it stays valid while its inputs and outputs are unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastResult {
     pub signal: SignalId,
@@ -233,33 +217,33 @@ pub struct LastResult {
     pub wrote: Vec<(ArtifactId, Digest)>,
 }
 
-/// A finding with what became of it.
+/// A finding and what happened to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filed {
     pub finding: Finding,
-    /// Who reported it.
+    /// The phase that reported it.
     pub phase: PhaseId,
-    /// In which sub-flow.
+    /// The task whose sub-flow reported it.
     pub task: Option<String>,
-    /// The how-manieth report of the same finding, from 1.
+    /// 1-based number of this report of the same finding.
     pub count: u8,
-    /// The number of changes when a remand was last addressed to it.
+    /// The number of changes when it was last sent back.
     pub sent_at: Option<u32>,
-    /// The phase to which it, or the report that it repeats, was sent.
+    /// The phase to which it, or the report it repeats, was sent.
     pub sent_to: Option<PhaseId>,
     pub status: FiledStatus,
-    /// By whose word it names the phases that injected it.
+    /// Who named the phases that injected it.
     #[serde(default)]
     pub attribution: Attribution,
 }
 
-/// By whose word a finding names its origin.
+/// Who named a finding's origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Attribution {
     #[default]
     Reported,
-    /// Later reports of the same finding do not overrule it.
+    /// Later reports of the same finding do not override this.
     Human,
 }
 
@@ -269,17 +253,17 @@ pub enum FiledStatus {
     Open,
     /// Minor: for later.
     FollowUp,
-    /// Of an advisor: recorded only.
+    /// Reported by an advisor: recorded only.
     Advice,
-    /// A later report of the same finding took its place.
+    /// Replaced by a later report of the same finding.
     Superseded,
-    /// Sent further back than before; what is found in the new work is new.
+    /// Sent further back than before; findings in the new work count as new.
     PassedOn,
-    /// The phase that reported it accepted the work since.
+    /// The phase that reported it has accepted the work since.
     Settled,
 }
 
-/// What the detectors remember of one phase's changes, since its inputs last changed.
+/// What the detectors remember about one phase's changes since its inputs last changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     pub phase: PhaseId,
@@ -289,7 +273,7 @@ pub struct Memory {
     pub last: Option<Trace>,
 }
 
-/// What a rolled-back round goes back to.
+/// What rolling back a round restores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub phase: PhaseId,
@@ -315,13 +299,13 @@ pub enum HoldCause {
     Limit {
         limit: String,
     },
-    /// A route of the workflow says hold.
+    /// A route of the workflow.
     Route,
 }
 
-/// What the run used so far.
+/// What the run has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Used {
+pub struct UsageTotals {
     pub dispatches: u64,
     pub money: u64,
     /// Dispatches whose cost is unknown.
@@ -349,7 +333,7 @@ impl State {
             lists: vec![Vec::new(); program.lists.len()],
             listed: vec![false; program.lists.len()],
             visits: vec![0; program.phases.len()],
-            main: Desk::new(PhaseId(0)),
+            main: LaneState::new(PhaseId(0)),
             tasks: Vec::new(),
             results: vec![None; program.phases.len()],
             finished: BTreeMap::new(),
@@ -368,8 +352,8 @@ impl State {
             holds: 0,
             deferred: Vec::new(),
             limits: Limits::default(),
-            granted: Used::default(),
-            used: Used::default(),
+            granted: UsageTotals::default(),
+            used: UsageTotals::default(),
             reverted: None,
         }
     }
@@ -392,7 +376,7 @@ impl State {
         self.versions[artifact.index()]
     }
 
-    /// How the run ended, once it has.
+    /// How the run ended; `None` while it runs.
     pub fn end(&self) -> Option<&End> {
         match &self.stage {
             Stage::Ended(end) => Some(end),
@@ -400,14 +384,14 @@ impl State {
         }
     }
 
-    /// The desk of a lane, while the lane exists.
-    pub fn desk(&self, lane: Lane) -> Option<&Desk> {
+    /// The state of a lane, while the lane exists.
+    pub fn lane_state(&self, lane: Lane) -> Option<&LaneState> {
         match lane {
             Lane::Main => Some(&self.main),
             Lane::Task { batch, index } => {
                 let run = self.tasks.get(usize::from(index))?;
                 let current = batch == self.visits[self.main.phase.index()];
-                (current && run.progress == TaskProgress::Running).then_some(&run.desk)
+                (current && run.progress == TaskProgress::Running).then_some(&run.lane_state)
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Rulings and commands in words: what faces show, with names instead of ids.
+//! Rulings and commands in words, with names instead of ids, as user interfaces show them.
 
 use crate::command::{Command, QuestionKind};
-use crate::ids::{Lane, PhaseId};
-use crate::program::{Action, Program, Work};
-use crate::ruling::{Rule, Ruling, Verdict, Why};
+use crate::ids::{Lane, ListId, PhaseId, SignalId};
+use crate::program::{Action, Items, Program, Work};
+use crate::ruling::{Disposition, Rule, Ruling, Why};
 use crate::signal::Failure;
 use crate::state::{End, State};
 use alloc::format;
@@ -11,27 +11,30 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::Serialize;
 
-/// A ruling with names.
+/// A ruling in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RulingView {
     pub phase: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub signal: String,
-    /// Which part of the law decided.
+    /// Which rule decided.
     pub rule: String,
-    /// What was decided, as a workflow file would say it.
+    /// What was decided, as a workflow file would write it.
     pub action: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     pub budgets: Vec<ChargeView>,
-    /// Budgets that were found empty on the way.
+    /// Budgets that were empty, so that another route was followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
     pub confidence: String,
     pub why: String,
+    /// The limit of the run that was reached, if that is why it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
 }
 
 /// A budget before and after, with its name.
@@ -42,22 +45,22 @@ pub struct ChargeView {
     pub after: u16,
 }
 
-/// A ruling in names. Task names come from the state, before or after the step alike.
+/// Puts a ruling into words. Task names come from the state, which may be the one before or after the step.
 pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
     let (action, target) = match &ruling.verdict {
-        Verdict::Follow { action, target } => {
+        Disposition::Follow { action, target } => {
             (action_words(program, action), target.map(|id| program.phase(id).name.clone()))
         }
-        Verdict::Again { failure, attempt } => {
-            (format!("dispatch again after {}, attempt {attempt}", failure.name()), None)
+        Disposition::Again { failure, attempt } => {
+            (format!("retry after {}: attempt {attempt}", failure.name()), None)
         }
-        Verdict::Hold => ("hold: a human is asked".to_string(), None),
-        Verdict::GoOn => ("go on".to_string(), None),
-        Verdict::Pause => ("pause".to_string(), None),
-        Verdict::Cancel => ("cancel".to_string(), None),
-        Verdict::RollBack { round, .. } => (format!("roll back to the start of round {round}"), None),
-        Verdict::RemoveApproach { at } => (format!("take approach {} off the list", at + 1), None),
-        Verdict::Reattribute { finding, from, to } => {
+        Disposition::Hold => ("hold and ask a human".to_string(), None),
+        Disposition::GoOn => ("continue".to_string(), None),
+        Disposition::Pause => ("pause".to_string(), None),
+        Disposition::Cancel => ("cancel".to_string(), None),
+        Disposition::RollBack { round, .. } => (format!("roll back to the start of round {round}"), None),
+        Disposition::RemoveApproach { at } => (format!("remove approach {} from the list", at + 1), None),
+        Disposition::Reattribute { finding, from, to } => {
             let from = if from.is_empty() { "nobody".to_string() } else { from.join(", ") };
             (format!("attribute {finding} to {} instead of {from}", to.join(", ")), None)
         }
@@ -89,28 +92,32 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
         effects: ruling.effects.iter().map(|effect| effect.name().to_string()).collect(),
         confidence: ruling.confidence.name().to_string(),
         why: match (&ruling.why, &program.phase(ruling.phase).work) {
-            (Why::Said, Work::Operation { .. }) => "the engine found it".to_string(),
-            (Why::Said, _) => "its own verdict".to_string(),
+            (Why::Said, Work::Operation { .. }) => "the operation's result".to_string(),
+            (Why::Said, _) => "the role's verdict".to_string(),
+            (Why::Tally { members }, _) => tally_words(program, state, ruling.phase, members),
             (other, _) => why(program, other),
+        },
+        limit: match &ruling.why {
+            Why::Limit { limit } if ruling.rule == Rule::Hold => Some(limit.clone()),
+            _ => None,
         },
     }
 }
 
-/// What the reason of a hold at a limit begins with.
-const LIMIT: &str = "the limit on ";
+/// The keyword of [`Action::Next`].
+const NEXT: &str = "next";
 
 impl RulingView {
-    /// The ruling in one line.
+    /// The ruling as one line.
     pub fn line(&self) -> String {
         let mut line = match &self.task {
             Some(task) => format!("{}[{task}]", self.phase),
             None => self.phase.clone(),
         };
-        // Who is kept from beginning by a limit is not somebody without a result.
-        let is_limit = self.rule == "hold" && self.why.starts_with(LIMIT);
-        let signal = if is_limit { "limit reached" } else { &self.signal };
+        // At a limit the dispatch never started, so "no-result" would mislead.
+        let signal = if self.limit.is_some() { "limit reached" } else { &self.signal };
         line.push_str(&format!(": {signal} → {}", self.action));
-        if self.action == "next"
+        if self.action == NEXT
             && let Some(target) = &self.target
         {
             line.push_str(&format!(" ({target})"));
@@ -125,7 +132,7 @@ impl RulingView {
     }
 }
 
-/// Who a lane belongs to.
+/// The task of a lane.
 fn task_name(program: &Program, state: &State, phase: PhaseId, lane: Lane) -> Option<String> {
     let Lane::Task { index, .. } = lane else {
         return None;
@@ -137,11 +144,36 @@ fn task_name(program: &Program, state: &State, phase: PhaseId, lane: Lane) -> Op
     state.lists[list.index()].get(usize::from(index)).map(|item| item.id.clone())
 }
 
-/// An action as a workflow file would say it.
+/// What each member of a phase ended with, by name.
+fn tally_words(program: &Program, state: &State, phase: PhaseId, members: &[Option<SignalId>]) -> String {
+    let listed = |list: ListId, at: usize| state.lists[list.index()].get(at).map(|item| item.id.clone());
+    let (name, missing): (&dyn Fn(usize) -> Option<String>, &str) = match &program.phase(phase).work {
+        Work::Flow { list, .. } => (&move |at| listed(*list, at), "not started"),
+        Work::Each { items: Items::Fixed(names), .. } => (&|at| names.get(at).cloned(), "no result"),
+        Work::Each { items: Items::Listed { list, .. }, .. } => (&move |at| listed(*list, at), "no result"),
+        Work::Role { .. } | Work::Panel { .. } | Work::Operation { .. } | Work::Ask { .. } => {
+            (&|_| None, "no result")
+        }
+    };
+    let words: Vec<String> = members
+        .iter()
+        .enumerate()
+        .map(|(at, member)| {
+            let result = member.map_or(missing, |signal| program.signal(signal));
+            match name(at) {
+                Some(name) => format!("{name}: {result}"),
+                None => result.to_string(),
+            }
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// An action as a workflow file would write it.
 pub fn action_words(program: &Program, action: &Action) -> String {
     let name = |id: &PhaseId| program.phase(*id).name.as_str();
     match action {
-        Action::Next => "next".to_string(),
+        Action::Next => NEXT.to_string(),
         Action::To(target) => format!("to {}", name(target)),
         Action::Remand(target) => format!("remand {}", name(target)),
         Action::RemandInjector => "remand injector".to_string(),
@@ -160,29 +192,29 @@ pub fn action_words(program: &Program, action: &Action) -> String {
 /// The reason of a ruling, in one sentence.
 fn why(program: &Program, why: &Why) -> String {
     match why {
-        Why::Said => "it was said".to_string(),
+        Why::Said => "the result itself".to_string(),
         Why::OnlyMinor { verdict } => {
             format!(
-                "`{}` with minor findings only counts as accepted; they are follow-ups",
+                "`{}` counts as accepted, because all findings are minor; they become follow-ups",
                 program.signal(*verdict)
             )
         }
         Why::ByKind { verdict, assumed: false } => {
-            format!("`{}`, and this is the earliest kind among its findings", program.signal(*verdict))
+            format!("`{}`, routed by the earliest kind among its findings", program.signal(*verdict))
         }
         Why::ByKind { verdict, assumed: true } => {
-            format!("`{}`, and no finding names its kind, so production is assumed", program.signal(*verdict))
+            format!("`{}`; no finding names its kind, so production is assumed", program.signal(*verdict))
         }
         Why::Tally { members } => {
-            let said: Vec<&str> = members
+            let results: Vec<&str> = members
                 .iter()
-                .map(|member| member.map_or("nothing", |signal| program.signal(signal)))
+                .map(|member| member.map_or("no result", |signal| program.signal(signal)))
                 .collect();
-            format!("the members said {}", said.join(", "))
+            results.join(", ")
         }
         Why::Detected { sentence } => sentence.clone(),
         Why::SecurityBlocker { finding } => {
-            format!("finding {finding} is a security blocker, whatever the verdict")
+            format!("finding {finding} is a security blocker, which overrides the verdict")
         }
         Why::Failed { failure, detail } if detail.is_empty() => failure_words(*failure).to_string(),
         Why::Failed { failure, detail } => format!("{}: {detail}", failure_words(*failure)),
@@ -190,35 +222,35 @@ fn why(program: &Program, why: &Why) -> String {
             let names: Vec<&str> = phases.iter().map(|id| program.phase(*id).name.as_str()).collect();
             if *assumed {
                 format!(
-                    "no finding names its origin, so the most recent work is assumed: {}",
+                    "no finding names its origin, so the most recent phase is assumed: {}",
                     names.join(", ")
                 )
             } else {
-                format!("the findings were injected by {}; the earliest goes first", names.join(", "))
+                format!("the findings were injected by {}; work resumes at the earliest", names.join(", "))
             }
         }
-        Why::BelowQuorum { have, need } => format!("{have} of at least {need} members came back"),
-        Why::SameInputs => "nothing that it read has changed, and nothing is addressed to it".to_string(),
-        Why::Autonomous => "the run is autonomous, so the default is taken and recorded".to_string(),
-        Why::Limit { limit } => format!("{LIMIT}{limit} is reached"),
+        Why::BelowQuorum { have, need } => format!("results from {have} members, but {need} are needed"),
+        Why::SameInputs => "its inputs are unchanged, and it has no findings to deal with".to_string(),
+        Why::Autonomous => "the run is autonomous, so the default answer applies".to_string(),
+        Why::Limit { limit } => format!("the limit on {limit} is reached"),
         Why::Human { by, note } if note.is_empty() => format!("{by} decided"),
         Why::Human { by, note } => format!("{by} decided: {note}"),
-        Why::Supposed => "it is supposed".to_string(),
+        Why::Supposed => "assumed".to_string(),
     }
 }
 
 fn failure_words(failure: Failure) -> &'static str {
     match failure {
-        Failure::Malformed => "the result does not obey its contract",
-        Failure::Transient => "a passing fault",
+        Failure::Malformed => "the result violates its contract",
+        Failure::Transient => "a temporary fault",
         Failure::Environment => "the environment failed",
-        Failure::Violation => "it stepped outside its permissions",
-        Failure::Timeout => "it took too long",
-        Failure::Crashed => "it ended without a positive end",
-        Failure::Denied => "it was refused for good",
+        Failure::Violation => "it exceeded its permissions",
+        Failure::Timeout => "it timed out",
+        Failure::Crashed => "it ended without reporting success",
+        Failure::Denied => "it was permanently refused",
         Failure::OverBudget => "a limit of the run is reached",
         Failure::Cancelled => "it was cancelled",
-        Failure::Conflict => "merging failed",
+        Failure::Conflict => "the merge failed",
         Failure::Unchanged => "it changed nothing",
     }
 }
@@ -259,7 +291,7 @@ pub fn command(program: &Program, command: &Command) -> String {
                 line.push_str(" as advisor");
             }
             if let Some(nearest) = dispatch.nearest {
-                line.push_str(&format!(", in the place of {}", program.contract(nearest).title()));
+                line.push_str(&format!(", by the agent of {}", program.contract(nearest).title()));
             }
             match dispatch.findings.len() {
                 0 => {}
@@ -286,7 +318,7 @@ pub fn command(program: &Program, command: &Command) -> String {
                 .collect();
             let asked = match &question.kind {
                 QuestionKind::Phase => program.phase(question.id.phase).name.clone(),
-                QuestionKind::Hold(reason) => format!("whether to go on: {reason}"),
+                QuestionKind::Hold(reason) => format!("whether to continue: {reason}"),
             };
             let mut line = format!("ask {asked}: {}", options.join(", "));
             if !withheld.is_empty() {

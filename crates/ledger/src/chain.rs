@@ -1,4 +1,4 @@
-//! The hash chain over all rows of the journal: each row's hash covers the row and the hash before it (CORE-08).
+//! The hash chain over all rows of the journal: each row's hash covers the row and the hash before it.
 
 use crate::fact::Millis;
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use std::fmt;
 /// The hash before the first row.
 pub(crate) const GENESIS: [u8; 32] = [0; 32];
 
-/// How long the journal is and how it ends: whoever knows this finds a tail that was cut off.
+/// The length of the journal and the hash of its last row. Kept elsewhere, it reveals a truncated journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct ChainHead {
     pub count: u64,
     pub hash: ChainHash,
 }
 
-/// A hash of the chain, written in hexadecimal digits.
+/// A hash of the chain; written as hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChainHash(pub [u8; 32]);
 
@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for ChainHash {
     }
 }
 
-/// The columns of one row, as they are hashed.
+/// The columns of one row that are hashed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link<'r> {
     pub id: i64,
@@ -66,11 +66,11 @@ pub(crate) struct Link<'r> {
 }
 
 impl Link<'_> {
-    /// The hash of the row after a row with this hash. Every text is preceded by its length, so that no two rows
+    /// The hash of the row that follows a row with the hash `previous`. Each text is preceded by its length, so no two rows
     /// give the same bytes.
     pub(crate) fn hash(&self, previous: &[u8; 32]) -> [u8; 32] {
         let texts = [self.run, self.kind, self.body, self.facts, self.rulings, self.commands];
-        // In one piece, which is hashed faster than many small ones.
+        // Hashing one buffer is faster than hashing many small pieces.
         let mut bytes = Vec::with_capacity(128 + texts.map(str::len).iter().sum::<usize>());
         bytes.extend_from_slice(previous);
         for number in [self.id, self.seq, self.at.0] {

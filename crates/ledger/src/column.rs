@@ -1,6 +1,6 @@
-//! How our types stand in columns of SQLite.
+//! How our types are stored in SQLite columns.
 
-use crate::fact::{BlobId, Millis, NoteKind, RunId};
+use crate::fact::{BlobId, MalformedCause, Millis, NoteKind, RunId};
 use remand_kernel::evidence::{RowPhase, Tier};
 use remand_kernel::finding::{Category, FindingKind, Severity};
 use remand_kernel::state::FiledStatus;
@@ -59,7 +59,7 @@ impl FromSql for Whole {
     }
 }
 
-/// A value that stands as JSON in a text column.
+/// A value stored as JSON in a text column.
 pub(crate) struct Json<T>(pub T);
 
 impl<T: DeserializeOwned> FromSql for Json<T> {
@@ -75,10 +75,10 @@ impl<T: Serialize> ToSql for Json<T> {
     }
 }
 
-/// One of our words, read back from its column.
+/// A value of one of our enums, read back from its word.
 pub(crate) struct Word<T>(pub T);
 
-impl<T: Named> FromSql for Word<T> {
+impl<T: ColumnWord> FromSql for Word<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Word<T>> {
         let text = value.as_str()?;
         let known = T::ALL.iter().find(|known| known.word() == text).copied();
@@ -87,18 +87,18 @@ impl<T: Named> FromSql for Word<T> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is none of the words of this column")]
+#[error("this column never holds `{0}`")]
 struct UnknownWord(String);
 
-/// An enum whose values have a word each.
-pub(crate) trait Named: Copy + 'static {
+/// An enum that a column stores as words.
+pub(crate) trait ColumnWord: Copy + 'static {
     const ALL: &'static [Self];
     fn word(self) -> &'static str;
 }
 
 macro_rules! words {
     ($($type:ty { $($value:path => $word:literal),* $(,)? })*) => {$(
-        impl $crate::column::Named for $type {
+        impl $crate::column::ColumnWord for $type {
             const ALL: &'static [Self] = &[$($value),*];
 
             fn word(self) -> &'static str {
@@ -156,6 +156,12 @@ words! {
         NoteKind::Proposal => "proposal",
         NoteKind::Mapped => "mapped",
         NoteKind::Interrupted => "interrupted",
+    }
+    MalformedCause {
+        MalformedCause::Missing => "missing",
+        MalformedCause::TooShort => "too-short",
+        MalformedCause::UnassignedGap => "unassigned-gap",
+        MalformedCause::WrongForm => "wrong-form",
     }
 }
 

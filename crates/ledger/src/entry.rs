@@ -1,23 +1,23 @@
-//! One step of one run, as it goes into the journal: the event with its facts, and what the kernel made of it.
+//! One step of one run on its way into the journal: the event with its facts, rulings and commands.
 
 use crate::fact::{BlobId, Facts, Millis, RunId};
 use remand_kernel::{Event, Step};
 
-/// One row of the journal to be.
+/// One row to append to the journal.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'e> {
+pub struct JournalEntry<'e> {
     pub run: &'e RunId,
     pub at: Millis,
     pub event: &'e Event,
     pub facts: &'e Facts,
     pub step: &'e Step,
-    /// The content of blobs that the facts name and the ledger may not have yet.
+    /// Content of blobs that the facts refer to and that the ledger may not have yet.
     pub blobs: &'e [Blob],
-    /// The request of another process that this event came from; it is consumed in the same commit (CORE-14).
+    /// The request of another process that this event came from. The same commit consumes it.
     pub request: Option<i64>,
 }
 
-/// Content with its name.
+/// Content with its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     pub id: BlobId,
@@ -25,7 +25,7 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// Names content.
+    /// Computes the id of some content.
     pub fn of(bytes: Vec<u8>) -> Blob {
         Blob { id: BlobId::of(&bytes), bytes }
     }

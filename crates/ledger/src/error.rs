@@ -1,9 +1,9 @@
-//! Why a ledger cannot be opened, read or written, with the place and the remedy (CORE-09).
+//! Why a ledger cannot be opened, read or written, with its path and a remedy.
 
 use crate::fact::{BlobId, NotABlobId, RunId};
 use std::path::{Path, PathBuf};
 
-/// Our own inability to go on with a ledger.
+/// A ledger operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
@@ -13,9 +13,9 @@ pub enum LedgerError {
     NotALedger { path: PathBuf },
     #[error("the ledger {} is damaged: {detail}", path.display())]
     Corrupt { path: PathBuf, detail: String },
-    #[error("the ledger {} has format {found}, and this program knows formats up to {known}", path.display())]
+    #[error("the ledger {} has format {found}, but this version of Remand reads formats up to {known}", path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
-    #[error("the ledger {} has format {found}, and this program reads format {known}", path.display())]
+    #[error("the ledger {} has format {found}, but this version of Remand reads format {known}", path.display())]
     Older { path: PathBuf, found: i64, known: i64 },
     #[error("the ledger {} cannot be written: {detail}", path.display())]
     Unwritable { path: PathBuf, detail: String },
@@ -25,25 +25,25 @@ pub enum LedgerError {
     DiskFull { path: PathBuf },
     #[error("another process has kept the ledger {} locked for more than 5 seconds", path.display())]
     Busy { path: PathBuf },
-    #[error("another process went on with run {run}")]
+    #[error("another process has continued run {run}")]
     Overtaken { run: RunId },
-    #[error("run {run} is under way on {file}")]
+    #[error("run {run} is already working on {file}")]
     UnderWay { run: RunId, file: String },
     #[error("request {id} was consumed or withdrawn by another process")]
     RequestGone { id: i64 },
-    #[error("the first event of run {run} does not say what the run was opened with")]
+    #[error("the first event of run {run} lacks the facts that open a run")]
     NotOpened { run: RunId },
-    #[error("an event of run {run} names blob {id}, which the ledger does not have")]
+    #[error("an event of run {run} refers to blob {id}, which is not in the ledger")]
     BlobMissing { run: RunId, id: BlobId },
     #[error("the ledger has no blob {id}")]
     NoSuchBlob { id: BlobId },
     #[error("there is no run `{name}`")]
     NoSuchRun { name: String },
-    #[error("`{name}` fits more than one run: {}", fits.join(", "))]
+    #[error("`{name}` matches several runs: {}", fits.join(", "))]
     AmbiguousRun { name: String, fits: Vec<String> },
     #[error("{what} in the ledger {} cannot be read: {detail}", path.display())]
     Undecodable { path: PathBuf, what: String, detail: String },
-    #[error("{} exists already", path.display())]
+    #[error("{} already exists", path.display())]
     Exists { path: PathBuf },
     #[error("the ledger {} failed", path.display())]
     Sqlite { path: PathBuf, source: rusqlite::Error },
@@ -56,35 +56,29 @@ impl LedgerError {
             LedgerError::Missing { .. } => "start a run first, or check the path of the state directory",
             LedgerError::NotALedger { .. } => "name another file, or move this one away",
             LedgerError::Corrupt { .. } => {
-                "keep copies of it and of the `-wal` and `-shm` beside it; `sqlite3 FILE .recover` reads what is left of it, \
-                 and where they are moved away, a new ledger is begun"
+                "copy it together with its `-wal` and `-shm` files; `sqlite3 FILE .recover` extracts what is readable; \
+                 move all three away to start with a new ledger"
             }
-            LedgerError::Newer { .. } => "use the newer program that wrote it",
-            LedgerError::Older { .. } => "run the command again: it brings the ledger up to date",
+            LedgerError::Newer { .. } => "use the newer version of Remand that wrote it",
+            LedgerError::Older { .. } => "run the command again: it upgrades the ledger",
             LedgerError::Unwritable { .. } => {
                 "give yourself write permission on the file and its folder, or set another state directory"
             }
             LedgerError::Unreadable { .. } => "give yourself read permission on the file and its folder",
-            LedgerError::DiskFull { .. } => {
-                "free some space, then go on; nothing that was acknowledged is lost"
-            }
-            LedgerError::Busy { .. } => "wait for the other process to finish, or end it, and try again",
-            LedgerError::Overtaken { .. } => {
-                "leave the run to the other process, or resume it from the ledger"
-            }
+            LedgerError::DiskFull { .. } => "free some space and try again; nothing that was saved is lost",
+            LedgerError::Busy { .. } => "wait for the other process, or end it, and try again",
+            LedgerError::Overtaken { .. } => "leave the run to that process, or resume it from the ledger",
             LedgerError::UnderWay { .. } => {
-                "go on with that run by `remand resume`, or end it by `remand cancel`"
+                "continue that run with `remand resume`, or end it with `remand cancel`"
             }
             LedgerError::RequestGone { .. } => "read the requests of the run again",
-            LedgerError::NotOpened { .. } => "start the run anew; this is a defect of the program",
-            LedgerError::BlobMissing { .. } => {
-                "hand the content over with the event; this is a defect of the program"
-            }
+            LedgerError::NotOpened { .. } => "start the run again; this is a bug in Remand",
+            LedgerError::BlobMissing { .. } => "pass the content with the event; this is a bug in Remand",
             LedgerError::NoSuchBlob { .. } => "check the id, and the ledger with `remand audit`",
             LedgerError::NoSuchRun { .. } => "list the runs with `remand runs`",
-            LedgerError::AmbiguousRun { .. } => "write more of the id",
+            LedgerError::AmbiguousRun { .. } => "give more characters of the id",
             LedgerError::Undecodable { .. } => "check the ledger with `remand audit`",
-            LedgerError::Exists { .. } => "name a file that does not exist yet, or remove this one",
+            LedgerError::Exists { .. } => "choose a file that does not exist yet, or remove this one",
             LedgerError::Sqlite { .. } => "check the disk and the file, then try again",
         }
     }
@@ -95,7 +89,7 @@ impl LedgerError {
             Fault::Ledger(error) => return *error,
             Fault::Encode(error) => {
                 let detail = error.to_string();
-                return LedgerError::Undecodable { path, what: "what is to be written".to_string(), detail };
+                return LedgerError::Undecodable { path, what: "the data to be written".to_string(), detail };
             }
             Fault::Decode { what, detail } => return LedgerError::Undecodable { path, what, detail },
             Fault::Sqlite(error) => error,
@@ -131,7 +125,7 @@ impl LedgerError {
     }
 }
 
-/// What went wrong inside, before the path of the ledger is added.
+/// An error before the path of the ledger is added to it.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sqlite(rusqlite::Error),
@@ -166,6 +160,6 @@ impl From<LedgerError> for Fault {
 
 impl From<NotABlobId> for Fault {
     fn from(error: NotABlobId) -> Fault {
-        Fault::Decode { what: "the name of a blob".to_string(), detail: error.to_string() }
+        Fault::Decode { what: "a blob id".to_string(), detail: error.to_string() }
     }
 }

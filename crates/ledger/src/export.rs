@@ -1,4 +1,4 @@
-//! One run in a file of its own, with the source's tables as tables (EP-17).
+//! Exports one run to a SQLite file, with `anvil_checks` and `pipeline_telemetry` as tables.
 
 use crate::chain::GENESIS;
 use crate::column::whole;
@@ -35,12 +35,12 @@ const INSERT_EVENT: &str =
 
 /// Writes one run into a new SQLite file.
 pub fn export(reader: &Reader, run: &RunId, to: &Path) -> Result<(), LedgerError> {
-    // A run that is not there is an error, not an empty file.
+    // A missing run is an error, not an empty file.
     let run = reader.run(&run.0)?.run;
     create(to)?;
     let written = write(reader, &run, to);
     if written.is_err() {
-        // The file is ours and of no use; that it cannot be removed either is the lesser trouble.
+        // The file is incomplete. The caller needs the first error, not this one.
         let _ = std::fs::remove_file(to);
     }
     written
@@ -80,7 +80,7 @@ fn write(reader: &Reader, run: &RunId, to: &Path) -> Result<(), LedgerError> {
         .map_err(|error| target(error.into()))
 }
 
-/// Copies what a query gives, row by row.
+/// Copies the rows of a query.
 fn copy(
     reader: &Reader,
     target: &Connection,

@@ -1,5 +1,5 @@
-//! What the host saw beside an event: evidence, artifacts, telemetry. Facts stand in the journal with their event,
-//! so that every projection can be made again from it.
+//! What the host observed with an event: evidence, artifacts, telemetry. The journal stores facts with their event, so
+//! every projection can be rebuilt from it.
 
 use remand_kernel::change::Digest;
 use remand_kernel::evidence::{RowPhase, Tier};
@@ -7,7 +7,7 @@ use remand_kernel::finding::Severity;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Names a run: sortable by time, and fit for a branch, a tag and a folder.
+/// Identifies a run. Sorts by time, and is valid in branch, tag and folder names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub String);
@@ -23,7 +23,7 @@ impl fmt::Display for RunId {
 #[serde(transparent)]
 pub struct Millis(pub i64);
 
-/// Names a blob by its content.
+/// Identifies a blob by the hash of its content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub [u8; 32]);
 
@@ -31,43 +31,123 @@ pub struct BlobId(pub [u8; 32]);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
-    /// With the first event of a run.
+    /// Only with the first event of a run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub opened: Option<Opened>,
+    pub opened: Option<RunOpening>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// Of the dispatch that ended.
+    /// Of the dispatch or operation that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<Telemetry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
+    /// What became of the run's work, from the operation that ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// The tree that the baseline checks of a task were measured on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_tree: Option<String>,
+    /// What was wrong with the result of a dispatch that failed as malformed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub malformed: Option<MalformedCause>,
+}
+
+/// What became of a run's work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Delivery {
+    Committed {
+        commit: String,
+        branch: String,
+        /// Where the work is one document: its path in the repository.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+    },
+    /// No commit was made: a hook refused, or the work does not pass.
+    Refused { reason: String },
+    /// The work is left uncommitted; these commands take or discard it.
+    HandedOver { reason: String, take: String, discard: String },
+    /// The run changed nothing.
+    Nothing,
+}
+
+/// What was wrong with a result that its contract refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MalformedCause {
+    /// There is no result.
+    Missing,
+    /// It is too short to say anything.
+    TooShort,
+    /// It is about none of the assigned gaps.
+    UnassignedGap,
+    /// It does not have the form that the contract demands.
+    WrongForm,
 }
 
 /// What a run was started with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opened {
-    /// The request as the user gave it, or what the file of the subject is called; secrets taken out.
+pub struct RunOpening {
+    /// The request in the user's words, or the name of the subject's file; secrets are redacted.
     pub request: String,
-    /// The file that the run is about, from the root of the repository.
+    /// The file that the run is about, relative to the root of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// A few words of the subject, fit for task ids and file names.
+    /// A few words of the subject, valid in task ids and file names.
     pub slug: String,
     /// The commit that the run starts from.
     pub base: String,
     pub branch: String,
-    /// Workflow, compiled program, roles and checks, pinned (CORE-18).
+    /// The blob with workflow, compiled program, roles and checks.
     pub pinned: BlobId,
-    /// Version of the program that opened the run.
+    /// The Remand version that opened the run.
     pub version: String,
+    /// The user's checkout when the run began; none in journals of versions that looked at it later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<CheckoutFacts>,
 }
 
-/// One row of evidence (EP-16).
+/// What the user's checkout was like when a run began, as seen on the user's machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckoutFacts {
+    /// The branch that was checked out; none for a detached HEAD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<CheckoutFinding>,
+}
+
+/// One thing about a checkout that a run has to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckoutFinding {
+    pub kind: CheckoutFindingKind,
+    /// The finding in words, for people.
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckoutFindingKind {
+    Dirty,
+    DetachedHead,
+    OnDefaultBranch,
+    /// A merge, a rebase or the like was not finished.
+    InProgress,
+    /// The content of submodules is missing.
+    Submodules,
+    /// Files are kept by Git LFS.
+    Lfs,
+    SparseCheckout,
+    ShallowClone,
+}
+
+/// One row of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// None for the whole run: rows of the baseline count for every task.
+    /// None for the whole run. A baseline of the whole run counts for every task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub phase: RowPhase,
@@ -77,12 +157,12 @@ pub struct Check {
     pub command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// At most 500 characters; the whole is in `output`.
+    /// At most 500 characters; `output` has the rest.
     pub snippet: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<BlobId>,
     pub passed: bool,
-    /// Of a reviewer, as it was given.
+    /// A reviewer's verdict, unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +170,7 @@ pub struct Check {
     pub round: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
-    /// The verification iteration, from 1; 0 at the baseline.
+    /// The verification iteration, from 1; 0 for the baseline.
     pub iteration: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collected: Option<u32>,
@@ -104,15 +184,15 @@ pub struct Check {
     pub reuse: Option<Reuse>,
 }
 
-/// What a row of evidence has to do with rows of other occasions. A key names all that a result depends on.
+/// Whether a result of a check can be reused. The key hashes everything that the result depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reuse {
-    /// The result holds wherever the key comes up again.
+    /// The result is valid for every check with the same key.
     Kept { key: BlobId },
-    /// No result holds for the key any more: it was shown to depend on something else.
+    /// No result is valid for the key any more: the check turned out to depend on something else.
     Withdrawn { key: BlobId },
-    /// Nothing was run: the result is that of an earlier row.
+    /// Nothing ran; the result comes from an earlier row.
     Taken { run: RunId, seq: u64, at: Millis },
 }
 
@@ -120,7 +200,7 @@ pub enum Reuse {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     pub name: String,
-    /// The part of it: a focus, a task; empty for the whole.
+    /// The part, such as a focus or a task; empty for the whole artifact.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub part: String,
     pub digest: Digest,
@@ -131,7 +211,7 @@ pub struct Artifact {
     pub format: String,
 }
 
-/// What one dispatch took and did (EP-26).
+/// What one dispatch did and used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Telemetry {
@@ -149,25 +229,24 @@ pub struct Telemetry {
     pub prompt: Option<BlobId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<BlobId>,
-    /// The result as the agent left it, right or wrong.
+    /// The result as the agent left it, valid or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<BlobId>,
-    /// The answer that was heard in its output, where there was no such result to read.
+    /// The answer found in its output, where there is no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<BlobId>,
-    /// The work tree before and after, as git knows it.
+    /// The git trees before and after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Of its process; less than zero by the signal that ended it, none where the engine ended it before it had said
-    /// its last.
+    /// Exit status of the process; the negated signal number if a signal ended it; none if the engine killed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// None where the agent does not say.
+    /// None if the agent does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<Tokens>,
-    /// The price that the cost was reckoned by; none where the agent told it, or nobody knows it.
+    pub tokens: Option<TokenCounts>,
+    /// The price that the cost was computed from; none if the agent reported the cost, or the cost is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<String>,
 }
@@ -175,7 +254,7 @@ pub struct Telemetry {
 /// Tokens by kind, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Tokens {
+pub struct TokenCounts {
     pub input: u64,
     pub output: u64,
     /// Read from the service's cache.
@@ -184,15 +263,15 @@ pub struct Tokens {
     pub stored: u64,
 }
 
-impl Tokens {
+impl TokenCounts {
     pub fn all(self) -> u64 {
         [self.input, self.output, self.cached, self.stored].into_iter().fold(0, u64::saturating_add)
     }
 
-    /// What came to an earlier count.
+    /// What was added since an earlier count.
     #[must_use]
-    pub fn since(self, before: Tokens) -> Tokens {
-        Tokens {
+    pub fn since(self, before: TokenCounts) -> TokenCounts {
+        TokenCounts {
             input: self.input.saturating_sub(before.input),
             output: self.output.saturating_sub(before.output),
             cached: self.cached.saturating_sub(before.cached),
@@ -201,8 +280,8 @@ impl Tokens {
     }
 
     #[must_use]
-    pub fn and(self, more: Tokens) -> Tokens {
-        Tokens {
+    pub fn and(self, more: TokenCounts) -> TokenCounts {
+        TokenCounts {
             input: self.input.saturating_add(more.input),
             output: self.output.saturating_add(more.output),
             cached: self.cached.saturating_add(more.cached),
@@ -211,7 +290,7 @@ impl Tokens {
     }
 }
 
-/// Something that is to be read later: a degradation, a violation, a concern, a lesson.
+/// Something for a person to read later: a degradation, a violation, a concern, a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     pub kind: NoteKind,
@@ -226,30 +305,30 @@ pub struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoteKind {
-    /// Something that the run had to do without (EP-27).
+    /// Something that the run had to do without.
     Degradation,
-    /// A role stepped outside its permissions; with the diff that was undone.
+    /// A role exceeded its permissions; the blob is the diff that was undone.
     Violation,
     /// Pushback on the request.
     Concern,
-    /// State of the checkout, a hook, a limit that could not be kept.
+    /// The state of the checkout, a hook, a limit that cannot be enforced.
     Warning,
-    /// For the decisions log (EP-22).
+    /// For the decisions log.
     Decision,
-    /// For later runs of the same repository (EP-22).
+    /// For later runs in the same repository.
     Lesson,
-    /// A test that passed before and does not now.
+    /// A test that passed at the baseline and fails now.
     Regression,
-    /// A proposal to change instruction files; never applied by itself.
+    /// A proposal to change instruction files; a human applies it.
     Proposal,
-    /// A severity of the source's second list that was mapped (EP-07).
+    /// A severity word that was translated to one of ours.
     Mapped,
-    /// A dispatch that was interrupted by a crash and started again.
+    /// A dispatch that a crash interrupted and that was started again.
     Interrupted,
 }
 
 impl Facts {
-    /// The blobs that the facts name.
+    /// The blobs that the facts refer to.
     pub fn blobs(&self) -> impl Iterator<Item = BlobId> + '_ {
         let pinned = self.opened.iter().map(|opened| opened.pinned);
         let checks = self.checks.iter().flat_map(|check| check.output.into_iter().chain(check.tests));
@@ -263,18 +342,18 @@ impl Facts {
 }
 
 impl BlobId {
-    /// The name of this content.
+    /// The id of this content.
     pub fn of(bytes: &[u8]) -> BlobId {
         BlobId(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The name in hexadecimal digits.
+    /// The id in hexadecimal digits.
     fn text(&self) -> String {
         let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
         self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
     }
 
-    /// The digest under which the kernel knows the content. Zero stands for "absent", so no content has it.
+    /// The kernel's digest of the content. Zero means "absent", so no content has it.
     pub fn digest(&self) -> Digest {
         let mut head = [0; 8];
         head.copy_from_slice(&self.0[..8]);
@@ -311,9 +390,9 @@ impl std::str::FromStr for BlobId {
     }
 }
 
-/// A text that names no blob.
+/// The text is not a blob id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no blob: 64 hexadecimal digits are expected")]
+#[error("`{0}` is not a blob id: expected 64 hexadecimal digits")]
 pub struct NotABlobId(pub String);
 
 impl Serialize for BlobId {

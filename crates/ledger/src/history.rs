@@ -1,10 +1,11 @@
-//! Runs lived through again: the journal in its order, each event stepped by the pinned program of its run.
+//! Replays the whole journal in order, stepping each event with the program that its run is pinned to.
 
 use crate::chain::{GENESIS, Link};
 use crate::error::Fault;
 use crate::fact::{BlobId, Facts, Millis, RunId};
-use crate::project::{Lived, Memo, Placed};
-use crate::replay::{Comparison, Failed, fold_open, stand_at};
+use crate::project::{EventSlot, Memo, ReplayedEvent};
+use crate::replay_error::Failed;
+use crate::restore::{Comparison, fold_open, state_at};
 use remand_kernel::command::Command;
 use remand_kernel::{Event, Program, State, step};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -17,61 +18,60 @@ const HASH: &str = "SELECT hash FROM events WHERE id = ?1";
 const FIRST_FACTS: &str = "SELECT facts FROM events WHERE run = ?1 AND seq = 1";
 const BLOB: &str = "SELECT body FROM blobs WHERE id = ?1";
 
-/// What is pinned with a run; other keys are the host's.
+/// What is pinned with a run; the host owns the other keys.
 #[derive(Deserialize)]
 struct Pinned {
     program: Program,
 }
 
-/// The runs of a journal, each as far as it has been lived.
+/// The runs of a journal, each as far as it was replayed.
 #[derive(Debug, Default)]
-pub(crate) struct Lives {
-    runs: HashMap<RunId, Life>,
-    /// Programs that some of them use: runs that were pinned to the same one share it.
+pub(crate) struct RunReplays {
+    runs: HashMap<RunId, RunReplay>,
+    /// Programs in use. Runs pinned to the same program share it.
     programs: HashMap<BlobId, Weak<Program>>,
 }
 
-/// A run under way.
+/// One run, as far as it was replayed.
 #[derive(Debug, Default)]
-struct Life {
-    /// None after an event that somebody else had lived through.
-    stand: Option<Stand>,
+struct RunReplay {
+    /// None after an event that was projected from the caller's memory instead of replayed.
+    current: Option<ProgramState>,
     /// The number of its last event.
     seq: i64,
-    /// What was issued and neither ended nor was cancelled.
+    /// Commands that have neither ended nor been cancelled.
     open: Vec<Command>,
-    /// What its tables hold.
+    /// What its tables hold, so that only changes are written.
     memo: Memo,
 }
 
-/// Where a run stands, by which program.
+/// The state of a run, with its program.
 #[derive(Debug)]
-struct Stand {
+struct ProgramState {
     program: Arc<Program>,
     state: State,
 }
 
-/// Why the journal is lived through again.
+/// What the journal is replayed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To compare it with the tables, after its chain was checked.
+    /// To compare it with the tables. The chain was checked before.
     Audit,
-    /// To make the tables from nothing.
+    /// To fill empty tables.
     Rebuild,
-    /// To bring the tables up with it. A run that the rules of this program do not lead through is left as it is shown;
-    /// whoever resumes or audits it is told why.
+    /// To project new events. A run that this version cannot replay keeps its rows; resume and audit say why.
     Follow,
 }
 
-impl Lives {
-    /// Lives everything after this event of the journal, and shows each event to `see`, with the commands as recorded
-    /// and the run, its open commands brought up to date. Gives the last event.
-    pub(crate) fn go_on(
+impl RunReplays {
+    /// Replays everything after the event with this id. `see` gets each event, its commands as recorded, what the tables
+    /// hold of the run, and the commands open after it. Returns the id of the last event.
+    pub(crate) fn replay_after(
         &mut self,
         conn: &Connection,
         after: i64,
         purpose: Purpose,
-        mut see: impl FnMut(&Lived<'_>, Placed, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
+        mut see: impl FnMut(&ReplayedEvent<'_>, EventSlot, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
     ) -> Result<i64, Failed> {
         let mut statement = conn.prepare_cached(EVENTS)?;
         let mut rows = statement.query([after])?;
@@ -82,84 +82,86 @@ impl Lives {
         };
         while let Some(row) = rows.next()? {
             let recorded = Recorded::read(row)?;
-            last = recorded.placed.id;
+            last = recorded.slot.id;
             if let Some(previous) = &mut chain {
                 *previous = recorded.link(row, previous)?;
             }
-            match self.live(conn, row, &recorded, &mut comparison, &mut see) {
+            match self.replay_one(conn, row, &recorded, &mut comparison, &mut see) {
                 Err(Failed::Mismatch { .. } | Failed::Refused { .. } | Failed::NoProgram { .. })
                     if purpose == Purpose::Follow =>
                 {
                     self.runs.remove(&recorded.run);
                 }
-                lived => lived?,
+                replayed => replayed?,
             }
         }
         Ok(last)
     }
 
-    fn live(
+    fn replay_one(
         &mut self,
         conn: &Connection,
         row: &Row<'_>,
         recorded: &Recorded,
         comparison: &mut Comparison,
-        see: &mut impl FnMut(&Lived<'_>, Placed, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
+        see: &mut impl FnMut(&ReplayedEvent<'_>, EventSlot, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
     ) -> Result<(), Failed> {
-        let Recorded { run, placed, event, facts } = recorded;
-        let seq = placed.seq;
-        if self.runs.get(run).is_none_or(|life| life.seq != seq - 1 || life.stand.is_none()) {
-            let life = self.load(conn, run, seq - 1)?;
-            self.runs.insert(run.clone(), life);
+        let Recorded { run, slot, event, facts } = recorded;
+        let seq = slot.seq;
+        if self.runs.get(run).is_none_or(|replay| replay.seq != seq - 1 || replay.current.is_none()) {
+            let replay = self.load(conn, run, seq - 1)?;
+            self.runs.insert(run.clone(), replay);
         }
-        let Some(Life { stand: Some(stand), seq: reached, open, memo }) = self.runs.get_mut(run) else {
+        let Some(RunReplay { current: Some(current), seq: reached, open, memo }) = self.runs.get_mut(run)
+        else {
             return Ok(());
         };
-        let Stand { program, state } = stand;
+        let ProgramState { program, state } = current;
         let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
         let stepped = step(program, state, event);
         let stepped = stepped.map_err(|refusal| Failed::Refused { run: run.clone(), seq, refusal })?;
         comparison.compare(run, seq, text(6)?, &stepped.rulings)?;
         fold_open(open, event, stepped.commands.iter().cloned());
         *reached = seq;
-        let lived = Lived { run, program, event, facts, step: &stepped, state };
-        see(&lived, *placed, text(7)?, memo, open)?;
+        let replayed = ReplayedEvent { run, program, event, facts, step: &stepped, state };
+        see(&replayed, *slot, text(7)?, memo, open)?;
         Ok(())
     }
 
-    /// Takes an event that somebody else lived through, and shows what its run came to.
-    pub(crate) fn take(
+    /// Advances a run by an event that the caller has stepped already.
+    pub(crate) fn advance(
         &mut self,
         conn: &Connection,
-        lived: &Lived<'_>,
-        placed: Placed,
+        replayed: &ReplayedEvent<'_>,
+        slot: EventSlot,
         see: impl FnOnce(&mut Memo, &[Command]) -> Result<(), Fault>,
     ) -> Result<(), Failed> {
-        let Lived { run, event, step, .. } = lived;
-        if self.runs.get(*run).is_none_or(|life| life.seq != placed.seq - 1) {
-            let life = if placed.seq == 1 { Life::default() } else { self.load(conn, run, placed.seq - 1)? };
-            self.runs.insert((*run).clone(), life);
+        let ReplayedEvent { run, event, step, .. } = replayed;
+        if self.runs.get(*run).is_none_or(|replay| replay.seq != slot.seq - 1) {
+            let replay =
+                if slot.seq == 1 { RunReplay::default() } else { self.load(conn, run, slot.seq - 1)? };
+            self.runs.insert((*run).clone(), replay);
         }
-        let Some(life) = self.runs.get_mut(*run) else {
+        let Some(replay) = self.runs.get_mut(*run) else {
             return Ok(());
         };
-        fold_open(&mut life.open, event, step.commands.iter().cloned());
-        life.seq = placed.seq;
-        life.stand = None;
-        see(&mut life.memo, &life.open)?;
+        fold_open(&mut replay.open, event, step.commands.iter().cloned());
+        replay.seq = slot.seq;
+        replay.current = None;
+        see(&mut replay.memo, &replay.open)?;
         Ok(())
     }
 
-    /// A run as it stood after this event of it, and as its tables show it.
-    fn load(&mut self, conn: &Connection, run: &RunId, seq: i64) -> Result<Life, Failed> {
+    /// A run after the event with this number, with what its tables hold.
+    fn load(&mut self, conn: &Connection, run: &RunId, seq: i64) -> Result<RunReplay, Failed> {
         let program = self.program(conn, run)?;
         if seq == 0 {
             let state = State::new(&program);
-            return Ok(Life { stand: Some(Stand { program, state }), ..Life::default() });
+            return Ok(RunReplay { current: Some(ProgramState { program, state }), ..RunReplay::default() });
         }
-        let (state, open) = stand_at(conn, run, &program, seq)?;
+        let (state, open) = state_at(conn, run, &program, seq)?;
         let memo = Memo::load(conn, &run.0)?;
-        Ok(Life { stand: Some(Stand { program, state }), seq, open, memo })
+        Ok(RunReplay { current: Some(ProgramState { program, state }), seq, open, memo })
     }
 
     fn program(&mut self, conn: &Connection, run: &RunId) -> Result<Arc<Program>, Failed> {
@@ -172,15 +174,16 @@ impl Lives {
         Ok(program)
     }
 
-    /// Forgets runs that nothing happens to before a human acts.
-    pub(crate) fn forget_idle(&mut self) {
-        self.runs.retain(|_, life| life.open.iter().any(|command| !matches!(command, Command::Ask(_))));
+    /// Drops runs that only a human can continue.
+    pub(crate) fn drop_idle(&mut self) {
+        self.runs.retain(|_, replay| replay.open.iter().any(|command| !matches!(command, Command::Ask(_))));
     }
 }
 
+/// A row of the journal, decoded.
 struct Recorded {
     run: RunId,
-    placed: Placed,
+    slot: EventSlot,
     event: Event,
     facts: Facts,
 }
@@ -188,21 +191,20 @@ struct Recorded {
 impl Recorded {
     fn read(row: &Row<'_>) -> Result<Recorded, Fault> {
         let run: RunId = row.get(1)?;
-        let placed = Placed { id: row.get(0)?, seq: row.get(2)?, at: Millis(row.get(3)?) };
+        let slot = EventSlot { id: row.get(0)?, seq: row.get(2)?, at: Millis(row.get(3)?) };
         let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
         let event = serde_json::from_str(text(4)?)
-            .map_err(|error| Fault::decode(format!("event {} of run {run}", placed.seq), &error))?;
-        let facts = decode_facts(&run, placed.seq, text(5)?)?;
-        Ok(Recorded { run, placed, event, facts })
+            .map_err(|error| Fault::decode(format!("event {} of run {run}", slot.seq), &error))?;
+        let facts = decode_facts(&run, slot.seq, text(5)?)?;
+        Ok(Recorded { run, slot, event, facts })
     }
 }
 
 impl Recorded {
-    /// The hash of the row, which must follow from that of the row before it: what somebody else put into the journal is
-    /// never shown.
+    /// The hash of the row. It must follow from the previous hash: a forged row is never projected.
     fn link(&self, row: &Row<'_>, previous: &[u8; 32]) -> Result<[u8; 32], Fault> {
         let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
-        let Placed { id, seq, at } = self.placed;
+        let EventSlot { id, seq, at } = self.slot;
         let link = Link {
             id,
             run: &self.run.0,
@@ -218,12 +220,12 @@ impl Recorded {
         if row.get_ref(9)?.as_blob().is_ok_and(|stored| stored == hash) {
             return Ok(hash);
         }
-        let detail = "it does not follow from the event before it".to_string();
+        let detail = "its hash does not match the event before it".to_string();
         Err(Fault::Decode { what: format!("event {id}"), detail })
     }
 }
 
-/// The hash of an event of the journal, or what stands before the first.
+/// The hash of an event, or the hash before the first one.
 fn hash_of(conn: &Connection, id: i64) -> Result<[u8; 32], Fault> {
     match id {
         0 => Ok(GENESIS),
@@ -231,7 +233,7 @@ fn hash_of(conn: &Connection, id: i64) -> Result<[u8; 32], Fault> {
     }
 }
 
-/// The facts of an event; nothing stands for none.
+/// The facts of an event. The empty text means none.
 pub(crate) fn decode_facts(run: &RunId, seq: i64, text: &str) -> Result<Facts, Fault> {
     if text.is_empty() {
         return Ok(Facts::default());
@@ -247,7 +249,7 @@ pub(crate) fn pinned_of(conn: &Connection, run: &RunId) -> Result<BlobId, Failed
         conn.prepare_cached(FIRST_FACTS)?.query_row([run], |row| row.get(0)).optional()?;
     let text = text.ok_or_else(|| none("its first event is missing"))?;
     let facts = decode_facts(run, 1, &text)?;
-    facts.opened.map(|opened| opened.pinned).ok_or_else(|| none("its first event does not name one"))
+    facts.opened.map(|opened| opened.pinned).ok_or_else(|| none("its first event does not name it"))
 }
 
 /// The program that is pinned with a run.
@@ -260,7 +262,7 @@ pub(crate) fn read_program(conn: &Connection, run: &RunId, pinned: BlobId) -> Re
     };
     let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
     if BlobId::of(bytes) != pinned {
-        return Err(none(format!("the content of blob {pinned} does not fit its name")));
+        return Err(none(format!("the content of blob {pinned} does not match its id")));
     }
     let pinned: Pinned = serde_json::from_slice(bytes).map_err(|error| none(error.to_string()))?;
     Ok(pinned.program)

@@ -1,15 +1,14 @@
-//! The one writer of a process: appends entries, many to a commit, and takes requests of other processes.
+//! The writer of a process: appends entries, many to a commit, and stores requests for other processes.
 
 use crate::chain::{GENESIS, Link};
-use crate::entry::Entry;
+use crate::entry::JournalEntry;
 use crate::error::{Fault, LedgerError};
 use crate::fact::{BlobId, Facts, Millis, RunId};
 use crate::follow;
-use crate::history::{Lives, Purpose};
-use crate::project::{Lived, Placed};
-use crate::query::Reader;
-use crate::replay::{Failed, ReplayError};
-use crate::room::Room;
+use crate::history::{Purpose, RunReplays};
+use crate::log_space::LogSpace;
+use crate::project::{EventSlot, ReplayedEvent};
+use crate::replay_error::{Failed, ReplayError};
 use crate::schema;
 use remand_kernel::{Event, Program, State};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -20,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a row takes at least while it is encoded; most take no more.
+/// Initial size of the encoding buffer. Most rows fit.
 const BUFFER: usize = 4096;
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
@@ -36,7 +35,7 @@ const REQUEST: &str = "INSERT INTO requests (run, at, body) VALUES (?1, ?2, ?3)"
 const CONSUME: &str = "DELETE FROM requests WHERE id = ?1 AND run = ?2 AND refused IS NULL";
 const REFUSE: &str = "UPDATE requests SET refused = ?2 WHERE id = ?1 AND refused IS NULL";
 
-/// Writes the log back into the file, as far as no reader is in the way.
+/// Writes the log back into the database, as far as readers permit.
 const WRITE_BACK: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 /// The writing connection.
@@ -44,41 +43,41 @@ const WRITE_BACK: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 pub struct Ledger {
     conn: Connection,
     path: PathBuf,
-    room: Room,
-    /// How far this process took each run; a run that is further was taken on by another one.
-    taken: HashMap<RunId, Taken>,
-    /// How the journal ended when this process last appended to it; another one may have gone on since.
+    log_space: LogSpace,
+    /// The last event of each run that this process knows. If the journal has more, another process continued the run.
+    last_events: HashMap<RunId, LastEvent>,
+    /// The end of the journal when this process last appended. Others may have appended since.
     end: Option<End>,
-    /// The runs as the tables show them.
-    lives: Lives,
-    /// Events of this process that the tables do not show yet.
-    behind: usize,
-    /// Where the entries of the last commit stand.
-    placed: Vec<Placed>,
+    /// The runs as far as the tables show them.
+    replays: RunReplays,
+    /// Events appended by this process that the tables do not show yet.
+    lag: usize,
+    /// The slots of the last commit's entries.
+    slots: Vec<EventSlot>,
 }
 
 impl Ledger {
-    /// Opens a ledger, or makes one that only its owner can read.
+    /// Opens a ledger, or creates one that only its owner can read.
     pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
         create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags).map_err(Fault::from).and_then(|mut conn| {
             schema::prepare(&mut conn, path)?;
-            let room = Room::of(&mut conn, path)?;
-            Ok((conn, room))
+            let log_space = LogSpace::of(&mut conn, path)?;
+            Ok((conn, log_space))
         });
-        let (conn, room) = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
+        let (conn, log_space) = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
         let mut ledger = Ledger {
             conn,
             path: path.to_path_buf(),
-            room,
-            taken: HashMap::new(),
+            log_space,
+            last_events: HashMap::new(),
             end: None,
-            lives: Lives::default(),
-            behind: 0,
-            placed: Vec::new(),
+            replays: RunReplays::default(),
+            lag: 0,
+            slots: Vec::new(),
         };
-        // What another process appended last may not be shown, if it was killed.
+        // A killed process may have left events that the tables do not show.
         if follow::is_behind(&ledger.conn).map_err(|fault| LedgerError::from_fault(path, fault))? {
             ledger.catch_up()?;
         }
@@ -93,73 +92,73 @@ impl Ledger {
         &mut self.conn
     }
 
-    /// A connection of its own for reading.
-    pub fn reader(&self) -> Result<Reader, LedgerError> {
-        Reader::open(&self.path)
-    }
-
-    /// Appends entries of any runs in one commit with one sync, and gives the number of each in its run. On an error
-    /// nothing of it was written. Tables show it when they follow.
-    pub fn append(&mut self, entries: &[Entry<'_>]) -> Result<Vec<u64>, LedgerError> {
+    /// Appends entries of any runs in one synced commit, and returns the number of each in its run. On an error nothing is
+    /// written. `follow` or `show` projects the entries.
+    pub fn append(&mut self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError> {
         if entries.is_empty() {
             return Ok(Vec::new());
         }
         let believed = self.end.take();
         let written = match (self.write(entries, believed), believed) {
-            // Of the event that is in the way it is not known yet whose it is.
+            // The remembered end is out of date. Read it, to find out whether it is the run that was overtaken.
             (Err(LedgerError::Overtaken { .. }), Some(_)) => self.write(entries, None),
             (written, _) => written,
         };
-        let Written { placed, end, runs } = written?;
+        let Written { slots, end, runs } = written?;
         self.end = Some(end);
-        self.taken.extend(runs.into_iter().map(|(run, taken)| (run.clone(), taken)));
-        self.behind += entries.len();
-        self.placed = placed;
-        Ok(self.placed.iter().map(|placed| u64::try_from(placed.seq).unwrap_or(0)).collect())
+        self.last_events.extend(runs.into_iter().map(|(run, last)| (run.clone(), last)));
+        self.lag += entries.len();
+        self.slots = slots;
+        Ok(self.slots.iter().map(|slot| u64::try_from(slot.seq).unwrap_or(0)).collect())
     }
 
-    /// Writes entries behind this end of the journal, or behind the one that is read.
-    fn write<'e>(&mut self, entries: &'e [Entry<'e>], end: Option<End>) -> Result<Written<'e>, LedgerError> {
-        let (conn, room) = (&self.conn, &mut self.room);
-        let mut batch = Batch { taken: &self.taken, lives: &mut self.lives, runs: BTreeMap::new() };
+    /// Writes entries after this end of the journal; without one, reads it first.
+    fn write<'e>(
+        &mut self,
+        entries: &'e [JournalEntry<'e>],
+        end: Option<End>,
+    ) -> Result<Written<'e>, LedgerError> {
+        let (conn, log_space) = (&self.conn, &mut self.log_space);
+        let mut batch =
+            Batch { last_events: &self.last_events, replays: &mut self.replays, runs: BTreeMap::new() };
         let written = transact(conn, || {
-            room.make();
+            log_space.ensure();
             let end = end.map_or_else(|| end_of(conn), Ok)?;
-            let (placed, end) = batch.write(conn, entries, end)?;
-            Ok(Written { placed, end, runs: std::mem::take(&mut batch.runs) })
+            let (slots, end) = batch.write(conn, entries, end)?;
+            Ok(Written { slots, end, runs: std::mem::take(&mut batch.runs) })
         });
         written.map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 
-    /// How many events of this process the tables do not show yet.
-    pub fn behind(&self) -> usize {
-        self.behind
+    /// Projection lag: events appended by this process that the tables do not show yet.
+    pub fn lag(&self) -> usize {
+        self.lag
     }
 
-    /// Has the tables show all that was appended. Readers wait a moment for this, and then do it themselves.
+    /// Projects everything that was appended. Readers wait briefly for this, then do it themselves.
     pub fn follow(&mut self) -> Result<(), LedgerError> {
-        if self.behind == 0 { Ok(()) } else { self.catch_up() }
+        if self.lag == 0 { Ok(()) } else { self.catch_up() }
     }
 
-    /// Has the tables show all that was appended, these entries at last; where the caller has the states after them at
-    /// hand, and nothing else is to be shown, they are not lived through again.
+    /// Projects everything that was appended, which ends with these entries. If nothing else is missing and the caller has
+    /// the states after them, nothing is replayed.
     pub fn show<'s>(
         &mut self,
-        entries: &[Entry<'_>],
+        entries: &[JournalEntry<'_>],
         state_of: impl Fn(&RunId) -> Option<(&'s Program, &'s State)>,
     ) -> Result<(), LedgerError> {
-        let at_hand: Option<Vec<Lived<'_>>> = entries
+        let in_memory: Option<Vec<ReplayedEvent<'_>>> = entries
             .iter()
-            .map(|Entry { run, event, facts, step, .. }| {
+            .map(|JournalEntry { run, event, facts, step, .. }| {
                 let (program, state) = state_of(run)?;
-                Some(Lived { run, program, event, facts, step, state })
+                Some(ReplayedEvent { run, program, event, facts, step, state })
             })
             .collect();
-        match at_hand {
-            Some(lived) if self.behind == lived.len() && self.placed.len() == lived.len() => {
-                let (placed, lives) = (&self.placed, &mut self.lives);
-                self.behind =
-                    unsynced(&self.conn, &self.path, || follow::show(&self.conn, lives, &lived, placed))?;
+        match in_memory {
+            Some(replayed) if self.lag == replayed.len() && self.slots.len() == replayed.len() => {
+                let (slots, replays) = (&self.slots, &mut self.replays);
+                self.lag =
+                    unsynced(&self.conn, &self.path, || follow::show(&self.conn, replays, &replayed, slots))?;
                 Ok(())
             }
             Some(_) | None => self.follow(),
@@ -167,15 +166,14 @@ impl Ledger {
     }
 
     fn catch_up(&mut self) -> Result<(), LedgerError> {
-        let lives = &mut self.lives;
-        self.behind =
-            unsynced(&self.conn, &self.path, || follow::follow(&self.conn, lives, Purpose::Follow))?;
+        let replays = &mut self.replays;
+        self.lag = unsynced(&self.conn, &self.path, || follow::follow(&self.conn, replays, Purpose::Follow))?;
         Ok(())
     }
 
-    /// Says how far the caller knows a run, after a replay; an append after that fails when the run is further.
-    pub fn take_up(&mut self, run: &RunId, seq: u64, at: Millis) {
-        self.taken.insert(run.clone(), Taken { seq: i64::try_from(seq).unwrap_or(i64::MAX), at });
+    /// Sets the last event of a run that the caller has replayed. An append fails if the journal has a later one.
+    pub fn continue_from(&mut self, run: &RunId, seq: u64, at: Millis) {
+        self.last_events.insert(run.clone(), LastEvent { seq: i64::try_from(seq).unwrap_or(i64::MAX), at });
     }
 
     /// Leaves a request for the process that drives the run.
@@ -188,7 +186,7 @@ impl Ledger {
         asked().map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 
-    /// Turns a request down for a reason that the process that asked can read.
+    /// Refuses a request, with a reason for the process that made it.
     pub fn refuse(&mut self, request: i64, reason: &str) -> Result<(), LedgerError> {
         let refused = || -> Result<usize, Fault> {
             Ok(self.conn.prepare_cached(REFUSE)?.execute(params![request, reason])?)
@@ -211,31 +209,31 @@ impl Ledger {
         hooked.map(|()| commits).map_err(|error| LedgerError::from_fault(&self.path, error.into()))
     }
 
-    /// Makes all tables again from the journal, and gives the number of events.
+    /// Rebuilds all tables from the journal, and returns the number of events.
     pub fn rebuild(&mut self) -> Result<u64, ReplayError> {
         let rebuilt = transact(&self.conn, || {
-            follow::rebuild(&self.conn, &mut self.lives)?;
+            follow::rebuild(&self.conn, &mut self.replays)?;
             Ok(follow::followed(&self.conn)?)
         });
         let count = rebuilt.map_err(|failed: Failed| failed.at(&self.path))?;
-        self.behind = 0;
+        self.lag = 0;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 }
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        // Whoever reads next does it otherwise.
+        // If this fails, the next reader does it.
         let _ = self.follow();
-        if self.room.was_used() {
-            // Who copies the file alone then has all of it; SQLite does this itself unless a reader is closed later. What
-            // is not written back is in the log, and nothing is lost.
+        if self.log_space.was_used() {
+            // The database file is then complete without its log. SQLite does this itself unless a reader closes later. On
+            // failure the rest stays in the log, and nothing is lost.
             let _ = self.conn.query_row(WRITE_BACK, [], |_| Ok(()));
         }
     }
 }
 
-/// Makes the file with the right mode before SQLite does, which gives its companions the same mode.
+/// Creates the file with the right mode. SQLite gives its companion files the same mode.
 fn create(path: &Path) -> Result<(), LedgerError> {
     let unwritable = |error: std::io::Error| LedgerError::Unwritable {
         path: path.to_path_buf(),
@@ -260,8 +258,8 @@ fn create(path: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// Brings the tables up with the journal, which is synced: they can be made again from it, so their commit need not
-/// reach the disk. Nothing is left to be shown then.
+/// Projects in an unsynced commit: the journal is synced, and the tables can be made again from it. Returns the lag after
+/// it, which is zero.
 fn unsynced(
     conn: &Connection,
     path: &Path,
@@ -271,7 +269,7 @@ fn unsynced(
     done.map(|()| 0).map_err(|fault| LedgerError::from_fault(path, fault))
 }
 
-/// The last event of the journal, and its hash.
+/// The id and hash of the last event of the journal.
 #[derive(Clone, Copy, Debug)]
 struct End {
     id: i64,
@@ -283,28 +281,28 @@ fn end_of(conn: &Connection) -> Result<End, Fault> {
     Ok(end.optional()?.unwrap_or(End { id: 0, hash: GENESIS }))
 }
 
-/// What a commit has written.
+/// What a commit wrote.
 struct Written<'e> {
-    placed: Vec<Placed>,
+    slots: Vec<EventSlot>,
     end: End,
-    runs: BTreeMap<&'e RunId, Taken>,
+    runs: BTreeMap<&'e RunId, LastEvent>,
 }
 
-/// How far a process or a batch has come with a run.
+/// The last event of a run, as far as a process or a batch knows.
 #[derive(Clone, Copy, Debug)]
-struct Taken {
+struct LastEvent {
     seq: i64,
     at: Millis,
 }
 
-/// What a batch knows of the runs that it touches.
+/// One commit, with the runs that it touches.
 struct Batch<'l, 'e> {
-    taken: &'l HashMap<RunId, Taken>,
-    lives: &'l mut Lives,
-    runs: BTreeMap<&'e RunId, Taken>,
+    last_events: &'l HashMap<RunId, LastEvent>,
+    replays: &'l mut RunReplays,
+    runs: BTreeMap<&'e RunId, LastEvent>,
 }
 
-/// One transaction. Its first and its last statement are kept prepared, as the others are.
+/// One transaction. `BEGIN` and `COMMIT` are prepared once, as other statements are.
 fn transact<T, E: From<rusqlite::Error>>(
     conn: &Connection,
     work: impl FnOnce() -> Result<T, E>,
@@ -315,7 +313,7 @@ fn transact<T, E: From<rusqlite::Error>>(
         Ok(done)
     });
     if done.is_err() && !conn.is_autocommit() {
-        // What failed first is what the caller must know.
+        // The caller needs the first error.
         let _ = conn.execute_batch("ROLLBACK");
     }
     done
@@ -325,52 +323,56 @@ impl<'e> Batch<'_, 'e> {
     fn write(
         &mut self,
         conn: &Connection,
-        entries: &'e [Entry<'e>],
+        entries: &'e [JournalEntry<'e>],
         mut end: End,
-    ) -> Result<(Vec<Placed>, End), Fault> {
+    ) -> Result<(Vec<EventSlot>, End), Fault> {
         let mut all = Vec::with_capacity(entries.len());
         let mut buffer = Vec::with_capacity(BUFFER);
         for entry in entries {
             let run = self.find(conn, entry)?;
             run.seq += 1;
             run.at = run.at.max(entry.at);
-            let placed = Placed { id: end.id + 1, seq: run.seq, at: run.at };
+            let slot = EventSlot { id: end.id + 1, seq: run.seq, at: run.at };
             store_blobs(conn, entry)?;
-            let hash = append_row(conn, entry, placed, &end.hash, &mut buffer)?;
-            end = End { id: placed.id, hash };
+            let hash = append_row(conn, entry, slot, &end.hash, &mut buffer)?;
+            end = End { id: slot.id, hash };
             consume(conn, entry)?;
-            all.push(placed);
+            all.push(slot);
         }
         Ok((all, end))
     }
 
-    /// Where the run of an entry stands. A process that knows less of it than the journal does must not go on with it;
-    /// the journal refuses a second event of the same number.
-    fn find(&mut self, conn: &Connection, entry: &Entry<'e>) -> Result<&mut Taken, Fault> {
+    /// The last event of the entry's run. A process that missed events must not continue the run: the journal refuses a
+    /// second event with the same number.
+    fn find(&mut self, conn: &Connection, entry: &JournalEntry<'e>) -> Result<&mut LastEvent, Fault> {
         let run = entry.run;
         if !self.runs.contains_key(run) {
-            let taken = match (entry.event, self.taken.get(run)) {
+            let last = match (entry.event, self.last_events.get(run)) {
                 (Event::Started(_), _) => {
-                    self.refuse_second(conn, entry)?;
-                    Taken { seq: 0, at: Millis(i64::MIN) }
+                    self.refuse_second_run_on_file(conn, entry)?;
+                    LastEvent { seq: 0, at: Millis(i64::MIN) }
                 }
-                (_, Some(taken)) => *taken,
-                (_, None) => last(conn, run)?.unwrap_or(Taken { seq: 0, at: Millis(i64::MIN) }),
+                (_, Some(last)) => *last,
+                (_, None) => last_event(conn, run)?.unwrap_or(LastEvent { seq: 0, at: Millis(i64::MIN) }),
             };
-            self.runs.insert(run, taken);
+            self.runs.insert(run, last);
         }
         self.runs.get_mut(run).ok_or_else(|| LedgerError::Overtaken { run: run.clone() }.into())
     }
 
-    /// One run at a time works on a file; of two that begin at the same instant, the transaction of one is the first.
-    fn refuse_second(&mut self, conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
+    /// Refuses a second run on the same file. Transactions decide between two that start at the same instant.
+    fn refuse_second_run_on_file(
+        &mut self,
+        conn: &Connection,
+        entry: &JournalEntry<'_>,
+    ) -> Result<(), Fault> {
         let Some(opened) = &entry.facts.opened else {
             return Err(LedgerError::NotOpened { run: entry.run.clone() }.into());
         };
         let Some(file) = &opened.file else {
             return Ok(());
         };
-        follow::follow(conn, self.lives, Purpose::Follow).map_err(Failed::into_fault)?;
+        follow::follow(conn, self.replays, Purpose::Follow).map_err(Failed::into_fault)?;
         let other: Option<RunId> =
             conn.prepare_cached(UNDER_WAY)?.query_row([file], |row| row.get(0)).optional()?;
         match other {
@@ -380,14 +382,15 @@ impl<'e> Batch<'_, 'e> {
     }
 }
 
-/// How far a run is, by the journal.
-fn last(conn: &Connection, run: &RunId) -> Result<Option<Taken>, Fault> {
-    let row =
-        conn.prepare_cached(LAST)?.query_row([run], |row| Ok(Taken { seq: row.get(0)?, at: row.get(1)? }));
+/// The last event of a run in the journal.
+fn last_event(conn: &Connection, run: &RunId) -> Result<Option<LastEvent>, Fault> {
+    let row = conn
+        .prepare_cached(LAST)?
+        .query_row([run], |row| Ok(LastEvent { seq: row.get(0)?, at: row.get(1)? }));
     Ok(row.optional()?)
 }
 
-fn store_blobs(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
+fn store_blobs(conn: &Connection, entry: &JournalEntry<'_>) -> Result<(), Fault> {
     let has = |id: &BlobId| -> Result<bool, Fault> { Ok(conn.prepare_cached(HAS_BLOB)?.exists([id])?) };
     for blob in entry.blobs {
         if !has(&blob.id)? {
@@ -405,8 +408,8 @@ fn store_blobs(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
 
 fn append_row(
     conn: &Connection,
-    entry: &Entry<'_>,
-    placed: Placed,
+    entry: &JournalEntry<'_>,
+    slot: EventSlot,
     previous: &[u8; 32],
     buffer: &mut Vec<u8>,
 ) -> Result<[u8; 32], Fault> {
@@ -420,10 +423,10 @@ fn append_row(
     let (text, rulings) = text.split_at(facts_end);
     let (body, facts) = text.split_at(body_end);
     let link = Link {
-        id: placed.id,
+        id: slot.id,
         run: &entry.run.0,
-        seq: placed.seq,
-        at: placed.at,
+        seq: slot.seq,
+        at: slot.at,
         kind: kind(entry.event),
         body,
         facts,
@@ -443,13 +446,13 @@ fn append_row(
     }
 }
 
-/// Appends JSON, and says where it ends.
+/// Appends JSON, and returns where it ends.
 fn encode(buffer: &mut Vec<u8>, value: &impl Serialize) -> Result<usize, Fault> {
     serde_json::to_writer(&mut *buffer, value)?;
     Ok(buffer.len())
 }
 
-fn consume(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
+fn consume(conn: &Connection, entry: &JournalEntry<'_>) -> Result<(), Fault> {
     let Some(id) = entry.request else {
         return Ok(());
     };
@@ -459,7 +462,7 @@ fn consume(conn: &Connection, entry: &Entry<'_>) -> Result<(), Fault> {
     }
 }
 
-/// The word for an event in its column.
+/// The word for an event in its `kind` column.
 fn kind(event: &Event) -> &'static str {
     match event {
         Event::Started(_) => "started",

@@ -1,6 +1,6 @@
 use super::*;
 use crate::entry::Blob;
-use crate::fact::Opened;
+use crate::fact::RunOpening;
 use remand_kernel::event::Start;
 use remand_kernel::{Program, State, step};
 
@@ -12,7 +12,7 @@ fn start(ledger: &mut Ledger, run: &str, program: &Program) -> Result<Vec<u64>, 
     let (mut state, event) = (State::new(program), Event::Started(Start::default()));
     let step = step(program, &mut state, &event).unwrap();
     let pinned = Blob::of(serde_json::to_vec(&serde_json::json!({"program": program, "for": run})).unwrap());
-    let opened = Opened {
+    let opened = RunOpening {
         request: "a request".to_string(),
         file: None,
         slug: "request".to_string(),
@@ -20,9 +20,10 @@ fn start(ledger: &mut Ledger, run: &str, program: &Program) -> Result<Vec<u64>, 
         branch: "remand/request".to_string(),
         pinned: pinned.id,
         version: "0.1.0".to_string(),
+        checkout: None,
     };
     let facts = Facts { opened: Some(opened), ..Facts::default() };
-    ledger.append(&[Entry {
+    ledger.append(&[JournalEntry {
         run: &RunId(run.to_string()),
         at: Millis(1),
         event: &event,
@@ -35,13 +36,13 @@ fn start(ledger: &mut Ledger, run: &str, program: &Program) -> Result<Vec<u64>, 
 
 // CORE-09
 #[test]
-fn a_full_disk_loses_nothing_that_was_there() {
+fn a_full_disk_loses_nothing_that_was_saved() {
     let folder = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
     let program = quick();
     start(&mut ledger, "r1", &program).unwrap();
     let before = ledger.reader().unwrap().head().unwrap();
-    // To SQLite a file that may not grow any more is the same as a full disk.
+    // SQLite treats a file that may not grow like a full disk.
     let pages: i64 = ledger.conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
     ledger.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
     let error = start(&mut ledger, "r2", &program).expect_err("the disk is full");

@@ -1,26 +1,37 @@
-//! The ledger: an append-only, hash-chained journal in SQLite, projections made from it, and what can be read.
+//! The ledger: an append-only, hash-chained journal in SQLite, projections made from it, and queries over both.
 //!
-//! The only crate that knows SQLite. It runs the kernel to make projections again, and decides nothing.
+//! The only crate that knows SQLite. It runs the kernel to rebuild projections, and decides nothing itself.
 
 pub mod fact;
 
 pub mod entry;
 pub mod error;
 
+mod cell;
 mod chain;
 mod column;
-pub mod schema;
+pub mod limit;
 
-pub mod ledger;
+mod detail;
+mod position;
 mod project;
-pub mod reservation;
-mod room;
-
-pub mod query;
+mod tables;
 
 mod follow;
 mod history;
+mod replay_error;
+mod restore;
+
+pub mod ledger;
+mod log_space;
+pub mod reservation;
+pub mod schema;
+
+pub mod query;
+
 pub mod replay;
+
+pub mod view;
 
 pub mod measure;
 
@@ -28,13 +39,15 @@ pub mod audit;
 pub mod export;
 
 pub use audit::{AuditReport, audit};
-pub use chain::{ChainHash, Head};
-pub use entry::{Blob, Entry};
+pub use chain::{ChainHash, ChainHead};
+pub use entry::{Blob, JournalEntry};
 pub use error::LedgerError;
 pub use export::export;
 pub use fact::{BlobId, Facts, Millis, RunId};
 pub use follow::SNAPSHOT_EVERY;
 pub use ledger::Ledger;
+pub use limit::LimitKind;
 pub use query::Reader;
 pub use replay::{ReplayError, ReplayFrom, Replayed, replay};
 pub use reservation::Reserve;
+pub use view::{RunChange, RunDetail, RunPosition, RunView};

@@ -1,4 +1,4 @@
-//! What a measurement needs of SQLite beside a ledger: bare commits to compare with, and a ledger full of evidence.
+//! SQLite files for benchmarks: bare commits to compare with, and a ledger full of evidence.
 
 use crate::error::{Fault, LedgerError};
 use crate::ledger::Ledger;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const BARE: &str = "CREATE TABLE IF NOT EXISTS bare (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT";
 const COMMIT: &str = "INSERT INTO bare (body) VALUES (?1)";
 
-/// The gate over passed checks as the source prints it.
+/// The query of a gate that counts passed checks.
 pub const GATE: &str =
     "SELECT COUNT(*) FROM anvil_checks WHERE run_id = ?1 AND task_id = ?2 AND phase = 'after' AND passed = 1";
 
@@ -17,7 +17,7 @@ pub const GATE: &str =
 const TASKS: u32 = 20;
 const CHECKS: u32 = 100;
 
-/// Of the checks of a task, ten are of the baseline, three are reviews, and the others are of three iterations.
+/// Of each task's checks, ten are baseline rows, three are reviews, and the rest belong to three iterations.
 const FILL_CHECKS: &str = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1),
     row (run, task, k) AS (SELECT i / 2000, i / 100 % 20, i % 100 FROM n)
     INSERT INTO checks (run, seq, at, task, task_id, phase, name, tool, command, exit_code, snippet, passed,
@@ -35,7 +35,7 @@ const FILL_RUNS: &str = "INSERT INTO runs (run, workflow, subject, request, slug
     SELECT DISTINCT run, 'feature', '', '', 'a-slug', 'autonomous', '', '', x'', '', 0, 0, 1, 'running', '', 'high',
         'green', 0, 0, 0, 0, 0 FROM tasks ORDER BY run";
 
-/// How many bytes a ledger takes, those among them that are still in its log only.
+/// The size of a ledger in bytes, including what is still in its log.
 pub fn bytes_of(reader: &Reader) -> Result<u64, LedgerError> {
     reader.read(|conn| {
         let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -43,7 +43,7 @@ pub fn bytes_of(reader: &Reader) -> Result<u64, LedgerError> {
     })
 }
 
-/// A database with one table, written as SQLite does it by itself with full sync: the floor under a durable step.
+/// A database with one table and fully synced commits: the lower bound for a durable step.
 #[derive(Debug)]
 pub struct BareCommits {
     conn: Connection,
@@ -63,14 +63,14 @@ impl BareCommits {
         Ok(BareCommits { conn, path: path.to_path_buf() })
     }
 
-    /// Puts one row on disk.
+    /// Commits one row.
     pub fn commit(&self, body: &[u8]) -> Result<(), LedgerError> {
         let committed = || -> Result<usize, Fault> { Ok(self.conn.prepare_cached(COMMIT)?.execute([body])?) };
         committed().map(drop).map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 }
 
-/// A ledger with checks that nobody ran, to ask a gate of.
+/// A ledger with made-up checks, to run gate queries on.
 #[derive(Debug)]
 pub struct FullLedger {
     reader: Reader,
@@ -78,16 +78,16 @@ pub struct FullLedger {
 }
 
 impl FullLedger {
-    /// How many checks of every task pass the gate: those of the last iteration that did not fail.
+    /// Passed checks of each task in its last iteration.
     pub const PASSING: u64 = 26;
 
-    /// Makes a ledger with about so many checks.
+    /// Creates a ledger with about this many checks.
     pub fn fill(path: &Path, checks: u32) -> Result<FullLedger, LedgerError> {
         drop(Ledger::open(path)?);
         let runs = (checks / (TASKS * CHECKS)).max(1);
         let filled = || -> Result<(), Fault> {
             let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            // Nobody will miss it after a crash.
+            // The file is disposable.
             conn.pragma_update(None, "synchronous", "off")?;
             let tx = conn.transaction()?;
             tx.execute(FILL_CHECKS, [runs * TASKS * CHECKS])?;
@@ -104,7 +104,7 @@ impl FullLedger {
         self.runs * TASKS * CHECKS
     }
 
-    /// Counts what passed of one task; which one goes by the number.
+    /// Counts the passed checks of one task, chosen by the number.
     pub fn gate(&self, number: u32) -> Result<u64, LedgerError> {
         let (run, task) =
             (format!("run-{:06}", number % self.runs), format!("task-{:02}", number / self.runs % TASKS));

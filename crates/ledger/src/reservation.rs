@@ -1,4 +1,4 @@
-//! Numbers of issues, given out once: every work tree of a repository shares the ledger, so no two runs get the same.
+//! Issue numbers. All work trees of a repository share the ledger, so no two runs get the same number.
 
 use crate::error::{Fault, LedgerError};
 use crate::fact::Millis;
@@ -9,27 +9,27 @@ const HELD: &str = "SELECT number FROM reservations WHERE holder = ?1 AND prefix
 const HIGHEST: &str = "SELECT coalesce(max(number), 0) FROM reservations WHERE prefix = ?1";
 const TAKE: &str = "INSERT INTO reservations (prefix, number, holder, place, at) VALUES (?1, ?2, ?3, ?4, ?5)";
 
-/// What is asked for.
+/// A request for numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserve<'r> {
     pub prefix: &'r str,
-    /// Who asks; asking again gives the same numbers.
+    /// Who asks. The same holder gets the same numbers again.
     pub holder: &'r str,
     pub count: usize,
-    /// The highest number that is known to be in use.
+    /// The highest number known to be in use.
     pub above: u32,
     pub at: Millis,
 }
 
 impl Ledger {
-    /// Gives numbers that nobody has been given, in rising order.
+    /// Reserves numbers that nobody else has, in rising order.
     pub fn reserve(&mut self, asked: Reserve<'_>) -> Result<Vec<u32>, LedgerError> {
         let path = self.path().to_path_buf();
-        taken(self.connection(), asked).map_err(|fault| LedgerError::from_fault(&path, fault))
+        reserve(self.connection(), asked).map_err(|fault| LedgerError::from_fault(&path, fault))
     }
 }
 
-fn taken(conn: &mut Connection, asked: Reserve<'_>) -> Result<Vec<u32>, Fault> {
+fn reserve(conn: &mut Connection, asked: Reserve<'_>) -> Result<Vec<u32>, Fault> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut numbers: Vec<u32> = tx
         .prepare_cached(HELD)?
@@ -60,7 +60,7 @@ mod tests {
 
     // OT-24
     #[test]
-    fn numbers_are_given_out_once_and_to_the_same_holder_again() {
+    fn a_number_goes_to_one_holder_who_gets_it_again() {
         let folder = tempfile::tempdir().unwrap();
         let mut ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
         assert_eq!(ledger.reserve(asked("one", 2, 41)).unwrap(), [42, 43]);
@@ -75,7 +75,7 @@ mod tests {
 
     // OT-24
     #[test]
-    fn processes_that_ask_at_once_get_different_numbers() {
+    fn concurrent_processes_get_different_numbers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
         drop(Ledger::open(&path).unwrap());

@@ -1,48 +1,53 @@
 use super::*;
+use crate::tables::{PROJECTED, PROJECTIONS, Projected};
 
 const FIRST: &str = "CREATE TABLE events (id INTEGER PRIMARY KEY, body TEXT NOT NULL);";
 const SECOND: &str = "ALTER TABLE events ADD COLUMN kind TEXT NOT NULL DEFAULT 'unknown';";
 const BROKEN: &str = "CREATE TABLE more (id INTEGER); ALTER TABLE absent ADD COLUMN kind TEXT;";
+
+fn nothing(_: &Connection, _: i64) -> Result<(), Fault> {
+    Ok(())
+}
 
 fn version(conn: &Connection) -> i64 {
     conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
 }
 
 #[test]
-fn an_old_ledger_is_brought_up_to_date_with_its_rows() {
+fn an_old_ledger_is_upgraded_and_keeps_its_rows() {
     let path = Path::new("ledger.db");
     let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn, path, &[FIRST]).unwrap();
+    migrate(&mut conn, path, &[FIRST], nothing).unwrap();
     conn.execute("INSERT INTO events (body) VALUES ('{}')", []).unwrap();
-    migrate(&mut conn, path, &[FIRST, SECOND]).unwrap();
+    migrate(&mut conn, path, &[FIRST, SECOND], nothing).unwrap();
     assert_eq!(version(&conn), 2);
     let kind: String = conn.query_row("SELECT kind FROM events", [], |row| row.get(0)).unwrap();
     assert_eq!(kind, "unknown");
-    migrate(&mut conn, path, &[FIRST, SECOND]).expect("nothing is left to do");
+    migrate(&mut conn, path, &[FIRST, SECOND], nothing).expect("already upgraded");
 }
 
 #[test]
 fn a_migration_that_fails_leaves_the_ledger_as_it_was() {
     let path = Path::new("ledger.db");
     let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn, path, &[FIRST]).unwrap();
-    assert!(migrate(&mut conn, path, &[FIRST, BROKEN]).is_err());
+    migrate(&mut conn, path, &[FIRST], nothing).unwrap();
+    assert!(migrate(&mut conn, path, &[FIRST, BROKEN], nothing).is_err());
     assert_eq!(version(&conn), 1);
     assert!(conn.prepare("SELECT * FROM more").is_err());
 }
 
 #[test]
-fn a_ledger_that_was_converted_meanwhile_by_a_newer_program_is_refused() {
+fn a_ledger_that_a_newer_version_has_just_upgraded_is_refused() {
     let path = Path::new("ledger.db");
     let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn, path, &[FIRST, SECOND]).unwrap();
-    let refused = migrate(&mut conn, path, &[FIRST]);
+    migrate(&mut conn, path, &[FIRST, SECOND], nothing).unwrap();
+    let refused = migrate(&mut conn, path, &[FIRST], nothing);
     assert!(matches!(refused, Err(Fault::Ledger(error))
         if matches!(*error, LedgerError::Newer { found: 2, known: 1, .. })));
 }
 
 #[test]
-fn every_projection_is_listed_with_the_key_of_its_rows() {
+fn every_projection_is_listed_with_its_primary_key() {
     let conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(PROJECTIONS).unwrap();
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
@@ -62,12 +67,12 @@ fn every_projection_is_listed_with_the_key_of_its_rows() {
     }
 }
 
-/// A ledger of the format before commands and rulings lay in the order of the journal.
+/// Up to format 7, commands and rulings were stored by run instead of in the order of the journal.
 #[test]
-fn commands_and_rulings_keep_their_rows_when_they_are_put_into_the_order_of_the_journal() {
+fn commands_and_rulings_keep_their_rows_when_they_are_sorted_by_the_journal() {
     let path = Path::new("ledger.db");
     let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn, path, &MIGRATIONS[..7]).unwrap();
+    migrate(&mut conn, path, &MIGRATIONS[..7], nothing).unwrap();
     let event = "INSERT INTO events (id, run, seq, at, kind, body, facts, rulings, commands, hash)
         VALUES (?1, ?2, ?3, 1, 'ended', '', '', '', '', x'')";
     let command = "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, advisory, visit, attempt,
@@ -80,7 +85,7 @@ fn commands_and_rulings_keep_their_rows_when_they_are_put_into_the_order_of_the_
             conn.execute(sql, (id, run, seq)).unwrap();
         }
     }
-    migrate(&mut conn, path, MIGRATIONS).unwrap();
+    migrate(&mut conn, path, MIGRATIONS, nothing).unwrap();
     let rows = |sql: &str| -> Vec<(i64, String, i64, String)> {
         let mut statement = conn.prepare(sql).unwrap();
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
@@ -97,10 +102,10 @@ fn commands_and_rulings_keep_their_rows_when_they_are_put_into_the_order_of_the_
     );
 }
 
-/// By a run its events lead to its rows; without one every row is read once. SQLite has no figures to choose by.
+/// With a run, its events lead to its rows; without one, every row is read once. SQLite has no statistics to choose by.
 #[test]
-fn commands_are_found_by_the_events_of_their_run_and_never_by_an_index_made_for_the_question() {
-    let conn = blank().unwrap();
+fn commands_are_found_by_the_events_of_their_run_and_never_by_an_automatic_index() {
+    let conn = in_memory().unwrap();
     let plan = |sql: &str| -> String {
         let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let lines = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();

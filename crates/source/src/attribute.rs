@@ -1,9 +1,9 @@
-//! Attributes of Rust that say that something is a test, or there for tests only.
+//! Rust attributes that mark tests and test-only items.
 
-/// The last words of attributes that make a function a test.
+/// The last path segments of attributes that make a function a test.
 const TESTS: [&str; 6] = ["test", "rstest", "test_case", "case", "wasm_bindgen_test", "quickcheck"];
 
-/// Tells whether an attribute, without its brackets and blanks, makes a function a test.
+/// Whether an attribute, without brackets and spaces, makes a function a test.
 pub(crate) fn is_test(attribute: &str) -> bool {
     let path = attribute.split(['(', '=']).next().unwrap_or_default();
     TESTS.contains(&path.rsplit("::").next().unwrap_or_default())
@@ -15,7 +15,7 @@ pub(crate) fn inner(attribute: &str) -> String {
     text.trim_start_matches(['#', '!']).trim_start_matches('[').trim_end_matches(']').to_string()
 }
 
-/// Tells whether an attribute is a `cfg` that holds in tests only: `test` itself, or among what `all` demands.
+/// Whether an attribute is a `cfg` that is true only in tests: `test` itself, or `all(…)` with `test` in it.
 pub(crate) fn is_test_only(attribute: &str) -> bool {
     let bare: String = without_comments(attribute).chars().filter(|c| !c.is_whitespace()).collect();
     bare.strip_prefix("#[cfg(").and_then(|rest| rest.strip_suffix(")]")).is_some_and(demands_test)
@@ -29,7 +29,7 @@ fn demands_test(condition: &str) -> bool {
     all.is_some_and(|parts| split(parts).into_iter().any(demands_test))
 }
 
-/// The parts between the commas that stand in no parentheses and in no text.
+/// Splits at commas outside parentheses and string literals.
 fn split(parts: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut start) = (0_usize, false, 0);
     let mut found = Vec::new();
@@ -49,7 +49,7 @@ fn split(parts: &str) -> Vec<&str> {
     found
 }
 
-/// An attribute with a comment in it is not worth understanding.
+/// An attribute with a comment in it is ignored.
 fn without_comments(attribute: &str) -> &str {
     if attribute.contains("//") || attribute.contains("/*") { "" } else { attribute }
 }

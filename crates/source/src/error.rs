@@ -1,27 +1,34 @@
-//! Places where a text is no sentence of its language.
+//! Syntax errors.
 
-use crate::Source;
+use crate::ParsedSource;
 use tree_sitter::Node;
 
-/// How much of the text an error quotes.
+/// The maximum length of a quotation in an error.
 const QUOTED: usize = 40;
 
-/// More errors than anybody reads.
+/// The maximum number of errors reported.
 const MOST: usize = 100;
 
-/// A place where the text is no sentence of its language.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// From 1.
     pub line: usize,
     /// From 1, in bytes.
     pub column: usize,
-    /// What is missing or out of place there.
+    /// What is missing or unexpected.
     pub what: String,
 }
 
-/// An error inside an error says nothing new. Trees may be as deep as texts are long, so nothing here recurs.
-pub(crate) fn errors(source: &Source<'_>) -> Vec<SyntaxError> {
+impl ParsedSource<'_> {
+    /// The syntax errors, in the order of the text.
+    pub fn errors(&self) -> Vec<SyntaxError> {
+        errors(self)
+    }
+}
+
+/// Errors inside an error are skipped. A tree can be as deep as the text is long, so the walk is not recursive.
+fn errors(source: &ParsedSource<'_>) -> Vec<SyntaxError> {
     let mut found = Vec::new();
     let mut open = vec![source.root()];
     while let Some(node) = open.pop().filter(|_| found.len() < MOST) {
@@ -41,7 +48,7 @@ pub(crate) fn errors(source: &Source<'_>) -> Vec<SyntaxError> {
     found
 }
 
-fn what(source: &Source<'_>, node: Node<'_>) -> String {
+fn what(source: &ParsedSource<'_>, node: Node<'_>) -> String {
     if node.is_missing() {
         return format!("`{}` is missing", node.kind());
     }
@@ -60,13 +67,13 @@ mod tests {
     use std::path::Path;
 
     fn errors_of(language: Language, text: &str) -> Vec<(usize, usize)> {
-        let source = Source::parse(language, text).unwrap();
+        let source = ParsedSource::parse(language, text).unwrap();
         source.errors().iter().map(|error| (error.line, error.column)).collect()
     }
 
     // EP-15
     #[test]
-    fn every_language_reads_its_own_sentences_and_sees_a_broken_one() {
+    fn every_language_parses_valid_text_and_finds_an_error() {
         let samples = [
             ("a.rs", "fn a() -> u8 { 1 }\n", "fn a( -> u8 { 1 }\n"),
             ("a.py", "def a():\n    return 1\n", "def a(:\n    return 1\n"),
@@ -89,9 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn an_error_has_its_place_and_quotes_the_text() {
+    fn an_error_has_a_position_and_quotes_the_text() {
         let text = "a = 1\nb = = 2\n";
-        let source = Source::parse(Language::Toml, text).unwrap();
+        let source = ParsedSource::parse(Language::Toml, text).unwrap();
         let error = source.errors().into_iter().next().unwrap();
         assert_eq!(error.line, 2);
         assert!(error.what.contains('='), "{}", error.what);
@@ -100,7 +107,7 @@ mod tests {
     #[test]
     fn deep_nesting_does_not_exhaust_the_stack() {
         let text = format!("{}{{{}", "[".repeat(20_000), "]".repeat(20_000));
-        let source = Source::parse(Language::Json, &text).unwrap();
+        let source = ParsedSource::parse(Language::Json, &text).unwrap();
         assert!(!source.errors().is_empty());
     }
 }

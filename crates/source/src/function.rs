@@ -1,37 +1,37 @@
-//! Functions of a text: their names, signatures and bodies.
+//! The functions of a text: names, signatures and bodies.
 
 use crate::attribute::{inner, is_test, is_test_only};
 use crate::shape::is_comment;
-use crate::{Language, Source};
+use crate::{Language, ParsedSource};
 use tree_sitter::Node;
 
-/// One function, method or arrow function that has a name.
+/// A named function, method or arrow function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// With the modules, types and classes around it, as in `Cart::total` or `Cart.total`.
+    /// Qualified by the modules, types and classes around it, as in `Cart::total` or `Cart.total`.
     pub name: String,
-    /// As it is written, blanks evened out and without its visibility.
+    /// Whitespace normalised, without visibility.
     pub signature: String,
     pub body: Body,
     /// From 1.
     pub line: usize,
-    /// Inside a module, class or function that is for tests only.
+    /// Inside a module, class or function for tests only.
     pub is_for_tests: bool,
 }
 
-/// What is behind a signature.
+/// The body of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Exactly what stands for code that is still to be written.
+    /// Exactly the placeholder for unwritten code.
     Stub,
-    /// Everything else, as its shape.
+    /// Any other body, as its shape.
     Written(String),
-    /// A declaration.
+    /// No body: a declaration.
     Absent,
 }
 
-impl Source<'_> {
-    /// The functions of the text, in its order. Languages without an entry here have none.
+impl ParsedSource<'_> {
+    /// The functions of the text, in order; none for languages that are not supported here.
     pub fn functions(&self) -> Vec<Function> {
         let mut found = Vec::new();
         let mut open = vec![(self.root(), Scope::default())];
@@ -48,7 +48,7 @@ impl Source<'_> {
     }
 
     fn function<'s>(&'s self, node: Node<'s>, scope: &Scope) -> Option<Function> {
-        // An arrow function has its name from the variable that it is put into.
+        // An arrow function is named by the variable that it is assigned to.
         let (named, function) = match (self.language(), node.kind()) {
             (Language::Rust, "function_item" | "function_signature_item")
             | (Language::Python, "function_definition")
@@ -79,7 +79,7 @@ impl Source<'_> {
         let mut cursor = body.walk();
         let mut statements: Vec<Node<'_>> =
             body.named_children(&mut cursor).filter(|child| !is_comment(*child)).collect();
-        // A docstring says what is to come.
+        // A docstring may precede the placeholder.
         if self.language() == Language::Python
             && statements.len() == 2
             && statements[0].named_child(0).is_some_and(|child| child.kind() == "string")
@@ -111,7 +111,7 @@ impl Source<'_> {
     }
 }
 
-/// Where a function stands.
+/// The scope around a function.
 #[derive(Clone, Debug, Default)]
 struct Scope {
     names: Vec<String>,
@@ -119,7 +119,7 @@ struct Scope {
 }
 
 impl Scope {
-    fn inside(&self, source: &Source<'_>, node: Node<'_>) -> Scope {
+    fn inside(&self, source: &ParsedSource<'_>, node: Node<'_>) -> Scope {
         let name = match node.kind() {
             "impl_item" => node.child_by_field_name("type"),
             "mod_item"
@@ -144,8 +144,8 @@ impl Scope {
     }
 }
 
-/// Whether an item carries `#[test]`, `#[cfg(test)]` or the like.
-fn is_test_item(source: &Source<'_>, node: Node<'_>) -> bool {
+/// Whether an item has `#[test]`, `#[cfg(test)]` or a similar attribute.
+fn is_test_item(source: &ParsedSource<'_>, node: Node<'_>) -> bool {
     let mut before = node.prev_sibling();
     while let Some(attribute) =
         before.filter(|before| before.kind() == "attribute_item" || is_comment(*before))
@@ -161,7 +161,7 @@ fn is_test_item(source: &Source<'_>, node: Node<'_>) -> bool {
     false
 }
 
-/// A signature to be compared: blanks evened out, no visibility, nothing that only ends it.
+/// A signature for comparison: normalised whitespace, no visibility, no trailing punctuation.
 pub fn signature(text: &str) -> String {
     let mut even = String::new();
     for word in text.split_whitespace() {
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     fn functions(language: Language, text: &str) -> Vec<Function> {
-        Source::parse(language, text).unwrap().functions()
+        ParsedSource::parse(language, text).unwrap().functions()
     }
 
     fn stubs(language: Language, text: &str) -> Vec<(String, bool)> {
@@ -198,7 +198,7 @@ mod tests {
 
     // OT-13
     #[test]
-    fn a_stub_is_exactly_what_stands_for_unwritten_code() {
+    fn a_stub_is_exactly_the_placeholder_for_unwritten_code() {
         let rust = "struct A;\nimpl A {\n    /// Adds.\n    pub fn a(&self) -> u8 {\n        todo!()\n    }\n}\n\
                     fn b() { todo!(\"later\") }\nfn c() -> u8 { todo!(); 1 }\nfn d() { let _x = 1; todo!() }\n";
         let expected = [("A::a", true), ("b", false), ("c", false), ("d", false)];
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_are_compared_without_blanks_and_visibility() {
+    fn signatures_are_compared_without_whitespace_and_visibility() {
         let text = "pub fn total<T>(\n    items: &[T],\n    tax: u32,\n) -> Result<u32, Error>\nwhere\n    T: Price,\n{\n    todo!()\n}\n";
         let found = functions(Language::Rust, text);
         let planned = "fn total<T>(items: &[T], tax: u32) -> Result<u32, Error> where T: Price;";
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_test_modules_are_told_apart() {
+    fn functions_of_test_modules_are_marked() {
         let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn helper() {}\n    #[test]\n    fn b() {}\n}\n\
                     #[cfg(not(test))]\nfn c() {}\n";
         let found: Vec<_> =

@@ -1,8 +1,8 @@
-//! Languages, by the names of files.
+//! Languages, by file name.
 
 use std::path::Path;
 
-/// A language that has a grammar here.
+/// A supported language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
     Rust,
@@ -35,7 +35,7 @@ impl Language {
         Language::Toml,
     ];
 
-    /// The language of a file, by its name alone. Headers count as C++, whose grammar reads C as well.
+    /// The language of a file, by its name. Headers count as C++, whose grammar also reads C.
     pub fn of(path: &Path) -> Option<Language> {
         if path.file_name().is_some_and(|name| name == "Cargo.lock" || name == "poetry.lock") {
             return Some(Language::Toml);
@@ -58,7 +58,7 @@ impl Language {
         })
     }
 
-    /// Tells code from data, whose own parsers name an error better than a tree does.
+    /// Whether it is code. Data formats have parsers with better error messages than a syntax tree.
     pub fn is_code(self) -> bool {
         match self {
             Language::Yaml | Language::Json | Language::Toml => false,
@@ -74,7 +74,7 @@ impl Language {
         }
     }
 
-    /// The name for people.
+    /// The display name.
     pub fn name(self) -> &'static str {
         match self {
             Language::Rust => "Rust",

@@ -1,7 +1,7 @@
-//! What the engine understands of source text, by syntax trees and without running anything.
+//! Static analysis of source text with syntax trees; nothing is run.
 //!
-//! Everything here is a function of a path and a text. What it says about a language is as good as that language's
-//! grammar: a construct that the grammar does not know is no error of the author's, and callers treat it so.
+//! Everything here is a function of a path and a text. A construct that a grammar does not know is reported as a syntax error
+//! although it may be valid, so callers must not blame the author for it.
 
 mod attribute;
 mod error;
@@ -9,6 +9,7 @@ mod function;
 mod language;
 mod region;
 mod shape;
+mod test_file;
 pub mod tests;
 mod tree;
 
@@ -16,4 +17,5 @@ pub use error::SyntaxError;
 pub use function::{Body, Function, signature};
 pub use language::Language;
 pub use region::{same_outside_tests, same_tests, test_regions, with_test_modules};
-pub use tree::Source;
+pub use test_file::is_test_file;
+pub use tree::ParsedSource;

@@ -1,16 +1,16 @@
-//! Regions of a text that only tests are made of: in Rust, modules under `#[cfg(test)]`.
+//! Test-only regions of a text: in Rust, modules under `#[cfg(test)]`.
 //!
-//! A region is only seen where the tree is beyond doubt: inside a macro or a broken item there is none, so that what
-//! is not understood counts as code.
+//! Regions inside a macro or an item with errors are not recognised, so whatever is not understood counts as code.
 
 use crate::attribute::is_test_only;
-use crate::{Language, Source};
+use crate::{Language, ParsedSource};
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// The byte ranges of the test modules of a Rust text, attributes included, in order; a module inside one is part of it.
+/// The byte ranges of the test modules of a Rust text with their attributes, in order. A nested module is part of the outer
+/// one.
 pub fn test_regions(text: &str) -> Vec<Range<usize>> {
-    let Some(source) = Source::parse(Language::Rust, text) else {
+    let Some(source) = ParsedSource::parse(Language::Rust, text) else {
         return Vec::new();
     };
     let mut regions = Vec::new();
@@ -42,13 +42,13 @@ pub fn test_regions(text: &str) -> Vec<Range<usize>> {
     regions
 }
 
-/// Tells whether two Rust texts are the same but for their test modules, and blank lines between items.
+/// Whether two Rust texts differ only in their test modules and in blank lines between items.
 pub fn same_outside_tests(before: &str, after: &str) -> bool {
     let (before, after) = (outside(before), outside(after));
     lines(&before).eq(lines(&after)) && long_texts(&before) == long_texts(&after)
 }
 
-/// Tells whether two Rust texts have the same test modules.
+/// Whether two Rust texts have the same test modules.
 pub fn same_tests(before: &str, after: &str) -> bool {
     let inside = |text: &str| -> Vec<String> {
         test_regions(text).into_iter().map(|region| text[region].to_string()).collect()
@@ -56,7 +56,8 @@ pub fn same_tests(before: &str, after: &str) -> bool {
     inside(before) == inside(after)
 }
 
-/// The code of one Rust text with the test modules of another: each where one stands, and those that are new at the end.
+/// The code of one Rust text with the test modules of another: they replace existing ones in order; the rest goes to the
+/// end.
 pub fn with_test_modules(code: &str, tests: &str) -> String {
     let mut modules = test_regions(tests).into_iter().map(|region| &tests[region]);
     let mut text = String::with_capacity(code.len() + tests.len());
@@ -75,7 +76,7 @@ pub fn with_test_modules(code: &str, tests: &str) -> String {
     text
 }
 
-/// The text without its test modules; a line break stands for each.
+/// The text with each test module replaced by a line break.
 fn outside(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
@@ -88,9 +89,9 @@ fn outside(text: &str) -> String {
     rest
 }
 
-/// The literals that go over several lines, in which a blank line means something.
+/// Literals that span several lines, in which blank lines are significant.
 fn long_texts(text: &str) -> Vec<String> {
-    let Some(source) = Source::parse(Language::Rust, text) else {
+    let Some(source) = ParsedSource::parse(Language::Rust, text) else {
         return vec![text.to_string()];
     };
     let mut found = Vec::new();
@@ -128,7 +129,7 @@ mod tests {
 
     // OT-05
     #[test]
-    fn test_modules_are_found_by_the_tree_and_not_by_their_names() {
+    fn test_modules_are_found_by_their_attributes_not_by_their_names() {
         assert_eq!(regions(CODE), ["#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {}\n}"]);
         assert_eq!(regions("#[cfg(test)]\n#[allow(dead_code)]\n// why\nmod x;\n").len(), 1);
         assert_eq!(regions("mod outer {\n #[cfg(all(unix, test))]\n mod x { mod y {} }\n}\n").len(), 1);
@@ -151,7 +152,7 @@ mod tests {
 
     // OT-16
     #[test]
-    fn test_modules_are_put_into_code_that_has_none_or_others() {
+    fn test_modules_are_inserted_into_code_with_none_or_others() {
         let module = |body: &str| format!("#[cfg(test)]\nmod tests {{\n    {body}\n}}");
         let (stub, code) = ("fn a() { todo!() }\n", "fn a() { work() }\nfn helper() {}\n");
         let tested = format!("{code}\n{}\n", module("fn t() { super::a() }"));

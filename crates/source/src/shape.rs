@@ -1,18 +1,18 @@
-//! The shape of a text: its syntax tree without comments and blanks.
+//! The shape of a text: its syntax tree without comments and whitespace.
 
-use crate::Source;
+use crate::ParsedSource;
 use tree_sitter::Node;
 
-impl Source<'_> {
-    /// Tells whether two texts differ in comments and blanks at most. A text with errors is like no other.
-    pub fn is_like(&self, other: &Source<'_>) -> bool {
+impl ParsedSource<'_> {
+    /// Whether two texts differ only in comments and whitespace. A text with syntax errors equals no other.
+    pub fn is_like(&self, other: &ParsedSource<'_>) -> bool {
         self.language() == other.language()
             && !self.root().has_error()
             && !other.root().has_error()
             && self.shape_of(self.root()) == other.shape_of(other.root())
     }
 
-    /// Kinds and tokens below a node, in order; a comment is none.
+    /// Kinds and tokens below a node, in order, without comments.
     pub(crate) fn shape_of<'s>(&'s self, node: Node<'s>) -> Vec<&'s str> {
         let mut shape = Vec::new();
         let mut open = vec![Step::Into(node)];
@@ -56,12 +56,12 @@ mod tests {
     use crate::Language;
 
     fn is_like(language: Language, one: &str, other: &str) -> bool {
-        Source::parse(language, one).unwrap().is_like(&Source::parse(language, other).unwrap())
+        ParsedSource::parse(language, one).unwrap().is_like(&ParsedSource::parse(language, other).unwrap())
     }
 
     // OT-17
     #[test]
-    fn blanks_and_comments_make_no_difference_and_everything_else_does() {
+    fn only_whitespace_and_comments_make_no_difference() {
         let text = "fn a(b: u8) -> u8 { b + 1 }\n";
         assert!(is_like(Language::Rust, text, "/// Adds.\nfn a(b: u8) -> u8 {\n    // one\n    b + 1\n}\n"));
         for other in

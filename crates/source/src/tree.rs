@@ -1,33 +1,27 @@
 //! A text with its syntax tree.
 
 use crate::Language;
-use crate::error::{self, SyntaxError};
 use tree_sitter::{Node, Parser, Tree};
 
 /// A text with its syntax tree.
 #[derive(Clone, Debug)]
-pub struct Source<'t> {
+pub struct ParsedSource<'t> {
     language: Language,
     text: &'t str,
     tree: Tree,
 }
 
-impl<'t> Source<'t> {
-    /// Reads a text. None where the grammar does not fit this build, or the text is longer than the parser takes.
-    pub fn parse(language: Language, text: &'t str) -> Option<Source<'t>> {
+impl<'t> ParsedSource<'t> {
+    /// Parses a text. None if the grammar is incompatible with this build, or the text is too long for the parser.
+    pub fn parse(language: Language, text: &'t str) -> Option<ParsedSource<'t>> {
         let mut parser = Parser::new();
         parser.set_language(&language.grammar()).ok()?;
         let tree = parser.parse(text, None)?;
-        Some(Source { language, text, tree })
+        Some(ParsedSource { language, text, tree })
     }
 
     pub fn language(&self) -> Language {
         self.language
-    }
-
-    /// What is no sentence of the language, in the order of the text.
-    pub fn errors(&self) -> Vec<SyntaxError> {
-        error::errors(self)
     }
 
     pub(crate) fn root(&self) -> Node<'_> {

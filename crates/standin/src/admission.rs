@@ -1,11 +1,11 @@
-//! What of a script a model can play at all.
+//! Refuses scripts that a model cannot play.
 
-use remand_runtime::rehearsal::{Action, Script};
+use remand_agents::rehearsal::{Script, ScriptAction};
 
-/// One action that no model can do.
+/// An action that no model can perform.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("entry {entry} (role `{role}`), action {action}: {reason}")]
-pub struct Refusal {
+pub struct UnplayableAction {
     /// From 1.
     pub entry: usize,
     pub role: String,
@@ -14,53 +14,57 @@ pub struct Refusal {
     pub reason: &'static str,
 }
 
-/// All that a model cannot do of a script.
+/// All actions of a script that a model cannot perform.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a model cannot play this rehearsal:\n{}", lines(.0))]
-pub struct Refused(pub Vec<Refusal>);
+pub struct UnplayableScript(pub Vec<UnplayableAction>);
 
-fn lines(refusals: &[Refusal]) -> String {
-    refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
+fn lines(refusals: &[UnplayableAction]) -> String {
+    refusals.iter().map(UnplayableAction::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Refuses what a model cannot do, all of it at once.
-pub fn admit(script: &Script) -> Result<(), Refused> {
-    let refusals: Vec<Refusal> = (script.dispatches.iter().enumerate())
+/// Refuses a script with such actions, and lists all of them.
+pub fn admit(script: &Script) -> Result<(), UnplayableScript> {
+    let refusals: Vec<UnplayableAction> = (script.dispatches.iter().enumerate())
         .flat_map(|(entry, dispatch)| {
             dispatch.actions.iter().enumerate().filter_map(move |(action, what)| {
                 let (role, reason) = (dispatch.role.clone(), reason(what)?);
-                Some(Refusal { entry: entry + 1, role, action: action + 1, reason })
+                Some(UnplayableAction { entry: entry + 1, role, action: action + 1, reason })
             })
         })
         .collect();
-    if refusals.is_empty() { Ok(()) } else { Err(Refused(refusals)) }
+    if refusals.is_empty() { Ok(()) } else { Err(UnplayableScript(refusals)) }
 }
 
-fn reason(action: &Action) -> Option<&'static str> {
+fn reason(action: &ScriptAction) -> Option<&'static str> {
     match action {
-        Action::Exit(_) => Some("`exit` is of a process; the agent's program chooses its own exit code"),
-        Action::Crash(_) => Some("`crash` is of a process; a model cannot end the agent's program"),
-        Action::Error(_) => Some("`error` is of a process; a model has no standard error, use `print`"),
-        Action::Write(_)
-        | Action::Append(_)
-        | Action::Patch(_)
-        | Action::Delete(_)
-        | Action::Mkdir(_)
-        | Action::Symlink(_)
-        | Action::Chmod(_)
-        | Action::Run(_)
-        | Action::Print(_)
-        | Action::Result(_)
-        | Action::ResultText(_)
-        | Action::ResultBase64(_)
-        | Action::Answer(_)
-        | Action::Sleep(_)
-        | Action::Hang(_)
-        | Action::Spawn(_)
-        | Action::Connect(_)
-        | Action::Read(_)
-        | Action::Service(_)
-        | Action::Silent(_) => None,
+        ScriptAction::Exit(_) => {
+            Some("`exit` is for processes; the agent's program chooses its own exit status")
+        }
+        ScriptAction::Crash(_) => Some("`crash` is for processes; a model cannot end the agent's program"),
+        ScriptAction::Error(_) => {
+            Some("`error` is for processes; a model has no standard error, use `print`")
+        }
+        ScriptAction::Write(_)
+        | ScriptAction::Append(_)
+        | ScriptAction::Patch(_)
+        | ScriptAction::Delete(_)
+        | ScriptAction::Mkdir(_)
+        | ScriptAction::Symlink(_)
+        | ScriptAction::Chmod(_)
+        | ScriptAction::Run(_)
+        | ScriptAction::Print(_)
+        | ScriptAction::Result(_)
+        | ScriptAction::ResultText(_)
+        | ScriptAction::ResultBase64(_)
+        | ScriptAction::Answer(_)
+        | ScriptAction::Sleep(_)
+        | ScriptAction::Hang(_)
+        | ScriptAction::Spawn(_)
+        | ScriptAction::Connect(_)
+        | ScriptAction::Read(_)
+        | ScriptAction::Service(_)
+        | ScriptAction::Silent(_) => None,
     }
 }
 
@@ -69,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_model_cannot_do_is_refused_with_its_place() {
+    fn actions_that_a_model_cannot_perform_are_listed() {
         let text = "rehearsal: 1\ndispatches:\n- {role: a, do: [print: x]}\n\
                     - {role: b, do: [error: x, exit: 3]}\n- {role: c, do: [crash: true]}\n";
         let script = Script::parse(text, "r.yaml").unwrap();

@@ -1,4 +1,4 @@
-//! What a request says, whatever its protocol: who speaks, which tools there are, and what happened so far.
+//! A request, independent of the protocol: the model, the tools, and the history.
 
 use serde_json::Value;
 
@@ -7,62 +7,62 @@ use serde_json::Value;
 pub struct Conversation {
     pub model: String,
     pub system: String,
-    pub tools: Vec<Tool>,
-    pub passages: Vec<Passage>,
-    /// The JSON schema that the answer is to have, where the program asks for one.
+    pub tools: Vec<OfferedTool>,
+    pub history: Vec<HistoryItem>,
+    /// The JSON schema that the program demands of the reply, if any.
     pub form: Option<Value>,
 }
 
-/// One thing that was said or done.
+/// One item of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Passage {
-    /// By the user, or by the program in the user's name.
+pub enum HistoryItem {
+    /// From the user, or from the program on the user's behalf.
     Prompt(String),
-    /// Text of the model.
+    /// From the model.
     Text,
     /// A tool that the model called.
     Call,
-    /// What a tool gave back.
+    /// The result of a tool call.
     Outcome,
 }
 
 /// A tool that the program offers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tool {
+pub struct OfferedTool {
     pub name: String,
-    /// The group that it is called in, where the protocol has such.
+    /// The namespace of the tool, in protocols that have them.
     pub namespace: Option<String>,
-    pub kind: Kind,
+    pub kind: ToolKind,
     /// The JSON schema of its arguments.
     pub schema: Value,
 }
 
 /// How a tool is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// With arguments by a schema.
+pub enum ToolKind {
+    /// With arguments that match a schema.
     Function,
     /// With a text.
     Freeform,
-    /// The shell that the protocol itself knows.
+    /// The shell that is built into the protocol.
     LocalShell,
 }
 
 impl Conversation {
-    /// The user's texts with their places.
+    /// The prompts with their indexes.
     pub fn prompts(&self) -> impl DoubleEndedIterator<Item = (usize, &str)> {
-        self.passages.iter().enumerate().filter_map(|(at, passage)| match passage {
-            Passage::Prompt(text) => Some((at, text.as_str())),
-            Passage::Text | Passage::Call | Passage::Outcome => None,
+        self.history.iter().enumerate().filter_map(|(at, item)| match item {
+            HistoryItem::Prompt(text) => Some((at, text.as_str())),
+            HistoryItem::Text | HistoryItem::Call | HistoryItem::Outcome => None,
         })
     }
 
-    /// How many tools were called after a place.
+    /// The number of tool calls after an index.
     pub fn calls_after(&self, at: usize) -> usize {
-        self.passages.iter().skip(at + 1).filter(|passage| **passage == Passage::Call).count()
+        self.history.iter().skip(at + 1).filter(|item| **item == HistoryItem::Call).count()
     }
 
-    /// Tells whether the program asks for something beside the work: a title, a summary, a judgement in a form of its own.
+    /// Whether the request is not about the work: a title, a summary, or a judgement in a given form.
     pub fn is_aside(&self) -> bool {
         const SIGNS: [&str; 3] = ["title", "summar", "next speaker"];
         let system = self.system.to_lowercase();

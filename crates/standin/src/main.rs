@@ -1,7 +1,7 @@
-//! `standin`: plays a script as a model, for use by hand.
+//! `standin`: plays a script as a model, for manual use.
 
 use clap::Parser;
-use remand_runtime::rehearsal::Script;
+use remand_agents::rehearsal::Script;
 use remand_standin::{Options, Standin};
 use std::error::Error;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 struct Args {
     /// The rehearsal
     script: PathBuf,
-    /// The port; any free one when left out
+    /// The port [default: any free one]
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
     /// A file for a line of JSON about each request

@@ -1,40 +1,41 @@
 //! The turns of a model for one dispatch, from the script's entry and the tools that the program offers.
 
-use crate::gesture::Gesture;
+use crate::tool_use::ToolUse;
 use crate::toolbox::Toolbox;
-use remand_runtime::rehearsal::{Action, Entry, Outage, completed};
+use remand_agents::rehearsal::{Outage, ScriptAction, ScriptEntry, completed};
 use serde_json::Value;
 use std::time::Duration;
 
-/// All turns in order; the last one ends the conversation, or never comes.
+/// All turns in order; the last one ends the conversation or hangs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    pub turns: Vec<Turn>,
+pub struct TurnPlan {
+    pub turns: Vec<PlannedTurn>,
 }
 
-/// One turn of the model, and what comes before it.
+/// One turn of the model, with the outages and the pause before it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Turn {
-    /// Errors of the service that requests meet first, with the number of their action.
+pub struct PlannedTurn {
+    /// Service errors before the turn, each with the number of its action.
     pub outages: Vec<(usize, Outage)>,
     pub pause: Duration,
     pub text: String,
-    pub deed: Deed,
+    pub end: TurnEnd,
 }
 
-/// What a turn comes to.
+/// What a turn ends with.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Deed {
-    Call(Box<Gesture>),
-    /// Nothing more than the text.
+pub enum TurnEnd {
+    Call(Box<ToolUse>),
+    /// Only the text.
     #[default]
     End,
     Hang,
 }
 
-impl Plan {
-    pub fn of(entry: &Entry, tools: Toolbox<'_>) -> Plan {
-        let mut draft = Draft { entry, tools, turns: Vec::new(), next: Turn::default(), last: Vec::new() };
+impl TurnPlan {
+    pub fn of(entry: &ScriptEntry, tools: Toolbox<'_>) -> TurnPlan {
+        let mut draft =
+            Draft { entry, tools, turns: Vec::new(), next: PlannedTurn::default(), last: Vec::new() };
         for (number, action) in entry.actions.iter().enumerate() {
             draft.take(number, action);
         }
@@ -43,43 +44,43 @@ impl Plan {
 }
 
 struct Draft<'a> {
-    entry: &'a Entry,
+    entry: &'a ScriptEntry,
     tools: Toolbox<'a>,
-    turns: Vec<Turn>,
-    next: Turn,
-    /// What the final text says.
+    turns: Vec<PlannedTurn>,
+    next: PlannedTurn,
+    /// The parts of the final text.
     last: Vec<String>,
 }
 
 impl Draft<'_> {
-    fn take(&mut self, number: usize, action: &Action) {
+    fn take(&mut self, number: usize, action: &ScriptAction) {
         match action {
-            Action::Print(text) => self.say(text),
-            Action::Sleep(pause) => self.next.pause += pause.0,
-            Action::Service(outage) => self.next.outages.push((number, *outage)),
-            Action::Answer(text) => self.last.push(text.clone()),
-            Action::Result(value) => self.submit(value),
-            Action::Hang(_) => self.turn(Deed::Hang),
-            Action::Silent(_) => self.turn(Deed::End),
-            // Refused when the script was admitted.
-            Action::Error(_) | Action::Exit(_) | Action::Crash(_) => {}
-            Action::ResultText(text) => match self.tools.gestures(action) {
-                Some(gestures) => self.call(gestures),
+            ScriptAction::Print(text) => self.say(text),
+            ScriptAction::Sleep(pause) => self.next.pause += pause.0,
+            ScriptAction::Service(outage) => self.next.outages.push((number, *outage)),
+            ScriptAction::Answer(text) => self.last.push(text.clone()),
+            ScriptAction::Result(value) => self.submit(value),
+            ScriptAction::Hang(_) => self.turn(TurnEnd::Hang),
+            ScriptAction::Silent(_) => self.turn(TurnEnd::End),
+            // `admit` has refused a script with these.
+            ScriptAction::Error(_) | ScriptAction::Exit(_) | ScriptAction::Crash(_) => {}
+            ScriptAction::ResultText(text) => match self.tools.tool_uses(action) {
+                Some(tool_uses) => self.call(tool_uses),
                 None => self.last.push(fenced(text)),
             },
-            Action::Write(_)
-            | Action::Append(_)
-            | Action::Patch(_)
-            | Action::Delete(_)
-            | Action::Mkdir(_)
-            | Action::Symlink(_)
-            | Action::Chmod(_)
-            | Action::Run(_)
-            | Action::ResultBase64(_)
-            | Action::Spawn(_)
-            | Action::Connect(_)
-            | Action::Read(_) => match self.tools.gestures(action) {
-                Some(gestures) => self.call(gestures),
+            ScriptAction::Write(_)
+            | ScriptAction::Append(_)
+            | ScriptAction::Patch(_)
+            | ScriptAction::Delete(_)
+            | ScriptAction::Mkdir(_)
+            | ScriptAction::Symlink(_)
+            | ScriptAction::Chmod(_)
+            | ScriptAction::Run(_)
+            | ScriptAction::ResultBase64(_)
+            | ScriptAction::Spawn(_)
+            | ScriptAction::Connect(_)
+            | ScriptAction::Read(_) => match self.tools.tool_uses(action) {
+                Some(tool_uses) => self.call(tool_uses),
                 None => self.say(&format!("I have no tool for action {}.", number + 1)),
             },
         }
@@ -88,7 +89,7 @@ impl Draft<'_> {
     fn submit(&mut self, value: &Value) {
         let result = if self.entry.raw_result { value.clone() } else { completed(value, self.tools.info) };
         match self.tools.submit(&result) {
-            Some(gestures) => self.call(gestures),
+            Some(tool_uses) => self.call(tool_uses),
             None => self.last.push(fenced(&format!("{result:#}"))),
         }
     }
@@ -100,25 +101,25 @@ impl Draft<'_> {
         self.next.text.push_str(text);
     }
 
-    fn call(&mut self, gestures: Vec<Gesture>) {
-        for gesture in gestures {
-            self.turn(Deed::Call(Box::new(gesture)));
+    fn call(&mut self, tool_uses: Vec<ToolUse>) {
+        for tool_use in tool_uses {
+            self.turn(TurnEnd::Call(Box::new(tool_use)));
         }
     }
 
-    fn turn(&mut self, deed: Deed) {
+    fn turn(&mut self, end: TurnEnd) {
         let turn = std::mem::take(&mut self.next);
-        self.turns.push(Turn { deed, ..turn });
+        self.turns.push(PlannedTurn { end, ..turn });
     }
 
-    fn finish(mut self) -> Plan {
-        let ended = self.turns.last().is_some_and(|turn| !matches!(turn.deed, Deed::Call(_)));
+    fn finish(mut self) -> TurnPlan {
+        let ended = self.turns.last().is_some_and(|turn| !matches!(turn.end, TurnEnd::Call(_)));
         if !ended {
             let last = if self.last.is_empty() { "done".to_owned() } else { self.last.join("\n\n") };
             self.say(&last);
-            self.turn(Deed::End);
+            self.turn(TurnEnd::End);
         }
-        Plan { turns: self.turns }
+        TurnPlan { turns: self.turns }
     }
 }
 

@@ -1,7 +1,7 @@
-//! What programs sent, and what they were answered, for tests to look at.
+//! Requests of programs and their replies, for tests to inspect.
 
 use crate::protocol::Protocol;
-use remand_runtime::rehearsal::Kinds;
+use remand_agents::rehearsal::ScriptedTokenKinds;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,14 +12,14 @@ pub struct Request {
     pub method: String,
     pub path: String,
     pub model: String,
-    /// The key that it came with.
+    /// The API key of the request.
     pub key: Option<String>,
-    /// The dispatch that it is for, in a line.
+    /// Its dispatch in one line.
     pub dispatch: Option<String>,
-    /// The HTTP status; none while it is not answered.
+    /// The HTTP status; none until it is answered.
     pub status: Option<u16>,
-    /// What was answered, in a line.
+    /// The reply in one line.
     pub answered: String,
-    pub usage: Option<Kinds>,
+    pub usage: Option<ScriptedTokenKinds>,
     pub body: Value,
 }

@@ -1,8 +1,8 @@
-//! Fills JSON schemas: the arguments of tools, and forms that programs ask for.
+//! Makes values for JSON schemas: arguments of tools, and forms that programs demand.
 
 use serde_json::{Map, Value, json};
 
-/// The plainest value that a schema allows, as far as its types tell.
+/// The simplest value that fits the types of a schema.
 pub fn plain(schema: &Value) -> Value {
     if let Some(value) = schema.get("const").or_else(|| schema.pointer("/enum/0")) {
         return value.clone();
@@ -25,7 +25,7 @@ pub fn plain(schema: &Value) -> Value {
     }
 }
 
-/// The arguments of a tool: those that are known by the names of its properties, and plain ones where more are required.
+/// The arguments of a tool: known values by property name, and simple values for other required properties.
 pub fn arguments(schema: &Value, known: &[(&[&str], Value)]) -> Value {
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let required = required(schema);
@@ -42,12 +42,12 @@ pub fn arguments(schema: &Value, known: &[(&[&str], Value)]) -> Value {
     Value::Object(filled)
 }
 
-/// A name without the ways in which programs write it: `file_path` and `filePath` are one.
+/// Normalises a name: `file_path` and `filePath` are equal.
 fn spelt(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// A command where a list of words is wanted, a text where an object cannot be given.
+/// Fits a value to a schema: a command becomes a list of words, an object becomes text.
 fn shaped(value: &Value, schema: &Value) -> Value {
     match (value, kind(schema).as_str()) {
         (Value::String(command), "array") => json!(["bash", "-c", command]),
@@ -61,7 +61,7 @@ fn required(schema: &Value) -> Vec<&str> {
     required.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// The first type that a schema names, in lower case: Gemini writes them in capitals.
+/// The first type of a schema, in lower case, because Gemini writes types in capitals.
 fn kind(schema: &Value) -> String {
     let kind = match schema.get("type") {
         Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str),
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_properties_are_given_and_required_ones_are_made_up() {
+    fn known_properties_are_set_and_other_required_ones_get_simple_values() {
         let schema = json!({
             "type": "object", "required": ["filePath", "description", "is_background"],
             "properties": {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_filled_with_what_it_requires() {
+    fn a_form_gets_its_required_properties() {
         let form = json!({
             "type": "OBJECT", "required": ["title", "score", "kind", "parts"],
             "properties": {

@@ -1,15 +1,15 @@
 //! The service on the loopback interface.
 
-use crate::admission::{Refused, admit};
-use crate::errand::Errand;
-use crate::protocol::{Delivery, Event, Protocol, Question};
+use crate::admission::{UnplayableScript, admit};
+use crate::dispatch::DispatchProgress;
+use crate::player::{PlayedResponse, ScriptPlayer};
+use crate::protocol::{Inquiry, Protocol, ReplyMode, StreamEvent};
 use crate::record::Request;
-use crate::stage::{Move, Stage};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request as Incoming, State};
 use axum::http::{HeaderMap, Method, Response, header};
-use remand_runtime::rehearsal::{Outage, Script};
+use remand_agents::rehearsal::{Outage, Script};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Write};
@@ -28,20 +28,20 @@ pub struct Standin {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where it listens, and where it tells what it was asked.
+/// Where the service listens, and where it logs requests.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Any free port when this is 0.
+    /// 0 for any free port.
     pub port: u16,
-    /// A file that gets a line of JSON for each answered request.
+    /// A file for one line of JSON per answered request.
     pub log: Option<PathBuf>,
 }
 
-/// Why a stand-in does not start.
+/// Why a stand-in cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Unplayable(#[from] UnplayableScript),
     #[error("the stand-in cannot listen on port {port} of the loopback interface")]
     Port { port: u16, source: io::Error },
     #[error("the log {} cannot be written", path.display())]
@@ -58,13 +58,13 @@ impl Standin {
 
     pub fn start_with(script: Script, options: Options) -> Result<Standin, StartError> {
         admit(&script)?;
-        let taken = |source| StartError::Port { port: options.port, source };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).map_err(taken)?;
-        listener.set_nonblocking(true).map_err(taken)?;
-        let port = listener.local_addr().map_err(taken)?.port();
+        let unavailable = |source| StartError::Port { port: options.port, source };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).map_err(unavailable)?;
+        listener.set_nonblocking(true).map_err(unavailable)?;
+        let port = listener.local_addr().map_err(unavailable)?.port();
         let log =
             options.log.map(|path| File::create(&path).map_err(|source| StartError::Log { path, source }));
-        let state = Inner { stage: Stage::new(script), requests: Vec::new(), log: log.transpose()? };
+        let state = Inner { player: ScriptPlayer::new(script), requests: Vec::new(), log: log.transpose()? };
         let shared = Shared(Arc::new(Mutex::new(state)));
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -74,7 +74,7 @@ impl Standin {
         let router = Router::new().fallback(serve).with_state(shared.clone());
         let thread = std::thread::Builder::new()
             .name("standin".to_owned())
-            // Whoever still waits for an answer is let go when the runtime is dropped.
+            // Dropping the runtime disconnects clients that still wait for a reply.
             .spawn(move || runtime.block_on(listen(listener, router, stopped)))
             .map_err(|source| StartError::Thread { source })?;
         Ok(Standin { port, shared, stop: Some(stop), thread: Some(thread) })
@@ -89,12 +89,12 @@ impl Standin {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// All requests so far, in the order in which they came.
+    /// All requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.lock().requests.clone()
     }
 
-    /// Waits until the service ends, which it does only on an error.
+    /// Waits until the service ends, which happens only on an error.
     pub fn wait(mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -116,7 +116,7 @@ struct Shared(Arc<Mutex<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
-    stage: Stage,
+    player: ScriptPlayer,
     requests: Vec<Request>,
     log: Option<File>,
 }
@@ -138,7 +138,7 @@ impl Shared {
         let Some(request) = requests.get_mut(number) else { return };
         (request.status, request.answered) = (Some(status), what.to_owned());
         if let (Some(log), Ok(line)) = (log, serde_json::to_string(request)) {
-            // A log that is full is no reason to leave the program without an answer.
+            // A failing log must not keep the program from its reply.
             let _ = writeln!(log, "{line}");
         }
     }
@@ -159,9 +159,9 @@ async fn serve(State(shared): State<Shared>, incoming: Incoming) -> Response<Bod
     let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let path = parts.uri.path().to_owned();
-    let question = (parts.method == Method::POST).then(|| Question::of(&path, &body)).flatten();
+    let question = (parts.method == Method::POST).then(|| Inquiry::of(&path, &body)).flatten();
     let number = shared.note(Request {
-        protocol: question.map(Question::protocol),
+        protocol: question.map(Inquiry::protocol),
         method: parts.method.to_string(),
         path: path.clone(),
         model: String::new(),
@@ -173,10 +173,10 @@ async fn serve(State(shared): State<Shared>, incoming: Incoming) -> Response<Bod
         body: body.clone(),
     });
     match (question, &parts.method) {
-        (Some(Question::Turn(protocol, delivery)), _) => {
+        (Some(Inquiry::PlannedTurn(protocol, delivery)), _) => {
             turn(&shared, number, protocol, delivery, &path, &body).await
         }
-        (Some(Question::Count(protocol)), _) => {
+        (Some(Inquiry::Count(protocol)), _) => {
             shared.answered(number, 200, "a count of tokens");
             in_json(200, &protocol.count(bytes.len() as u64 / 4))
         }
@@ -195,7 +195,7 @@ async fn serve(State(shared): State<Shared>, incoming: Incoming) -> Response<Bod
     }
 }
 
-/// The key, by whichever header a vendor has for it.
+/// The API key, from the header of any vendor.
 fn key(headers: &HeaderMap) -> Option<String> {
     let names = ["authorization", "x-api-key", "x-goog-api-key"];
     let value = names.iter().find_map(|name| headers.get(*name)?.to_str().ok())?;
@@ -206,35 +206,35 @@ async fn turn(
     shared: &Shared,
     number: usize,
     protocol: Protocol,
-    delivery: Delivery,
+    delivery: ReplyMode,
     path: &str,
     body: &Value,
 ) -> Response<Body> {
     let conversation = protocol.read(path, body);
-    let errand = Errand::of(&conversation);
+    let dispatch = DispatchProgress::of(&conversation);
     let next = {
         let mut inner = shared.lock();
-        let next = inner.stage.next(&conversation, errand.as_ref());
+        let next = inner.player.next(&conversation, dispatch.as_ref());
         let request = &mut inner.requests[number];
         request.model.clone_from(&conversation.model);
-        request.dispatch = errand.map(|errand| errand.title());
-        if let Move::Answer { answer, .. } = &next {
-            request.usage = Some(answer.usage);
+        request.dispatch = dispatch.map(|dispatch| dispatch.title());
+        if let PlayedResponse::Reply { reply, .. } = &next {
+            request.usage = Some(reply.usage);
         }
         next
     };
     match next {
-        Move::Hang => std::future::pending().await,
-        Move::Fail { outage, message } => {
+        PlayedResponse::Hang => std::future::pending().await,
+        PlayedResponse::Fail { outage, message } => {
             shared.answered(number, outage.status, &message);
             failed(protocol, &outage, &message)
         }
-        Move::Answer { after, answer } => {
+        PlayedResponse::Reply { after, reply } => {
             tokio::time::sleep(after).await;
-            shared.answered(number, 200, &answer.summary());
+            shared.answered(number, 200, &reply.summary());
             match delivery {
-                Delivery::Whole => in_json(200, &protocol.whole(&answer)),
-                Delivery::Stream => streamed(&protocol.stream(&answer), protocol.end_of_stream()),
+                ReplyMode::Whole => in_json(200, &protocol.whole(&reply)),
+                ReplyMode::Stream => streamed(&protocol.stream(&reply), protocol.end_of_stream()),
             }
         }
     }
@@ -248,7 +248,7 @@ fn failed(protocol: Protocol, outage: &Outage, message: &str) -> Response<Body> 
     response
 }
 
-fn streamed(events: &[Event], end: &str) -> Response<Body> {
+fn streamed(events: &[StreamEvent], end: &str) -> Response<Body> {
     let lines = events.iter().map(|(name, data)| match name {
         Some(name) => format!("event: {name}\ndata: {data}\n\n"),
         None => format!("data: {data}\n\n"),
@@ -267,7 +267,7 @@ fn response(status: u16, kind: &'static str, body: String) -> Response<Body> {
     response
 }
 
-/// One list in the forms of all vendors.
+/// The list of models in the forms of all vendors.
 fn models() -> Value {
     let id = "stand-in";
     json!({

@@ -1,24 +1,24 @@
-//! Actions as shell commands that carry any bytes safely.
+//! Actions as shell commands that are safe for any bytes.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use std::path::Path;
 
-/// Writes a file and makes the folders above it.
+/// Writes a file and creates its folders.
 pub fn write(path: &Path, bytes: &[u8]) -> String {
     let folder =
         path.parent().map(|folder| format!("mkdir -p {} && ", quoted_path(folder))).unwrap_or_default();
     format!("{folder}{} > {}", printed(bytes), quoted_path(path))
 }
 
-/// Adds to the end of a file.
+/// Appends to a file.
 pub fn append(path: &Path, bytes: &[u8]) -> String {
     format!("{} >> {}", printed(bytes), quoted_path(path))
 }
 
-/// Replaces a text in a file that stays as it is when the text is not there.
+/// Replaces a text in a file; without the text the file stays as it is.
 ///
-/// The command carries what the file will hold: no tool of every system replaces across lines.
+/// The command contains the new content, because no tool that exists everywhere replaces across lines.
 pub fn replace(path: &Path, find: &str, replace: &str) -> String {
     let held = std::fs::read_to_string(path).unwrap_or_default();
     write(path, held.replacen(find, replace, 1).as_bytes())

@@ -1,9 +1,9 @@
-//! Which of a program's tools do what an action asks for.
+//! Maps actions to the tools of a program.
 
-use crate::conversation::{Kind, Tool};
-use crate::gesture::{Change, Gesture, Purpose};
+use crate::conversation::{OfferedTool, ToolKind};
 use crate::shell;
-use remand_runtime::rehearsal::{Action, Content, DispatchInfo, FileContent, Replacement};
+use crate::tool_use::{PatchChange, Purpose, ToolUse};
+use remand_agents::rehearsal::{DispatchInfo, FileContent, Replacement, ScriptAction, ScriptedContent};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -15,50 +15,54 @@ const SHELL: &[&str] =
 const PATCH: &[&str] = &["apply_patch"];
 const SUBMIT: &str = "submit_result";
 
-/// The tools of a program, used for one dispatch.
+/// The tools of a program, for one dispatch.
 #[derive(Clone, Copy, Debug)]
 pub struct Toolbox<'a> {
-    pub tools: &'a [Tool],
+    pub tools: &'a [OfferedTool],
     pub info: &'a DispatchInfo,
 }
 
 impl Toolbox<'_> {
-    /// The calls that do what an action asks for; none where no tool can.
-    pub fn gestures(&self, action: &Action) -> Option<Vec<Gesture>> {
+    /// The tool uses that perform an action; none if no tool can.
+    pub fn tool_uses(&self, action: &ScriptAction) -> Option<Vec<ToolUse>> {
         let place = |path: &str| self.info.tree.join(path);
         match action {
-            Action::Write(file) => self.write(&place(&file.path), &file.content),
-            Action::Append(file) => self.append(&place(&file.path), file),
-            Action::Patch(replacement) => self.replace(&place(&replacement.path), replacement),
-            Action::Delete(path) => self.delete(&place(path)),
-            Action::Mkdir(path) => self.run(shell::mkdir(&place(path))),
-            Action::Symlink(link) => self.run(shell::symlink(&place(&link.path), &link.target)),
-            Action::Chmod(change) => self.run(shell::chmod(&place(&change.path), change.mode.0)),
-            Action::Run(command) => self.run(command.clone()),
-            Action::Spawn(command) => self.run(shell::spawn(command)),
-            Action::Connect(address) => self.run(shell::connect(address)),
-            Action::Read(path) => self.read(&place(path)),
-            Action::ResultText(text) => self.write(&self.result(), &Content::Text(text.clone())),
-            Action::ResultBase64(bytes) => self.write(&self.result(), &Content::Bytes(bytes.0.clone())),
-            Action::Result(_)
-            | Action::Print(_)
-            | Action::Error(_)
-            | Action::Answer(_)
-            | Action::Sleep(_)
-            | Action::Hang(_)
-            | Action::Exit(_)
-            | Action::Crash(_)
-            | Action::Service(_)
-            | Action::Silent(_) => None,
+            ScriptAction::Write(file) => self.write(&place(&file.path), &file.content),
+            ScriptAction::Append(file) => self.append(&place(&file.path), file),
+            ScriptAction::Patch(replacement) => self.replace(&place(&replacement.path), replacement),
+            ScriptAction::Delete(path) => self.delete(&place(path)),
+            ScriptAction::Mkdir(path) => self.run(shell::mkdir(&place(path))),
+            ScriptAction::Symlink(link) => self.run(shell::symlink(&place(&link.path), &link.target)),
+            ScriptAction::Chmod(change) => self.run(shell::chmod(&place(&change.path), change.mode.0)),
+            ScriptAction::Run(command) => self.run(command.clone()),
+            ScriptAction::Spawn(command) => self.run(shell::spawn(command)),
+            ScriptAction::Connect(address) => self.run(shell::connect(address)),
+            ScriptAction::Read(path) => self.read(&place(path)),
+            ScriptAction::ResultText(text) => {
+                self.write(&self.result(), &ScriptedContent::Text(text.clone()))
+            }
+            ScriptAction::ResultBase64(bytes) => {
+                self.write(&self.result(), &ScriptedContent::Bytes(bytes.0.clone()))
+            }
+            ScriptAction::Result(_)
+            | ScriptAction::Print(_)
+            | ScriptAction::Error(_)
+            | ScriptAction::Answer(_)
+            | ScriptAction::Sleep(_)
+            | ScriptAction::Hang(_)
+            | ScriptAction::Exit(_)
+            | ScriptAction::Crash(_)
+            | ScriptAction::Service(_)
+            | ScriptAction::Silent(_) => None,
         }
     }
 
-    /// Hands in a result: to the tool made for it, else to the file.
-    pub fn submit(&self, result: &Value) -> Option<Vec<Gesture>> {
-        let made_for_it = self.tools.iter().find(|tool| tool.name.ends_with(SUBMIT));
-        match made_for_it {
-            Some(tool) => Some(vec![gesture(tool, Purpose::Submit(result.clone()))]),
-            None => self.write(&self.result(), &Content::Text(format!("{result:#}\n"))),
+    /// Submits a result with the tool for it, or else writes the file.
+    pub fn submit(&self, result: &Value) -> Option<Vec<ToolUse>> {
+        let submit_tool = self.tools.iter().find(|tool| tool.name.ends_with(SUBMIT));
+        match submit_tool {
+            Some(tool) => Some(vec![tool_use(tool, Purpose::Submit(result.clone()))]),
+            None => self.write(&self.result(), &ScriptedContent::Text(format!("{result:#}\n"))),
         }
     }
 
@@ -66,86 +70,88 @@ impl Toolbox<'_> {
         self.info.tree.join(&self.info.result)
     }
 
-    fn named(&self, names: &[&str]) -> Option<&Tool> {
+    fn find(&self, names: &[&str]) -> Option<&OfferedTool> {
         names
             .iter()
             .find_map(|name| self.tools.iter().find(|tool| tool.name == *name && tool.namespace.is_none()))
     }
 
-    fn run(&self, command: String) -> Option<Vec<Gesture>> {
-        Some(vec![gesture(self.named(SHELL)?, Purpose::Run(command))])
+    fn run(&self, command: String) -> Option<Vec<ToolUse>> {
+        Some(vec![tool_use(self.find(SHELL)?, Purpose::Run(command))])
     }
 
-    fn read(&self, path: &Path) -> Option<Vec<Gesture>> {
-        match self.named(READ) {
-            Some(tool) if !path.is_dir() => Some(vec![gesture(tool, Purpose::Read(path.to_owned()))]),
+    fn read(&self, path: &Path) -> Option<Vec<ToolUse>> {
+        match self.find(READ) {
+            Some(tool) if !path.is_dir() => Some(vec![tool_use(tool, Purpose::Read(path.to_owned()))]),
             Some(_) | None => self.run(shell::read(path)),
         }
     }
 
-    fn write(&self, path: &Path, content: &Content) -> Option<Vec<Gesture>> {
+    fn write(&self, path: &Path, content: &ScriptedContent) -> Option<Vec<ToolUse>> {
         let by_shell = || self.run(shell::write(path, content.bytes()));
         let Ok(text) = std::str::from_utf8(content.bytes()) else { return by_shell() };
-        if let Some(tool) = self.named(WRITE) {
+        if let Some(tool) = self.find(WRITE) {
             let write = Purpose::Write { path: path.to_owned(), text: text.to_owned() };
-            return Some(self.after_reading(path, gesture(tool, write)));
+            return Some(self.after_reading(path, tool_use(tool, write)));
         }
-        // A patch cannot say that the last line has no end.
+        // A patch cannot express a missing final line break.
         match self.patch() {
             Some(tool) if text.ends_with('\n') => {
-                Some(vec![gesture(tool, self.patched(path, Change::Add(text.to_owned())))])
+                Some(vec![tool_use(tool, self.patched(path, PatchChange::Add(text.to_owned())))])
             }
             Some(_) | None => by_shell(),
         }
     }
 
-    fn append(&self, path: &Path, file: &FileContent) -> Option<Vec<Gesture>> {
+    fn append(&self, path: &Path, file: &FileContent) -> Option<Vec<ToolUse>> {
         self.run(shell::append(path, file.content.bytes())).or_else(|| {
             let text = std::str::from_utf8(file.content.bytes()).ok()?.to_owned();
             let extend = Purpose::Extend { path: path.to_owned(), text };
-            Some(self.after_reading(path, gesture(self.named(WRITE)?, extend)))
+            Some(self.after_reading(path, tool_use(self.find(WRITE)?, extend)))
         })
     }
 
-    fn replace(&self, path: &Path, replacement: &Replacement) -> Option<Vec<Gesture>> {
+    fn replace(&self, path: &Path, replacement: &Replacement) -> Option<Vec<ToolUse>> {
         let (path, find, replace) = (path.to_owned(), replacement.find.clone(), replacement.replace.clone());
-        if let Some(tool) = self.named(EDIT) {
+        if let Some(tool) = self.find(EDIT) {
             let edit = Purpose::Replace { path: path.clone(), find, replace };
-            return Some(self.after_reading(&path, gesture(tool, edit)));
+            return Some(self.after_reading(&path, tool_use(tool, edit)));
         }
         if let Some(tool) = self.patch() {
-            return Some(vec![gesture(tool, self.patched(&path, Change::Replace { find, replace }))]);
+            return Some(vec![tool_use(tool, self.patched(&path, PatchChange::Replace { find, replace }))]);
         }
-        if let Some(tool) = self.named(WRITE) {
+        if let Some(tool) = self.find(WRITE) {
             let rewrite = Purpose::Rewrite { path: path.clone(), find, replace };
-            return Some(self.after_reading(&path, gesture(tool, rewrite)));
+            return Some(self.after_reading(&path, tool_use(tool, rewrite)));
         }
         self.run(shell::replace(&path, &find, &replace))
     }
 
-    fn delete(&self, path: &Path) -> Option<Vec<Gesture>> {
+    fn delete(&self, path: &Path) -> Option<Vec<ToolUse>> {
         match self.patch() {
-            Some(tool) if path.is_file() => Some(vec![gesture(tool, self.patched(path, Change::Delete))]),
+            Some(tool) if path.is_file() => {
+                Some(vec![tool_use(tool, self.patched(path, PatchChange::Delete))])
+            }
             Some(_) | None => self.run(shell::delete(path)),
         }
     }
 
-    fn patch(&self) -> Option<&Tool> {
-        self.named(PATCH).filter(|tool| tool.kind != Kind::LocalShell)
+    fn patch(&self) -> Option<&OfferedTool> {
+        self.find(PATCH).filter(|tool| tool.kind != ToolKind::LocalShell)
     }
 
-    fn patched(&self, path: &Path, change: Change) -> Purpose {
+    fn patched(&self, path: &Path, change: PatchChange) -> Purpose {
         Purpose::Patch { tree: self.info.tree.clone(), path: path.to_owned(), change }
     }
 
-    /// Programs let a file that is there be changed only after it was read.
-    fn after_reading(&self, path: &Path, change: Gesture) -> Vec<Gesture> {
-        let read = self.named(READ).filter(|_| path.is_file());
-        let read = read.map(|tool| gesture(tool, Purpose::Read(path.to_owned())));
+    /// Programs allow changes to an existing file only after reading it.
+    fn after_reading(&self, path: &Path, change: ToolUse) -> Vec<ToolUse> {
+        let read = self.find(READ).filter(|_| path.is_file());
+        let read = read.map(|tool| tool_use(tool, Purpose::Read(path.to_owned())));
         read.into_iter().chain([change]).collect()
     }
 }
 
-fn gesture(tool: &Tool, purpose: Purpose) -> Gesture {
-    Gesture { tool: tool.clone(), purpose }
+fn tool_use(tool: &OfferedTool, purpose: Purpose) -> ToolUse {
+    ToolUse { tool: tool.clone(), purpose }
 }

@@ -1,7 +1,7 @@
-//! What the law costs: steps of the kernel, memory of a run, and the proof of a workflow.
+//! Benchmarks: steps of the kernel, memory of a run, and the proof of a workflow.
 //!
-//! `items/s` of `steps` is the number of events that one core takes per second; `max alloc` of `state` is what one
-//! run holds.
+//! `items/s` of `steps` is the number of events per second and core; `max alloc` of `state` is the memory of one
+//! run.
 
 #![allow(clippy::expect_used)]
 
@@ -9,7 +9,7 @@ use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
 use remand_kernel::event::{Event, Item, Start};
 use remand_kernel::{Program, State, step};
-use remand_workflow::walk::{Happening, Walker};
+use remand_workflow::walk::{WalkStep, Walker};
 
 #[global_allocator]
 static ALLOCATOR: AllocProfiler = AllocProfiler::system();
@@ -35,12 +35,12 @@ fn journal(program: &Program) -> Vec<Event> {
     let mut walker = Walker::start(program, Start::default(), lists).expect("starts");
     if program.name == "feature" {
         walker.until("verify").expect("reached");
-        walker.happen(&Happening::new("verify", "unmet")).expect("taken");
+        walker.happen(&WalkStep::new("verify", "unmet")).expect("taken");
         walker.until("code-review").expect("reached");
-        walker.happen(&Happening::new("code-review", "needs-revision")).expect("taken");
+        walker.happen(&WalkStep::new("code-review", "needs-revision")).expect("taken");
     }
     let _ = walker.finish();
-    walker.taken.into_iter().map(|taken| taken.event).collect()
+    walker.records.into_iter().map(|taken| taken.event).collect()
 }
 
 #[divan::bench(args = ["feature", "quick", "issue", "ticket", "tsp"])]

@@ -1,67 +1,69 @@
-//! The whole way from text to a proven program: parse, compile, rules, exploration.
+//! Checks a workflow, from text to a proven program: parse, compile, apply the rules, explore.
 
 use crate::compile::{Compiled, compile};
 use crate::decode;
-use crate::diagnostic::{Code, Diagnostic, Severity, tidy};
-use crate::explore::Bounds;
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSeverity, tidy};
+use crate::explore::BoundCalculator;
 use crate::roles::Roles;
 use crate::rules;
-use crate::source::Source;
+use crate::source::SourceText;
 use crate::yaml;
 
-/// What came of checking a source.
+/// The result of checking a source.
 #[derive(Clone, Debug)]
-pub struct Checked {
-    pub source: Source,
-    /// Everything that is wrong, in the order of the file.
+pub struct CheckedWorkflow {
+    pub source: SourceText,
+    /// All problems, in file order.
     pub diagnostics: Vec<Diagnostic>,
-    /// The program, if it could be compiled; it may still be refused.
+    /// The program, if it compiled; it may still be rejected.
     pub compiled: Option<Compiled>,
 }
 
-impl Checked {
-    /// Nothing speaks against running it.
+impl CheckedWorkflow {
+    /// Whether the workflow can run.
     pub fn accepted(&self) -> bool {
-        self.compiled.is_some() && self.diagnostics.iter().all(|problem| problem.severity != Severity::Error)
+        self.compiled.is_some()
+            && self.diagnostics.iter().all(|problem| problem.severity != DiagnosticSeverity::Error)
     }
 }
 
 /// Checks a workflow file from its bytes.
-pub fn check_bytes(name: &str, bytes: &[u8], roles: &Roles) -> Checked {
+pub fn check_bytes(name: &str, bytes: &[u8], roles: &Roles) -> CheckedWorkflow {
     match yaml::decode(name, bytes) {
         Ok(source) => check(source, roles),
-        Err(undecodable) => {
-            Checked { source: undecodable.source, diagnostics: vec![undecodable.problem], compiled: None }
-        }
+        Err(undecodable) => CheckedWorkflow {
+            source: undecodable.source,
+            diagnostics: vec![undecodable.problem],
+            compiled: None,
+        },
     }
 }
 
-/// Checks a workflow file: everything that can be reported is, and each proof is tried only on a program for which
-/// the ones before it hold.
-pub fn check(source: Source, roles: &Roles) -> Checked {
+/// Checks a workflow file. It reports as many problems as possible, but attempts each proof only if the earlier ones hold.
+pub fn check(source: SourceText, roles: &Roles) -> CheckedWorkflow {
     let mut problems = Vec::new();
     let compiled = read(&source, roles, &mut problems);
     if let Some(compiled) = &compiled {
-        // A missing route says nothing about the others; an unreadable one may say anything.
+        // The rules can judge a program with missing routes, but not one with unreadable parts.
         if problems.iter().all(|problem| problem.code == Code::NoRoute || problem.code == Code::Exception) {
             rules::check_local(compiled, &mut problems);
         }
-        if problems.iter().all(|problem| problem.severity != Severity::Error) {
-            let mut bounds = Bounds::new(&compiled.program);
+        if problems.iter().all(|problem| problem.severity != DiagnosticSeverity::Error) {
+            let mut bounds = BoundCalculator::new(&compiled.program);
             rules::check_paths(compiled, &mut bounds, &mut problems);
         }
     }
-    Checked { source, diagnostics: tidy(problems), compiled }
+    CheckedWorkflow { source, diagnostics: tidy(problems), compiled }
 }
 
-fn read(source: &Source, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Option<Compiled> {
+fn read(source: &SourceText, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Option<Compiled> {
     let root = yaml::parse(source, problems)?;
     let file = decode::decode(&root, problems)?;
     Some(compile(&file, source, roles, problems))
 }
 
-/// A shipped workflow, checked.
-pub fn shipped(name: &str) -> Option<Checked> {
+/// Checks a shipped workflow.
+pub fn shipped(name: &str) -> Option<CheckedWorkflow> {
     let text = crate::shipped::workflow(name)?;
-    Some(check(Source::new(format!("{name}.yaml"), text), &Roles::shipped()))
+    Some(check(SourceText::new(format!("{name}.yaml"), text), &Roles::shipped()))
 }

@@ -1,29 +1,29 @@
-//! A tree to a workflow file: every key known, every phrase read.
+//! Decodes a tree into a workflow file: reads every key and parses every phrase.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::fields::{Fields, head, text};
-use crate::file::{File, ItemsDecl, KindDecl, PhaseDecl, TallyDecl};
+use crate::fields::{MappingReader, head, text};
+use crate::file::{ItemsDecl, KindDecl, PhaseDecl, TallyDecl, WorkflowFile};
 use crate::phrase;
-use crate::source::{At, Span};
-use crate::yaml::{Key, Node, Value};
+use crate::source::{Span, Spanned};
+use crate::yaml::{YamlKey, YamlNode, YamlValue};
 
-/// At most so many tasks run at once unless the file says otherwise.
+/// The default number of tasks that run in parallel.
 const AT_ONCE: u16 = 4;
 
-/// Reads a workflow file from its tree. What cannot be read is reported and left out.
-pub fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<File> {
-    if !matches!(root.value, Value::Map(_)) {
-        let message = format!("a workflow is a mapping, but {} stands here", root.value.shape());
+/// Reads a workflow file from its tree. Unreadable parts are reported and left out.
+pub fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<WorkflowFile> {
+    if !matches!(root.value, YamlValue::Map(_)) {
+        let message = format!("a workflow must be a mapping, but this is {}", root.value.shape());
         problems.push(Diagnostic::error(Code::Shape, head(root.span), message, "write `key: value` lines"));
         return None;
     }
-    let mut fields = Fields::open(root, "a workflow", problems);
+    let mut fields = MappingReader::open(root, "a workflow", problems);
     let name = fields.required_text("name", "my-workflow");
     let about = fields.required_text("about", "One sentence on what it is for.");
     let subject = fields.required_text("subject", "request");
     let flags = fields
         .entries("flags")
-        .map_or_else(Vec::new, |entries| entries.iter().map(|(key, _)| named(key)).collect());
+        .map_or_else(Vec::new, |entries| entries.iter().map(|(key, _)| spanned_name(key)).collect());
     let injects = fields.texts("injects");
     let budgets = fields.entries("budgets").unwrap_or(&[]);
     let budgets = phrases(&mut fields, budgets, phrase::budget);
@@ -35,8 +35,8 @@ pub fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<File> {
         Some((_, node)) => decode_phases(node, Depth::Main, fields.problems()),
         None => {
             let at = head(fields.span());
-            let remedy = "add `phases:` with one entry for each step";
-            fields.report(Diagnostic::error(Code::MissingKey, at, "a workflow has no `phases`", remedy));
+            let remedy = "add `phases:` with one entry per phase";
+            fields.report(Diagnostic::error(Code::MissingKey, at, "the workflow has no `phases`", remedy));
             Vec::new()
         }
     };
@@ -46,14 +46,14 @@ pub fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<File> {
         .into_iter()
         .filter_map(|written| {
             let parsed = phrase::guarantee(&written.it, written.span);
-            fields.keep(parsed)
+            fields.accept(parsed)
         })
         .collect();
     fields.finish();
     for checked in [&name, &subject].into_iter().flatten() {
         check_name(checked, problems);
     }
-    Some(File {
+    Some(WorkflowFile {
         name: name?,
         about: about?,
         subject: subject?,
@@ -75,44 +75,45 @@ enum Depth {
     SubFlow,
 }
 
-fn named(key: &Key) -> At<String> {
-    At::new(key.name.clone(), key.span)
+fn spanned_name(key: &YamlKey) -> Spanned<String> {
+    Spanned::new(key.name.clone(), key.span)
 }
 
 /// Reads each entry of a mapping as a phrase.
 fn phrases<T>(
-    fields: &mut Fields<'_, '_>,
-    entries: &[(Key, Node)],
-    read: impl Fn(At<String>, &str, Span) -> Result<T, Diagnostic>,
+    fields: &mut MappingReader<'_, '_>,
+    entries: &[(YamlKey, YamlNode)],
+    read: impl Fn(Spanned<String>, &str, Span) -> Result<T, Diagnostic>,
 ) -> Vec<T> {
     let mut all = Vec::new();
     for (key, node) in entries {
-        check_name(&named(key), fields.problems());
+        check_name(&spanned_name(key), fields.problems());
         if let Some(written) = text(node, &key.name, fields.problems()) {
-            let parsed = read(named(key), &written.it, written.span);
-            all.extend(fields.keep(parsed));
+            let parsed = read(spanned_name(key), &written.it, written.span);
+            all.extend(fields.accept(parsed));
         }
     }
     all
 }
 
 fn decode_defaults(
-    node: &Node,
+    node: &YamlNode,
     problems: &mut Vec<Diagnostic>,
-) -> (Option<At<u16>>, Vec<crate::file::DefaultDecl>) {
-    let mut fields = Fields::open(node, "`defaults`", problems);
+) -> (Option<Spanned<u16>>, Vec<crate::file::DefaultDecl>) {
+    let mut fields = MappingReader::open(node, "`defaults`", problems);
     let retries = fields.number("retries");
-    let Value::Map(entries) = &node.value else {
+    let YamlValue::Map(entries) = &node.value else {
         return (retries, Vec::new());
     };
-    let routes: Vec<(Key, Node)> = entries.iter().filter(|(key, _)| key.name != "retries").cloned().collect();
+    let routes: Vec<(YamlKey, YamlNode)> =
+        entries.iter().filter(|(key, _)| key.name != "retries").cloned().collect();
     let defaults = phrases(&mut fields, &routes, phrase::default);
     (retries, defaults)
 }
 
-fn decode_phases(node: &Node, depth: Depth, problems: &mut Vec<Diagnostic>) -> Vec<PhaseDecl> {
-    let Value::Map(entries) = &node.value else {
-        let message = format!("`phases` is a mapping, but {} stands here", node.value.shape());
+fn decode_phases(node: &YamlNode, depth: Depth, problems: &mut Vec<Diagnostic>) -> Vec<PhaseDecl> {
+    let YamlValue::Map(entries) = &node.value else {
+        let message = format!("`phases` must be a mapping, but this is {}", node.value.shape());
         problems.push(Diagnostic::error(
             Code::Shape,
             node.span,
@@ -124,20 +125,20 @@ fn decode_phases(node: &Node, depth: Depth, problems: &mut Vec<Diagnostic>) -> V
     entries
         .iter()
         .map(|(key, node)| {
-            check_name(&named(key), problems);
+            check_name(&spanned_name(key), problems);
             decode_phase(key, node, depth, problems)
         })
         .collect()
 }
 
-fn decode_phase(key: &Key, node: &Node, depth: Depth, problems: &mut Vec<Diagnostic>) -> PhaseDecl {
-    let mut fields = Fields::open(node, format!("phase `{}`", key.name), problems);
+fn decode_phase(key: &YamlKey, node: &YamlNode, depth: Depth, problems: &mut Vec<Diagnostic>) -> PhaseDecl {
+    let mut fields = MappingReader::open(node, format!("phase `{}`", key.name), problems);
     let kind = decode_kind(key, &mut fields, depth);
     let aside = fields.flag("aside");
     let checkpoint = fields.flag("checkpoint");
     let when = fields.text("when").and_then(|written| {
         let parsed = phrase::condition(&written.it, written.span);
-        fields.keep(parsed)
+        fields.accept(parsed)
     });
     let reads = fields.texts("reads");
     let may_read = fields.texts("may-read");
@@ -153,7 +154,7 @@ fn decode_phase(key: &Key, node: &Node, depth: Depth, problems: &mut Vec<Diagnos
     let (on, unreadable) = decode_routes(&mut fields, routes);
     fields.finish();
     PhaseDecl {
-        name: named(key),
+        name: spanned_name(key),
         kind,
         aside,
         checkpoint,
@@ -175,32 +176,32 @@ fn decode_phase(key: &Key, node: &Node, depth: Depth, problems: &mut Vec<Diagnos
 
 /// The routes of a phase, and the signals whose routes could not be read.
 fn decode_routes(
-    fields: &mut Fields<'_, '_>,
-    entries: &[(Key, Node)],
-) -> (Vec<(At<String>, crate::file::RouteDecl)>, Vec<String>) {
+    fields: &mut MappingReader<'_, '_>,
+    entries: &[(YamlKey, YamlNode)],
+) -> (Vec<(Spanned<String>, crate::file::RouteDecl)>, Vec<String>) {
     let mut all = Vec::new();
     let mut unreadable = Vec::new();
     for (key, node) in entries {
         if key.name.starts_with("else ") || key.name.starts_with("then ") {
-            let message = "inside `{…}` a comma ends the entry, so this does not belong to the route before";
-            let remedy = "write the routes on lines of their own instead of in braces";
+            let message = "inside `{…}` a comma ends the entry, so this is not part of the previous route";
+            let remedy = "write each route on a separate line instead of in braces";
             fields.report(Diagnostic::error(Code::Yaml, key.span, message, remedy));
             continue;
         }
         let written = text(node, &key.name, fields.problems());
         let parsed = written.map(|written| phrase::route(&written.it, written.span));
-        match parsed.and_then(|parsed| fields.keep(parsed)) {
-            Some(route) => all.push((named(key), route)),
+        match parsed.and_then(|parsed| fields.accept(parsed)) {
+            Some(route) => all.push((spanned_name(key), route)),
             None => unreadable.push(key.name.clone()),
         }
     }
     (all, unreadable)
 }
 
-/// The keys that make a phase one of its kinds; `each` and `phases` go with others.
+/// The keys that determine the kind of a phase; `each` and `phases` are used together with others.
 const KINDS: [&str; 4] = ["role", "panel", "do", "ask"];
 
-fn decode_kind(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl {
+fn decode_kind(key: &YamlKey, fields: &mut MappingReader<'_, '_>, depth: Depth) -> KindDecl {
     let present: Vec<&str> = KINDS.into_iter().filter(|kind| fields.has(kind)).collect();
     let flow = fields.has("phases");
     if present.len() + usize::from(flow) != 1 {
@@ -208,7 +209,7 @@ fn decode_kind(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl
         let message = if found.is_empty() {
             format!("phase `{}` does not say what it does", key.name)
         } else {
-            format!("phase `{}` is of several kinds at once: {}", key.name, found.join(", "))
+            format!("phase `{}` has several kinds: {}", key.name, found.join(", "))
         };
         let remedy = "give it exactly one of `role`, `panel`, `do`, `ask`, or `each` with `phases`";
         fields.report(Diagnostic::error(Code::Conflict, key.span, message, remedy));
@@ -238,15 +239,15 @@ fn decode_kind(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl
     }
 }
 
-fn decode_flow(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl {
+fn decode_flow(key: &YamlKey, fields: &mut MappingReader<'_, '_>, depth: Depth) -> KindDecl {
     let list = fields.required_text("each", "tasks");
     let at_once = fields.number("at-once").map_or(AT_ONCE, |number| number.it.max(1));
     let tally = decode_tally(fields);
     let phases = match fields.take("phases") {
         Some((_, node)) if depth == Depth::Main => decode_phases(node, Depth::SubFlow, fields.problems()),
         Some(_) => {
-            let message = "a sub-flow inside a sub-flow";
-            let remedy = "put the inner phases into the outer sub-flow";
+            let message = "a sub-flow cannot contain another sub-flow";
+            let remedy = "move the inner phases to the outer sub-flow";
             fields.report(Diagnostic::error(Code::Conflict, key.span, message, remedy));
             Vec::new()
         }
@@ -258,7 +259,7 @@ fn decode_flow(key: &Key, fields: &mut Fields<'_, '_>, depth: Depth) -> KindDecl
     }
 }
 
-fn decode_role(fields: &mut Fields<'_, '_>) -> KindDecl {
+fn decode_role(fields: &mut MappingReader<'_, '_>) -> KindDecl {
     let Some(role) = fields.text("role") else {
         return KindDecl::Unknown;
     };
@@ -266,8 +267,8 @@ fn decode_role(fields: &mut Fields<'_, '_>) -> KindDecl {
     let nearest_caller = match &nearest {
         Some(written) if written.it == "caller" => true,
         Some(written) => {
-            let message = format!("`as: {}` is not understood", written.it);
-            let remedy = "write `as: caller`: the agent of the phase that led here speaks in this role";
+            let message = format!("`as: {}` is not valid", written.it);
+            let remedy = "write `as: caller`: the agent of the phase that led here does this dispatch";
             fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
             false
         }
@@ -277,13 +278,13 @@ fn decode_role(fields: &mut Fields<'_, '_>) -> KindDecl {
         return KindDecl::Role { role, nearest_caller };
     };
     let items = match &node.value {
-        Value::List(_) => ItemsDecl::Fixed(crate::fields::texts(node, "each", fields.problems())),
-        Value::Text(list) => {
+        YamlValue::List(_) => ItemsDecl::Fixed(crate::fields::texts(node, "each", fields.problems())),
+        YamlValue::Text(list) => {
             let up_to = fields.number("up-to").map_or(1, |number| number.it.max(1));
-            ItemsDecl::Listed { list: At::new(list.clone(), node.span), up_to }
+            ItemsDecl::Listed { list: Spanned::new(list.clone(), node.span), up_to }
         }
-        Value::Empty | Value::Map(_) => {
-            let message = format!("`each` is a list, but {} stands here", node.value.shape());
+        YamlValue::Empty | YamlValue::Map(_) => {
+            let message = format!("`each` must be a list, but this is {}", node.value.shape());
             let problem =
                 Diagnostic::error(Code::Shape, node.span, message, "write `[a, b]` or the name of a list");
             fields.report(problem);
@@ -296,18 +297,18 @@ fn decode_role(fields: &mut Fields<'_, '_>) -> KindDecl {
     KindDecl::Each { role, items, tally, quorum, diverse }
 }
 
-fn decode_tally(fields: &mut Fields<'_, '_>) -> Vec<TallyDecl> {
+fn decode_tally(fields: &mut MappingReader<'_, '_>) -> Vec<TallyDecl> {
     let rows = fields.entries("tally").unwrap_or(&[]);
     phrases(fields, rows, phrase::tally)
 }
 
-fn decode_ask(fields: &mut Fields<'_, '_>) -> KindDecl {
+fn decode_ask(fields: &mut MappingReader<'_, '_>) -> KindDecl {
     let question = fields.text("ask");
     let mode = fields.text("mode");
     let interactive = match &mode {
         Some(written) if written.it == "interactive" => true,
         Some(written) => {
-            let message = format!("`mode: {}` is not understood", written.it);
+            let message = format!("`mode: {}` is not valid", written.it);
             let remedy = "write `mode: interactive`, or leave `mode` out to ask in every mode";
             fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
             false
@@ -320,7 +321,7 @@ fn decode_ask(fields: &mut Fields<'_, '_>) -> KindDecl {
         .into_iter()
         .filter_map(|written| {
             let parsed = phrase::option(&written.it, written.span);
-            fields.keep(parsed)
+            fields.accept(parsed)
         })
         .collect();
     match question {
@@ -329,14 +330,14 @@ fn decode_ask(fields: &mut Fields<'_, '_>) -> KindDecl {
     }
 }
 
-fn check_name(name: &At<String>, problems: &mut Vec<Diagnostic>) {
+fn check_name(name: &Spanned<String>, problems: &mut Vec<Diagnostic>) {
     let letters = |word: &str| {
         !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
     };
     if name.it.split('-').all(letters) || name.it.is_empty() {
         return;
     }
-    let message = format!("`{}` is not a name", name.it);
+    let message = format!("`{}` is not a valid name", name.it);
     let remedy = "use lower-case letters, digits and single hyphens, such as `plan-review`";
     problems.push(Diagnostic::error(Code::Name, name.span, message, remedy));
 }

@@ -1,13 +1,13 @@
 //! Diagnostics: what is wrong with a source, where, and what to do about it.
 
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
 
 macro_rules! codes {
     ($($name:ident = $id:literal, $title:literal;)*) => {
-        /// What is wrong, by kind; the id never changes its meaning.
+        /// The kinds of problems; the meaning of an id never changes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code { $(#[doc = $title] $name,)* }
 
@@ -33,9 +33,9 @@ codes! {
     DuplicateKey = "S004", "A key occurs once in its mapping.";
     Reference = "S005", "Anchors, aliases and tags are not used.";
     Documents = "S006", "A file holds one document.";
-    Shape = "S007", "Each key takes a value of its own shape.";
+    Shape = "S007", "Each key takes a value of the right shape.";
     UnknownKey = "S008", "Only known keys occur.";
-    MissingKey = "S009", "What must be said is said.";
+    MissingKey = "S009", "Required keys are present.";
     Phrase = "S010", "Routes, budgets, conditions, tallies and guarantees are short phrases of a fixed form.";
     Name = "S011", "Names are lower-case words joined by hyphens.";
     Conflict = "S012", "A phase is of exactly one kind, with the keys of that kind.";
@@ -44,53 +44,53 @@ codes! {
     UnknownRole = "N103", "A phase names a role that has a contract.";
     UnknownOperation = "N104", "A phase names an operation that the engine has.";
     UnknownSignal = "N105", "A route belongs to a signal that the phase can produce.";
-    UnknownFact = "N106", "A condition looks at a fact that exists.";
-    UnknownList = "N107", "A phase works through a list that some phase before it brings.";
-    DuplicatePhase = "N108", "A phase name occurs once in the workflow.";
+    UnknownFact = "N106", "A condition tests a fact that exists.";
+    UnknownList = "N107", "A phase processes a list that an earlier phase brings.";
+    DuplicatePhase = "N108", "Phase names are unique in the workflow.";
     NoRoute = "C201", "Every signal that a phase can produce has a route.";
-    Exception = "C202", "A default's exceptions are the phases that have a route of their own.";
-    Quiet = "C203", "A phase that goes on without a result, or after its rounds are spent, says with what.";
+    Exception = "C202", "A default's exceptions are the phases that have their own route.";
+    Quiet = "C203", "A phase that continues without a result, or after its rounds are spent, names the effect on the confidence.";
     Tally = "C204", "A tally ends with `otherwise` and counts verdicts of its role.";
     Question = "C205", "A question always has an option that can be followed.";
     Default = "C206", "A question with a default is interactive, and one without is asked in every mode.";
     Unpaid = "T301", "Every remand spends a budget.";
-    Backward = "T302", "`to` leads on, `remand` leads back.";
-    Endless = "T303", "Every cycle spends a budget that the cycle does not fill again.";
-    Chain = "T304", "What replaces an exhausted route comes to an end.";
-    NoThen = "T305", "A budget that can run out says what happens then.";
+    Backward = "T302", "`to` leads forward, `remand` leads back.";
+    Endless = "T303", "Every cycle spends a budget that the cycle does not refill.";
+    Chain = "T304", "The chain of replacements for an exhausted route ends.";
+    NoThen = "T305", "A budget that can run out says what happens next.";
     Unspent = "T306", "Every budget is spent by some route.";
-    SubFlow = "T307", "A sub-flow spends only its own rounds, and leaves by its end or by `raise`.";
-    Unreachable = "A401", "Every phase is reached by some path.";
-    Unwritten = "A402", "What a phase reads was written before, on every path.";
+    SubFlow = "T307", "A sub-flow spends only its own rounds, and ends normally or by `raise`.";
+    Unreachable = "A401", "Some path leads to every phase.";
+    Unwritten = "A402", "On every path, what a phase reads has been written before.";
     OpenEnd = "A403", "The last phase of the workflow ends it.";
-    HiddenChange = "A404", "A phase writes what its role or operation may change, and reads what it needs.";
-    Unused = "A405", "What is declared is used.";
-    Bound = "B501", "A stated bound is the real one, or above it.";
-    TooManyStates = "B502", "The states of a workflow can be counted through.";
+    HiddenChange = "A404", "A phase declares what its role or operation may change and what it needs.";
+    Unused = "A405", "Everything that is declared is used.";
+    Bound = "B501", "A stated bound is not below the real one.";
+    TooManyStates = "B502", "The states of a workflow can be enumerated.";
     Refuted = "G601", "A stated guarantee holds on every path.";
-    Vacuous = "G602", "A guarantee speaks of what the workflow has.";
+    Vacuous = "G602", "A guarantee refers to things that the workflow has.";
     RoleValue = "R701", "A key of a role file takes one of its known values.";
-    RolePermission = "R702", "What a role may write agrees with what it changes.";
+    RolePermission = "R702", "A role's write permissions agree with what it changes.";
     RoleSection = "R703", "A section for a mode belongs to a mode of the role.";
     RoleForeign = "R704", "The role file of another tool gives an agent what its role needs.";
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum DiagnosticSeverity {
     Error,
     Warning,
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub code: Code,
-    pub severity: Severity,
+    pub severity: DiagnosticSeverity,
     pub span: Span,
     pub message: String,
     pub remedy: String,
-    /// The shortest path that shows it, one step a line.
+    /// The shortest path that shows it, one step per line.
     pub path: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ impl Diagnostic {
     ) -> Diagnostic {
         Diagnostic {
             code,
-            severity: Severity::Error,
+            severity: DiagnosticSeverity::Error,
             span,
             message: clipped(message.into()),
             remedy: clipped(remedy.into()),
@@ -117,7 +117,7 @@ impl Diagnostic {
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Diagnostic {
-        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message, remedy) }
+        Diagnostic { severity: DiagnosticSeverity::Warning, ..Diagnostic::error(code, span, message, remedy) }
     }
 
     #[must_use]
@@ -126,11 +126,11 @@ impl Diagnostic {
         self
     }
 
-    /// The diagnostic as text for people: id, place, source line with caret, sentence, path, remedy.
-    pub fn render(&self, source: &Source, style: Style) -> String {
+    /// The diagnostic as text: id, position, source line with caret, message, path, remedy.
+    pub fn render(&self, source: &SourceText, style: Style) -> String {
         let level = match self.severity {
-            Severity::Error => Level::ERROR,
-            Severity::Warning => Level::WARNING,
+            DiagnosticSeverity::Error => Level::ERROR,
+            DiagnosticSeverity::Warning => Level::WARNING,
         };
         let (line, column) = source.position(self.span.start);
         let shown = Shown::around(source, self.span);
@@ -140,7 +140,7 @@ impl Diagnostic {
         let title = level.primary_title(&*self.message).id(self.code.id());
         let mut group = title.element(snippet);
         if !self.path.is_empty() {
-            let path = format!("by this path: {}", self.path.join("\n              "));
+            let path = format!("on this path: {}", self.path.join("\n              "));
             group = group.element(Level::NOTE.message(path));
         }
         group = group.element(Level::HELP.message(&*self.remedy));
@@ -149,15 +149,15 @@ impl Diagnostic {
             Style::Coloured => Renderer::styled(),
         };
         let text = renderer.decor_style(DecorStyle::Ascii).render(&[group]);
-        // The place is written by hand: the snippet shown may be a part of a very long line.
-        let place = format!("{}:{line}:{column}", source.name);
+        // The renderer cannot compute the position: the snippet may be a part of a very long line.
+        let position = format!("{}:{line}:{column}", source.name);
         match text.split_once('\n') {
-            Some((first, rest)) => format!("{first}\n --> {place}\n{rest}"),
-            None => format!("{text}\n --> {place}"),
+            Some((first, rest)) => format!("{first}\n --> {position}\n{rest}"),
+            None => format!("{text}\n --> {position}"),
         }
     }
 
-    pub fn json(&self, source: &Source) -> serde_json::Value {
+    pub fn json(&self, source: &SourceText) -> serde_json::Value {
         let (line, column) = source.position(self.span.start);
         serde_json::json!({
             "id": self.code.id(),
@@ -178,7 +178,7 @@ pub enum Style {
     Coloured,
 }
 
-/// Names in messages come from the file and may be of any length.
+/// Shortens a message: names from the file may have any length.
 fn clipped(text: String) -> String {
     const MOST: usize = 300;
     if text.chars().count() <= MOST {
@@ -187,7 +187,7 @@ fn clipped(text: String) -> String {
     text.chars().take(MOST).chain(['…']).collect()
 }
 
-/// Sorted by place, each once.
+/// Sorts diagnostics by position and removes duplicates.
 pub fn tidy(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     all.sort_by(|a, b| {
         (a.severity, a.span, a.code, &a.message).cmp(&(b.severity, b.span, b.code, &b.message))
@@ -196,7 +196,7 @@ pub fn tidy(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     all
 }
 
-/// The line of a span, cut to what fits a screen.
+/// The line of a span, cut to the width of a screen.
 struct Shown<'s> {
     text: &'s str,
     start: usize,
@@ -206,7 +206,7 @@ struct Shown<'s> {
 impl<'s> Shown<'s> {
     const WIDEST: usize = 160;
 
-    fn around(source: &'s Source, span: Span) -> Shown<'s> {
+    fn around(source: &'s SourceText, span: Span) -> Shown<'s> {
         let start = source.floor(span.start);
         let line_start = source.text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = source.text[start..].find('\n').map_or(source.text.len(), |at| start + at);
@@ -218,7 +218,7 @@ impl<'s> Shown<'s> {
     }
 }
 
-/// The known name that is nearest to a misspelt one, if any is near enough.
+/// The known name that is most similar to a misspelt one, if any is similar enough.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     known
         .into_iter()
@@ -228,7 +228,7 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// A remedy for an unknown name: the nearest known one, or all of them.
+/// A remedy for an unknown name: the most similar known one, or all of them.
 pub fn suggest<'n>(name: &str, known: impl IntoIterator<Item = &'n str> + Clone) -> String {
     match nearest(name, known.clone()) {
         Some(near) => format!("write `{near}`"),

@@ -1,40 +1,40 @@
-//! Reading a mapping key by key: what is taken is known, what is left over is reported.
+//! Reads a mapping key by key and reports the keys that nobody read.
 
 use crate::diagnostic::{Code, Diagnostic, suggest};
-use crate::source::{At, Span};
-use crate::yaml::{Key, Node, Value};
+use crate::source::{Span, Spanned};
+use crate::yaml::{YamlKey, YamlNode, YamlValue};
 
 /// The entries of a mapping that have not been read yet.
-pub struct Fields<'n, 'p> {
+pub struct MappingReader<'n, 'p> {
     /// What the mapping describes, for messages.
     what: String,
     span: Span,
-    entries: Vec<&'n (Key, Node)>,
+    entries: Vec<&'n (YamlKey, YamlNode)>,
     known: Vec<&'static str>,
     problems: &'p mut Vec<Diagnostic>,
 }
 
-impl<'n, 'p> Fields<'n, 'p> {
-    /// Opens a mapping; anything else is reported and reads as an empty one.
+impl<'n, 'p> MappingReader<'n, 'p> {
+    /// Opens a mapping; anything else is reported and treated as an empty one.
     pub fn open(
-        node: &'n Node,
+        node: &'n YamlNode,
         what: impl Into<String>,
         problems: &'p mut Vec<Diagnostic>,
-    ) -> Fields<'n, 'p> {
+    ) -> MappingReader<'n, 'p> {
         let what = what.into();
         let entries = match &node.value {
-            Value::Map(entries) => entries.iter().collect(),
-            other @ (Value::Empty | Value::Text(_) | Value::List(_)) => {
-                let message = format!("{what} is a mapping, but {} stands here", other.shape());
+            YamlValue::Map(entries) => entries.iter().collect(),
+            other @ (YamlValue::Empty | YamlValue::Text(_) | YamlValue::List(_)) => {
+                let message = format!("{what} must be a mapping, but this is {}", other.shape());
                 let remedy = "write `key: value` lines, indented below";
                 problems.push(Diagnostic::error(Code::Shape, node.span, message, remedy));
                 Vec::new()
             }
         };
-        Fields { what, span: node.span, entries, known: Vec::new(), problems }
+        MappingReader { what, span: node.span, entries, known: Vec::new(), problems }
     }
 
-    pub fn take(&mut self, key: &'static str) -> Option<&'n (Key, Node)> {
+    pub fn take(&mut self, key: &'static str) -> Option<&'n (YamlKey, YamlNode)> {
         self.known.push(key);
         let at = self.entries.iter().position(|(name, _)| name.name == key)?;
         Some(self.entries.remove(at))
@@ -48,7 +48,7 @@ impl<'n, 'p> Fields<'n, 'p> {
         self.span
     }
 
-    /// Where a key stands that is not taken yet.
+    /// The position of a key that has not been read yet.
     pub fn entry_span(&self, key: &str) -> Option<Span> {
         self.entries.iter().find(|(name, _)| name.name == key).map(|(name, _)| name.span)
     }
@@ -61,8 +61,8 @@ impl<'n, 'p> Fields<'n, 'p> {
         self.problems
     }
 
-    /// Takes over a phrase, or reports what is wrong with it.
-    pub fn keep<T>(&mut self, parsed: Result<T, Diagnostic>) -> Option<T> {
+    /// Returns a parsed phrase, or reports its problem.
+    pub fn accept<T>(&mut self, parsed: Result<T, Diagnostic>) -> Option<T> {
         match parsed {
             Ok(it) => Some(it),
             Err(problem) => {
@@ -72,12 +72,12 @@ impl<'n, 'p> Fields<'n, 'p> {
         }
     }
 
-    pub fn text(&mut self, key: &'static str) -> Option<At<String>> {
+    pub fn text(&mut self, key: &'static str) -> Option<Spanned<String>> {
         let (_, node) = self.take(key)?;
         text(node, key, self.problems)
     }
 
-    pub fn required_text(&mut self, key: &'static str, example: &str) -> Option<At<String>> {
+    pub fn required_text(&mut self, key: &'static str, example: &str) -> Option<Spanned<String>> {
         if !self.has(key) {
             self.known.push(key);
             let message = format!("{} has no `{key}`", self.what);
@@ -93,12 +93,12 @@ impl<'n, 'p> Fields<'n, 'p> {
         self.text(key)
     }
 
-    pub fn number(&mut self, key: &'static str) -> Option<At<u16>> {
+    pub fn number(&mut self, key: &'static str) -> Option<Spanned<u16>> {
         let written = self.text(key)?;
         match written.it.parse() {
-            Ok(number) => Some(At::new(number, written.span)),
+            Ok(number) => Some(Spanned::new(number, written.span)),
             Err(_) => {
-                let message = format!("`{key}` takes a number, not `{}`", written.it);
+                let message = format!("`{key}` must be a number, not `{}`", written.it);
                 let problem = Diagnostic::error(
                     Code::Shape,
                     written.span,
@@ -119,7 +119,7 @@ impl<'n, 'p> Fields<'n, 'p> {
             "true" => true,
             "false" => false,
             other => {
-                let message = format!("`{key}` is true or false, not `{other}`");
+                let message = format!("`{key}` must be true or false, not `{other}`");
                 let remedy = format!("write `{key}: true` or `{key}: false`");
                 let problem = Diagnostic::error(Code::Shape, written.span, message, remedy);
                 self.problems.push(problem);
@@ -128,20 +128,20 @@ impl<'n, 'p> Fields<'n, 'p> {
         }
     }
 
-    /// A list of texts; a single text reads as a list of one.
-    pub fn texts(&mut self, key: &'static str) -> Vec<At<String>> {
+    /// A list of texts; a single text counts as a list of one.
+    pub fn texts(&mut self, key: &'static str) -> Vec<Spanned<String>> {
         let Some((_, node)) = self.take(key) else {
             return Vec::new();
         };
         texts(node, key, self.problems)
     }
 
-    pub fn entries(&mut self, key: &'static str) -> Option<&'n [(Key, Node)]> {
+    pub fn entries(&mut self, key: &'static str) -> Option<&'n [(YamlKey, YamlNode)]> {
         let (_, node) = self.take(key)?;
         match &node.value {
-            Value::Map(entries) => Some(entries),
-            other @ (Value::Empty | Value::Text(_) | Value::List(_)) => {
-                let message = format!("`{key}` is a mapping, but {} stands here", other.shape());
+            YamlValue::Map(entries) => Some(entries),
+            other @ (YamlValue::Empty | YamlValue::Text(_) | YamlValue::List(_)) => {
+                let message = format!("`{key}` must be a mapping, but this is {}", other.shape());
                 let remedy = "write `key: value` lines, indented below";
                 self.problems.push(Diagnostic::error(Code::Shape, node.span, message, remedy));
                 None
@@ -149,7 +149,7 @@ impl<'n, 'p> Fields<'n, 'p> {
         }
     }
 
-    /// Reports what nobody took.
+    /// Reports the keys that were not read.
     pub fn finish(self) {
         for (key, _) in self.entries {
             if key.name.is_empty() {
@@ -162,25 +162,25 @@ impl<'n, 'p> Fields<'n, 'p> {
     }
 }
 
-/// The text of a node, or a report.
-pub fn text(node: &Node, what: &str, problems: &mut Vec<Diagnostic>) -> Option<At<String>> {
+/// The text of a node; anything else is reported.
+pub fn text(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Option<Spanned<String>> {
     match &node.value {
-        Value::Text(text) => Some(At::new(text.clone(), node.span)),
-        other @ (Value::Empty | Value::List(_) | Value::Map(_)) => {
-            let message = format!("`{what}` is a text, but {} stands here", other.shape());
-            problems.push(Diagnostic::error(Code::Shape, node.span, message, "write a text in one line"));
+        YamlValue::Text(text) => Some(Spanned::new(text.clone(), node.span)),
+        other @ (YamlValue::Empty | YamlValue::List(_) | YamlValue::Map(_)) => {
+            let message = format!("`{what}` must be a text, but this is {}", other.shape());
+            problems.push(Diagnostic::error(Code::Shape, node.span, message, "write a text on one line"));
             None
         }
     }
 }
 
 /// The texts of a list node, or of a single text.
-pub fn texts(node: &Node, what: &str, problems: &mut Vec<Diagnostic>) -> Vec<At<String>> {
+pub fn texts(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Vec<Spanned<String>> {
     match &node.value {
-        Value::List(items) => items.iter().filter_map(|item| text(item, what, problems)).collect(),
-        Value::Text(_) => text(node, what, problems).into_iter().collect(),
-        Value::Empty | Value::Map(_) => {
-            let message = format!("`{what}` is a list, but {} stands here", node.value.shape());
+        YamlValue::List(items) => items.iter().filter_map(|item| text(item, what, problems)).collect(),
+        YamlValue::Text(_) => text(node, what, problems).into_iter().collect(),
+        YamlValue::Empty | YamlValue::Map(_) => {
+            let message = format!("`{what}` must be a list, but this is {}", node.value.shape());
             problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `[a, b]`"));
             Vec::new()
         }

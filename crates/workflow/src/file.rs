@@ -1,126 +1,126 @@
-//! A workflow file as it is written: every phrase read, no name resolved yet.
+//! A workflow file as written: all phrases are parsed, no name is resolved yet.
 
-use crate::source::{At, Span};
+use crate::source::{Span, Spanned};
 use remand_kernel::program::{Effect, Order};
 
 /// A workflow file.
 #[derive(Clone, Debug)]
-pub struct File {
-    pub name: At<String>,
-    pub about: At<String>,
-    pub subject: At<String>,
-    pub flags: Vec<At<String>>,
-    pub injects: Vec<At<String>>,
+pub struct WorkflowFile {
+    pub name: Spanned<String>,
+    pub about: Spanned<String>,
+    pub subject: Spanned<String>,
+    pub flags: Vec<Spanned<String>>,
+    pub injects: Vec<Spanned<String>>,
     pub budgets: Vec<BudgetDecl>,
-    pub retries: Option<At<u16>>,
+    pub retries: Option<Spanned<u16>>,
     pub defaults: Vec<DefaultDecl>,
     pub phases: Vec<PhaseDecl>,
-    pub failure: Vec<At<String>>,
+    pub failure: Vec<Spanned<String>>,
     pub guarantees: Vec<GuaranteeDecl>,
 }
 
 #[derive(Clone, Debug)]
 pub struct BudgetDecl {
-    pub name: At<String>,
+    pub name: Spanned<String>,
     pub size: u16,
     /// `or LIST / N`: the list and the divisor.
-    pub share: Option<(At<String>, u16)>,
-    /// `rounds`: the first one costs nothing.
+    pub share: Option<(Spanned<String>, u16)>,
+    /// `rounds`: the first one is free.
     pub rounds: bool,
-    pub scope: At<String>,
+    pub scope: Spanned<String>,
     pub then: Option<RouteDecl>,
 }
 
 #[derive(Clone, Debug)]
 pub struct DefaultDecl {
-    pub signal: At<String>,
+    pub signal: Spanned<String>,
     pub route: RouteDecl,
-    pub except: Vec<At<String>>,
+    pub except: Vec<Spanned<String>>,
 }
 
 #[derive(Clone, Debug)]
 pub struct PhaseDecl {
-    pub name: At<String>,
+    pub name: Spanned<String>,
     pub kind: KindDecl,
     pub aside: bool,
     pub checkpoint: bool,
     pub when: Option<ConditionDecl>,
-    pub reads: Vec<At<String>>,
-    pub may_read: Vec<At<String>>,
-    pub writes: Vec<At<String>>,
-    pub discards: Vec<At<String>>,
-    pub sets: Vec<At<String>>,
-    pub rounds: Option<At<u16>>,
-    pub repeats: Option<At<u16>>,
-    pub retries: Option<At<u16>>,
+    pub reads: Vec<Spanned<String>>,
+    pub may_read: Vec<Spanned<String>>,
+    pub writes: Vec<Spanned<String>>,
+    pub discards: Vec<Spanned<String>>,
+    pub sets: Vec<Spanned<String>>,
+    pub rounds: Option<Spanned<u16>>,
+    pub repeats: Option<Spanned<u16>>,
+    pub retries: Option<Spanned<u16>>,
     pub status: String,
-    pub on: Vec<(At<String>, RouteDecl)>,
-    /// Signals whose routes could not be read; that is reported.
+    pub on: Vec<(Spanned<String>, RouteDecl)>,
+    /// Signals whose routes could not be read; the problem is already reported.
     pub unreadable: Vec<String>,
-    /// Where `on` stands, or the phase's name when it has none.
+    /// The position of `on`, or of the phase's name if it has none.
     pub on_span: Span,
 }
 
 #[derive(Clone, Debug)]
 pub enum KindDecl {
     Role {
-        role: At<String>,
+        role: Spanned<String>,
         nearest_caller: bool,
     },
     Each {
-        role: At<String>,
+        role: Spanned<String>,
         items: ItemsDecl,
         tally: Vec<TallyDecl>,
-        quorum: Option<At<u16>>,
+        quorum: Option<Spanned<u16>>,
         diverse: bool,
     },
     Panel {
-        members: Vec<At<String>>,
-        advisors: Vec<At<String>>,
+        members: Vec<Spanned<String>>,
+        advisors: Vec<Spanned<String>>,
     },
     Flow {
-        list: At<String>,
+        list: Spanned<String>,
         at_once: u16,
         phases: Vec<PhaseDecl>,
         tally: Vec<TallyDecl>,
     },
     Do {
-        operation: At<String>,
+        operation: Spanned<String>,
     },
     Ask {
-        question: At<String>,
+        question: Spanned<String>,
         interactive: bool,
-        default: Option<At<String>>,
+        default: Option<Spanned<String>>,
         options: Vec<OptionDecl>,
     },
-    /// The kind could not be read; the problem is reported.
+    /// The kind could not be read; the problem is already reported.
     Unknown,
 }
 
 #[derive(Clone, Debug)]
 pub enum ItemsDecl {
-    Fixed(Vec<At<String>>),
-    Listed { list: At<String>, up_to: u16 },
+    Fixed(Vec<Spanned<String>>),
+    Listed { list: Spanned<String>, up_to: u16 },
 }
 
 #[derive(Clone, Debug)]
 pub struct TallyDecl {
-    pub signal: At<String>,
+    pub signal: Spanned<String>,
     pub test: TallyTestDecl,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
 pub enum TallyTestDecl {
-    Any(At<String>),
-    All(At<String>),
-    AtLeast { least: u16, of: u16, verdict: At<String> },
+    Any(Spanned<String>),
+    All(Spanned<String>),
+    AtLeast { least: u16, of: u16, verdict: Spanned<String> },
     Otherwise,
 }
 
 #[derive(Clone, Debug)]
 pub struct OptionDecl {
-    pub name: At<String>,
+    pub name: Spanned<String>,
     pub offered: Option<ConditionDecl>,
 }
 
@@ -131,9 +131,9 @@ pub struct ConditionDecl {
 
 #[derive(Clone, Debug)]
 pub struct ComparisonDecl {
-    pub fact: At<String>,
+    pub fact: Spanned<String>,
     /// `None` for a bare flag, with `negated` for `not FLAG`.
-    pub compared: Option<(Order, At<String>)>,
+    pub compared: Option<(Order, Spanned<String>)>,
     pub negated: bool,
 }
 
@@ -141,7 +141,7 @@ pub struct ComparisonDecl {
 pub struct RouteDecl {
     pub span: Span,
     pub action: ActionDecl,
-    pub spends: Vec<At<String>>,
+    pub spends: Vec<Spanned<String>>,
     pub effect: Option<Effect>,
     pub otherwise: Option<Box<RouteDecl>>,
 }
@@ -149,19 +149,19 @@ pub struct RouteDecl {
 #[derive(Clone, Debug)]
 pub enum ActionDecl {
     Next,
-    To(At<String>),
-    Remand(At<String>),
+    To(Spanned<String>),
+    Remand(Spanned<String>),
     RemandInjector,
-    Restore(At<String>),
+    Restore(Spanned<String>),
     Return,
-    Raise(At<String>),
+    Raise(Spanned<String>),
     Done,
     Fail,
     Stop(String),
     Hold,
     Ignore,
-    /// The same as the route of another signal.
-    As(At<String>),
+    /// The route of another signal.
+    As(Spanned<String>),
 }
 
 #[derive(Clone, Debug)]
@@ -169,7 +169,7 @@ pub struct GuaranteeDecl {
     pub span: Span,
     pub text: String,
     pub claim: ClaimDecl,
-    /// Claimed only for some lengths of a list: `when tasks > N`, `when gaps <= N`.
+    /// Stated only for some lengths of a list: `when tasks > N`, `when gaps <= N`.
     pub when: Option<LengthDecl>,
 }
 
@@ -211,9 +211,9 @@ pub type AtomsDecl = Vec<AtomDecl>;
 #[derive(Clone, Debug)]
 pub enum AtomDecl {
     /// `change of ARTIFACT`
-    Change(At<String>),
+    Change(Spanned<String>),
     /// A phase, a signal, an effect or an end.
-    Word(At<String>),
+    Word(Spanned<String>),
     /// A phase and a signal of it.
-    Pair(At<String>, At<String>),
+    Pair(Spanned<String>, Spanned<String>),
 }

@@ -1,7 +1,7 @@
-//! The workflow language: text to a program that is proven to end, or diagnostics that say why not.
+//! The workflow language: turns text into a program that is proven to end, or into diagnostics that say why not.
 //!
-//! Pure: nothing here reads a file or a clock. `yaml.rs` makes a tree, `decode.rs` a file, `compile/` a program;
-//! `rules/` holds one static rule a file, and `explore/` walks the whole transition system.
+//! Pure: nothing here reads a file or a clock. `yaml.rs` builds a tree, `decode.rs` a file, `compile/` a program;
+//! `rules/` has one file per static rule, and `explore/` explores the whole transition system.
 
 pub mod diagnostic;
 pub mod source;
@@ -24,13 +24,13 @@ pub mod roles;
 pub mod shipped;
 
 pub mod compile;
-mod producible;
 
 pub mod check;
 pub mod explore;
+mod routes;
 pub mod rules;
 
-pub use check::{Checked, check, check_bytes, shipped as check_shipped};
+pub use check::{CheckedWorkflow, check, check_bytes, shipped as check_shipped};
 pub mod walk;
 
 pub mod keys;

@@ -1,30 +1,33 @@
-//! The engine operations that a phase can `do`: what each ends with, changes and needs.
+//! The engine operations that a phase can `do`: their results, what they change and what they need.
 
-/// What a workflow has to know of an operation.
+use EngineOperation::*;
+use remand_kernel::EngineOperation;
+
+/// What a workflow needs to know about an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationSpec {
-    pub name: &'static str,
+    pub operation: EngineOperation,
     pub about: &'static str,
     /// The happy one first.
     pub results: &'static [&'static str],
-    /// It reports findings and test results, so it can find repetition and circles.
+    /// Whether it reports findings and test results, in which detectors can find repetition and circles.
     pub judges: bool,
-    /// Artifacts that it may change: the phase must write them.
+    /// Artifacts that it may change: the phase must declare them in `writes`.
     pub changes: &'static [&'static str],
-    /// Artifacts that it looks at: the phase must read them.
+    /// Artifacts that it needs: the phase must declare them in `reads`.
     pub needs: &'static [&'static str],
     /// Lists that its result brings.
     pub lists: &'static [&'static str],
-    /// Its result stands although it reads nothing.
+    /// Whether its result stays valid although it reads nothing.
     pub idempotent: bool,
-    /// It puts the design's approach on the list of those that failed.
+    /// Whether it adds the design's approach to the list of failed ones.
     pub records_approach: bool,
-    /// It gives up the tasks that did not get through.
+    /// Whether it gives up the tasks that did not finish.
     pub gives_up: bool,
 }
 
 const PLAIN: OperationSpec = OperationSpec {
-    name: "",
+    operation: Prepare,
     about: "",
     results: &[],
     judges: false,
@@ -36,127 +39,126 @@ const PLAIN: OperationSpec = OperationSpec {
     gives_up: false,
 };
 
-const fn op(name: &'static str, about: &'static str, results: &'static [&'static str]) -> OperationSpec {
-    OperationSpec { name, about, results, ..PLAIN }
+const fn op(
+    operation: EngineOperation,
+    about: &'static str,
+    results: &'static [&'static str],
+) -> OperationSpec {
+    OperationSpec { operation, about, results, ..PLAIN }
 }
 
-const fn judging(name: &'static str, about: &'static str) -> OperationSpec {
-    OperationSpec { judges: true, needs: &["code"], ..op(name, about, &["passed", "failed"]) }
+const fn judging(operation: EngineOperation, about: &'static str) -> OperationSpec {
+    OperationSpec { judges: true, needs: &["code"], ..op(operation, about, &["passed", "failed"]) }
 }
 
 const fn changing(
-    name: &'static str,
+    operation: EngineOperation,
     about: &'static str,
     results: &'static [&'static str],
     changes: &'static [&'static str],
 ) -> OperationSpec {
-    OperationSpec { changes, ..op(name, about, results) }
+    OperationSpec { changes, ..op(operation, about, results) }
 }
 
 const fn needing(
-    name: &'static str,
+    operation: EngineOperation,
     about: &'static str,
     results: &'static [&'static str],
     needs: &'static [&'static str],
 ) -> OperationSpec {
-    OperationSpec { needs, ..op(name, about, results) }
+    OperationSpec { needs, ..op(operation, about, results) }
 }
 
 /// All operations, in the order of the reference.
 pub const OPERATIONS: &[OperationSpec] = &[
     op(
-        "prepare",
-        "Looks at prerequisites, the checkout and the request, and makes the run's branch and work tree.",
+        Prepare,
+        "Checks prerequisites, the checkout and the request, and creates the run's branch and work tree.",
         &["ready", "concerns", "refused"],
     ),
     op(
-        "sanity",
-        "Looks for everything that must stop a run on an issue before it starts.",
+        Sanity,
+        "Checks for everything that must stop a run on an issue before it starts.",
         &["clean", "refused"],
     ),
     OperationSpec {
         idempotent: true,
         changes: &["baseline"],
-        ..op("baseline", "Tags the base and runs the checks on it.", &["recorded"])
+        ..op(Baseline, "Tags the base and runs the checks on it.", &["recorded"])
     },
-    judging("quick-checks", "Runs the checks that answer within seconds on a task's own tree."),
-    judging("checks", "Runs the whole cascade and rules on the evidence."),
-    judging("integrate", "Runs the whole cascade on the merged tree."),
-    needing("merge", "Merges a task's change into the run's tree.", &["merged", "conflict"], &["code"]),
+    judging(QuickChecks, "Runs the checks that take only seconds on a task's own tree."),
+    judging(Checks, "Runs all checks and applies the evidence gate."),
+    judging(Integrate, "Runs all checks on the merged tree."),
+    needing(Merge, "Merges a task's change into the run's tree.", &["merged", "conflict"], &["code"]),
     OperationSpec {
         gives_up: true,
         ..changing(
-            "take-back",
-            "Takes back the changes of tasks that did not get through, and of those that need them.",
+            TakeBack,
+            "Reverts the changes of tasks that did not finish, and of those that need them.",
             &["reverted"],
             &["code"],
         )
     },
-    op("bundle", "Writes the evidence bundle from the ledger.", &["done"]),
-    op("commit", "Commits the run's work on the run's branch.", &["committed", "hook-refused"]),
-    op("hand-over", "Leaves the work to the user, with the commands to take or discard it.", &["done"]),
+    op(Bundle, "Writes the evidence bundle from the ledger.", &["done"]),
+    op(Commit, "Commits the run's work on the run's branch.", &["committed", "hook-refused"]),
+    op(HandOver, "Leaves the work to the user, with the commands to accept or discard it.", &["done"]),
     op(
-        "log-defects",
-        "Writes the defect log of the run, with the figures of earlier ones, from the ledger.",
+        LogDefects,
+        "Writes the defect log of the run, with figures from earlier runs, from the ledger.",
         &["logged"],
     ),
     op(
-        "start-issue",
+        StartIssue,
         "Moves the issue to In Progress, in its file, the README and its parent.",
         &["started", "not-found"],
     ),
-    needing("file-sub-issues", "Files all tasks but the first as sub-issues, once.", &["filed"], &["tasks"]),
+    needing(FileSubIssues, "Files all tasks except the first as sub-issues, once.", &["filed"], &["tasks"]),
     needing(
-        "check-stubs",
+        CheckStubs,
         "Compiles the stubs and compares their signatures with the plan.",
         &["sound", "unsound"],
         &["code"],
     ),
     needing(
-        "verify-red",
-        "Runs the new tests and sees them fail for the expected reason.",
+        VerifyRed,
+        "Runs the new tests and verifies that they fail for the expected reason.",
         &["red", "wrong-failure", "structural-only", "already-green"],
         &["tests"],
     ),
-    needing(
-        "entry-check",
-        "Runs the whole suite before the code is written.",
-        &["ready", "unfit"],
-        &["tests"],
-    ),
+    needing(EntryCheck, "Runs all tests before the code is written.", &["ready", "unfit"], &["tests"]),
     changing(
-        "write-manifest",
-        "Writes down which task is built without tests, why, and who signed that off.",
+        WriteManifest,
+        "Records which task is built without tests, why, and who approved that.",
         &["written"],
         &["manifest"],
     ),
     changing(
-        "write-task-fix",
+        WriteTaskFix,
         "Writes the findings of a review, word for word, into a task file.",
         &["written"],
         &["task-fix"],
     ),
     changing(
-        "apply-cosmetic",
-        "Applies a reviewer's patch if the syntax trees stay the same.",
+        ApplyCosmetic,
+        "Applies a reviewer's patch if it does not change the syntax trees.",
         &["applied", "not-cosmetic"],
         &["code"],
     ),
-    op("close-issue", "Ticks criteria, files follow-ups and commits the tracker.", &["closed"]),
-    op("comment-issue", "Writes into the issue why the run ended.", &["done"]),
-    op("back-to-todo", "Moves the issue back to Todo.", &["done"]),
-    op("discard-work-tree", "Removes the run's work tree.", &["done"]),
+    op(CloseIssue, "Ticks criteria, files follow-ups and commits the changes to the tracker.", &["closed"]),
+    op(CommentIssue, "Writes into the issue why the run ended.", &["done"]),
+    op(BackToTodo, "Moves the issue back to Todo.", &["done"]),
+    op(DiscardWorkTree, "Removes the run's work tree.", &["done"]),
     changing(
-        "look-back",
-        "Takes up the findings of a revision that was approved in an earlier run on the ticket, with their design.",
+        LookBack,
+        "Restores the findings and the design of a revision that was approved in an earlier run on the ticket.",
         &["fresh", "revising"],
         &["design", "findings"],
     ),
     OperationSpec {
         records_approach: true,
         ..needing(
-            "record-approach",
-            "Puts the approach that failed on the ticket's list and counts the revision.",
+            RecordApproach,
+            "Adds the failed approach to the ticket's list and counts the revision.",
             &["recorded"],
             &["findings"],
         )
@@ -164,15 +166,15 @@ pub const OPERATIONS: &[OperationSpec] = &[
     OperationSpec {
         lists: &["gaps"],
         ..changing(
-            "open-board",
-            "Opens the gap board with the gaps that are given, if any.",
+            OpenBoard,
+            "Opens the gap board, with the given gaps, if any.",
             &["empty", "given"],
             &["gaps"],
         )
     },
     changing(
-        "record-decision",
-        "Writes a human's decisions down; they bind the next round.",
+        RecordDecision,
+        "Records a human's decisions; they bind the next round.",
         &["recorded", "undecided"],
         &["gaps", "decisions"],
     ),
@@ -180,53 +182,48 @@ pub const OPERATIONS: &[OperationSpec] = &[
         lists: &["batches"],
         changes: &["gaps"],
         ..needing(
-            "assign-gaps",
-            "Gives the round its gaps, blocking ones first, in independent batches.",
+            AssignGaps,
+            "Assigns gaps to the round, blocking ones first, in independent batches.",
             &["assigned", "review-owed", "all-blocked", "none-open"],
             &["gaps"],
         )
     },
     changing(
-        "block-external",
-        "Marks the gaps nobody can propose for as blocked from outside.",
+        BlockExternal,
+        "Marks gaps that nobody can make a proposal for as blocked by something external.",
         &["marked"],
         &["gaps"],
     ),
     changing(
-        "close-round",
-        "Moves the gaps on, puts accepted text into the specification and reckons the convergence of the round.",
+        CloseRound,
+        "Updates the gaps, adds accepted text to the specification and computes the convergence of the round.",
         &["complete", "converging", "stalled", "warning", "diverging", "conflict", "waiting", "empty"],
         &["gaps", "spec"],
     ),
     OperationSpec {
         changes: &["gaps"],
-        ..needing(
-            "add-gaps",
-            "Puts the gaps that the last look found on the board.",
-            &["added"],
-            &["last-look"],
-        )
+        ..needing(AddGaps, "Adds the gaps found by the last review to the board.", &["added"], &["last-look"])
     },
     changing(
-        "narrow-gaps",
+        NarrowGaps,
         "Defers gaps of medium and low severity that block nothing.",
         &["narrowed"],
         &["gaps"],
     ),
-    changing("accept-complexity", "Sets the count of stalled rounds back.", &["accepted"], &["gaps"]),
-    changing("keep-best", "Goes on from the best round so far.", &["kept"], &["gaps", "spec", "decisions"]),
+    changing(AcceptComplexity, "Resets the count of stalled rounds.", &["accepted"], &["gaps"]),
+    changing(KeepBest, "Continues from the best round so far.", &["kept"], &["gaps", "spec", "decisions"]),
     OperationSpec {
         changes: &["gaps"],
         ..needing(
-            "write-spec",
+            WriteSpec,
             "Closes the gaps, commits the final specification and writes its summary.",
             &["committed"],
             &["spec", "gaps"],
         )
     },
     needing(
-        "write-draft",
-        "Commits the specification as a draft and says what is open.",
+        WriteDraft,
+        "Commits the specification as a draft and lists what is open.",
         &["committed"],
         &["spec", "gaps"],
     ),
@@ -234,5 +231,21 @@ pub const OPERATIONS: &[OperationSpec] = &[
 
 /// The operation of this name.
 pub fn operation(name: &str) -> Option<&'static OperationSpec> {
-    OPERATIONS.iter().find(|spec| spec.name == name)
+    name.parse().ok().and_then(spec)
+}
+
+/// What a workflow needs to know about this operation; a test checks that every operation has an entry.
+pub fn spec(operation: EngineOperation) -> Option<&'static OperationSpec> {
+    OPERATIONS.iter().find(|spec| spec.operation == operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_of_the_engine_has_one_entry() {
+        let listed: Vec<EngineOperation> = OPERATIONS.iter().map(|spec| spec.operation).collect();
+        assert_eq!(listed, EngineOperation::ALL);
+    }
 }

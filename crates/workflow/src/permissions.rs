@@ -1,10 +1,10 @@
-//! Where a role may write, and whether that agrees with what its contract says it changes.
+//! Where a role may write, and whether that agrees with what its contract changes.
 
 use crate::diagnostic::{Code, Diagnostic, suggest};
-use crate::source::{At, Span};
+use crate::source::{Span, Spanned};
 use std::collections::BTreeSet;
 
-/// A place that a role may write to.
+/// Something that a role may write to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Writable {
     Report,
@@ -42,12 +42,14 @@ impl Writable {
 
     pub fn about(self) -> &'static str {
         match self {
-            Writable::Report => "The dispatch's own report. Always allowed; alone it makes a role read-only.",
+            Writable::Report => {
+                "The dispatch's report. Always allowed; a role that may write nothing else is read-only."
+            }
             Writable::TaskFiles => {
                 "The files that the task names; in a phase without a task, every file of the work tree."
             }
             Writable::TaskCode => {
-                "The same without tests: neither test files that the task does not name, nor lines inside test modules."
+                "Like `task-files`, but without tests: no test files that the task does not name, and no lines inside test modules."
             }
             Writable::Tree => "Every file of the work tree.",
             Writable::Tests => "Test files, and in Rust lines inside `#[cfg(test)]` modules.",
@@ -56,21 +58,21 @@ impl Writable {
         }
     }
 
-    pub fn named(name: &str) -> Option<Writable> {
+    pub fn by_name(name: &str) -> Option<Writable> {
         Writable::ALL.iter().copied().find(|writable| writable.name() == name)
     }
 }
 
-/// Reads the places of a `may-write` list; the report is always among them.
-pub(crate) fn read(written: &[At<String>], problems: &mut Vec<Diagnostic>) -> BTreeSet<Writable> {
+/// Reads a `may-write` list; the report is always included.
+pub(crate) fn read(written: &[Spanned<String>], problems: &mut Vec<Diagnostic>) -> BTreeSet<Writable> {
     let mut places = BTreeSet::from([Writable::Report]);
     for place in written {
-        match Writable::named(&place.it) {
+        match Writable::by_name(&place.it) {
             Some(known) => {
                 places.insert(known);
             }
             None => {
-                let message = format!("`{}` is not a place that a role may write to", place.it);
+                let message = format!("`{}` is not something that a role may write to", place.it);
                 let known = Writable::ALL.iter().map(|writable| writable.name());
                 let remedy = suggest(&place.it, known);
                 problems.push(Diagnostic::error(Code::RoleValue, place.span, message, remedy));
@@ -80,10 +82,10 @@ pub(crate) fn read(written: &[At<String>], problems: &mut Vec<Diagnostic>) -> BT
     places
 }
 
-/// Reports where the permissions and the changes of a contract say different things.
-pub(crate) fn agree(
+/// Reports contradictions between the permissions and the changes of a contract.
+pub(crate) fn check_changes(
     title: &str,
-    changes: &[At<String>],
+    changes: &[Spanned<String>],
     places: &BTreeSet<Writable>,
     at: Span,
     problems: &mut Vec<Diagnostic>,
@@ -95,7 +97,7 @@ pub(crate) fn agree(
         problems.push(Diagnostic::error(Code::RolePermission, span, message, remedy));
     };
     for change in changes {
-        let message = format!("`{title}` changes `{}`, but may not write there", change.it);
+        let message = format!("`{title}` changes `{}`, but has no permission to write it", change.it);
         if change.it == "code" && !code {
             let remedy =
                 "add `may-write: [task-files]` for the files of its task, or `may-write: [tree]` for all";
@@ -109,12 +111,12 @@ pub(crate) fn agree(
         report(
             at,
             message,
-            "add `changes: [code]`, or state a `may-write` without it; `[report]` makes a role read-only",
+            "add `changes: [code]`, or narrow `may-write`; `[report]` makes a role read-only",
         );
     }
     if tests && !changes.iter().any(|change| change.it == "tests") {
         let message =
             format!("`{title}` may write tests, but its contract does not say that it changes them");
-        report(at, message, "add `tests` to `changes`, or state a `may-write` without it");
+        report(at, message, "add `tests` to `changes`, or remove it from `may-write`");
     }
 }

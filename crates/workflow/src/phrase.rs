@@ -5,24 +5,24 @@ use crate::file::{
     ActionDecl, AtomDecl, AtomsDecl, BudgetDecl, ClaimDecl, ComparisonDecl, ConditionDecl, DefaultDecl,
     GuaranteeDecl, LengthDecl, OptionDecl, RouteDecl, TallyDecl, TallyTestDecl,
 };
-use crate::source::{At, Span};
+use crate::source::{Span, Spanned};
 use remand_kernel::program::{Effect, Order};
 
-/// The words that begin a route, as the reference lists them.
+/// The forms of a route, as the reference lists them.
 pub const ROUTE_FORMS: &[(&str, &str)] = &[
-    ("next", "on to the next phase of the flow"),
-    ("to PHASE", "on to a later phase, or to an aside"),
+    ("next", "forward to the next phase of the flow"),
+    ("to PHASE", "forward to a later phase, or to an aside"),
     ("remand PHASE spending BUDGET", "back to this or an earlier phase, with the findings"),
     ("remand injector spending BUDGET", "back to the earliest phase that a finding names as its origin"),
-    ("restore PHASE spending BUDGET", "back to the start of the round, with everything as it was then"),
-    ("return", "from an aside: on, after the phase that led to it"),
+    ("restore PHASE spending BUDGET", "back to the start of the round, with all artifacts restored"),
+    ("return", "from an aside: continue after the phase that led to it"),
     ("raise SIGNAL", "out of a sub-flow"),
-    ("done", "the run is over and its work is done"),
-    ("fail", "the run is over; its failure operations follow"),
-    ("stop [WHY]", "the run is over by decision"),
-    ("hold", "wait until a human says go on, then ask again"),
-    ("ignore", "a detector's signal does not count here"),
-    ("as SIGNAL", "the same as the route of that signal"),
+    ("done", "the run ends successfully"),
+    ("fail", "the run fails; its failure operations follow"),
+    ("stop [WHY]", "the run ends by decision"),
+    ("hold", "wait until a human continues the run, then ask again"),
+    ("ignore", "ignore a detector's signal here"),
+    ("as SIGNAL", "follow the route of that signal"),
 ];
 
 const ROUTE_WORDS: &[&str] =
@@ -30,7 +30,7 @@ const ROUTE_WORDS: &[&str] =
 
 type Parsed<T> = Result<T, Diagnostic>;
 
-/// Words and commas of a phrase, with their places.
+/// The words and commas of a phrase, with their positions.
 struct Words<'s> {
     tokens: Vec<(&'s str, Span)>,
     at: usize,
@@ -85,9 +85,9 @@ impl<'s> Words<'s> {
         self.tokens.get(self.at).map_or(self.end, |(_, span)| *span)
     }
 
-    fn name(&mut self, what: &str) -> Parsed<At<String>> {
+    fn name(&mut self, what: &str) -> Parsed<Spanned<String>> {
         match self.next() {
-            Some((word, span)) if word != "," => Ok(At::new(word.to_string(), span)),
+            Some((word, span)) if word != "," => Ok(Spanned::new(word.to_string(), span)),
             Some((_, span)) => Err(missing(span, what)),
             None => Err(missing(self.end, what)),
         }
@@ -97,12 +97,12 @@ impl<'s> Words<'s> {
         let span = self.here();
         let word = self.next().map_or("", |(word, _)| word);
         word.parse().map_err(|_| {
-            let message = format!("a number is expected here, {what}");
+            let message = format!("a number is missing here: {what}");
             Diagnostic::error(Code::Phrase, span, message, "write a whole number from 0 to 65535")
         })
     }
 
-    fn names(&mut self, what: &str) -> Parsed<Vec<At<String>>> {
+    fn names(&mut self, what: &str) -> Parsed<Vec<Spanned<String>>> {
         let mut names = vec![self.name(what)?];
         while self.peek() == Some(",") && !matches!(self.second(), None | Some("else" | "then" | "when")) {
             self.at += 1;
@@ -115,7 +115,7 @@ impl<'s> Words<'s> {
         match self.tokens.get(self.at) {
             None => Ok(()),
             Some((word, span)) => {
-                let message = format!("`{word}` is not understood here");
+                let message = format!("`{word}` is not expected here");
                 Err(Diagnostic::error(Code::Phrase, *span, message, remedy))
             }
         }
@@ -130,7 +130,7 @@ fn missing(span: Span, what: &str) -> Diagnostic {
 pub fn route(text: &str, span: Span) -> Parsed<RouteDecl> {
     let mut words = Words::new(text, span);
     let route = read_route(&mut words, span)?;
-    words.finish("a route reads `ACTION [spending BUDGET, …] [with EFFECT] [, else ROUTE]`")?;
+    words.finish("a route has the form `ACTION [spending BUDGET, …] [with EFFECT] [, else ROUTE]`")?;
     Ok(route)
 }
 
@@ -161,7 +161,7 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
         "as" => {
             let mut signal = words.name("a signal")?;
             if let Some(second) = words.peek().filter(|word| *word != ",") {
-                signal = At::new(format!("{} {second}", signal.it), signal.span);
+                signal = Spanned::new(format!("{} {second}", signal.it), signal.span);
                 words.at += 1;
             }
             ActionDecl::As(signal)
@@ -169,9 +169,9 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
         other => {
             let remedy = match nearest(other, ROUTE_WORDS.iter().copied()) {
                 Some(near) => format!("write `{near}`"),
-                None => format!("begin with one of: {}", ROUTE_WORDS.join(", ")),
+                None => format!("start with one of: {}", ROUTE_WORDS.join(", ")),
             };
-            let message = format!("`{other}` does not begin a route");
+            let message = format!("a route cannot start with `{other}`");
             return Err(Diagnostic::error(Code::Phrase, verb_span, message, remedy));
         }
     };
@@ -196,24 +196,25 @@ fn read_effect(words: &mut Words<'_>) -> Parsed<Effect> {
         other => Err(Diagnostic::error(
             Code::Phrase,
             span,
-            format!("`{other}` is no effect"),
+            format!("`{other}` is not an effect"),
             "write `with dissent`, `with degradation` or `with blockers`",
         )),
     }
 }
 
 /// A default: a route and the phases that have their own.
-pub fn default(signal: At<String>, text: &str, span: Span) -> Parsed<DefaultDecl> {
+pub fn default(signal: Spanned<String>, text: &str, span: Span) -> Parsed<DefaultDecl> {
     let mut words = Words::new(text, span);
     let route = read_route(&mut words, span)?;
     let except = if words.eat("except") { words.names("the name of a phase")? } else { Vec::new() };
-    words.finish("a default reads `ROUTE [except PHASE, …]`")?;
+    words.finish("a default has the form `ROUTE [except PHASE, …]`")?;
     Ok(DefaultDecl { signal, route, except })
 }
 
 /// A budget: `N [or LIST / N] [rounds] per SCOPE [, then ROUTE]`.
-pub fn budget(name: At<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
-    const FORM: &str = "a budget reads `3 per run, then fail`, `2 per subject` or `9 per PHASE, then ROUTE`";
+pub fn budget(name: Spanned<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
+    const FORM: &str =
+        "write a budget as `3 per run, then fail`, `2 per subject` or `9 per PHASE, then ROUTE`";
     let mut words = Words::new(text, span);
     let size = words.number("how often the budget can be spent")?;
     let share = if words.eat("or") {
@@ -241,8 +242,8 @@ pub fn budget(name: At<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
 }
 
 /// A row of a tally: `any V`, `all V`, `N of M V`, `otherwise`.
-pub fn tally(signal: At<String>, text: &str, span: Span) -> Parsed<TallyDecl> {
-    const FORM: &str = "a row reads `any VERDICT`, `all VERDICT`, `2 of 3 VERDICT` or `otherwise`";
+pub fn tally(signal: Spanned<String>, text: &str, span: Span) -> Parsed<TallyDecl> {
+    const FORM: &str = "write a row as `any VERDICT`, `all VERDICT`, `2 of 3 VERDICT` or `otherwise`";
     let mut words = Words::new(text, span);
     let test = match words.peek() {
         Some("otherwise") => {
@@ -258,7 +259,7 @@ pub fn tally(signal: At<String>, text: &str, span: Span) -> Parsed<TallyDecl> {
             TallyTestDecl::All(words.name("a verdict")?)
         }
         Some(_) | None => {
-            let least = words.number("how many must say it")?;
+            let least = words.number("how many members must give the verdict")?;
             if !words.eat("of") {
                 return Err(Diagnostic::error(Code::Phrase, words.here(), "`of` is missing here", FORM));
             }
@@ -275,7 +276,7 @@ pub fn option(text: &str, span: Span) -> Parsed<OptionDecl> {
     let mut words = Words::new(text, span);
     let name = words.name("the name of an option")?;
     let offered = if words.eat("if") { Some(read_condition(&mut words)?) } else { None };
-    words.finish("an option reads `NAME` or `NAME if CONDITION`")?;
+    words.finish("write an option as `NAME` or `NAME if CONDITION`")?;
     Ok(OptionDecl { name, offered })
 }
 
@@ -284,7 +285,7 @@ pub fn condition(text: &str, span: Span) -> Parsed<ConditionDecl> {
     let mut words = Words::new(text, span);
     let condition = read_condition(&mut words)?;
     words.finish(
-        "a condition reads `tasks > 1`, `confidence >= medium`, `FLAG`, `not FLAG`, joined by `and`",
+        "write conditions such as `tasks > 1`, `confidence >= medium`, `FLAG` or `not FLAG`, joined by `and`",
     )?;
     Ok(condition)
 }
@@ -405,10 +406,10 @@ fn read_atom(words: &mut Words<'_>) -> Parsed<AtomDecl> {
 }
 
 fn read_count(words: &mut Words<'_>, form: &str) -> Parsed<(u32, u32)> {
-    let fixed = u32::from(words.number("of dispatches")?);
+    let fixed = u32::from(words.number("the number of dispatches")?);
     let mut per_task = 0;
     if words.eat("+") {
-        per_task = u32::from(words.number("of dispatches per task")?);
+        per_task = u32::from(words.number("the number of dispatches per task")?);
         if !(words.eat("per") && words.eat("task")) {
             return Err(Diagnostic::error(Code::Phrase, words.here(), "`per task` is missing here", form));
         }
@@ -429,9 +430,9 @@ fn read_length(words: &mut Words<'_>, form: &str) -> Parsed<LengthDecl> {
         let list = words.name("the name of a list")?.it;
         if let Some(order) = order(words.peek()) {
             words.at += 1;
-            return Ok(LengthDecl { list, order, number: words.number("of items")? });
+            return Ok(LengthDecl { list, order, number: words.number("the number of items")? });
         }
     }
-    let message = "only `when LIST > N` or `when LIST <= N` can stand here";
+    let message = "only `when LIST > N` or `when LIST <= N` is allowed here";
     Err(Diagnostic::error(Code::Phrase, words.here(), message, form))
 }

@@ -1,11 +1,11 @@
-//! The prompt of a role file: the part that all modes share, and a section for each mode.
+//! The prompt of a role file: the part that all modes share, and one section per mode.
 
-use crate::source::{At, Span};
+use crate::source::{Span, Spanned};
 
-/// What a section for one mode begins with.
+/// The start of a section for one mode.
 const MODE: &str = "## Mode:";
 
-/// The body of a role file, taken apart.
+/// The parsed body of a role file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prompt {
     common: String,
@@ -14,12 +14,12 @@ pub(crate) struct Prompt {
 
 #[derive(Clone, Debug)]
 struct Section {
-    mode: At<String>,
+    mode: Spanned<String>,
     text: String,
 }
 
 impl Prompt {
-    /// Reads a body that begins at this offset of its source.
+    /// Parses a body that starts at this offset of its source.
     pub(crate) fn read(body: &str, offset: usize) -> Prompt {
         let mut prompt = Prompt::default();
         let mut in_mode = false;
@@ -34,7 +34,7 @@ impl Prompt {
                 in_mode = mode.is_some();
                 if let Some(mode) = mode {
                     let span = Span::new(at, at + line.trim_end().len());
-                    prompt.sections.push(Section { mode: At::new(mode, span), text: String::new() });
+                    prompt.sections.push(Section { mode: Spanned::new(mode, span), text: String::new() });
                 }
             }
             match prompt.sections.last_mut() {
@@ -46,22 +46,22 @@ impl Prompt {
         prompt
     }
 
-    /// The modes that have a section, in the order of the file.
-    pub(crate) fn modes(&self) -> impl Iterator<Item = &At<String>> {
+    /// The modes that have a section, in file order.
+    pub(crate) fn modes(&self) -> impl Iterator<Item = &Spanned<String>> {
         self.sections.iter().map(|section| &section.mode)
     }
 
-    /// The prompt of the plain role: no mode's section is in it.
+    /// The prompt of the plain role, without the sections of modes.
     pub(crate) fn plain(&self) -> String {
         format!("{}\n", self.common.trim())
     }
 
-    /// The section of a mode, heading and all.
+    /// The section of a mode, including its heading.
     pub(crate) fn mode_section(&self, mode: &str) -> Option<&str> {
         self.sections.iter().find(|section| section.mode.it == mode).map(|section| section.text.trim())
     }
 
-    /// The prompt of a mode: what is common, then the mode's own section if it has one.
+    /// The prompt of a mode: the common part, then the mode's section if it has one.
     pub(crate) fn for_mode(&self, mode: &str) -> String {
         match self.sections.iter().find(|section| section.mode.it == mode) {
             Some(section) => format!("{}\n\n{}\n", self.common.trim(), section.text.trim()),
@@ -70,7 +70,7 @@ impl Prompt {
     }
 }
 
-/// The section below a heading of the second level, without the heading; `None` when there is none.
+/// The section below a second-level heading, without the heading; `None` if there is no such heading.
 pub(crate) fn section(text: &str, heading: &str) -> Option<String> {
     let mut found: Option<String> = None;
     let mut fenced = false;

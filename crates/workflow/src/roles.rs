@@ -1,24 +1,24 @@
-//! Roles: the contracts and prompts of role files, shipped and the user's own.
+//! Roles: the contracts and prompts of role files, both shipped and the user's own.
 //!
-//! `roles/adopt.rs` puts the role file of another tool in the place of a prompt, `roles/written.rs` writes role files.
+//! `roles/adopt.rs` uses the role file of another tool as a prompt, `roles/written.rs` writes role files.
 
 mod adopt;
 mod written;
 
 use crate::diagnostic::{Code, Diagnostic, suggest, tidy};
-use crate::fields::{Fields, head};
+use crate::fields::{MappingReader, head};
 use crate::front::front_matter;
 use crate::permissions::{self, Writable};
 use crate::prompt::{self, Prompt};
-use crate::source::{At, Source, Span};
+use crate::source::{SourceText, Span, Spanned};
 use crate::yaml;
 use adopt::Adopted;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The schemas of results by name, each with what it holds; the runtime has the types.
+/// The result schemas by name, with their contents; the runtime has the types.
 pub const RESULTS: &[(&str, &str)] = &[
-    ("completion-contract", "The header alone: verdict, summary, findings, and where the output is."),
-    ("research-output", "What was seen of the repository from one side, with places."),
+    ("completion-contract", "Only the header: verdict, summary, findings, and where the output is."),
+    ("research-output", "What was found in the repository from one point of view, with locations."),
     (
         "spec-output",
         "Requirements and acceptance criteria with ids, assumptions, and concerns about the request.",
@@ -30,49 +30,49 @@ pub const RESULTS: &[(&str, &str)] = &[
     ),
     (
         "split-output",
-        "A plan as one task, or as several that stand alone, with the numbers that decide about a split.",
+        "A plan as one task or as several independent ones, with the numbers that decide about a split.",
     ),
     (
         "implementation-report",
-        "The hypothesis, what was changed and why, answers to findings, what stays open.",
+        "The hypothesis, what was changed and why, answers to findings, what remains open.",
     ),
-    ("verification-report", "A judgement for each acceptance criterion, with a place or an evidence row."),
+    ("verification-report", "A judgement of each acceptance criterion, with a location or an evidence row."),
     (
         "review-findings",
-        "An adversarial review from one side: findings with place and evidence, and what was looked at.",
+        "An adversarial review from one point of view: findings with location and evidence, and what was checked.",
     ),
     (
         "knowledge-output",
         "Decisions, lessons with the files they concern, and proposals for instruction files.",
     ),
-    ("verdict", "Any other review: a summary, findings, criteria judged, and what was looked at."),
-    ("diagnosis", "A cause, the evidence for it, and notes for who goes on."),
+    ("verdict", "Any other review: a summary, findings, judged criteria, and what was checked."),
+    ("diagnosis", "A cause, the evidence for it, and notes for the next agent."),
     ("findings-report", "Why a design does not work: attempts, category, root cause, proposed change."),
-    ("document", "A Markdown document, with the approach where one is stated, and revision notes."),
+    ("document", "A Markdown document, with the approach if it states one, and revision notes."),
     (
         "gap-inventory",
-        "The gaps of a specification with category, severity and sections, and what was looked at.",
+        "The gaps of a specification with category, severity and sections, and what was checked.",
     ),
-    ("gap-proposals", "Proposals gap by gap with the text for a section, answers to issues, new gaps."),
-    ("gap-review", "A judgement for each proposal, issues with severity, checks performed, new gaps."),
+    ("gap-proposals", "A proposal for each gap with the text for a section, answers to issues, new gaps."),
+    ("gap-review", "A judgement of each proposal, issues with severity, checks performed, new gaps."),
 ];
 
-/// What a role returns when its file does not say.
+/// The default result of a role.
 const DEFAULT_RESULT: &str = "completion-contract";
-/// The result that a role judges criteria of its own in.
+/// The result that has room for a role's own criteria.
 const JUDGING_RESULT: &str = "verdict";
-/// Minutes that a dispatch may take when its role does not say.
+/// The default time limit of a dispatch, in minutes.
 const DEFAULT_TIME: u16 = 30;
-/// No dispatch takes longer than a day.
+/// The maximum time limit of a dispatch, in minutes: one day.
 const LONGEST: u16 = 24 * 60;
 
-/// What a role returns and may change, in one mode.
+/// What a role returns and may change in one mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleSpec {
     /// `check`, or `check/code` for a mode.
     pub title: String,
     pub about: String,
-    /// The happy verdict first, then from mild to grave.
+    /// The happy verdict first, then from mild to severe.
     pub says: Vec<String>,
     /// The verdict that counts as the happy one when all its findings are minor.
     pub mild: Option<String>,
@@ -81,29 +81,29 @@ pub struct RoleSpec {
     pub changes: Vec<String>,
     pub states_approach: bool,
     pub guarded: bool,
-    /// Its result is a delta of the design that it reads.
+    /// Whether its result is a delta of the design it reads.
     pub delta: bool,
     pub lists: Vec<String>,
-    /// What it must judge under `criteria`, by id, in every result.
+    /// The ids of what every result must judge under `criteria`.
     pub judges: Vec<String>,
     /// The schema of its result, one of [`RESULTS`].
     pub result: String,
     /// Minutes that one dispatch may take.
     pub time: u16,
-    /// Where it may write; the report is always among them.
+    /// Where it may write; the report is always included.
     pub may_write: BTreeSet<Writable>,
     pub shell: bool,
-    /// It sees the work tree; otherwise documents only.
+    /// Whether it sees the work tree; otherwise it sees only documents.
     pub tree: bool,
     pub network: bool,
-    /// It goes on with its session when its work comes back.
+    /// Whether it continues its session when its work is sent back.
     pub remembers: bool,
-    /// The model for it, as its agent names it; the configuration comes before.
+    /// Its model, as its agent names it; the configuration takes precedence.
     pub model: Option<String>,
 }
 
 impl RoleSpec {
-    /// Tells whether the report is the only place that it may write to (CORE-16).
+    /// Whether it may write nothing but its report.
     pub fn is_read_only(&self) -> bool {
         self.may_write.iter().all(|place| *place == Writable::Report)
     }
@@ -114,7 +114,7 @@ impl RoleSpec {
 pub struct Roles {
     by_title: BTreeMap<String, RoleSpec>,
     by_name: BTreeMap<String, RoleFile>,
-    /// By title: what the file of another tool gives.
+    /// What the file of another tool provides, by title.
     adopted: BTreeMap<String, Adopted>,
 }
 
@@ -129,8 +129,8 @@ impl Roles {
     pub fn shipped() -> Roles {
         let mut roles = Roles::default();
         for (name, text) in crate::shipped::ROLES {
-            // A test holds the shipped files to be free of problems.
-            let _ = roles.add(name, &Source::new(format!("roles/{name}.md"), *text));
+            // A test checks that the shipped files have no problems.
+            let _ = roles.add(name, &SourceText::new(format!("roles/{name}.md"), *text));
         }
         roles
     }
@@ -147,7 +147,7 @@ impl Roles {
         self.by_title.values()
     }
 
-    /// What an agent in this role is told: the common part of the file, and the section of its mode.
+    /// The prompt for an agent in this role: the common part of the file, and the section of its mode.
     pub fn prompt(&self, title: &str) -> Option<String> {
         self.get(title)?;
         if let Some(adopted) = self.adopted.get(title) {
@@ -159,25 +159,25 @@ impl Roles {
         }
     }
 
-    /// The full text of the file that a role comes from: what a run pins (CORE-18).
+    /// The full text of the file that a role comes from; a run pins it.
     pub fn text(&self, title: &str) -> Option<&str> {
         self.get(title)?;
         let adopted = self.adopted.get(title).map(|adopted| adopted.text.as_str());
         adopted.or_else(|| Some(&self.by_name.get(title.split('/').next()?)?.text))
     }
 
-    /// A section of what an agent in this role is told, without its heading.
+    /// A section of the role's prompt, without its heading.
     pub fn section(&self, title: &str, heading: &str) -> Option<String> {
         prompt::section(&self.prompt(title)?, heading)
     }
 
-    /// Name and full text of every role file of our own format, by name.
+    /// Name and full text of every role file in our own format, by name.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.by_name.iter().map(|(name, file)| (name.as_str(), file.text.as_str()))
     }
 
-    /// Adds a role file, in place of one of the same name and all of its modes.
-    pub fn add(&mut self, name: &str, source: &Source) -> Result<(), Vec<Diagnostic>> {
+    /// Adds a role file; it replaces a role of the same name with all its modes.
+    pub fn add(&mut self, name: &str, source: &SourceText) -> Result<(), Vec<Diagnostic>> {
         let mut problems = Vec::new();
         let read = read(name, source, &mut problems);
         let Some((specs, prompt)) = read.filter(|_| problems.is_empty()) else {
@@ -194,9 +194,9 @@ impl Roles {
     }
 }
 
-fn read(name: &str, source: &Source, problems: &mut Vec<Diagnostic>) -> Option<(Vec<RoleSpec>, Prompt)> {
+fn read(name: &str, source: &SourceText, problems: &mut Vec<Diagnostic>) -> Option<(Vec<RoleSpec>, Prompt)> {
     let Some((front, body)) = front_matter(source) else {
-        let remedy = "begin the file with `---`, the contract, and `---`";
+        let remedy = "start the file with `---`, the contract, and `---`";
         problems.push(Diagnostic::error(
             Code::MissingKey,
             Span::default(),
@@ -206,12 +206,12 @@ fn read(name: &str, source: &Source, problems: &mut Vec<Diagnostic>) -> Option<(
         return None;
     };
     let root = yaml::parse(&front, problems)?;
-    let mut fields = Fields::open(&root, format!("role `{name}`"), problems);
+    let mut fields = MappingReader::open(&root, format!("role `{name}`"), problems);
     let modes = fields.entries("modes").unwrap_or(&[]);
     let plain = read_contract(name.to_string(), fields, None);
     let mut specs: Vec<RoleSpec> = plain.iter().cloned().collect();
     for (key, node) in modes {
-        let fields = Fields::open(node, format!("mode `{}`", key.name), problems);
+        let fields = MappingReader::open(node, format!("mode `{}`", key.name), problems);
         specs.extend(read_contract(format!("{name}/{}", key.name), fields, plain.as_ref()));
     }
     let prompt = Prompt::read(&source.text[body..], body);
@@ -220,13 +220,16 @@ fn read(name: &str, source: &Source, problems: &mut Vec<Diagnostic>) -> Option<(
     Some((specs, prompt))
 }
 
-/// Reads one contract; a mode takes from the plain role what it does not say itself about result, time and
-/// permissions.
-fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleSpec>) -> Option<RoleSpec> {
+/// Reads one contract; a mode inherits result, time and permissions from the plain role unless it sets them.
+fn read_contract(
+    title: String,
+    mut fields: MappingReader<'_, '_>,
+    plain: Option<&RoleSpec>,
+) -> Option<RoleSpec> {
     let about = fields.required_text("about", "One sentence on what the role does.");
     let says = fields.texts("says");
     if says.is_empty() {
-        let message = format!("`{title}` says nothing");
+        let message = format!("`{title}` has no verdicts");
         let problem = Diagnostic::error(
             Code::MissingKey,
             head(fields.span()),
@@ -239,7 +242,7 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
     if let Some(mild) = &mild
         && !says.iter().any(|verdict| verdict.it == mild.it)
     {
-        let message = format!("`{}` is not among what the role says", mild.it);
+        let message = format!("`{}` is not a verdict of the role", mild.it);
         fields.report(Diagnostic::error(Code::UnknownSignal, mild.span, message, "name one of its verdicts"));
     }
     let changes = fields.texts("changes");
@@ -251,8 +254,8 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
         let _ = fields.texts("may-write");
         plain.map_or_else(|| BTreeSet::from([Writable::Report]), |plain| plain.may_write.clone())
     };
-    permissions::agree(&title, &changes, &may_write, at, fields.problems());
-    let names = |texts: Vec<At<String>>| texts.into_iter().map(|text| text.it).collect();
+    permissions::check_changes(&title, &changes, &may_write, at, fields.problems());
+    let names = |texts: Vec<Spanned<String>>| texts.into_iter().map(|text| text.it).collect();
     let result = result(&mut fields, plain);
     let judges = judges(&mut fields, &result);
     let spec = RoleSpec {
@@ -281,7 +284,7 @@ fn read_contract(title: String, mut fields: Fields<'_, '_>, plain: Option<&RoleS
     Some(spec)
 }
 
-fn result(fields: &mut Fields<'_, '_>, plain: Option<&RoleSpec>) -> String {
+fn result(fields: &mut MappingReader<'_, '_>, plain: Option<&RoleSpec>) -> String {
     let Some(written) = fields.text("result") else {
         return plain.map_or_else(|| DEFAULT_RESULT.to_string(), |plain| plain.result.clone());
     };
@@ -293,37 +296,37 @@ fn result(fields: &mut Fields<'_, '_>, plain: Option<&RoleSpec>) -> String {
     written.it
 }
 
-/// The criteria that every result judges; only a verdict has room for them.
-fn judges(fields: &mut Fields<'_, '_>, result: &str) -> Vec<At<String>> {
+/// The criteria that every result judges; only the `verdict` result has room for them.
+fn judges(fields: &mut MappingReader<'_, '_>, result: &str) -> Vec<Spanned<String>> {
     let judges = fields.texts("judges");
     if let Some(first) = judges.first().filter(|_| result != JUDGING_RESULT) {
-        let message = format!("a `{result}` holds no judgement of `{}`", first.it);
-        let remedy = format!("write `result: {JUDGING_RESULT}`, or leave `judges` out");
+        let message = format!("a `{result}` result has no room for a judgement of `{}`", first.it);
+        let remedy = format!("write `result: {JUDGING_RESULT}`, or remove `judges`");
         fields.report(Diagnostic::error(Code::RoleValue, first.span, message, remedy));
     }
     judges
 }
 
-fn time(fields: &mut Fields<'_, '_>, plain: Option<&RoleSpec>) -> u16 {
-    let usual = plain.map_or(DEFAULT_TIME, |plain| plain.time);
+fn time(fields: &mut MappingReader<'_, '_>, plain: Option<&RoleSpec>) -> u16 {
+    let default = plain.map_or(DEFAULT_TIME, |plain| plain.time);
     let Some(minutes) = fields.number("time") else {
-        return usual;
+        return default;
     };
     if !(1..=LONGEST).contains(&minutes.it) {
-        let message = format!("`time: {}` is not a time that a dispatch can take", minutes.it);
-        let remedy = format!("write minutes, from 1 to {LONGEST}");
+        let message = format!("`time: {}` is not a valid time limit", minutes.it);
+        let remedy = format!("write a number of minutes from 1 to {LONGEST}");
         fields.report(Diagnostic::error(Code::RoleValue, minutes.span, message, remedy));
     }
     minutes.it
 }
 
-fn flag_or(fields: &mut Fields<'_, '_>, key: &'static str, usual: bool) -> bool {
-    let said = fields.has(key);
+fn flag_or(fields: &mut MappingReader<'_, '_>, key: &'static str, default: bool) -> bool {
+    let is_set = fields.has(key);
     let flag = fields.flag(key);
-    if said { flag } else { usual }
+    if is_set { flag } else { default }
 }
 
-/// Every section for a mode belongs to a mode of the contract, and each mode has one at most.
+/// Checks that every mode section belongs to a mode of the contract, and that no mode has two.
 fn check_sections(prompt: &Prompt, known: &[&str], problems: &mut Vec<Diagnostic>) {
     let mut seen = BTreeSet::new();
     for mode in prompt.modes() {
@@ -333,7 +336,7 @@ fn check_sections(prompt: &Prompt, known: &[&str], problems: &mut Vec<Diagnostic
             problems.push(Diagnostic::error(Code::RoleSection, mode.span, message, remedy));
         } else if !seen.insert(&mode.it) {
             let message = format!("mode `{}` has a second section", mode.it);
-            problems.push(Diagnostic::error(Code::RoleSection, mode.span, message, "make it one section"));
+            problems.push(Diagnostic::error(Code::RoleSection, mode.span, message, "merge the two sections"));
         }
     }
 }

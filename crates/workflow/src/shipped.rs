@@ -1,4 +1,4 @@
-//! The workflows and roles that Remand ships: data, embedded.
+//! The workflows and roles that Remand ships, as embedded data.
 
 macro_rules! embedded {
     ($folder:literal, $ending:literal, $($name:literal),* $(,)?) => {

@@ -1,19 +1,19 @@
-//! A source text and places in it.
+//! A source text and positions in it.
 
 use serde::Serialize;
 use std::ops::Range;
 
-/// Larger files are refused: a workflow is read by people.
+/// The maximum size of a file in bytes: people have to read a workflow.
 pub const LARGEST: usize = 512 * 1024;
 
 /// A named text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceText {
     pub name: String,
     pub text: String,
 }
 
-/// A stretch of a source, in bytes.
+/// A range of a source, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Span {
     pub start: usize,
@@ -35,22 +35,22 @@ impl Span {
     }
 }
 
-/// A value with the place where it stands.
+/// A value with its position in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct At<T> {
+pub struct Spanned<T> {
     pub it: T,
     pub span: Span,
 }
 
-impl<T> At<T> {
-    pub fn new(it: T, span: Span) -> At<T> {
-        At { it, span }
+impl<T> Spanned<T> {
+    pub fn new(it: T, span: Span) -> Spanned<T> {
+        Spanned { it, span }
     }
 }
 
-impl Source {
-    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { name: name.into(), text: text.into() }
+impl SourceText {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceText {
+        SourceText { name: name.into(), text: text.into() }
     }
 
     /// Line and column of a byte offset, both from 1; columns count characters.

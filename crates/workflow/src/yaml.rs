@@ -1,70 +1,70 @@
-//! YAML text to a plain tree with places: mappings in order, texts, lists, and nothing else.
+//! Parses YAML into a plain tree with positions: mappings in order, texts, lists, and nothing else.
 //!
-//! Everything is text: `no`, `on` and `3` stay what is written. Anchors, aliases and tags are refused, so a small
-//! file cannot become a large tree.
+//! All scalars are text: `no`, `on` and `3` stay as written. Anchors, aliases and tags are rejected, so a small file
+//! cannot become a large tree.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{LARGEST, Source, Span};
+use crate::source::{LARGEST, SourceText, Span};
 use granit_parser::{Event, Parser, ScalarStyle};
 
-/// Deeper nesting is refused; no workflow comes near it.
+/// The maximum nesting depth; no workflow comes near it.
 const DEEPEST: usize = 32;
 
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct YamlNode {
     pub span: Span,
-    pub value: Value,
+    pub value: YamlValue,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// Nothing was written.
+pub enum YamlValue {
+    /// No value was written.
     Empty,
     Text(String),
-    List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
+    List(Vec<YamlNode>),
+    Map(Vec<(YamlKey, YamlNode)>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct YamlKey {
     pub name: String,
     pub span: Span,
 }
 
-impl Value {
-    /// The shape, as messages call it.
+impl YamlValue {
+    /// The shape, for messages.
     pub fn shape(&self) -> &'static str {
         match self {
-            Value::Empty => "nothing",
-            Value::Text(_) => "a text",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
+            YamlValue::Empty => "nothing",
+            YamlValue::Text(_) => "a text",
+            YamlValue::List(_) => "a list",
+            YamlValue::Map(_) => "a mapping",
         }
     }
 }
 
-/// What could be read of bytes that are no workflow text, and why.
+/// Bytes that are not a workflow text: what could be read, and why the rest could not.
 #[derive(Clone, Debug)]
 pub struct Undecodable {
-    pub source: Source,
+    pub source: SourceText,
     pub problem: Diagnostic,
 }
 
-/// Text from bytes, or what says why not.
-pub fn decode(name: &str, bytes: &[u8]) -> Result<Source, Box<Undecodable>> {
+/// Decodes bytes as text.
+pub fn decode(name: &str, bytes: &[u8]) -> Result<SourceText, Box<Undecodable>> {
     if bytes.len() > LARGEST {
-        let source = Source::new(name, "");
-        let message = "the file has more than 512 KiB";
+        let source = SourceText::new(name, "");
+        let message = "the file is larger than 512 KiB";
         let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
         let problem = Diagnostic::error(Code::TooLarge, Span::default(), message, remedy);
         return Err(Box::new(Undecodable { source, problem }));
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(Source::new(name, text.strip_prefix('\u{feff}').unwrap_or(text))),
+        Ok(text) => Ok(SourceText::new(name, text.strip_prefix('\u{feff}').unwrap_or(text))),
         Err(error) => {
             let good = error.valid_up_to();
-            let source = Source::new(name, String::from_utf8_lossy(&bytes[..good]).into_owned());
+            let source = SourceText::new(name, String::from_utf8_lossy(&bytes[..good]).into_owned());
             let message = format!("byte {} is not UTF-8", good + 1);
             let remedy = "save the file as UTF-8";
             let problem = Diagnostic::error(Code::Encoding, Span::new(good, good), message, remedy);
@@ -73,23 +73,23 @@ pub fn decode(name: &str, bytes: &[u8]) -> Result<Source, Box<Undecodable>> {
     }
 }
 
-/// Parses a source into a tree. All problems that do not stop the parser are reported together.
-pub fn parse(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
+/// Parses a source into a tree and reports all problems that do not stop the parser.
+pub fn parse(source: &SourceText, problems: &mut Vec<Diagnostic>) -> Option<YamlNode> {
     if source.text.len() > LARGEST {
-        let message = format!("the file has {} KiB", source.text.len().div_ceil(1024));
+        let message = format!("the file is {} KiB large", source.text.len().div_ceil(1024));
         let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
         problems.push(Diagnostic::error(Code::TooLarge, Span::default(), message, remedy));
         return None;
     }
     let mut builder = Builder { source, problems, open: Vec::new(), root: None, documents: 0 };
-    // An alias without an anchor is an alias all the same.
+    // Reports an alias without an anchor as an alias.
     let options = granit_parser::options! { emit_unresolved_aliases: true };
     for next in Parser::new_from_str_with_options(&source.text, options) {
         match next {
             Ok((event, span)) => {
                 let span =
                     span.byte_range().map_or(Span::default(), |range| Span::new(range.start, range.end));
-                if !builder.take(event, span) {
+                if !builder.add(event, span) {
                     return None;
                 }
             }
@@ -110,28 +110,28 @@ pub fn parse(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
 
 /// A collection that is not closed yet.
 enum Open {
-    List(Span, Vec<Node>),
-    /// The entries so far, and the key whose value comes next; `None` inside drops that value.
-    Map(Span, Vec<(Key, Node)>, Option<Option<Key>>),
+    List(Span, Vec<YamlNode>),
+    /// The entries so far, and the key whose value comes next; an inner `None` drops that value.
+    Map(Span, Vec<(YamlKey, YamlNode)>, Option<Option<YamlKey>>),
 }
 
 struct Builder<'a> {
-    source: &'a Source,
+    source: &'a SourceText,
     problems: &'a mut Vec<Diagnostic>,
     open: Vec<Open>,
-    root: Option<Node>,
+    root: Option<YamlNode>,
     documents: usize,
 }
 
 impl Builder<'_> {
-    /// Takes one event; `false` stops the parse.
-    fn take(&mut self, event: Event<'_>, span: Span) -> bool {
+    /// Adds one event; `false` stops the parser.
+    fn add(&mut self, event: Event<'_>, span: Span) -> bool {
         match event {
             Event::StreamStart | Event::StreamEnd | Event::DocumentEnd | Event::Comment(..) => {}
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    let remedy = "put the second document into a file of its own";
+                    let remedy = "move the second document to a separate file";
                     self.report(Code::Documents, span, "a second document starts here", remedy);
                     return false;
                 }
@@ -145,8 +145,8 @@ impl Builder<'_> {
                     return false;
                 }
                 let empty = (text.is_empty() || text == "~") && style == ScalarStyle::Plain;
-                let value = if empty { Value::Empty } else { Value::Text(text.into_owned()) };
-                self.put(Node { span, value });
+                let value = if empty { YamlValue::Empty } else { YamlValue::Text(text.into_owned()) };
+                self.put(YamlNode { span, value });
             }
             Event::SequenceStart(_, anchor, tag) => {
                 if !self.plain(anchor, tag.is_some(), span) || !self.go_deeper(span) {
@@ -163,15 +163,15 @@ impl Builder<'_> {
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open::List(start, items)) => {
                     let span = Span::new(start.start, span.end);
-                    self.put(Node { span, value: Value::List(items) });
+                    self.put(YamlNode { span, value: YamlValue::List(items) });
                 }
                 Some(Open::Map(start, entries, _)) => {
                     let span = Span::new(start.start, span.end);
-                    self.put(Node { span, value: Value::Map(entries) });
+                    self.put(YamlNode { span, value: YamlValue::Map(entries) });
                 }
                 None => return false,
             },
-            // The parser's enum may grow; an event it does not know cannot be part of the tree.
+            // The parser's enum is non-exhaustive; an unknown event cannot be part of the tree.
             _ => return false,
         }
         true
@@ -198,11 +198,11 @@ impl Builder<'_> {
         if self.open.len() < DEEPEST {
             return true;
         }
-        self.report(Code::Shape, span, "this is nested too deeply", "a workflow needs five levels at most");
+        self.report(Code::Shape, span, "this is nested too deeply", "a workflow needs at most five levels");
         false
     }
 
-    fn put(&mut self, node: Node) {
+    fn put(&mut self, node: YamlNode) {
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::List(_, items)) => items.push(node),
@@ -210,7 +210,7 @@ impl Builder<'_> {
                 Some(Some(key)) => entries.push((key, node)),
                 Some(None) => {}
                 None => {
-                    let Value::Text(name) = node.value else {
+                    let YamlValue::Text(name) = node.value else {
                         let message = format!("a key is a text, not {}", node.value.shape());
                         let problem = Diagnostic::error(
                             Code::Shape,
@@ -219,14 +219,13 @@ impl Builder<'_> {
                             "write a plain name before the colon",
                         );
                         self.problems.push(problem);
-                        // Keeps keys and values in step.
+                        // Keeps keys and values aligned.
                         *pending = Some(None);
                         return;
                     };
                     if let Some((first, _)) = entries.iter().find(|(key, _)| key.name == name) {
                         let line = self.source.position(first.span.start).0;
-                        let message =
-                            format!("`{name}` occurs a second time; it stands in line {line} already");
+                        let message = format!("`{name}` occurs a second time; it is already in line {line}");
                         let problem = Diagnostic::error(
                             Code::DuplicateKey,
                             node.span,
@@ -237,7 +236,7 @@ impl Builder<'_> {
                         *pending = Some(None);
                         return;
                     }
-                    *pending = Some(Some(Key { name, span: node.span }));
+                    *pending = Some(Some(YamlKey { name, span: node.span }));
                 }
             },
         }
@@ -250,7 +249,7 @@ impl Builder<'_> {
         let remedy = if indent.contains('\t') {
             "indent with spaces; YAML does not allow tabs there"
         } else {
-            "check the indentation, the colon and the quotes here and in the line before"
+            "check the indentation, the colon and the quotes here and in the previous line"
         };
         let message = if info.is_empty() {
             "this is not YAML".to_string()

@@ -1,51 +1,49 @@
-//! `remand audit`: whether the ledger is what was written (CORE-08).
+//! `remand audit`: checks that the ledger is unchanged since it was written.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json, tell};
-use crate::table::{Cell, Fit, Ink, Table, Tone, amount, indented};
-use crate::workplace::{Workplace, of_ledger, with_causes};
-use remand_ledger::audit::{AuditPart, AuditProgress, AuditReport, Problem, audit};
-use remand_ledger::{ChainHash, Head, Reader};
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
+use remand_ledger::audit::{AuditPart, AuditProblem, AuditProgress, AuditReport, audit};
+use remand_ledger::{ChainHash, ChainHead, Reader};
+use remand_terminal::output::{print, print_json, tell};
+use remand_terminal::table::{Cell, ColumnFit, TextTable, indented};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, amount};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Every part, in the order in which it is checked, with what it is.
+/// Every part in the order of checking, with what its check shows.
 const PARTS: [(AuditPart, &str, &str); 5] = [
-    (AuditPart::File, "file", "the database is whole"),
-    (AuditPart::Schema, "schema", "tables and triggers are those of the format"),
-    (AuditPart::Chain, "chain", "every row of the journal fits the hash of the one before"),
-    (AuditPart::Blobs, "blobs", "all contents are there and fit their names"),
-    (AuditPart::Projections, "projections", "all that is shown follows from the journal"),
+    (AuditPart::File, "file", "the database is intact"),
+    (AuditPart::Schema, "schema", "tables and triggers match the format"),
+    (AuditPart::Chain, "chain", "every row of the journal matches the hash of the row before"),
+    (AuditPart::Blobs, "blobs", "all blobs exist and match their names"),
+    (AuditPart::Projections, "projections", "all tables follow from the journal"),
 ];
 
-/// Somebody who waits longer than this is told how far it is.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Progress is shown after this time.
+const QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Compare with a head that an evidence bundle quotes: a tail that was cut off leaves no other trace
+    /// Compare with the head in an evidence bundle; only this detects a journal whose end was cut off
     #[arg(long, value_name = "COUNT:HASH", value_parser = head)]
-    pub head: Option<Head>,
+    pub head: Option<ChainHead>,
 
-    /// Make everything that follows from the journal again, where nothing but that is wrong
+    /// Rebuild all tables from the journal, if only the tables are wrong
     #[arg(long)]
     pub rebuild: bool,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let mut report = look(&reader, args.head)?;
-    if args.rebuild && !report.is_sound() && report.problems.iter().all(Problem::is_of_projections) {
+    if args.rebuild && !report.is_sound() && report.problems.iter().all(AuditProblem::is_of_projections) {
         let made = workplace
             .ledger()?
             .rebuild()
-            .map_err(|error| with_causes(Failure::user(error.to_string(), error.hint()), &error))?;
-        tell(&format!(
-            "everything that follows from the journal was made again, from {}",
-            amount::counted(made, "row")
-        ));
+            .map_err(|error| CommandFailure::user(error.to_string(), error.hint()).with_sources(&error))?;
+        tell(&format!("all tables were rebuilt from {}", amount::counted(made, "row")));
         report = look(&reader, args.head)?;
     }
     if context.json {
@@ -54,45 +52,45 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         print(&to_text(&report, args.head, Ink::of_stdout()))?;
     }
     if report.is_sound() {
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     if !context.json {
         tell(&hint(&report, reader.path()));
     }
-    Ok(Exit::User)
+    Ok(ExitCode::User)
 }
 
-fn look(reader: &Reader, expected: Option<Head>) -> Result<AuditReport, Failure> {
-    let mut told = Instant::now();
+fn look(reader: &Reader, expected: Option<ChainHead>) -> Result<AuditReport, CommandFailure> {
+    let mut last_shown = Instant::now();
     let report = audit(reader, expected, |progress| {
-        if told.elapsed() > PATIENCE {
+        if last_shown.elapsed() > QUIET {
             tell(&words(progress));
-            told = Instant::now();
+            last_shown = Instant::now();
         }
     });
-    report.map_err(|error| of_ledger(&error))
+    report.map_err(CommandFailure::from)
 }
 
 fn hint(report: &AuditReport, path: &Path) -> String {
-    let keep = format!("hint: keep a copy of {} as it is, since it is evidence; then", path.display());
-    if report.problems.iter().all(Problem::is_of_projections) {
-        format!("{keep} `remand audit --rebuild` makes what is wrong again from the journal")
+    let keep = format!("hint: keep a copy of {} as evidence, then", path.display());
+    if report.problems.iter().all(AuditProblem::is_of_projections) {
+        format!("{keep} rebuild the tables with `remand audit --rebuild`")
     } else {
-        format!("{keep} restore a sound one")
+        format!("{keep} restore an intact backup")
     }
 }
 
 /// Reads `COUNT:HASH`.
-fn head(text: &str) -> Result<Head, String> {
+fn head(text: &str) -> Result<ChainHead, String> {
     let expected = "a head is written as COUNT:HASH, as `remand audit` prints it";
     let (count, hash) = text.split_once(':').ok_or(expected)?;
-    let count = count.parse().map_err(|_| format!("`{count}` is no count; {expected}"))?;
+    let count = count.parse().map_err(|_| format!("`{count}` is not a number; {expected}"))?;
     let hash: ChainHash =
-        hash.parse().map_err(|_| format!("`{hash}` is no hash of 64 digits; {expected}"))?;
-    Ok(Head { count, hash })
+        hash.parse().map_err(|_| format!("`{hash}` is not a hash of 64 hex digits; {expected}"))?;
+    Ok(ChainHead { count, hash })
 }
 
-fn quoted(head: &Head) -> String {
+fn quoted(head: &ChainHead) -> String {
     format!("{}:{}", head.count, head.hash)
 }
 
@@ -110,22 +108,24 @@ fn name(part: AuditPart) -> &'static str {
     PARTS.iter().find(|(known, _, _)| *known == part).map_or("ledger", |(_, name, _)| name)
 }
 
-/// The part that a problem belongs to.
-fn part(problem: &Problem) -> AuditPart {
+/// The part of the ledger that a problem is in.
+fn part(problem: &AuditProblem) -> AuditPart {
     match problem {
-        Problem::File { .. } => AuditPart::File,
-        Problem::SchemaMissing { .. } | Problem::SchemaChanged { .. } | Problem::SchemaAdded { .. } => {
-            AuditPart::Schema
+        AuditProblem::File { .. } => AuditPart::File,
+        AuditProblem::SchemaMissing { .. }
+        | AuditProblem::SchemaChanged { .. }
+        | AuditProblem::SchemaAdded { .. } => AuditPart::Schema,
+        AuditProblem::Row { .. } | AuditProblem::CutOff { .. } | AuditProblem::OtherHistory { .. } => {
+            AuditPart::Chain
         }
-        Problem::Row { .. } | Problem::CutOff { .. } | Problem::OtherHistory { .. } => AuditPart::Chain,
-        Problem::BlobChanged { .. } | Problem::BlobMissing { .. } => AuditPart::Blobs,
-        Problem::Unreadable { part, .. } => *part,
-        // Whatever else an audit finds, it finds where it makes everything again.
+        AuditProblem::BlobChanged { .. } | AuditProblem::BlobMissing { .. } => AuditPart::Blobs,
+        AuditProblem::Unreadable { part, .. } => *part,
+        // All other problems come from the comparison with rebuilt tables.
         _ => AuditPart::Projections,
     }
 }
 
-fn to_json(report: &AuditReport, expected: Option<Head>) -> Value {
+fn to_json(report: &AuditReport, expected: Option<ChainHead>) -> Value {
     let parts: serde_json::Map<String, Value> = PARTS
         .iter()
         .map(|(part, name, _)| {
@@ -148,8 +148,8 @@ fn to_json(report: &AuditReport, expected: Option<Head>) -> Value {
     })
 }
 
-fn to_text(report: &AuditReport, expected: Option<Head>, ink: Ink) -> String {
-    let mut table = Table::list(&[Fit::Whole, Fit::Whole, Fit::Wrap], 0);
+fn to_text(report: &AuditReport, expected: Option<ChainHead>, ink: Ink) -> String {
+    let mut table = TextTable::list(&[ColumnFit::Whole, ColumnFit::Whole, ColumnFit::Wrap], 0);
     for (part, name, about) in PARTS {
         let mut problems = report.problems.iter().filter(|problem| self::part(problem) == part);
         match problems.next() {
@@ -170,7 +170,10 @@ fn to_text(report: &AuditReport, expected: Option<Head>, ink: Ink) -> String {
     ));
     text.push_str(&indented(&quoted(&report.head), 2));
     if let Some(expected) = expected.filter(|_| report.is_sound()) {
-        text.push_str(&format!("what was quoted holds: {}\n", amount::counted(expected.count, "row")));
+        text.push_str(&format!(
+            "the journal contains the given head: {}\n",
+            amount::counted(expected.count, "row")
+        ));
     }
     text
 }

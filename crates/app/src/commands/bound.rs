@@ -1,16 +1,22 @@
-//! `remand bound`: how many dispatches a run takes at the very most, before anything runs.
+//! `remand bound`: the number of dispatches of a run in the worst case, before anything runs.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
 use crate::load;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use remand_workflow::explore::{bound, bound::Worst};
 use serde_json::json;
 
-pub fn run(context: &Context<'_>, name: &str, tasks: u16, gaps: u16) -> Result<Exit, Failure> {
+pub fn run(
+    context: &CommandContext<'_>,
+    name: &str,
+    tasks: u16,
+    gaps: u16,
+) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
     let program = load::accepted(context, name, &roles)?;
     let bound = bound(&program, &[("tasks", tasks), ("gaps", gaps)]).map_err(|_| {
-        Failure::user(format!("{name} has too many states to be counted through"), "make its budgets smaller")
+        CommandFailure::user(format!("{name} has too many states to count"), "reduce its budgets")
     })?;
     let retries = program.phases.iter().map(|phase| phase.retries).max().unwrap_or(0);
     if context.json {
@@ -29,25 +35,25 @@ pub fn run(context: &Context<'_>, name: &str, tasks: u16, gaps: u16) -> Result<E
             "happy": bound.happy,
             "worst": { "autonomous": worst(&bound.autonomous), "interactive": worst(&bound.interactive) },
         }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let row = |what: &str, worst: &Worst| {
         format!(
-            "{what:<22} {:>8} dispatches, {} if each needs all its retries (at most {retries})",
+            "{what:<24} {:>8} dispatches, {} if each needs all its retries (at most {retries})",
             worst.dispatches, worst.with_retries
         )
     };
     print(
         &[
             format!("{}, {tasks} tasks", program.name),
-            format!("{:<22} {:>8} dispatches", "when all goes well", bound.happy),
-            row("at most, autonomous", &bound.autonomous),
-            row("at most, interactive", &bound.interactive),
-            "Dispatches repeated because the environment failed, and what a human lets go on after a hold, are not \
-             bounded by a workflow."
+            format!("{:<24} {:>8} dispatches", "on the happy path", bound.happy),
+            row("worst case, autonomous", &bound.autonomous),
+            row("worst case, interactive", &bound.interactive),
+            "A workflow does not bound dispatches that are repeated because the environment failed, or that a human \
+             grants at a gate."
                 .to_string(),
         ]
         .join("\n"),
     )?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

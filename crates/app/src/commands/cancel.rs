@@ -1,13 +1,18 @@
-//! `remand cancel`: ends a run, whoever drives it.
+//! `remand cancel`: ends a run, in this process or in the one that drives it.
 
-use super::Context;
-use crate::driving::{self, Fate};
-use crate::exit::{Exit, Failure, tell};
-use crate::workplace::{Workplace, of_ledger};
+use crate::context::CommandContext;
+use crate::driving;
+use crate::environment;
+use crate::host;
+use crate::requests;
+use crate::requests::RequestOutcome;
+use crate::workplace::Workplace;
+use remand_engine::clock;
+use remand_engine::host::HostError;
+use remand_engine::lock::LockError;
 use remand_kernel::Event;
-use remand_runtime::clock;
-use remand_runtime::host::HostError;
-use remand_runtime::lock::LockError;
+use remand_terminal::output::tell;
+use remand_terminal::{CommandFailure, ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -16,35 +21,37 @@ pub struct Args {
     pub run: String,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = reader.run(&args.run).map_err(|error| of_ledger(&error))?;
+    let row = reader.run(&args.run)?;
     if row.stage.is_over() {
-        if driving::is_unfinished(&workplace, &row) {
-            driving::host(&workplace)?.resume(&row.run).map_err(|error| driving::of_host(&error))?;
+        if host::is_unfinished(&workplace, &row) {
+            host::open(&workplace)?.resume(&row.run)?;
         }
         let what = format!("run {} is over already: {}", row.run, row.ended.as_deref().unwrap_or_default());
-        return Err(Failure::user(what, "`remand runs` lists those that are not"));
+        return Err(CommandFailure::user(what, "`remand runs` lists all runs"));
     }
-    let mut host = driving::host(&workplace)?;
-    let event = Event::Cancelled { by: driving::user() };
-    let request = host.ledger().request(&row.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
+    let mut host = host::open(&workplace)?;
+    let event = Event::Cancelled { by: environment::user() };
+    let request = host.store().request(&row.run, clock::now(), &event)?;
     loop {
         match host.take_over(&row.run) {
             Ok(_) => {
                 return match driving::drive(context, &workplace, host)? {
-                    Exit::Failed => Ok(Exit::Done),
+                    ExitCode::Failed => Ok(ExitCode::Done),
                     other => Ok(other),
                 };
             }
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
-                tell(&format!("{owner} drives the run and ends it"));
-                if let Fate::Over(exit) = driving::await_fate(context, &workplace, &row.run, request)? {
+                tell(&format!("{owner} drives the run and will end it"));
+                if let RequestOutcome::Done(exit) =
+                    requests::await_delivery(context, &workplace, &row.run, request)?
+                {
                     return Ok(exit);
                 }
             }
-            Err(error) => return Err(driving::of_host(&error)),
+            Err(error) => return Err(error.into()),
         }
     }
 }

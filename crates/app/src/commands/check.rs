@@ -1,14 +1,15 @@
-//! `remand check`: proofs, or diagnostics.
+//! `remand check`: proves a workflow, or prints diagnostics.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
 use crate::load;
-use remand_kernel::program::Size;
-use remand_workflow::Checked;
-use remand_workflow::explore::Bounds;
+use remand_kernel::program::BudgetSize;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
+use remand_workflow::CheckedWorkflow;
+use remand_workflow::explore::BoundCalculator;
 use serde_json::json;
 
-pub fn run(context: &Context<'_>, names: &[String]) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, names: &[String]) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
     let mut all = Vec::new();
     for name in names {
@@ -25,10 +26,10 @@ pub fn run(context: &Context<'_>, names: &[String]) -> Result<Exit, Failure> {
             print(&line(name, checked))?;
         }
     }
-    Ok(if refused { Exit::Refused } else { Exit::Done })
+    Ok(if refused { ExitCode::Refused } else { ExitCode::Done })
 }
 
-fn line(name: &str, checked: &Checked) -> String {
+fn line(name: &str, checked: &CheckedWorkflow) -> String {
     if !checked.accepted() {
         let count = checked.diagnostics.len();
         return format!("{name}: refused, {count} {}", if count == 1 { "problem" } else { "problems" });
@@ -36,12 +37,14 @@ fn line(name: &str, checked: &Checked) -> String {
     let guarantees = checked.compiled.as_ref().map_or(0, |compiled| compiled.file.guarantees.len());
     let costs = formula(checked).map_or_else(String::new, |(happy, most)| {
         let within = growing(checked).map_or_else(String::new, |within| format!(" with {within}"));
-        format!("; {happy} dispatches when all goes well, {most} at most{within}, retries not counted")
+        format!("; {happy} dispatches on the happy path, at most {most}{within}, not counting retries")
     });
-    format!("{name}: it ends, is complete and alive, and keeps its {guarantees} guarantees{costs}")
+    format!(
+        "{name}: ends on every path, has no missing route or unreachable phase, and keeps its {guarantees} guarantees{costs}"
+    )
 }
 
-fn to_json(name: &str, checked: &Checked) -> serde_json::Value {
+fn to_json(name: &str, checked: &CheckedWorkflow) -> serde_json::Value {
     let guarantees: Vec<&str> = checked
         .compiled
         .as_ref()
@@ -59,26 +62,26 @@ fn to_json(name: &str, checked: &Checked) -> serde_json::Value {
     })
 }
 
-/// Up to which length of a list the worst case does not grow with it.
-fn growing(checked: &Checked) -> Option<String> {
+/// The length of a list up to which the formula of the worst case holds.
+fn growing(checked: &CheckedWorkflow) -> Option<String> {
     let program = &checked.compiled.as_ref()?.program;
     program.budgets.iter().find_map(|budget| match budget.size {
-        Size::Share { floor, list, divisor, .. } => {
+        BudgetSize::Share { floor, list, divisor, .. } => {
             Some(format!("up to {} {}", floor.saturating_mul(divisor), program.lists[list.index()]))
         }
-        Size::Fixed(_) => None,
+        BudgetSize::Fixed(_) => None,
     })
 }
 
 /// Happy path and worst case as functions of the number of tasks.
-fn formula(checked: &Checked) -> Option<(String, String)> {
+fn formula(checked: &CheckedWorkflow) -> Option<(String, String)> {
     let program = &checked.compiled.as_ref().filter(|_| checked.accepted())?.program;
-    let mut bounds = Bounds::new(program);
+    let mut bounds = BoundCalculator::new(program);
     let mut at = |tasks: u16| bounds.of(&[("tasks", tasks)]).ok();
     let (few, more, most) = (at(4)?, at(5)?, at(6)?);
     let line = |a: u64, b: u64, c: u64| {
         let slope = b.checked_sub(a)?;
-        // Counts are straight lines in the number of tasks; anything else is shown for no number at all.
+        // Only counts that are linear in the number of tasks have a formula.
         (c.checked_sub(b)? == slope).then(|| {
             let fixed = a.saturating_sub(4 * slope);
             if slope == 0 { fixed.to_string() } else { format!("{fixed} + {slope} per task") }

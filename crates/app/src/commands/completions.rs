@@ -1,10 +1,9 @@
-//! `remand completions`: what a shell needs to complete the command line.
+//! `remand completions`: completion scripts for shells.
 
-use super::Context;
-use crate::cli::Cli;
-use crate::exit::{Exit, Failure, print, print_json};
-use clap::CommandFactory;
+use crate::context::CommandContext;
 use clap_complete::Shell;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -14,14 +13,18 @@ pub struct Args {
     pub shell: Shell,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(
+    context: &CommandContext<'_>,
+    args: &Args,
+    mut command: clap::Command,
+) -> Result<ExitCode, CommandFailure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "remand", &mut script);
+    clap_complete::generate(args.shell, &mut command, "remand", &mut script);
     let script = String::from_utf8_lossy(&script);
     if context.json {
         print_json(&json!({ "shell": args.shell.to_string(), "script": script }))?;
     } else {
         print(&script)?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

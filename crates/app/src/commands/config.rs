@@ -1,10 +1,11 @@
 //! `remand config`: every setting in effect, and where it comes from.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit, Ink, Table, Tone};
+use crate::context::CommandContext;
 use crate::workplace;
-use remand_runtime::config::{Effective, Origin};
+use remand_engine::config::{Effective, ValueOrigin};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -15,7 +16,7 @@ pub struct Args {
     pub key: Option<String>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let repository = workplace::repository(context)?;
     let config = workplace::config(&repository, Vec::new())?;
     let mut settings = config.origins();
@@ -24,7 +25,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         settings.retain(|setting| setting.key == *key || setting.key.starts_with(&table));
         if settings.is_empty() {
             let hint = "`remand config` lists all; `remand init` writes a file that explains every key";
-            return Err(Failure::user(format!("nothing is set for `{key}`"), hint));
+            return Err(CommandFailure::user(format!("nothing is set for `{key}`"), hint));
         }
     }
     if context.json {
@@ -33,18 +34,20 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     } else {
         print(&table(&settings, repository.root()).render(Ink::of_stdout()))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn table(settings: &[Effective], root: &Path) -> Table {
-    let mut table = Table::new(&[("key", Fit::Wrap), ("value", Fit::Wrap), ("from", Fit::Wrap)]);
+fn table(settings: &[Effective], root: &Path) -> TextTable {
+    let mut table =
+        TextTable::new(&[("key", ColumnFit::Wrap), ("value", ColumnFit::Wrap), ("from", ColumnFit::Wrap)]);
     let root = format!("{}/", root.display());
     for setting in settings {
         let tone = match setting.origin {
-            Origin::BuiltIn => Tone::Plain,
-            Origin::User(_) | Origin::Repository(_) | Origin::Environment(_) | Origin::Flag(_) => {
-                Tone::Strong
-            }
+            ValueOrigin::BuiltIn => Tone::Plain,
+            ValueOrigin::User(_)
+            | ValueOrigin::Repository(_)
+            | ValueOrigin::Environment(_)
+            | ValueOrigin::Flag(_) => Tone::Strong,
         };
         let from = setting.origin.to_string();
         table.row(vec![
@@ -58,11 +61,11 @@ fn table(settings: &[Effective], root: &Path) -> Table {
 
 fn to_json(setting: &Effective) -> Value {
     let layer = match setting.origin {
-        Origin::BuiltIn => "built-in",
-        Origin::User(_) => "user",
-        Origin::Repository(_) => "repository",
-        Origin::Environment(_) => "environment",
-        Origin::Flag(_) => "flag",
+        ValueOrigin::BuiltIn => "built-in",
+        ValueOrigin::User(_) => "user",
+        ValueOrigin::Repository(_) => "repository",
+        ValueOrigin::Environment(_) => "environment",
+        ValueOrigin::Flag(_) => "flag",
     };
     json!({ "key": setting.key, "value": setting.value, "layer": layer, "from": setting.origin.to_string() })
 }

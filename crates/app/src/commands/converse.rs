@@ -1,8 +1,7 @@
-//! `remand converse`: the client that stands in the place of an agent which speaks the Agent Client Protocol.
+//! `remand converse`: the client that the engine starts for an agent that speaks the Agent Client Protocol.
 
-use crate::exit::{Exit, Failure};
-use crate::workplace::with_causes;
-use remand_runtime::converse;
+use remand_agents::converse;
+use remand_terminal::{CommandFailure, ExitCode};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -16,9 +15,9 @@ pub struct Args {
     argv: Vec<OsString>,
 }
 
-pub fn run(args: &Args) -> Result<Exit, Failure> {
+pub fn run(args: &Args) -> Result<ExitCode, CommandFailure> {
     let code = converse::converse(&args.plan, &args.argv).map_err(|error| {
-        with_causes(Failure::user(error.to_string(), "this command is for the engine"), &error)
+        CommandFailure::user(error.to_string(), "this command is for the engine").with_sources(&error)
     })?;
     std::process::exit(code);
 }

@@ -1,22 +1,23 @@
-//! `remand costs`: what runs took of time, tokens and money, and how much of it is unknown (CORE-11).
+//! `remand costs`: the time, tokens and money of runs, and how much of it is unknown.
 
-use super::Context;
-use super::runs::{chosen, heading, reader_if_any};
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit, Ink, Table, Tone, amount};
-use crate::workplace::{Workplace, of_ledger};
+use super::runs::{chosen, heading};
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
 use remand_ledger::query::{CostBy, CostRow, RunRow};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, amount};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run, by its id or the beginning of it [default: the latest]
+    /// The run: its id or the start of it [default: the latest]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
-    /// Of all runs of this repository together
+    /// Add up all runs of this repository
     #[arg(long, conflicts_with = "run")]
     pub all: bool,
-    /// What to tell apart
+    /// What to group by
     #[arg(long, value_enum, default_value_t = By::Role)]
     pub by: By,
 }
@@ -52,15 +53,14 @@ impl By {
     }
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let reader = match reader_if_any(&workplace)? {
+    let reader = match workplace.reader_if_any()? {
         Some(reader) => reader,
         None => workplace.reader()?,
     };
     let run = if args.all { None } else { Some(chosen(&reader, args.run.as_deref())?) };
-    let rows =
-        reader.costs(run.as_ref().map(|row| &row.run), args.by.rows()).map_err(|error| of_ledger(&error))?;
+    let rows = reader.costs(run.as_ref().map(|row| &row.run), args.by.rows())?;
     let total = CostRow::total(&rows);
     if context.json {
         let limit = run.as_ref().and_then(|row| row.limits.money);
@@ -68,7 +68,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         print_json(
             &json!({ "run": run, "by": args.by.rows(), "rows": rows, "total": total, "limit": limit }),
         )?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let head = run.as_ref().map_or_else(|| "all runs".to_string(), heading);
     print(&format!(
@@ -76,20 +76,20 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         table(args.by, &rows, &total).render(Ink::of_stdout()),
         sums(&total, run.as_ref())
     ))?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn table(by: By, rows: &[CostRow], total: &CostRow) -> Table {
-    let mut table = Table::new(&[
-        (by.name(), Fit::Cut),
-        ("dispatches", Fit::Whole),
-        ("time", Fit::Whole),
-        ("tokens", Fit::Whole),
-        ("input", Fit::Whole),
-        ("output", Fit::Whole),
-        ("cached", Fit::Whole),
-        ("stored", Fit::Whole),
-        ("cost", Fit::Whole),
+fn table(by: By, rows: &[CostRow], total: &CostRow) -> TextTable {
+    let mut table = TextTable::new(&[
+        (by.name(), ColumnFit::Cut),
+        ("dispatches", ColumnFit::Whole),
+        ("time", ColumnFit::Whole),
+        ("tokens", ColumnFit::Whole),
+        ("input", ColumnFit::Whole),
+        ("output", ColumnFit::Whole),
+        ("cached", ColumnFit::Whole),
+        ("stored", ColumnFit::Whole),
+        ("cost", ColumnFit::Whole),
     ]);
     for row in rows {
         table.row(cells(row.name.as_deref().unwrap_or("unknown"), row, Tone::Plain));
@@ -119,7 +119,7 @@ fn cells(name: &str, row: &CostRow, tone: Tone) -> Vec<Cell> {
     .collect()
 }
 
-/// A sum, or `unknown` where no part of it is known; one with unknown parts is at least that much.
+/// A sum: `unknown` if no part is known, `≥` if some part is unknown.
 fn known(sum: String, unknown: u64, all: u64) -> String {
     match unknown {
         0 => sum,
@@ -128,22 +128,22 @@ fn known(sum: String, unknown: u64, all: u64) -> String {
     }
 }
 
-/// Agents that work side by side take the time of their run once.
+/// The time of the run itself, in which agents can work in parallel.
 fn under_way(run: &RunRow) -> String {
     let time = amount::time(run.used.time);
     match run.limits.time {
-        None => format!("the run was under way for {time}"),
-        Some(limit) => format!("the run was under way for {time}; the limit is {}", amount::time(limit)),
+        None => format!("the run took {time}"),
+        Some(limit) => format!("the run took {time}; the limit is {}", amount::time(limit)),
     }
 }
 
-/// Where the money comes from, and what nobody knows.
+/// Which costs were reported, which were computed, and which are unknown.
 fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
     let ended = amount::counted(total.ended(), "dispatch");
     let mut lines = Vec::new();
     if total.unpriced < total.ended() {
         lines.push(format!(
-            "{}: {} as agents said, {} reckoned by prices",
+            "{}: {} reported by agents, {} computed from prices",
             amount::money(total.money()),
             amount::money(total.said),
             amount::money(total.reckoned)
@@ -151,7 +151,7 @@ fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
     }
     if total.unpriced > 0 {
         lines.push(format!(
-            "the cost of {} of {ended} is unknown: neither its agent nor a price tells it",
+            "the cost of {} of {ended} is unknown: no agent reported it, and no price applies",
             amount::grouped(total.unpriced)
         ));
     }
@@ -159,13 +159,15 @@ fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
         lines.push(format!("the tokens of {} of {ended} are unknown", amount::grouped(total.untold)));
     }
     if total.running > 0 {
-        lines.push(format!("{} still at work", amount::counted(total.running, "dispatch")));
+        lines.push(format!("{} still running", amount::counted(total.running, "dispatch")));
     }
     if let Some(limit) = run.and_then(|row| row.limits.money) {
         let limit = amount::money(limit);
         lines.push(match total.unpriced {
             0 => format!("the limit is {limit}"),
-            _ => format!("the limit of {limit} counts known costs only, tokens and dispatches count besides"),
+            _ => format!(
+                "the limit of {limit} counts known costs only; limits on tokens and dispatches still apply"
+            ),
         });
     }
     lines.extend(run.map(under_way));

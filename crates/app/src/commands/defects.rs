@@ -1,17 +1,18 @@
-//! `remand defects`: where the defects of a run came from, where they were found, and what their correction took.
+//! `remand defects`: where the defects of a run came from, where they were found, and what correcting them cost.
 
 mod reattribute;
 
-use super::Context;
 use super::findings::{category_name, severity_name, severity_tone};
 use super::runs::{chosen, heading};
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Ink, Tone, amount, indented, line};
-use crate::workplace::{Workplace, of_ledger};
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
 use clap::ValueEnum;
+use remand_engine::quality::{PhaseDefects, by_phase};
 use remand_kernel::finding::Severity;
-use remand_ledger::query::{DefectRow, Resolution};
-use remand_runtime::quality::{PhaseDefects, by_phase};
+use remand_ledger::query::{DefectResolution, DefectRow};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::indented;
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, amount, line};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -31,17 +32,17 @@ pub struct Args {
     /// Only those of this severity or worse
     #[arg(long, value_name = "SEVERITY")]
     severity: Option<Least>,
-    /// Only those that are not dealt with
+    /// Only open defects
     #[arg(long)]
     open: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Act {
-    /// Say which phases injected a defect, against the word of whoever reported it
+    /// Set the phases that injected a defect, overriding the report
     ///
-    /// A defect that is not dealt with goes to the new phase from now on; of any other only reports change. What was
-    /// said before stays in the log.
+    /// An open defect is sent to the new phase from now on; for any other defect only the reports change. The log keeps
+    /// the original attribution.
     Reattribute(reattribute::Args),
 }
 
@@ -65,21 +66,21 @@ impl Least {
     }
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     if let Some(Act::Reattribute(args)) = &args.act {
         return reattribute::run(context, args);
     }
     let reader = Workplace::open(context, Vec::new())?.reader()?;
     let row = chosen(&reader, args.run.as_deref())?;
-    let mut defects = reader.defects(&row.run).map_err(|error| of_ledger(&error))?;
+    let mut defects = reader.defects(&row.run)?;
     defects.retain(|defect| args.wants(defect));
-    let groups = by_phase(&reader, &row, &defects).map_err(|error| of_ledger(&error))?;
+    let groups = by_phase(&reader, &row, &defects)?;
     if context.json {
         let by_phase = json!(groups);
         print_json(&json!({
             "run": row.run, "workflow": row.workflow, "by_phase": by_phase, "defects": defects,
         }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let ink = Ink::of_stdout();
     let mut text = format!("{}\n{}\n", heading(&row), summary(&defects));
@@ -88,7 +89,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         text.extend(group.defects.iter().map(|defect| format!("\n{}", block(defect, ink))));
     }
     print(&text)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
 impl Args {
@@ -103,23 +104,23 @@ impl Args {
     }
 }
 
-fn is_open(resolution: Resolution) -> bool {
+fn is_open(resolution: DefectResolution) -> bool {
     match resolution {
-        Resolution::Open | Resolution::PassedOn => true,
-        Resolution::Corrected
-        | Resolution::Withdrawn
-        | Resolution::ReportedAgain
-        | Resolution::FollowUp
-        | Resolution::KnownIssue => false,
+        DefectResolution::Open | DefectResolution::PassedOn => true,
+        DefectResolution::Corrected
+        | DefectResolution::Withdrawn
+        | DefectResolution::ReportedAgain
+        | DefectResolution::FollowUp
+        | DefectResolution::KnownIssue => false,
     }
 }
 
-/// How many there are, what became of them, and what their corrections took together.
+/// The number of defects by resolution, and the cost of correcting them.
 fn summary(defects: &[DefectRow]) -> String {
     if defects.is_empty() {
         return "no defects".to_string();
     }
-    let mut became: Vec<(Resolution, u64)> = Vec::new();
+    let mut became: Vec<(DefectResolution, u64)> = Vec::new();
     for defect in defects {
         match became.iter_mut().find(|(resolution, _)| *resolution == defect.resolution) {
             Some((_, count)) => *count += 1,
@@ -131,7 +132,7 @@ fn summary(defects: &[DefectRow]) -> String {
         became.iter().map(|(resolution, count)| format!("{count} {}", words(*resolution))).collect();
     let sum = |of: fn(&DefectRow) -> u64| defects.iter().map(of).sum::<u64>();
     format!(
-        "{}: {}\ntheir corrections took {}, {} in money and {} of work",
+        "{}: {}\ncorrecting them took {}, {} in money and {} of work",
         amount::counted(defects.len() as u64, "defect"),
         became.join(", "),
         amount::tokens(sum(|defect| defect.tokens), sum(|defect| u64::from(defect.untold))),
@@ -150,9 +151,9 @@ fn title(group: &PhaseDefects<'_>) -> String {
 
 fn block(defect: &DefectRow, ink: Ink) -> String {
     let injected = match (defect.injected.as_slice(), defect.assumed) {
-        ([], _) => "by nobody knows whom".to_string(),
+        ([], _) => "by an unknown phase".to_string(),
         (phases, false) => format!("by {}", phases.join(", ")),
-        (phases, true) => format!("by {}, it is assumed", phases.join(", ")),
+        (phases, true) => format!("by {} (assumed)", phases.join(", ")),
     };
     let severity = ink.paint(severity_tone(defect.severity), severity_name(defect.severity));
     let mut text = format!(
@@ -165,9 +166,10 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
     text.push_str(&indented(&format!("injected {injected}; found by {}", defect.detected), 4));
     for said in &defect.reattributions {
         let note = if said.note.is_empty() { String::new() } else { format!(": {}", said.note) };
-        let from = if said.from.is_empty() { "nobody".to_string() } else { said.from.join(", ") };
-        let told = format!("{} attributed it to {} instead of {from}{note}", said.by, said.to.join(", "));
-        text.push_str(&indented(&told, 4));
+        let from = if said.from.is_empty() { "none".to_string() } else { said.from.join(", ") };
+        let attributed =
+            format!("{} attributed it to {} instead of {from}{note}", said.by, said.to.join(", "));
+        text.push_str(&indented(&attributed, 4));
     }
     if !defect.attempts.is_empty() {
         let attempts: Vec<String> = defect
@@ -190,14 +192,14 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
     text
 }
 
-fn words(resolution: Resolution) -> &'static str {
+fn words(resolution: DefectResolution) -> &'static str {
     match resolution {
-        Resolution::Corrected => "corrected",
-        Resolution::Withdrawn => "withdrawn",
-        Resolution::ReportedAgain => "reported again",
-        Resolution::PassedOn => "sent further back",
-        Resolution::FollowUp => "for later",
-        Resolution::KnownIssue => "a known issue",
-        Resolution::Open => "open",
+        DefectResolution::Corrected => "corrected",
+        DefectResolution::Withdrawn => "withdrawn",
+        DefectResolution::ReportedAgain => "reported again",
+        DefectResolution::PassedOn => "sent further back",
+        DefectResolution::FollowUp => "for later",
+        DefectResolution::KnownIssue => "a known issue",
+        DefectResolution::Open => "open",
     }
 }

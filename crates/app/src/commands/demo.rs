@@ -1,40 +1,51 @@
-//! `remand demo`: whole runs on a small project, with everything real but the agents' wits.
+//! `remand demo`: whole runs on a small project, real except for the scripted agents.
 
-use super::Context;
-use crate::demo::{self, Choice, Played, Project, Show, Step};
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit, Ink, Table};
-use crate::workplace::{Workplace, of_ledger};
+use super::run;
+use crate::context::CommandContext;
+use crate::environment;
+use crate::host;
+use crate::workplace::Workplace;
+use clap::Parser;
 use clap::builder::TypedValueParser;
-use remand_runtime::bundle;
+use remand_engine::bundle;
+use remand_engine::host::Host;
+use remand_engine::workshop::Workshop;
+use remand_ledger::{Reader, RunId};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink};
+use remand_trials::demo::{self, ChosenDemo, DemoProject, DemoStage, DemoStep, Played, Show, Telling};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Which one; `--list` shows them
+    /// The demonstration; `--list` shows all
     #[arg(value_name = "NAME", default_value = demo::USUAL, value_parser = Named, hide_possible_values = true)]
     name: String,
-    /// Show what there is, and play nothing
+    /// List the demonstrations
     #[arg(long)]
     list: bool,
-    /// Make the project in this new folder [default: one below the temporary folder]
+    /// Create the project in this new folder [default: a temporary folder]
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     if args.list {
         return list(context);
     }
     let choice = demo::chosen(&args.name)?;
-    let project = Project::make(&choice, args.into.as_deref())?;
+    let project = DemoProject::make(&choice, args.into.as_deref())?;
     let checkout = project.checkout();
-    let inside = Context { directory: Some(&checkout), state: None, ..*context };
+    let inside = CommandContext { directory: Some(&checkout), state: None, ..*context };
     if !context.json {
         print(&opening(&choice, &project))?;
     }
-    let played = Show::new(&inside, &project).play(&choice)?;
+    let telling = if context.json { Telling::Silent } else { Telling::Aloud };
+    let played = Show::new(&Inside(&inside), &project, telling).play(&choice)?;
     match context.json {
         true => print_json(&to_json(&choice, &project, &played))?,
         false => print(&closing(&inside, &choice, &project, &played)?)?,
@@ -42,7 +53,41 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     Ok(played.exit)
 }
 
-fn list(context: &Context<'_>) -> Result<Exit, Failure> {
+/// The words after `remand run`.
+#[derive(Debug, clap::Parser)]
+#[command(name = "remand run", no_binary_name = true)]
+struct Words {
+    #[command(flatten)]
+    args: run::Args,
+}
+
+/// The checkout of the project, with its own context.
+struct Inside<'c>(&'c CommandContext<'c>);
+
+impl DemoStage for Inside<'_> {
+    fn begin(&self, words: &[&str]) -> Result<(Host<Workshop>, RunId), CommandFailure> {
+        let args = Words::try_parse_from(words)
+            .map_err(|error| {
+                CommandFailure::internal_error("the words of a run are not a command line", &error)
+            })?
+            .args;
+        let (workplace, beginning) = run::prepare(self.0, &args)?;
+        let run = beginning.run.clone();
+        let mut host = host::open(&workplace)?;
+        host.begin(beginning)?;
+        Ok((host, run))
+    }
+
+    fn reader(&self) -> Result<Reader, CommandFailure> {
+        Workplace::open(self.0, Vec::new())?.reader()
+    }
+
+    fn environment(&self) -> BTreeMap<OsString, OsString> {
+        environment::all().into_iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+}
+
+fn list(context: &CommandContext<'_>) -> Result<ExitCode, CommandFailure> {
     let all = demo::all()?;
     if context.json {
         let demos: Vec<Value> = all
@@ -50,22 +95,22 @@ fn list(context: &Context<'_>) -> Result<Exit, Failure> {
             .map(|choice| json!({ "name": choice.name, "about": choice.demonstration.about }))
             .collect();
         print_json(&json!({ "demos": demos }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
-    let mut table = Table::new(&[("demo", Fit::Whole), ("what there is to see", Fit::Wrap)]);
+    let mut table = TextTable::new(&[("demo", ColumnFit::Whole), ("what it shows", ColumnFit::Wrap)]);
     for choice in &all {
         table.row(vec![Cell::new(choice.name), Cell::new(&choice.demonstration.about)]);
     }
     print(&table.render(Ink::of_stdout()))?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// Where it takes place, and what is asked first.
-fn opening(choice: &Choice, project: &Project) -> String {
+/// The project, and the first command.
+fn opening(choice: &ChosenDemo, project: &DemoProject) -> String {
     let sample = &choice.demonstration.project.about;
     let first = choice.demonstration.steps.iter().find_map(|step| match step {
-        Step::Run(run) => Some(demo::typed(&run.words)),
-        Step::Remand(_) => None,
+        DemoStep::Run(run) => Some(demo::typed(&run.words)),
+        DemoStep::Remand(_) => None,
     });
     format!(
         "{sample} in {}.\n\n  $ {}\n\nThe agents are scripted and make mistakes. The edits, the checks, the rulings and \
@@ -75,18 +120,18 @@ fn opening(choice: &Choice, project: &Project) -> String {
     )
 }
 
-/// The evidence of the last run, and where to look closer.
+/// The evidence of the last run, and commands for details.
 fn closing(
-    context: &Context<'_>,
-    choice: &Choice,
-    project: &Project,
+    context: &CommandContext<'_>,
+    choice: &ChosenDemo,
+    project: &DemoProject,
     played: &Played,
-) -> Result<String, Failure> {
+) -> Result<String, CommandFailure> {
     let Some(last) = played.runs.last() else {
         return Ok(String::new());
     };
     let reader = Workplace::open(context, Vec::new())?.reader()?;
-    let evidence = bundle::text(&reader, &last.run).map_err(|error| of_ledger(&error))?;
+    let evidence = bundle::text(&reader, &last.run)?;
     let filled = |command: &str| command.replace("{branch}", &last.branch).replace("{run}", &last.run.0);
     let closer: Vec<(String, &str)> = choice
         .demonstration
@@ -103,13 +148,13 @@ fn closing(
         caught => format!("{caught} defects were"),
     };
     Ok(format!(
-        "\n{line}\n\n{evidence}\n{line}\n\n{caught} caught on the way. Look closer:\n\n  cd {}\n{}",
+        "\n{line}\n\n{evidence}\n{line}\n\n{caught} caught on the way. For details:\n\n  cd {}\n{}",
         project.checkout().display(),
         closer.concat()
     ))
 }
 
-fn to_json(choice: &Choice, project: &Project, played: &Played) -> Value {
+fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &Played) -> Value {
     let runs: Vec<Value> = played
         .runs
         .iter()
@@ -120,7 +165,7 @@ fn to_json(choice: &Choice, project: &Project, played: &Played) -> Value {
     json!({ "demo": choice.name, "folder": project.root, "runs": runs, "caught": played.caught })
 }
 
-/// Completes the names in a shell, and leaves it to the command to say which one was meant.
+/// Completes names in a shell; the command itself reports an unknown one.
 #[derive(Clone)]
 struct Named;
 

@@ -1,4 +1,4 @@
-//! `remand doctor`: what is there to work with, and what to do about what is missing.
+//! `remand doctor`: checks what a run needs, and says how to fix what is missing.
 
 mod checkup;
 mod hello;
@@ -6,26 +6,26 @@ mod machine;
 mod plants;
 mod project;
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::Ink;
+use crate::context::CommandContext;
 use crate::workplace;
 use checkup::{Checkup, Health};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode, Ink};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Run every check in a copy of the last commit, and show that each goes red with a planted failure
+    /// Run every check in a copy of the last commit, and show that a planted failure turns it red
     #[arg(long)]
     checks: bool,
-    /// Dispatch this agent once, for a tiny task in a scratch repository; this costs what one dispatch costs
+    /// Dispatch this agent once for a tiny task in a scratch repository, which costs one dispatch
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The model for it, as the agent names it
+    /// The model for that dispatch, in the agent's own spelling
     #[arg(long, value_name = "NAME", requires = "agent")]
     model: Option<String>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let mut checkup = Checkup::default();
     machine::git(&mut checkup);
     match workplace::repository(context) {
@@ -57,5 +57,5 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     } else {
         print(&checkup.text(Ink::of_stdout()))?;
     }
-    Ok(if checkup.worst() == Health::Fail { Exit::User } else { Exit::Done })
+    Ok(if checkup.worst() == Health::Fail { ExitCode::User } else { ExitCode::Done })
 }

@@ -1,32 +1,33 @@
-//! `remand estimate`: what a plan will take, by the runs of the past.
+//! `remand estimate`: what a plan will take, from past runs.
 
-use super::Context;
 use super::runs::chosen;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit as Column, Ink, Table, amount, line};
-use crate::workplace::{Workplace, of_ledger};
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
+use remand_engine::quality::{self, Complexity, Prediction, RegressionResult, RunEffort, fit_line};
 use remand_ledger::Reader;
 use remand_ledger::query::{RunRow, RunStage, Totals};
-use remand_runtime::quality::{self, Complexity, Fit, Point, Prediction, fit};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, amount, line};
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run whose plan is meant: its id, a part of it, or `latest`
+    /// The run with the plan: its id, a part of it, or `latest`
     #[arg(value_name = "RUN", conflicts_with = "size")]
     run: Option<String>,
-    /// A size instead of a plan: tasks, and files counting 1, 2 or 3 by their risk
+    /// A size instead of a plan: tasks plus files, each counted 1, 2 or 3 by risk
     #[arg(long, value_name = "N", requires = "workflow")]
     size: Option<u64>,
-    /// The workflow whose runs are looked at [default: that of the run]
+    /// Use past runs of this workflow [default: that of the run]
     #[arg(long, short, value_name = "NAME")]
     workflow: Option<String>,
-    /// How many percent of all cases the range is to hold
+    /// Confidence level of the range, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 70, value_parser = clap::value_parser!(u8).range(50..=99))]
     confidence: u8,
 }
 
-/// What is estimated, and how people read it.
+/// One estimated quantity.
 struct Effort {
     name: &'static str,
     of: fn(&Past) -> Option<u64>,
@@ -35,7 +36,7 @@ struct Effort {
 
 const EFFORTS: [Effort; 3] = [
     Effort { name: "time", of: |past| Some(past.used.time), words: amount::time },
-    // Where a part is unknown, the whole is.
+    // A sum with an unknown part is unknown.
     Effort {
         name: "tokens",
         of: |past| (past.used.untold == 0).then_some(past.used.tokens),
@@ -48,14 +49,14 @@ const EFFORTS: [Effort; 3] = [
     },
 ];
 
-/// A run that an estimate rests on.
+/// A past run that the estimate uses.
 struct Past {
     used: Totals,
-    /// Of its plan.
+    /// The size of its plan.
     size: u64,
 }
 
-/// What is to be estimated.
+/// The plan to estimate.
 struct Subject {
     run: Option<RunRow>,
     workflow: String,
@@ -63,70 +64,77 @@ struct Subject {
     size: u64,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let reader = Workplace::open(context, Vec::new())?.reader()?;
     let subject = subject(&reader, args)?;
     let past = past(&reader, &subject)?;
     let confidence = f64::from(args.confidence) / 100.0;
-    let estimates: Vec<(&Effort, Fit, Option<Prediction>)> = EFFORTS
+    let estimates: Vec<(&Effort, RegressionResult, Option<Prediction>)> = EFFORTS
         .iter()
         .map(|effort| {
-            let fit = fit(&points(&past, effort));
-            let foretold = match fit {
-                Fit::Good(line) => Some(line.predict(number(subject.size), confidence)),
-                Fit::TooFew { .. } | Fit::Alike { .. } | Fit::TooLoose { .. } | Fit::Falling { .. } => None,
+            let fit = fit_line(&points(&past, effort));
+            let predicted = match fit {
+                RegressionResult::Good(line) => Some(line.predict(number(subject.size), confidence)),
+                RegressionResult::TooFew { .. }
+                | RegressionResult::Alike { .. }
+                | RegressionResult::TooLoose { .. }
+                | RegressionResult::Falling { .. } => None,
             };
-            (effort, fit, foretold)
+            (effort, fit, predicted)
         })
         .collect();
     match context.json {
         true => print_json(&to_json(&subject, args, &estimates))?,
         false => print(&to_text(&subject, args, &estimates))?,
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn subject(reader: &Reader, args: &Args) -> Result<Subject, Failure> {
+fn subject(reader: &Reader, args: &Args) -> Result<Subject, CommandFailure> {
     if let (Some(size), Some(workflow)) = (args.size, &args.workflow) {
         return Ok(Subject { run: None, workflow: workflow.clone(), complexity: None, size });
     }
     let row = chosen(reader, args.run.as_deref())?;
-    let complexity = quality::of_run(reader, &row).map_err(|error| of_ledger(&error))?;
+    let complexity = quality::of_run(reader, &row)?;
     let Some(complexity) = complexity else {
         let what = format!("run {} has no plan", row.run);
-        return Err(Failure::user(what, "name a run with a plan, or give `--size N --workflow NAME`"));
+        return Err(CommandFailure::user(what, "name a run with a plan, or give `--size N --workflow NAME`"));
     };
     let workflow = args.workflow.clone().unwrap_or_else(|| row.workflow.clone());
     Ok(Subject { run: Some(row), workflow, complexity: Some(complexity), size: complexity.size() })
 }
 
-/// The runs of the workflow that came to a good end and have a plan; not the one that is meant.
-fn past(reader: &Reader, subject: &Subject) -> Result<Vec<Past>, Failure> {
+/// The successful runs of the workflow with a plan, except the estimated one.
+fn past(reader: &Reader, subject: &Subject) -> Result<Vec<Past>, CommandFailure> {
     let mut past = Vec::new();
-    for row in reader.runs().map_err(|error| of_ledger(&error))? {
+    for row in reader.runs()? {
         let is_meant = subject.run.as_ref().is_some_and(|meant| meant.run == row.run);
         if row.workflow != subject.workflow || row.stage != RunStage::Done || is_meant {
             continue;
         }
-        if let Some(complexity) = quality::of_run(reader, &row).map_err(|error| of_ledger(&error))? {
-            let used = reader.totals(&row.run).map_err(|error| of_ledger(&error))?;
+        if let Some(complexity) = quality::of_run(reader, &row)? {
+            let used = reader.totals(&row.run)?;
             past.push(Past { used, size: complexity.size() });
         }
     }
     Ok(past)
 }
 
-fn points(past: &[Past], effort: &Effort) -> Vec<Point> {
+fn points(past: &[Past], effort: &Effort) -> Vec<RunEffort> {
     past.iter()
-        .filter_map(|past| Some(Point { size: number(past.size), effort: number((effort.of)(past)?) }))
+        .filter_map(|past| Some(RunEffort { size: number(past.size), effort: number((effort.of)(past)?) }))
         .collect()
 }
 
-fn to_json(subject: &Subject, args: &Args, estimates: &[(&Effort, Fit, Option<Prediction>)]) -> Value {
+fn to_json(
+    subject: &Subject,
+    args: &Args,
+    estimates: &[(&Effort, RegressionResult, Option<Prediction>)],
+) -> Value {
     let efforts: serde_json::Map<String, Value> = estimates
         .iter()
-        .map(|(effort, fit, foretold)| {
-            (effort.name.to_string(), json!({ "fit": fit, "prediction": foretold }))
+        .map(|(effort, fit, predicted)| {
+            (effort.name.to_string(), json!({ "fit": fit, "prediction": predicted }))
         })
         .collect();
     json!({
@@ -135,7 +143,11 @@ fn to_json(subject: &Subject, args: &Args, estimates: &[(&Effort, Fit, Option<Pr
     })
 }
 
-fn to_text(subject: &Subject, args: &Args, estimates: &[(&Effort, Fit, Option<Prediction>)]) -> String {
+fn to_text(
+    subject: &Subject,
+    args: &Args,
+    estimates: &[(&Effort, RegressionResult, Option<Prediction>)],
+) -> String {
     let of = subject.complexity.map_or_else(String::new, |it| {
         let files = it.green + it.yellow + it.red;
         format!(
@@ -153,20 +165,20 @@ fn to_text(subject: &Subject, args: &Args, estimates: &[(&Effort, Fit, Option<Pr
     let workflow = line::one(&subject.workflow);
     let mut text = format!("{about} has size {}{of}\n\n", subject.size);
     let head = [
-        ("effort", Column::Whole),
-        ("expected", Column::Whole),
-        ("range", Column::Whole),
-        ("r²", Column::Whole),
-        ("rests on", Column::Wrap),
+        ("effort", ColumnFit::Whole),
+        ("expected", ColumnFit::Whole),
+        ("range", ColumnFit::Whole),
+        ("r²", ColumnFit::Whole),
+        ("based on", ColumnFit::Wrap),
     ];
-    let mut table = Table::new(&head);
-    for (effort, fit, foretold) in estimates {
+    let mut table = TextTable::new(&head);
+    for (effort, fit, predicted) in estimates {
         let mut cells = vec![Cell::new(effort.name)];
-        match (fit, foretold) {
-            (Fit::Good(line), Some(foretold)) => {
+        match (fit, predicted) {
+            (RegressionResult::Good(line), Some(predicted)) => {
                 let words = |value: f64| (effort.words)(whole(value));
-                cells.push(Cell::new(words(foretold.expected)));
-                cells.push(Cell::new(format!("{} to {}", words(foretold.low), words(foretold.high))));
+                cells.push(Cell::new(words(predicted.expected)));
+                cells.push(Cell::new(format!("{} to {}", words(predicted.low), words(predicted.high))));
                 cells.push(Cell::new(format!("{:.2}", line.r2)));
                 cells.push(Cell::new(format!(
                     "{} of `{workflow}`",
@@ -181,39 +193,42 @@ fn to_text(subject: &Subject, args: &Args, estimates: &[(&Effort, Fit, Option<Pr
         table.row(cells);
     }
     text.push_str(&table.render(Ink::of_stdout()));
-    if estimates.iter().any(|(_, _, foretold)| foretold.is_some()) {
-        text.push_str(&format!("\nThe range holds {} of 100 such plans.\n", args.confidence));
+    if estimates.iter().any(|(_, _, predicted)| predicted.is_some()) {
+        text.push_str(&format!("\nAbout {} of 100 such plans fall within the range.\n", args.confidence));
     }
     text
 }
 
-fn quality_of(fit: &Fit) -> String {
+fn quality_of(fit: &RegressionResult) -> String {
     match fit {
-        Fit::TooLoose { r2, .. } => format!("{r2:.2}"),
-        Fit::TooFew { .. } | Fit::Alike { .. } | Fit::Falling { .. } | Fit::Good(_) => "-".to_string(),
+        RegressionResult::TooLoose { r2, .. } => format!("{r2:.2}"),
+        RegressionResult::TooFew { .. }
+        | RegressionResult::Alike { .. }
+        | RegressionResult::Falling { .. }
+        | RegressionResult::Good(_) => "-".to_string(),
     }
 }
 
-/// Why there is nothing to go by.
-fn lacking(fit: &Fit, workflow: &str) -> String {
+/// Why there is no estimate.
+fn lacking(fit: &RegressionResult, workflow: &str) -> String {
     let runs = |points: usize| amount::counted(points as u64, "run");
     match fit {
-        Fit::TooFew { points } => {
+        RegressionResult::TooFew { points } => {
             format!(
-                "not enough to go by: {} of `{workflow}` with a plan and a known effort, and it takes 3",
+                "no estimate: {} of `{workflow}` with a plan and a known effort, but 3 are needed",
                 runs(*points)
             )
         }
-        Fit::Alike { points } => {
-            format!("not enough to go by: the plans of {} were of one size", runs(*points))
+        RegressionResult::Alike { points } => {
+            format!("no estimate: the plans of {} all have the same size", runs(*points))
         }
-        Fit::TooLoose { points, .. } => {
-            format!("not enough to go by: size explains less than half of what {} took", runs(*points))
+        RegressionResult::TooLoose { points, .. } => {
+            format!("no estimate: size explains less than half of the effort of {}", runs(*points))
         }
-        Fit::Falling { points } => {
-            format!("not enough to go by: among {} larger plans took less", runs(*points))
+        RegressionResult::Falling { points } => {
+            format!("no estimate: among {}, larger plans took less effort", runs(*points))
         }
-        Fit::Good(_) => String::new(),
+        RegressionResult::Good(_) => String::new(),
     }
 }
 

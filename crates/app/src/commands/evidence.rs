@@ -1,12 +1,13 @@
-//! `remand evidence`: the evidence bundle, or an export that stands alone.
+//! `remand evidence`: the evidence bundle, or a self-contained export of it.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json, tell};
-use crate::workplace::{Workplace, of_ledger};
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
+use remand_engine::bundle;
+use remand_engine::sealed::{self, SealError};
 use remand_ledger::export;
 use remand_ledger::query::CheckFilter;
-use remand_runtime::bundle;
-use remand_runtime::sealed::{self, SealError};
+use remand_terminal::output::{print, print_json, tell};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -15,13 +16,13 @@ pub struct Args {
     /// The run: its id, a part of it, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
-    /// Write the evidence of this run into a SQLite file of its own
+    /// Write the evidence of this run to a separate SQLite file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["export", "verify"])]
     pub sqlite: Option<PathBuf>,
-    /// Write bundle and SQLite file into this new folder, signed with the key of this repository
+    /// Write the bundle and a SQLite file to this new folder, signed with the key of this repository
     #[arg(long, value_name = "DIR", conflicts_with = "verify")]
     pub export: Option<PathBuf>,
-    /// Tell whether a folder that was exported is as it was signed
+    /// Verify that an exported folder is unchanged since it was signed
     #[arg(long, value_name = "DIR")]
     pub verify: Option<PathBuf>,
     /// With --verify: the key that must have signed it
@@ -29,19 +30,19 @@ pub struct Args {
     pub key: Option<String>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     if let Some(folder) = &args.verify {
         let manifest = sealed::verify(folder, args.key.as_deref()).map_err(|error| of_seal(&error))?;
         if context.json {
             print_json(&json!({ "sound": true, "manifest": manifest }))?;
         } else {
-            print(&format!("sound: run {}, signed by the key {}\n", manifest.run, manifest.key))?;
+            print(&format!("valid: run {}, signed by key {}\n", manifest.run, manifest.key))?;
         }
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let ledger = |error| of_ledger(&error);
+    let ledger = |error| CommandFailure::from(error);
     let row = reader.run(&args.run).map_err(ledger)?;
     if let Some(file) = &args.sqlite {
         export(&reader, &row.run, file).map_err(ledger)?;
@@ -50,7 +51,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         } else {
             tell(&format!("exported to {}", file.display()));
         }
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     if let Some(folder) = &args.export {
         let key = workplace.home.signing_key();
@@ -58,13 +59,13 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         if context.json {
             print_json(&json!({ "folder": folder, "manifest": manifest }))?;
         } else {
-            let said = format!("sealed in {}, signed by the key {}", folder.display(), manifest.key);
+            let said = format!("sealed in {}, signed by key {}", folder.display(), manifest.key);
             print(&format!(
-                "{said}\ncheck it anywhere with `remand evidence --verify {}`\n",
+                "{said}\nverify it anywhere with `remand evidence --verify {}`\n",
                 folder.display()
             ))?;
         }
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     if context.json {
         let run = &row.run;
@@ -77,14 +78,14 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             "notes": reader.notes(run).map_err(ledger)?,
             "totals": reader.totals(run).map_err(ledger)?,
         }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     print(&bundle::text(&reader, &row.run).map_err(ledger)?)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn of_seal(error: &SealError) -> Failure {
-    let failure = Failure::user(error.to_string(), error.hint());
+fn of_seal(error: &SealError) -> CommandFailure {
+    let failure = CommandFailure::user(error.to_string(), error.hint());
     match error {
         SealError::File { source, .. } | SealError::Unreadable { source, .. } => {
             failure.caused_by(source.to_string())

@@ -1,34 +1,36 @@
-//! `remand export`: a workflow and its roles for people who work inside another tool.
+//! `remand export`: a workflow and its roles as files for another tool.
 
-use super::Context;
 use super::import::ToolName;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
+use crate::environment;
 use crate::export::files::{self, Replace, Written};
 use crate::export::{Export, MARK};
 use crate::load;
-use crate::table::amount::counted;
-use crate::workplace::{environment, here, of_config};
-use remand_runtime::config::{Config, Sources};
+use crate::workplace::here;
+use remand_engine::config::{Config, Sources};
+use remand_terminal::amount::counted;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder to write into: the root of a repository, or any other
+    /// The folder to write to, such as the root of a repository
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// The tool to write for
+    /// The tool
     #[arg(long, value_enum, value_name = "TOOL")]
     pub to: ToolName,
-    /// The workflow: a file, or the name of one [default: the one that a run would take]
+    /// The workflow: a file or a name [default: the one that a run would use]
     #[arg(long, value_name = "FILE|NAME")]
     pub workflow: Option<String>,
-    /// Replace files that are there already and differ
+    /// Replace existing files that differ
     #[arg(long)]
     pub force: bool,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
     let name = match &args.workflow {
         Some(name) => name.clone(),
@@ -56,7 +58,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         print_json(
             &json!({ "to": args.to.tool().name(), "workflow": workflow, "folder": folder, "files": listed }),
         )?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let mut text = String::new();
     for (file, _) in files.iter().zip(&outcomes).filter(|(_, outcome)| **outcome != Written::Same) {
@@ -64,24 +66,24 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     }
     let written = outcomes.iter().filter(|outcome| **outcome != Written::Same).count();
     let same = outcomes.len() - written;
-    let rest = if same == 0 { String::new() } else { format!(", {same} were so already") };
+    let rest = if same == 0 { String::new() } else { format!(", {same} unchanged") };
     text.push_str(&format!(
-        "wrote {}{rest}; begin with {}",
+        "wrote {}{rest}; start with {}",
         counted(written as u64, "file"),
         export.overview.display()
     ));
     print(&text)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// The workflow that a run would take here.
-fn configured(context: &Context<'_>) -> Result<String, Failure> {
+/// The workflow that a run would use here.
+fn configured(context: &CommandContext<'_>) -> Result<String, CommandFailure> {
     let root = load::root(context).unwrap_or_else(|| here(context));
-    let sources = Sources::of(&root, environment());
-    Ok(Config::load(&sources).map_err(|error| of_config(&error))?.workflow)
+    let sources = Sources::of(&root, environment::all());
+    Ok(Config::load(&sources)?.workflow)
 }
 
-/// Where the page about the workflow goes: a README that somebody wrote stays.
+/// The path of the overview page; an existing README is kept.
 fn overview(folder: &Path) -> PathBuf {
     let readme = PathBuf::from("README.md");
     match std::fs::read_to_string(folder.join(&readme)) {

@@ -1,12 +1,13 @@
-//! `remand gaps`: the gaps of a specification, the worst first, and how far each has come.
+//! `remand gaps`: the gaps of a specification, worst first, and the progress on each.
 
-use super::Context;
 use super::rounds::history;
 use super::runs::{chosen, heading};
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit, Ink, Table, Tone, amount};
+use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_kernel::gaps::{BlockedOn, Board, Gap, GapSeverity};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, amount};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -17,12 +18,12 @@ pub struct Args {
     /// Only those that are not resolved, closed, deferred or waived
     #[arg(long)]
     pub open: bool,
-    /// Every move of each gap, with whose word it was
+    /// Every change of state of each gap, and who made it
     #[arg(long)]
     pub moves: bool,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let row = chosen(&reader, args.run.as_deref())?;
@@ -34,18 +35,18 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         print_json(&json!({
             "run": row.run, "round": board.round(), "open": board.unsettled().count(), "gaps": gaps, "moves": moves,
         }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let ink = Ink::of_stdout();
     let open = board.unsettled().count();
     let all = amount::counted(board.gaps().count() as u64, "gap");
     let mut text = format!("{}\n{all}, {open} open\n", heading(&row));
     if !gaps.is_empty() {
-        let mut table = Table::new(&[
-            ("gap", Fit::Whole),
-            ("severity", Fit::Whole),
-            ("status", Fit::Wrap),
-            ("claim", Fit::Wrap),
+        let mut table = TextTable::new(&[
+            ("gap", ColumnFit::Whole),
+            ("severity", ColumnFit::Whole),
+            ("status", ColumnFit::Wrap),
+            ("claim", ColumnFit::Wrap),
         ]);
         for gap in &gaps {
             table.row(vec![
@@ -61,16 +62,16 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         text.push_str(&moves(&board, &gaps, ink));
     }
     print(&text)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
 fn moves(board: &Board, gaps: &[&Gap], ink: Ink) -> String {
-    let mut table = Table::new(&[
-        ("round", Fit::Whole),
-        ("gap", Fit::Whole),
-        ("move", Fit::Whole),
-        ("by", Fit::Whole),
-        ("why", Fit::Wrap),
+    let mut table = TextTable::new(&[
+        ("round", ColumnFit::Whole),
+        ("gap", ColumnFit::Whole),
+        ("move", ColumnFit::Whole),
+        ("by", ColumnFit::Whole),
+        ("why", ColumnFit::Wrap),
     ]);
     for moved in board.transitions().iter().filter(|moved| gaps.iter().any(|gap| gap.id == moved.gap)) {
         table.row(vec![
@@ -81,14 +82,18 @@ fn moves(board: &Board, gaps: &[&Gap], ink: Ink) -> String {
             Cell::new(&moved.why),
         ]);
     }
-    if table.is_empty() { "\nno gap has moved yet\n".to_string() } else { format!("\n{}", table.render(ink)) }
+    if table.is_empty() {
+        "\nno gap has changed its state yet\n".to_string()
+    } else {
+        format!("\n{}", table.render(ink))
+    }
 }
 
 fn status(gap: &Gap) -> String {
     let on = match &gap.waits_for {
         Some(BlockedOn::Gap(on)) => format!(" on {on}"),
         Some(BlockedOn::Decision(on)) => format!(" on the decision about {on}"),
-        Some(BlockedOn::External(_)) => " on something outside".to_string(),
+        Some(BlockedOn::External(_)) => " on something external".to_string(),
         None => String::new(),
     };
     format!("{}{on}", gap.status)

@@ -1,12 +1,13 @@
-//! `remand gauntlet`: agents that misbehave, and what Remand lets through.
+//! `remand gauntlet`: tests the engine against misbehaving agents.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json, tell};
-use crate::gauntlet::{self, Choice, Lineup, Report, Tried, Watcher};
-use crate::progress::Stop;
-use crate::table::amount::time;
-use crate::table::{Cell, Fit, Ink, Table};
+use crate::context::CommandContext;
+use crate::environment;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use remand_terminal::amount::time;
+use remand_terminal::output::{print, print_json, tell};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Stop};
+use remand_trials::gauntlet::{self, ChosenCase, GauntletReport, Lineup, Tried, Watcher};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -19,23 +20,23 @@ pub struct Args {
     /// Families or cases [default: all]
     #[arg(value_name = "FAMILY|CASE")]
     wanted: Vec<String>,
-    /// Show the cases, and play none
+    /// List the cases
     #[arg(long)]
     list: bool,
-    /// Leave the folder of each case below this new one
+    /// Keep the folder of each case below this new one
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// How many cases are played at the same time
+    /// The number of cases that run in parallel
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let choices = gauntlet::chosen(&args.wanted)?;
     if args.list {
         return list(context, &choices);
     }
-    let lineup = Lineup::new(args.keep.as_deref(), args.jobs)?;
+    let lineup = Lineup::new(args.keep.as_deref(), args.jobs, environment::inherited())?;
     let started = Instant::now();
     let stop = Stop::listen();
     let live = Live::default();
@@ -47,19 +48,19 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let played = lineup.play(&choices, &stop, watcher);
     live.clear();
     let Some(tried) = played else {
-        tell("stopped; nothing is judged");
-        return Ok(Exit::Left);
+        tell("stopped without a result");
+        return Ok(ExitCode::Left);
     };
-    let report = Report { tried, took: started.elapsed() };
+    let report = GauntletReport { tried, took: started.elapsed() };
     if context.json {
         print_json(&report.json())?;
     } else {
         print(&report.text(Ink::of_stdout()))?;
     }
-    Ok(if report.is_as_stated() { Exit::Done } else { Exit::Failed })
+    Ok(if report.is_as_stated() { ExitCode::Done } else { ExitCode::Failed })
 }
 
-fn list(context: &Context<'_>, choices: &[Choice]) -> Result<Exit, Failure> {
+fn list(context: &CommandContext<'_>, choices: &[ChosenCase]) -> Result<ExitCode, CommandFailure> {
     if context.json {
         let cases: Vec<Value> = choices
             .iter()
@@ -72,12 +73,12 @@ fn list(context: &Context<'_>, choices: &[Choice]) -> Result<Exit, Failure> {
             })
             .collect();
         print_json(&json!({ "cases": cases }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
-    let columns = [Fit::Whole, Fit::Whole, Fit::Whole, Fit::Wrap];
+    let columns = [ColumnFit::Whole, ColumnFit::Whole, ColumnFit::Whole, ColumnFit::Wrap];
     let names = ["family", "case", "project", "what it tries"];
-    let head: Vec<(&'static str, Fit)> = names.into_iter().zip(columns).collect();
-    let mut table = Table::new(&head);
+    let head: Vec<(&'static str, ColumnFit)> = names.into_iter().zip(columns).collect();
+    let mut table = TextTable::new(&head);
     for choice in choices {
         table.row(vec![
             Cell::new(choice.family().name()),
@@ -87,7 +88,7 @@ fn list(context: &Context<'_>, choices: &[Choice]) -> Result<Exit, Failure> {
         ]);
     }
     print(&table.render(Ink::of_stdout()))?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
 fn line(tried: &Tried) -> String {
@@ -98,7 +99,7 @@ fn line(tried: &Tried) -> String {
 struct Silent;
 
 impl Watcher for Silent {
-    fn started(&self, _: &Choice) {}
+    fn started(&self, _: &ChosenCase) {}
 
     fn ended(&self, _: &Tried) {}
 }
@@ -106,14 +107,14 @@ impl Watcher for Silent {
 struct Plain;
 
 impl Watcher for Plain {
-    fn started(&self, _: &Choice) {}
+    fn started(&self, _: &ChosenCase) {}
 
     fn ended(&self, tried: &Tried) {
         tell(&line(tried));
     }
 }
 
-/// Lines scroll by, and below them stands what is being played.
+/// Results scroll by; below them are the running cases.
 #[derive(Default)]
 struct Live {
     bars: MultiProgress,
@@ -127,7 +128,7 @@ impl Live {
 }
 
 impl Watcher for Live {
-    fn started(&self, choice: &Choice) {
+    fn started(&self, choice: &ChosenCase) {
         let bar = self.bars.add(ProgressBar::new_spinner());
         let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));

@@ -1,34 +1,45 @@
-//! `remand graph`: a picture of a workflow.
+//! `remand graph`: a drawing of a workflow.
 
-use super::Context;
-use crate::cli::Format;
-use crate::draw;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
 use crate::load;
+use clap::ValueEnum;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 use std::path::Path;
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    Mermaid,
+    Dot,
+    Svg,
+    Text,
+}
+
 pub fn run(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     name: &str,
-    format: Format,
+    format: GraphFormat,
     output: Option<&Path>,
-) -> Result<Exit, Failure> {
+) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
     let program = load::accepted(context, name, &roles)?;
     let drawn = match format {
-        Format::Mermaid => draw::mermaid(&program),
-        Format::Dot => draw::dot(&program),
-        Format::Svg => draw::svg(&program),
-        Format::Text => draw::text(&program),
+        GraphFormat::Mermaid => remand_drawings::mermaid(&program),
+        GraphFormat::Dot => remand_drawings::dot(&program),
+        GraphFormat::Svg => remand_drawings::svg(&program),
+        GraphFormat::Text => remand_drawings::text(&program),
     };
     match output {
         Some(path) => std::fs::write(path, &drawn).map_err(|error| {
-            Failure::user(format!("{} cannot be written", path.display()), "name a file that you may write")
-                .caused_by(error.to_string())
+            CommandFailure::user(
+                format!("{} cannot be written", path.display()),
+                "name a file that you can write",
+            )
+            .caused_by(error.to_string())
         })?,
         None if context.json => print_json(&json!({ "workflow": program.name, "graph": drawn }))?,
         None => print(&drawn)?,
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

@@ -1,14 +1,15 @@
-//! `remand import`: what a role file of another tool gives here, and what of it is not used.
+//! `remand import`: shows how a role file of another tool would be used here.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::export::files::{self, File, Replace};
+use crate::context::CommandContext;
+use crate::export::files::{self, ExportedFile, Replace};
 use crate::export::name_of;
 use crate::load;
 use clap::ValueEnum;
-use remand_workflow::foreign::{self, Foreign, Format, Tool, Unused};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
+use remand_workflow::foreign::{self, AgentTool, Foreign, RoleFormat, Unused};
 use remand_workflow::roles::{RoleSpec, Roles};
-use remand_workflow::source::Source;
+use remand_workflow::source::SourceText;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -18,21 +19,21 @@ pub struct Args {
     /// Role files such as .claude/agents/reviewer.md
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The role whose contract the file gets, or one of its modes as ROLE/MODE [default: the one of the file's name]
+    /// The role whose contract the file gets, or a mode as ROLE/MODE [default: by the name of the file]
     #[arg(long, value_name = "NAME")]
     pub role: Option<String>,
-    /// The tool that the file is for [default: told by its path and its keys]
+    /// The tool that the file is for [default: detected from its path and keys]
     #[arg(long, value_enum, value_name = "TOOL")]
     pub from: Option<ToolName>,
-    /// Write the role into .remand/roles, in our format, to be changed there
+    /// Write the role to .remand/roles in our format, ready to edit
     #[arg(long)]
     pub write: bool,
-    /// Replace a role file that is there already and differs
+    /// Replace an existing role file that differs
     #[arg(long, requires = "write")]
     pub force: bool,
 }
 
-/// A tool, as the command line names it.
+/// A tool, by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ToolName {
     Claude,
@@ -41,16 +42,16 @@ pub enum ToolName {
 }
 
 impl ToolName {
-    pub fn tool(self) -> Tool {
+    pub fn tool(self) -> AgentTool {
         match self {
-            ToolName::Claude => Tool::Claude,
-            ToolName::Copilot => Tool::Copilot,
-            ToolName::Opencode => Tool::Opencode,
+            ToolName::Claude => AgentTool::Claude,
+            ToolName::Copilot => AgentTool::Copilot,
+            ToolName::Opencode => AgentTool::Opencode,
         }
     }
 }
 
-/// One file with what comes of it.
+/// One file and the role that it becomes.
 struct Imported {
     file: String,
     foreign: Foreign,
@@ -60,9 +61,9 @@ struct Imported {
     roles: Roles,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     if args.role.is_some() && args.files.len() > 1 {
-        return Err(Failure::user("`--role` is for one file", "import the files one by one"));
+        return Err(CommandFailure::user("`--role` takes a single file", "import the files one by one"));
     }
     let known = load::own_roles(context)?;
     let mut rows = Vec::new();
@@ -78,10 +79,15 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     if context.json {
         print_json(&json!(rows))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn import(context: &Context<'_>, known: &Roles, path: &Path, args: &Args) -> Result<Imported, Failure> {
+fn import(
+    context: &CommandContext<'_>,
+    known: &Roles,
+    path: &Path,
+    args: &Args,
+) -> Result<Imported, CommandFailure> {
     let here = crate::workplace::here(context);
     let path = here.join(path);
     let path = path.canonicalize().unwrap_or(path);
@@ -90,14 +96,17 @@ fn import(context: &Context<'_>, known: &Roles, path: &Path, args: &Args) -> Res
     let file = inside.unwrap_or(&path).display().to_string();
     let source = load::source(&path, &file)?;
     let tool = match (args.from.map(ToolName::tool), foreign::format(&source)) {
-        (Some(tool), _) | (None, Some(Format::Of(tool))) => tool,
-        (None, Some(Format::Ours)) => {
-            let hint = format!("put it into {}; there is nothing to import", load::OWN_ROLES);
-            return Err(Failure::user(format!("{file} is a role file of remand's own"), hint));
+        (Some(tool), _) | (None, Some(RoleFormat::Of(tool))) => tool,
+        (None, Some(RoleFormat::Ours)) => {
+            let hint = format!("put it into {}; no import is needed", load::OWN_ROLES);
+            return Err(CommandFailure::user(format!("{file} is a role file of remand already"), hint));
         }
         (None, None) => {
-            let hint = "say it with `--from claude`, `--from copilot` or `--from opencode`";
-            return Err(Failure::user(format!("{file} does not say which tool it is for"), hint));
+            let hint = "use `--from claude`, `--from copilot` or `--from opencode`";
+            return Err(CommandFailure::user(
+                format!("the tool that {file} is for cannot be detected"),
+                hint,
+            ));
         }
     };
     let foreign = foreign::read(tool, &source).map_err(|problems| load::refused(&source, &problems))?;
@@ -111,8 +120,13 @@ fn import(context: &Context<'_>, known: &Roles, path: &Path, args: &Args) -> Res
     }
 }
 
-/// The role that a file is for: the one that is named, else the one of its own name, else of its file's.
-fn title(known: &Roles, foreign: &Foreign, source: &Source, args: &Args) -> Result<String, Failure> {
+/// The role of a file: given by the user, else by the name inside, else by the name of the file.
+fn title(
+    known: &Roles,
+    foreign: &Foreign,
+    source: &SourceText,
+    args: &Args,
+) -> Result<String, CommandFailure> {
     if let Some(role) = &args.role {
         return Ok(role.clone());
     }
@@ -124,29 +138,32 @@ fn title(known: &Roles, foreign: &Foreign, source: &Source, args: &Args) -> Resu
     titles.next().map(str::to_string).ok_or_else(|| no_role(known, stem, &source.name))
 }
 
-fn no_role(known: &Roles, name: &str, file: &str) -> Failure {
+fn no_role(known: &Roles, name: &str, file: &str) -> CommandFailure {
     let near = remand_workflow::diagnostic::nearest(name, known.titles());
     let hint = match near {
-        Some(near) => format!("say `--role {near}`, or another role of `remand reference`"),
-        None => "say with `--role` whose contract it gets; `remand reference` lists the roles".to_string(),
+        Some(near) => format!("use `--role {near}`, or another role of `remand reference`"),
+        None => "use `--role` to choose its contract; `remand reference` lists the roles".to_string(),
     };
-    Failure::user(format!("{file} is named like no role"), hint)
+    CommandFailure::user(format!("{file} does not have the name of a role"), hint)
 }
 
-/// Writes the role in our format, and gives the path.
-fn write(context: &Context<'_>, imported: &Imported, args: &Args) -> Result<PathBuf, Failure> {
+/// Writes the role in our format and returns its path.
+fn write(context: &CommandContext<'_>, imported: &Imported, args: &Args) -> Result<PathBuf, CommandFailure> {
     let title = &imported.spec.title;
     let text = imported.roles.written(title).filter(|_| !title.contains('/')).ok_or_else(|| {
         let hint =
-            "import a file for the whole role, or name it in remand.toml as `[roles.\"ROLE/MODE\"] file`";
-        Failure::user(format!("`{title}` is one mode of a role, and a role file has all of them"), hint)
+            "import a file for the whole role, or set `file` under `[roles.\"ROLE/MODE\"]` in remand.toml";
+        CommandFailure::user(
+            format!("`{title}` is one mode of a role, but a role file contains all modes"),
+            hint,
+        )
     })?;
     let path = PathBuf::from(load::OWN_ROLES).join(format!("{title}.md"));
-    let source = Source::new(path.display().to_string(), text);
+    let source = SourceText::new(path.display().to_string(), text);
     Roles::default().add(title, &source).map_err(|problems| load::refused(&source, &problems))?;
     let root = load::root(context).unwrap_or_else(|| crate::workplace::here(context));
     let replace = if args.force { Replace::Differing } else { Replace::Nothing };
-    files::write(&root, &[File { path: path.clone(), text: source.text }], replace)?;
+    files::write(&root, &[ExportedFile { path: path.clone(), text: source.text }], replace)?;
     Ok(path)
 }
 
@@ -178,7 +195,7 @@ impl Imported {
         text
     }
 
-    /// What changes: name, what the role has, what is left of it.
+    /// What changes: property, value in the role, value with the file.
     fn rows(&self) -> Vec<(&'static str, String, String)> {
         let places = |spec: &RoleSpec| -> String {
             let names: Vec<&str> = spec.may_write.iter().map(|place| place.name()).collect();

@@ -1,14 +1,13 @@
-//! `remand log`: why a run went the way it went, from the request to the commit (CORE-03).
+//! `remand log`: why a run went the way it did, from the request to the commit.
 
 mod happening;
 mod lines;
 
-use super::Context;
 use super::runs::chosen;
-use crate::cli;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::Ink;
+use crate::context::CommandContext;
 use crate::workplace::Workplace;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode, Ink, invocation};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -19,19 +18,19 @@ pub struct Args {
     /// Only the rulings
     #[arg(long)]
     pub rulings: bool,
-    /// Only what happened to this task
+    /// Only events of this task
     #[arg(long, value_name = "TASK")]
     pub task: Option<String>,
 }
 
-/// How much is shown.
+/// How much to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     All,
     Rulings,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let row = chosen(&reader, args.run.as_deref())?;
@@ -39,9 +38,9 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     if let Some(task) = &args.task {
         happening::keep_task(&mut happenings, task);
         if happenings.is_empty() {
-            let hint = format!("`{}` lists the tasks", cli::command(format!("status {}", row.run)));
-            return Err(Failure::user(
-                format!("nothing happened to a task `{task}` in run {}", row.run),
+            let hint = format!("`{}` lists the tasks", invocation::command(format!("status {}", row.run)));
+            return Err(CommandFailure::user(
+                format!("task `{task}` has no events in run {}", row.run),
                 hint,
             ));
         }
@@ -50,8 +49,8 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     if context.json {
         let shown: Vec<_> = happenings.iter().map(|happening| happening.json(detail)).collect();
         print_json(&json!({ "run": row, "log": shown }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     print(&lines::text(&row, &happenings, detail, Ink::of_stdout()))?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

@@ -1,37 +1,39 @@
-//! `remand man`: the manual pages, made from the command line itself.
+//! `remand man`: manual pages, generated from the definition of the command line.
 
-use super::Context;
-use crate::cli::Cli;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::workplace::internal;
-use clap::CommandFactory;
+use crate::context::CommandContext;
 use clap_mangen::Man;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Write one page for each subcommand into this folder [default: the main page, to standard output]
+    /// Write one page per subcommand to this folder [default: the main page, to standard output]
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(
+    context: &CommandContext<'_>,
+    args: &Args,
+    command: clap::Command,
+) -> Result<ExitCode, CommandFailure> {
     match &args.folder {
         Some(folder) => {
-            let pages = write_all(folder)?;
+            let pages = write_all(folder, command)?;
             if context.json {
                 print_json(&json!({ "pages": pages }))?;
             } else {
-                let count = crate::table::amount::counted(pages.len() as u64, "page");
-                print(&format!("wrote {count} into {}; read them with `man -l FILE`", folder.display()))?;
+                let count = remand_terminal::amount::counted(pages.len() as u64, "page");
+                print(&format!("wrote {count} to {}; read them with `man -l FILE`", folder.display()))?;
             }
         }
         None => {
             let mut page = Vec::new();
-            Man::new(Cli::command())
-                .render(&mut page)
-                .map_err(|error| internal("the manual page cannot be made", &error))?;
+            Man::new(command).render(&mut page).map_err(|error| {
+                CommandFailure::internal_error("the manual page cannot be generated", &error)
+            })?;
             let page = String::from_utf8_lossy(&page);
             if context.json {
                 print_json(&json!({ "page": page }))?;
@@ -40,20 +42,20 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             }
         }
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// Writes `remand.1` and `remand-NAME.1` for every subcommand that people call.
-fn write_all(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// Writes `remand.1` and `remand-NAME.1` for every visible subcommand.
+fn write_all(folder: &Path, command: clap::Command) -> Result<Vec<PathBuf>, CommandFailure> {
     let unwritable = |error: std::io::Error| {
-        Failure::user(
-            format!("pages cannot be written into {}", folder.display()),
-            "name a folder that you may write",
+        CommandFailure::user(
+            format!("pages cannot be written to {}", folder.display()),
+            "name a folder that you can write to",
         )
         .caused_by(error.to_string())
     };
     std::fs::create_dir_all(folder).map_err(unwritable)?;
-    let mut main = Cli::command().disable_help_subcommand(true);
+    let mut main = command.disable_help_subcommand(true);
     main.build();
     let commands: Vec<clap::Command> =
         main.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();

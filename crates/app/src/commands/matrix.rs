@@ -1,11 +1,12 @@
 //! `remand matrix`: the routing table.
 
-use super::Context;
-use crate::draw::matrix;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
 use crate::load;
+use remand_drawings::matrix;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 
-pub fn run(context: &Context<'_>, name: &str, markdown: bool) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, name: &str, markdown: bool) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
     let program = load::accepted(context, name, &roles)?;
     if context.json {
@@ -15,5 +16,5 @@ pub fn run(context: &Context<'_>, name: &str, markdown: bool) -> Result<Exit, Fa
     } else {
         print(&matrix::text(&program))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

@@ -1,10 +1,11 @@
-//! `remand record`: a run as a rehearsal, to be played again (BY-06).
+//! `remand record`: writes a run as a rehearsal.
 
-use super::Context;
 use super::runs::chosen;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
 use crate::recording;
 use crate::workplace::Workplace;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ pub struct Args {
     pub file: PathBuf,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let row = chosen(&workplace.reader()?, Some(&args.run))?;
     recording::write(&workplace, &row.run, &args.file)?;
@@ -27,5 +28,5 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     } else {
         print(&format!("recorded in {}\n", args.file.display()))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

@@ -1,14 +1,15 @@
-//! `remand reference`: the workflow language, from the code that reads it.
+//! `remand reference`: the reference of the workflow language, generated from the parser.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use remand_workflow::reference;
 
-pub fn run(context: &Context<'_>) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>) -> Result<ExitCode, CommandFailure> {
     if context.json {
         print_json(&reference::json())?;
     } else {
         print(&reference::markdown())?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

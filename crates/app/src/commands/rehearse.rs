@@ -1,8 +1,8 @@
-//! `remand rehearse` and `remand confine`: what the engine starts as child processes of itself.
+//! `remand rehearse` and `remand confine`: child processes that the engine starts.
 
-use crate::exit::{Exit, Failure};
-use crate::workplace::with_causes;
-use remand_runtime::{confine as sandbox, rehearsal};
+use remand_agents::rehearsal;
+use remand_process::confine as sandbox;
+use remand_terminal::{CommandFailure, ExitCode};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Args)]
 pub struct Confine {
-    /// What is allowed: JSON, or a file that holds it
+    /// The policy: JSON, or a file that contains it
     #[arg(long, value_name = "JSON|FILE")]
     policy: String,
     /// The command
@@ -23,22 +23,23 @@ pub struct Confine {
     argv: Vec<OsString>,
 }
 
-pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let hint = "this command is for the engine; see docs/guide/rehearsals.md";
+pub fn run(args: &Args) -> Result<ExitCode, CommandFailure> {
+    let hint = "this command is for the engine; see docs/reference/rehearsals.md";
     let script = rehearsal::Script::load(&args.script)
-        .map_err(|error| with_causes(Failure::user(error.to_string(), hint), &error))?;
+        .map_err(|error| CommandFailure::user(error.to_string(), hint).with_sources(&error))?;
     let info = rehearsal::DispatchInfo::load()
-        .map_err(|error| with_causes(Failure::user(error.to_string(), hint), &error))?;
+        .map_err(|error| CommandFailure::user(error.to_string(), hint).with_sources(&error))?;
     std::process::exit(rehearsal::play(&script, &info));
 }
 
-pub fn confine(args: &Confine) -> Result<Exit, Failure> {
+pub fn confine(args: &Confine) -> Result<ExitCode, CommandFailure> {
     let entered = sandbox::Policy::from_argument(&args.policy)
         .and_then(|policy| sandbox::run_confined(&policy, &args.argv));
     match entered {
         Ok(never) => match never {},
         Err(error) => {
-            Err(with_causes(Failure::user(error.to_string(), "this command is for the engine"), &error))
+            Err(CommandFailure::user(error.to_string(), "this command is for the engine")
+                .with_sources(&error))
         }
     }
 }

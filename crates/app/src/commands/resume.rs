@@ -1,70 +1,73 @@
-//! `remand resume`: goes on with runs that were interrupted or answered.
+//! `remand resume`: continues runs that were interrupted or answered.
 
-use super::{Context, gates};
+use crate::context::CommandContext;
 use crate::driving;
-use crate::exit::{Exit, Failure, print, print_json, print_line, tell};
-use crate::table::Ink;
-use crate::workplace::{Workplace, of_ledger};
+use crate::environment;
+use crate::gate;
+use crate::host;
+use crate::workplace::Workplace;
+use remand_engine::clock;
 use remand_kernel::Event;
 use remand_ledger::query::{RunRow, RunStage};
 use remand_ledger::{Reader, RunId};
-use remand_runtime::clock;
+use remand_terminal::output::{print, print_failure, print_json, print_line, tell};
+use remand_terminal::{CommandFailure, ExitCode, Ink};
 use serde_json::json;
 use std::collections::BTreeSet;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run: its id, a part of it, or `latest` [default: every run that can go on]
+    /// The run: its id, a part of it, or `latest` [default: every run that can continue]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let runs: Vec<RunRow> = match &args.run {
-        Some(name) => vec![reader.run(name).map_err(|error| of_ledger(&error))?],
+        Some(name) => vec![reader.run(name)?],
         None => {
-            let asked = reader.all_requests().map_err(|error| of_ledger(&error))?;
+            let asked = reader.all_requests()?;
             let answered =
                 |row: &RunRow| !row.stage.is_over() && asked.iter().any(|request| request.run == row.run);
-            let goes_on = |row: &RunRow| {
-                row.stage == RunStage::Running || answered(row) || driving::is_unfinished(&workplace, row)
+            let continues = |row: &RunRow| {
+                row.stage == RunStage::Running || answered(row) || host::is_unfinished(&workplace, row)
             };
-            reader.runs().map_err(|error| of_ledger(&error))?.into_iter().filter(goes_on).collect()
+            reader.runs()?.into_iter().filter(continues).collect()
         }
     };
     if runs.is_empty() {
-        return none_goes_on(context, &reader);
+        return report_none(context, &reader);
     }
-    let mut host = driving::host(&workplace)?;
-    let (mut driven, mut exit) = (0, Exit::Done);
+    let mut host = host::open(&workplace)?;
+    let (mut driven, mut exit) = (0, ExitCode::Done);
     for row in &runs {
-        if row.stage.is_over() && !driving::is_unfinished(&workplace, row) {
+        if row.stage.is_over() && !host::is_unfinished(&workplace, row) {
             let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
-            return Err(Failure::user(what, "begin a new one with `remand run`"));
+            return Err(CommandFailure::user(what, "start a new one with `remand run`"));
         }
         if row.stage == RunStage::Paused {
-            let event = Event::Resumed { by: driving::user() };
-            host.ledger().request(&row.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
+            let event = Event::Resumed { by: environment::user() };
+            host.store().request(&row.run, clock::now(), &event)?;
         }
         match host.resume(&row.run) {
             Ok(()) => {
                 driven += 1;
-                tell(&format!("going on with run {}, at {}", row.run, row.place));
+                tell(&format!("continuing run {} at {}", row.run, row.place));
             }
-            // With several to go on with, trouble with one is no reason to leave the others.
+            // With several runs, one that fails does not stop the others.
             Err(error) if runs.len() > 1 => {
-                let failure = driving::of_host(&error);
+                let failure = CommandFailure::from(error);
                 exit = exit.max_with(failure.exit);
-                failure.print();
+                print_failure(&failure);
                 if context.json {
                     print_line(
                         &json!({ "run": row.run, "exit": failure.exit.number(), "failure": failure.json() }),
                     )?;
                 }
             }
-            Err(error) => return Err(driving::of_host(&error)),
+            Err(error) => return Err(error.into()),
         }
     }
     if driven == 0 {
@@ -73,17 +76,17 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     Ok(exit.max_with(driving::drive(context, &workplace, host)?))
 }
 
-/// Nothing is left to be driven; whether something waits is another matter.
-fn none_goes_on(context: &Context<'_>, reader: &Reader) -> Result<Exit, Failure> {
-    let open = reader.open_gates().map_err(|error| of_ledger(&error))?;
+/// Reports that no run can continue, and lists the open gates.
+fn report_none(context: &CommandContext<'_>, reader: &Reader) -> Result<ExitCode, CommandFailure> {
+    let open = reader.open_gates()?;
     if context.json {
         let waiting: BTreeSet<&RunId> = open.iter().map(|gate| &gate.run).collect();
         print_json(&json!({ "runs": [], "waiting": waiting }))?;
     } else if open.is_empty() {
-        print("no run is left to go on with\n")?;
+        print("no run to continue\n")?;
     } else {
-        let listed = gates::listed(reader, &open, Ink::of_stdout())?;
-        print(&format!("no run goes on without an answer:\n\n{listed}\n"))?;
+        let listed = gate::list(reader, &open, Ink::of_stdout())?;
+        print(&format!("every run waits for an answer:\n\n{listed}\n"))?;
     }
-    Ok(if open.is_empty() { Exit::Done } else { Exit::Waiting })
+    Ok(if open.is_empty() { ExitCode::Done } else { ExitCode::Waiting })
 }

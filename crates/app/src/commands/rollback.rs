@@ -1,16 +1,16 @@
-//! `remand rollback`: undoes the commit of a run on its branch, and says what is left to the user.
+//! `remand rollback`: reverts the commit of a run on its branch, and says what is left to do.
 
-use super::Context;
 use super::runs::chosen;
-use crate::cli;
-use crate::driving;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::line;
-use crate::workplace::{Workplace, of_git};
+use crate::context::CommandContext;
+use crate::environment;
+use crate::requests;
+use crate::workplace::Workplace;
+use remand_git::{CommitId, RollbackResult, RunCommits};
 use remand_kernel::Event;
 use remand_ledger::query::RunRow;
 use remand_ledger::{ReplayFrom, replay};
-use remand_runtime::git::{self, CommitId, Committed, Rollback};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode, invocation, line};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
@@ -19,28 +19,27 @@ pub struct Args {
     /// The run: its id, a part of it, or `latest`
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// Do not ask first
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub yes: bool,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let row = chosen(&workplace.reader()?, Some(&args.run))?;
     if !row.stage.is_over() {
         let what = format!("run {} is not over, so its commit cannot be undone yet", row.run);
-        return Err(Failure::user(
+        return Err(CommandFailure::user(
             what,
-            format!("end it with `{}`", cli::command(format!("cancel {}", row.run))),
+            format!("end it with `{}`", invocation::command(format!("cancel {}", row.run))),
         ));
     }
-    let asks =
-        !args.yes && git::has_committed(&workplace.repository, &row.run.0).map_err(|error| of_git(&error))?;
+    let asks = !args.yes && remand_git::has_committed(&workplace.repository, &row.run.0)?;
     if asks && !is_wanted(&row) {
-        print("nothing was done")?;
-        return Ok(Exit::Done);
+        print("nothing was changed")?;
+        return Ok(ExitCode::Done);
     }
-    let done = git::rollback(&workplace.repository, &row.run.0).map_err(|error| of_git(&error))?;
+    let done = remand_git::rollback(&workplace.repository, &row.run.0)?;
     record(context, &workplace, &row, &done)?;
     if context.json {
         print_json(&to_json(&row, &done))?;
@@ -48,31 +47,35 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         print(&to_text(&row, &done))?;
     }
     Ok(match done {
-        Rollback::Reverted { .. } | Rollback::AlreadyReverted { .. } => Exit::Done,
-        Rollback::CheckedOut { .. } | Rollback::Conflict { .. } | Rollback::NothingCommitted => Exit::User,
+        RollbackResult::Reverted { .. } | RollbackResult::AlreadyReverted { .. } => ExitCode::Done,
+        RollbackResult::CheckedOut { .. }
+        | RollbackResult::Conflict { .. }
+        | RollbackResult::NothingCommitted => ExitCode::User,
     })
 }
 
-/// Keeps with the run that its commit is undone: who reads of it must not believe that the work is there.
+/// Records in the run that its commit is undone, so that its reports say so.
 fn record(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     workplace: &Workplace,
     row: &RunRow,
-    done: &Rollback,
-) -> Result<(), Failure> {
+    done: &RollbackResult,
+) -> Result<(), CommandFailure> {
     let commit = match done {
-        Rollback::Reverted { by, .. } | Rollback::AlreadyReverted { by, .. } => by.to_string(),
-        Rollback::CheckedOut { .. } | Rollback::Conflict { .. } | Rollback::NothingCommitted => return Ok(()),
+        RollbackResult::Reverted { by, .. } | RollbackResult::AlreadyReverted { by, .. } => by.to_string(),
+        RollbackResult::CheckedOut { .. }
+        | RollbackResult::Conflict { .. }
+        | RollbackResult::NothingCommitted => return Ok(()),
     };
     let known = replay(&workplace.reader()?, &row.run, ReplayFrom::Snapshot);
     if known.is_ok_and(|replayed| replayed.state.reverted.as_ref() == Some(&commit)) {
         return Ok(());
     }
-    let event = Event::Reverted { commit, by: driving::user() };
-    driving::put(context, workplace, &row.run, &event).map(drop)
+    let event = Event::Reverted { commit, by: environment::user() };
+    requests::record(context, workplace, &row.run, &event).map(drop)
 }
 
-/// Asks on the terminal. Where there is none the command says enough: a commit is added, and nothing is lost.
+/// Asks on the terminal. Without one no confirmation is needed: a revert only adds a commit.
 fn is_wanted(row: &RunRow) -> bool {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return true;
@@ -86,13 +89,13 @@ fn is_wanted(row: &RunRow) -> bool {
     read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-fn to_json(row: &RunRow, done: &Rollback) -> Value {
+fn to_json(row: &RunRow, done: &RollbackResult) -> Value {
     let (what, commits, by) = match done {
-        Rollback::Reverted { commits, by } => ("reverted", Some(commits), Some(by)),
-        Rollback::AlreadyReverted { commits, by } => ("already-reverted", Some(commits), Some(by)),
-        Rollback::CheckedOut { commits, .. } => ("checked-out", Some(commits), None),
-        Rollback::Conflict { commits, .. } => ("conflict", Some(commits), None),
-        Rollback::NothingCommitted => ("nothing-committed", None, None),
+        RollbackResult::Reverted { commits, by } => ("reverted", Some(commits), Some(by)),
+        RollbackResult::AlreadyReverted { commits, by } => ("already-reverted", Some(commits), Some(by)),
+        RollbackResult::CheckedOut { commits, .. } => ("checked-out", Some(commits), None),
+        RollbackResult::Conflict { commits, .. } => ("conflict", Some(commits), None),
+        RollbackResult::NothingCommitted => ("nothing-committed", None, None),
     };
     json!({
         "run": row.run,
@@ -105,25 +108,25 @@ fn to_json(row: &RunRow, done: &Rollback) -> Value {
     })
 }
 
-fn to_text(row: &RunRow, done: &Rollback) -> String {
+fn to_text(row: &RunRow, done: &RollbackResult) -> String {
     let branch = line::one(&row.branch);
     let command = done.command().unwrap_or_default();
-    let elsewhere = format!("where you took it over already, undo it yourself:\n  {command}");
+    let elsewhere = format!("if you merged it already, revert it there yourself:\n  {command}");
     match done {
-        Rollback::Reverted { commits, by } => {
-            format!("{branch} ends with {} now, which undoes {}\n{elsewhere}", short(by), named(commits))
+        RollbackResult::Reverted { commits, by } => {
+            format!("{branch} now ends with {}, which reverts {}\n{elsewhere}", short(by), range(commits))
         }
-        Rollback::AlreadyReverted { commits, by } => {
-            format!("{} was undone before, by {}\n{elsewhere}", named(commits), short(by))
+        RollbackResult::AlreadyReverted { commits, by } => {
+            format!("{} was already reverted by {}\n{elsewhere}", range(commits), short(by))
         }
-        Rollback::CheckedOut { path, .. } => format!(
+        RollbackResult::CheckedOut { path, .. } => format!(
             "nothing was done: {branch} is checked out in {}, and your checkouts are yours; undo the commit there:\n  \
              git -C {} revert {}",
             path.display(),
-            quoted(&path.display().to_string()),
+            invocation::quoted(&path.display().to_string()),
             command.trim_start_matches("git revert ")
         ),
-        Rollback::Conflict { paths, .. } => {
+        RollbackResult::Conflict { paths, .. } => {
             let paths: Vec<String> =
                 paths.iter().map(|path| line::one(&path.display().to_string())).collect();
             format!(
@@ -132,25 +135,19 @@ fn to_text(row: &RunRow, done: &Rollback) -> String {
                 paths.join(", ")
             )
         }
-        Rollback::NothingCommitted => {
-            format!("{branch} has no commit of run {}, so there is nothing to undo there", row.run)
+        RollbackResult::NothingCommitted => {
+            format!("{branch} has no commit of run {}, so there is nothing to revert", row.run)
         }
     }
 }
 
 /// One commit, or the first and the last of several.
-fn named(commits: &Committed) -> String {
-    let Committed { first, last } = commits;
+fn range(commits: &RunCommits) -> String {
+    let RunCommits { first, last } = commits;
     if first == last { short(last).to_string() } else { format!("{} to {}", short(first), short(last)) }
 }
 
-/// Enough of a commit to recognise it.
+/// The first digits of a commit id.
 fn short(commit: &CommitId) -> &str {
     commit.as_str().get(..12).unwrap_or(commit.as_str())
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }

@@ -1,17 +1,18 @@
-//! `remand rounds`: how the rounds of a run converge, as a table and a small picture; and taking rounds back.
+//! `remand rounds`: the convergence of a run's rounds as a table and a chart, and rolling rounds back.
 
 mod picture;
 mod rollback;
 
-use super::Context;
 use super::runs::{chosen, heading};
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit, Ink, Table, Tone, amount};
+use crate::context::CommandContext;
 use crate::workplace::Workplace;
+use remand_engine::rounds::RoundHistory;
 use remand_kernel::gaps::{Board, RollbackCause, RoundState, archive_name};
 use remand_ledger::Reader;
 use remand_ledger::query::RunRow;
-use remand_runtime::rounds::History;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, amount};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -26,14 +27,14 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Act {
-    /// Take a run back to the start of a round, at a gate or in a pause
+    /// Roll a run back to the start of a round, at a gate or while it is paused
     ///
-    /// The round and all later ones are archived, never deleted: gaps, text and decisions are as they were, what was
-    /// spent stays spent. A round goes back at most 2 times, a run at most 5 times.
+    /// The round and all later ones are archived, not deleted. Gaps, text and decisions return to their earlier state;
+    /// spent budgets stay spent. A round can be rolled back twice, a run five times in all.
     Rollback(rollback::Args),
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     if let Some(Act::Rollback(args)) = &args.act {
         return rollback::run(context, args);
     }
@@ -56,7 +57,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             })).collect::<Vec<_>>(),
             "folder": workplace.home.run(&row.run),
         }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let ink = Ink::of_stdout();
     let mut text = format!(
@@ -73,42 +74,42 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     for rollback in history.rounds.rollbacks() {
         let why = match &rollback.cause {
             RollbackCause::BestAdopted => {
-                "an earlier attempt was better, and no rollback was left".to_string()
+                "an earlier attempt was better, and no rollbacks were left".to_string()
             }
             RollbackCause::Requested(request) if request.reason.trim().is_empty() => {
                 "no reason given".to_string()
             }
-            RollbackCause::Requested(request) => crate::table::line::one(&request.reason),
+            RollbackCause::Requested(request) => remand_terminal::line::one(&request.reason),
         };
         let kept: Vec<String> =
             rollback.rounds.iter().map(|archived| archive_name(archived.round, rollback.number)).collect();
         text.push_str(&format!(
-            "\nround {} was rolled back: {why}; kept as {}\n",
+            "\nround {} was rolled back: {why}; archived as {}\n",
             rollback.to,
             kept.join(", ")
         ));
     }
     text.push_str(&format!("\nround by round: {}\n", workplace.home.run(&row.run).display()));
     print(&text)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// The rounds of a run and its board, where it has one.
-pub fn history(reader: &Reader, row: &RunRow) -> Result<(History, Board), Failure> {
-    let history = History::of_run(reader, &row.run)
-        .map_err(|trouble| Failure::user(trouble.detail, "`remand audit` looks at the whole ledger"))?;
+/// The rounds of a run and its board, if it has one.
+pub fn history(reader: &Reader, row: &RunRow) -> Result<(RoundHistory, Board), CommandFailure> {
+    let history = RoundHistory::of_run(reader, &row.run)
+        .map_err(|trouble| CommandFailure::user(trouble.detail, "`remand audit` checks the whole ledger"))?;
     match history.board.clone() {
         Some(board) => Ok((history, board)),
-        None => Err(Failure::user(
+        None => Err(CommandFailure::user(
             format!("run {} has no gap board", row.run),
-            "only workflows that work in rounds have one, such as `spec`, and only from their first gap on",
+            "only workflows with rounds, such as `spec`, have one, from their first gap on",
         )),
     }
 }
 
-fn table(board: &Board) -> Table {
+fn table(board: &Board) -> TextTable {
     let columns = ["round", "start", "resolved", "new", "aside", "end", "net", "weighted", "state"];
-    let mut table = Table::new(&columns.map(|name| (name, Fit::Whole)));
+    let mut table = TextTable::new(&columns.map(|name| (name, ColumnFit::Whole)));
     for row in board.rows() {
         let tone = match row.state {
             RoundState::Converging => Tone::Good,

@@ -1,15 +1,16 @@
 //! `remand run`: takes a request to a verified commit.
 
-use super::Context;
 use crate::beginning::{self, About};
-use crate::cli;
+use crate::context::CommandContext;
 use crate::driving;
-use crate::exit::{Exit, Failure, tell};
+use crate::host;
 use crate::recording;
 use crate::workplace::Workplace;
-use remand_runtime::config::Flag;
-use remand_runtime::host::Beginning;
-use remand_runtime::subject::Kind;
+use remand_engine::config::Flag;
+use remand_engine::host::Beginning;
+use remand_engine::subject::SubjectKind;
+use remand_terminal::output::tell;
+use remand_terminal::{CommandFailure, ExitCode, invocation};
 use std::path::PathBuf;
 
 #[derive(Debug, Default, clap::Args)]
@@ -17,28 +18,28 @@ pub struct Args {
     /// What you want, in your own words; `-` reads it from standard input
     #[arg(value_name = "REQUEST", required_unless_present_any = ["issue", "ticket", "spec"])]
     pub request: Option<String>,
-    /// Take an issue of the tracker in `TODO/`, by its id
+    /// Work on an issue of the tracker in `TODO/`
     #[arg(long, value_name = "ID", conflicts_with_all = ["request", "ticket", "spec"])]
     pub issue: Option<String>,
-    /// Take a ticket
+    /// Work on a ticket
     #[arg(long, value_name = "FILE", conflicts_with_all = ["request", "spec"])]
     pub ticket: Option<PathBuf>,
     /// Refine a specification
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     pub spec: Option<PathBuf>,
-    /// Which workflow, a shipped one or a file [default: feature for a request, else the one named like its subject]
+    /// The workflow: a name or a file [default: feature for a request, else named like the subject]
     #[arg(long, short, value_name = "NAME|FILE")]
     pub workflow: Option<String>,
-    /// Who does the work: an agent that `remand agents` lists, or `rehearsal:FILE` for scripted ones
+    /// The agent: one that `remand agents` lists, or `rehearsal:FILE` for a script
     #[arg(long, short, value_name = "AGENT")]
     pub agent: Option<String>,
-    /// The model, as the agent names it
+    /// The model, in the agent's own spelling
     #[arg(long, short, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Ask at gates
+    /// Stop and ask at every gate
     #[arg(long, conflicts_with = "autonomous")]
     pub interactive: bool,
-    /// Take the default at gates that have one, and record it
+    /// Choose the default at gates that have one, and record it
     #[arg(long)]
     pub autonomous: bool,
     /// Ask a human once this much money is spent, such as 2.50
@@ -47,22 +48,22 @@ pub struct Args {
     /// Ask a human once this many tokens are used
     #[arg(long, value_name = "N")]
     pub budget_tokens: Option<String>,
-    /// Ask a human once the run was under way for this long, such as 2h
+    /// Ask a human once the run has taken this long, such as 2h
     #[arg(long, value_name = "TIME")]
     pub budget_time: Option<String>,
     /// Ask a human after this many dispatches
     #[arg(long, value_name = "N")]
     pub budget_dispatches: Option<String>,
-    /// Run every check, even where its result is known already
+    /// Run every check, even if its result is cached
     #[arg(long)]
     pub no_cache: bool,
-    /// When the run is over, write what every agent did into a rehearsal; `remand record` does so at any time
+    /// Write what every agent did to a rehearsal when the run is over; `remand record` does it at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
 
 impl Args {
-    fn about(&self) -> Result<About, Failure> {
+    fn about(&self) -> Result<About, CommandFailure> {
         Ok(match (&self.issue, &self.ticket, &self.spec) {
             (Some(id), _, _) => About::Issue(id.clone()),
             (None, Some(file), _) => About::Ticket(file.clone()),
@@ -74,14 +75,14 @@ impl Args {
     }
 
     /// The settings that the command line changes.
-    fn flags(&self, kind: Kind) -> Vec<Flag> {
+    fn flags(&self, kind: SubjectKind) -> Vec<Flag> {
         let mode = match (self.interactive, self.autonomous) {
             (true, _) => Some("interactive".to_string()),
             (false, true) => Some("autonomous".to_string()),
             (false, false) => None,
         };
-        // Workflows for files are named like what they take.
-        let usual = (kind != Kind::Request).then(|| kind.name().to_string());
+        // Workflows for files are named after the kind of subject.
+        let usual = (kind != SubjectKind::Request).then(|| kind.name().to_string());
         let workflow = self.workflow.clone().or(usual);
         let no_cache = self.no_cache.then(|| "false".to_string());
         let flags = [
@@ -104,31 +105,31 @@ impl Args {
     }
 }
 
-/// Everything that the command line says of a new run.
-pub fn prepare(context: &Context<'_>, args: &Args) -> Result<(Workplace, Beginning), Failure> {
+/// Prepares the run that the command line describes.
+pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, Beginning), CommandFailure> {
     let about = args.about()?;
     let workplace = Workplace::open(context, args.flags(about.kind()))?;
     let beginning = beginning::prepare(context, &workplace, &about)?;
     Ok((workplace, beginning))
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let (workplace, beginning) = prepare(context, args)?;
     if let Some(file) = &args.record {
-        recording::refuse_unfit(file)?;
+        recording::check_writable(file)?;
     }
     let run = beginning.run.clone();
     if !context.json {
         let bound = beginning::bound(&beginning.program, beginning.start.mode);
         tell(&format!("run {run}: {}, {}, {bound}", beginning.program.name, beginning.start.mode.name()));
     }
-    let mut host = driving::host(&workplace)?;
-    host.begin(beginning).map_err(|error| driving::of_host(&error))?;
+    let mut host = host::open(&workplace)?;
+    host.begin(beginning)?;
     let exit = driving::drive(context, &workplace, host)?;
     match (&args.record, exit) {
-        (Some(file), Exit::Waiting | Exit::Left) => {
-            let record = cli::command(format!("record {run} {}", file.display()));
-            tell(&format!("not over, so not recorded; then: {record}"));
+        (Some(file), ExitCode::Waiting | ExitCode::Left) => {
+            let record = invocation::command(format!("record {run} {}", file.display()));
+            tell(&format!("not recorded, because the run is not over; later: {record}"));
         }
         (Some(file), _) => {
             recording::write(&workplace, &run, file)?;

@@ -1,58 +1,59 @@
-//! `remand runs`: the runs of this repository, and the one that another command is about.
+//! `remand runs`: lists the runs of this repository; also finds the run that a command names.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit, Ink, Table, Tone, amount, line};
-use crate::workplace::{Workplace, of_ledger};
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
+use remand_engine::clock;
 use remand_ledger::Reader;
 use remand_ledger::query::{RunRow, RunStage};
-use remand_runtime::clock;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, amount, line};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// List all of them
+    /// List all runs
     #[arg(long, conflicts_with = "limit")]
     pub all: bool,
-    /// List at most so many, the newest first
+    /// The number of runs to list, newest first
     #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
     pub limit: usize,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let rows = match reader_if_any(&workplace)? {
-        Some(reader) => reader.runs().map_err(|error| of_ledger(&error))?,
+    let rows = match workplace.reader_if_any()? {
+        Some(reader) => reader.runs()?,
         None => Vec::new(),
     };
     let shown = if args.all { rows.as_slice() } else { &rows[..rows.len().min(args.limit)] };
     if context.json {
         print_json(&json!({ "count": rows.len(), "runs": shown }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     if rows.is_empty() {
-        print("no run was ever begun here; begin with `remand run \"what you want\"`")?;
-        return Ok(Exit::Done);
+        print("no runs yet; start one with `remand run \"what you want\"`")?;
+        return Ok(ExitCode::Done);
     }
     let mut text = table(shown).render(Ink::of_stdout());
     if shown.len() < rows.len() {
         let left = amount::counted((rows.len() - shown.len()) as u64, "older run");
-        text.push_str(&format!("and {left}: `remand runs --all`\n"));
+        text.push_str(&format!("{left} not shown: `remand runs --all`\n"));
     }
     print(&text)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn table(rows: &[RunRow]) -> Table {
+fn table(rows: &[RunRow]) -> TextTable {
     let now = clock::now().0;
-    let mut table = Table::new(&[
-        ("run", Fit::Whole),
-        ("workflow", Fit::Cut),
-        ("stage", Fit::Whole),
-        ("confidence", Fit::Whole),
-        ("dispatches", Fit::Whole),
-        ("age", Fit::Whole),
-        ("request", Fit::Cut),
+    let mut table = TextTable::new(&[
+        ("run", ColumnFit::Whole),
+        ("workflow", ColumnFit::Cut),
+        ("stage", ColumnFit::Whole),
+        ("confidence", ColumnFit::Whole),
+        ("dispatches", ColumnFit::Whole),
+        ("age", ColumnFit::Whole),
+        ("request", ColumnFit::Cut),
     ]);
     for row in rows {
         table.row(vec![
@@ -78,27 +79,25 @@ pub fn tone(stage: RunStage) -> Tone {
     }
 }
 
-/// The ledger, if there is one: lists of nothing are no errors.
-pub fn reader_if_any(workplace: &Workplace) -> Result<Option<Reader>, Failure> {
-    if workplace.home.ledger().exists() { workplace.reader().map(Some) } else { Ok(None) }
-}
-
-/// The run that a command is about: the one that is named, or the latest.
-pub fn chosen(reader: &Reader, name: Option<&str>) -> Result<RunRow, Failure> {
+/// The run that the user names, or the latest.
+pub fn chosen(reader: &Reader, name: Option<&str>) -> Result<RunRow, CommandFailure> {
     match name {
-        Some(name) => reader.run(name).map_err(|error| of_ledger(&error)),
-        None => reader.latest().map_err(|error| of_ledger(&error))?.ok_or_else(|| {
-            Failure::user("no run was ever begun here", "begin with `remand run \"what you want\"`")
+        Some(name) => reader.run(name).map_err(CommandFailure::from),
+        None => reader.latest()?.ok_or_else(|| {
+            CommandFailure::user(
+                "this repository has no runs yet",
+                "start one with `remand run \"what you want\"`",
+            )
         }),
     }
 }
 
-/// A run in one line, above what a command says about it.
+/// One line about a run, above the output of a command.
 pub fn heading(row: &RunRow) -> String {
     let standing = match &row.ended {
         Some(ended) => line::one(ended),
         None => row.stage.name().to_string(),
     };
     let title = format!("{} · {} · {standing}", row.run, line::one(&row.workflow));
-    line::cut(&title, crate::table::WIDTH)
+    line::cut(&title, remand_terminal::table::WIDTH)
 }

@@ -1,29 +1,30 @@
-//! `remand show`: an artifact, its latest version or an earlier one.
+//! `remand show`: prints a version of an artifact.
 
-use super::Context;
 use super::runs::chosen;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit, Ink, Table, line, stored};
-use crate::workplace::{Workplace, internal, of_ledger};
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
+use remand_contract::{RawResult, SchemaId};
+use remand_engine::clock;
+use remand_engine::pinned::Pinned;
 use remand_ledger::Reader;
 use remand_ledger::query::{ArtifactRow, RunRow};
-use remand_runtime::clock;
-use remand_runtime::contract::{self, RawResult, SchemaId};
-use remand_runtime::pinned::Pinned;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, line, output};
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Its name, with a part or an earlier version: `plan`, `plan@1`, `code[task-1]`
+    /// The artifact, with a part or a version: `plan`, `plan@1`, `code[task-1]`
     #[arg(value_name = "ARTIFACT[@VERSION]", required_unless_present = "list")]
     pub artifact: Option<String>,
     /// The run: its id, a part of it, or `latest`
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
-    /// One part of it: a task, a focus
+    /// One part of it, such as a task
     #[arg(long, value_name = "PART")]
     pub part: Option<String>,
-    /// As Markdown
+    /// Print it as Markdown
     #[arg(long, conflicts_with = "list")]
     pub markdown: bool,
     /// List the artifacts instead, with their versions
@@ -31,29 +32,29 @@ pub struct Args {
     pub list: bool,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let row = chosen(&reader, args.run.as_deref())?;
     let Some(wanted) = args.artifact.as_deref().filter(|_| !args.list) else {
         return list(context, &reader, &row);
     };
-    let Wanted { name, part, version } = named(wanted)?;
+    let Wanted { name, part, version } = parse_name(wanted)?;
     let found = find(&reader, &row, name, version, args.part.as_deref().or(part))?;
-    let bytes = reader.blob(found.blob).map_err(|error| of_ledger(&error))?;
+    let bytes = reader.blob(found.blob)?;
     let text = if args.markdown { Some(markdown(&reader, &row, &found, &bytes)?) } else { None };
     match (context.json, text) {
         (true, text) => {
             let text = text.unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned());
             print_json(&json!({ "run": row.run, "artifact": found, "text": text }))?;
         }
-        (false, Some(text)) => stored::print_stored(text.as_bytes(), str::to_string)?,
-        (false, None) => stored::print_stored(&bytes, str::to_string)?,
+        (false, Some(text)) => output::print_stored(text.as_bytes(), str::to_string)?,
+        (false, None) => output::print_stored(&bytes, str::to_string)?,
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// What `code[task-1]@2` asks for.
+/// The parts of a name such as `code[task-1]@2`.
 #[derive(Debug, PartialEq, Eq)]
 struct Wanted<'t> {
     name: &'t str,
@@ -61,8 +62,8 @@ struct Wanted<'t> {
     version: Option<u32>,
 }
 
-/// Takes a full name apart.
-fn named(text: &str) -> Result<Wanted<'_>, Failure> {
+/// Parses a full name.
+fn parse_name(text: &str) -> Result<Wanted<'_>, CommandFailure> {
     let (name, version) = match text.rsplit_once('@').filter(|_| !text.ends_with(']')) {
         Some((name, version)) => (name, Some(version)),
         None => (text, None),
@@ -71,8 +72,8 @@ fn named(text: &str) -> Result<Wanted<'_>, Failure> {
         None => None,
         Some((_, Ok(version))) if version > 0 => Some(version),
         Some((version, _)) => {
-            return Err(Failure::user(
-                format!("`{version}` is no version"),
+            return Err(CommandFailure::user(
+                format!("`{version}` is not a version"),
                 format!("versions count from 1, as in `{name}@1`"),
             ));
         }
@@ -84,18 +85,18 @@ fn named(text: &str) -> Result<Wanted<'_>, Failure> {
     })
 }
 
-/// The version that is meant, or an error that lists what there is.
+/// Finds the version, or returns an error that lists the available ones.
 fn find(
     reader: &Reader,
     row: &RunRow,
     name: &str,
     version: Option<u32>,
     part: Option<&str>,
-) -> Result<ArtifactRow, Failure> {
-    let versions = reader.artifact_versions(&row.run, name).map_err(|error| of_ledger(&error))?;
+) -> Result<ArtifactRow, CommandFailure> {
+    let versions = reader.artifact_versions(&row.run, name)?;
     if versions.is_empty() {
-        let all = reader.artifacts(&row.run).map_err(|error| of_ledger(&error))?;
-        return Err(Failure::user(format!("run {} has no artifact `{name}`", row.run), hint(&all)));
+        let all = reader.artifacts(&row.run)?;
+        return Err(CommandFailure::user(format!("run {} has no artifact `{name}`", row.run), hint(&all)));
     }
     let mut parts: Vec<&str> = versions.iter().map(|row| row.part.as_str()).collect();
     parts.dedup();
@@ -105,7 +106,7 @@ fn find(
         None if parts.len() == 1 => parts[0],
         None => {
             let what = format!("`{name}` of run {} has several parts", row.run);
-            return Err(Failure::user(
+            return Err(CommandFailure::user(
                 what,
                 format!(
                     "name one, as in `{name}[{}]`: {}",
@@ -120,7 +121,7 @@ fn find(
         let named: Vec<&str> =
             parts.iter().map(|part| if part.is_empty() { "(the whole)" } else { part }).collect();
         let what = format!("`{name}` of run {} has no part `{part}`", row.run);
-        return Err(Failure::user(what, format!("there are: {}", line::one(&named.join(", ")))));
+        return Err(CommandFailure::user(what, format!("available: {}", line::one(&named.join(", ")))));
     };
     let found = match version {
         None => Some(latest),
@@ -128,35 +129,35 @@ fn find(
     };
     found.map(|row| (*row).clone()).ok_or_else(|| {
         let what = format!("`{name}` of run {} has no version {}", row.run, version.unwrap_or(0));
-        Failure::user(what, format!("it has versions 1 to {}", latest.version))
+        CommandFailure::user(what, format!("it has versions 1 to {}", latest.version))
     })
 }
 
 fn hint(all: &[ArtifactRow]) -> String {
     if all.is_empty() {
-        return "nothing was written yet".to_string();
+        return "the run has no artifacts yet".to_string();
     }
     let names: Vec<String> = all.iter().map(|row| format!("{}@{}", full_name(row), row.version)).collect();
-    format!("there are, with their latest versions: {}", line::one(&names.join(", ")))
+    format!("available, with their latest versions: {}", line::one(&names.join(", ")))
 }
 
 fn full_name(row: &ArtifactRow) -> String {
     if row.part.is_empty() { row.name.clone() } else { format!("{}[{}]", row.name, row.part) }
 }
 
-fn list(context: &Context<'_>, reader: &Reader, row: &RunRow) -> Result<Exit, Failure> {
-    let all = reader.artifacts(&row.run).map_err(|error| of_ledger(&error))?;
+fn list(context: &CommandContext<'_>, reader: &Reader, row: &RunRow) -> Result<ExitCode, CommandFailure> {
+    let all = reader.artifacts(&row.run)?;
     if context.json {
         print_json(&json!({ "run": row.run, "artifacts": all }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
-    let mut table = Table::new(&[
-        ("artifact", Fit::Cut),
-        ("part", Fit::Cut),
-        ("version", Fit::Whole),
-        ("format", Fit::Whole),
-        ("written", Fit::Whole),
-        ("by", Fit::Cut),
+    let mut table = TextTable::new(&[
+        ("artifact", ColumnFit::Cut),
+        ("part", ColumnFit::Cut),
+        ("version", ColumnFit::Whole),
+        ("format", ColumnFit::Whole),
+        ("written", ColumnFit::Whole),
+        ("by", ColumnFit::Cut),
     ]);
     for row in &all {
         let version = row.version.to_string();
@@ -164,43 +165,48 @@ fn list(context: &Context<'_>, reader: &Reader, row: &RunRow) -> Result<Exit, Fa
         table.row(cells.into_iter().map(Cell::new).collect());
     }
     if table.is_empty() {
-        print(&format!("run {} has written nothing yet", row.run))?;
+        print(&format!("run {} has no artifacts yet", row.run))?;
     } else {
         print(&table.render(Ink::of_stdout()))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// The engine's rendering; only results of roles have one.
-fn markdown(reader: &Reader, row: &RunRow, found: &ArtifactRow, bytes: &[u8]) -> Result<String, Failure> {
+/// The Markdown rendering; only results of roles have one.
+fn markdown(
+    reader: &Reader,
+    row: &RunRow,
+    found: &ArtifactRow,
+    bytes: &[u8],
+) -> Result<String, CommandFailure> {
     if found.format == "md" {
         return Ok(String::from_utf8_lossy(bytes).into_owned());
     }
     let none = |why: &str| {
-        Failure::user(
+        CommandFailure::user(
             format!("`{}` has no rendering as Markdown: {why}", full_name(found)),
-            "leave `--markdown` out",
+            "omit `--markdown`",
         )
     };
     if found.format != "yaml" {
-        return Err(none(&format!("it is kept as {}", found.format)));
+        return Err(none(&format!("its format is {}", found.format)));
     }
-    let schema =
-        schema(reader, row, &found.by)?.ok_or_else(|| none("its role has no schema that is known"))?;
-    let value = value(bytes).ok_or_else(|| none("it cannot be read as a result"))?;
-    Ok(contract::render(&value, schema))
+    let schema = schema(reader, row, &found.by)?.ok_or_else(|| none("the schema of its role is unknown"))?;
+    let value = value(bytes).ok_or_else(|| none("it is not a valid result"))?;
+    Ok(remand_contract::render(&value, schema))
 }
 
 fn value(bytes: &[u8]) -> Option<Value> {
     let raw = RawResult { file: Some(bytes.to_vec()), answer: String::new() };
-    contract::find(&raw, &contract::Limits::default()).ok().map(|found| found.value)
+    remand_contract::find(&raw, &remand_contract::ResultLimits::default()).ok().map(|found| found.value)
 }
 
-/// The schema by which a role of the run reports, as it was pinned.
-fn schema(reader: &Reader, row: &RunRow, title: &str) -> Result<Option<SchemaId>, Failure> {
-    let bytes = reader.blob(row.pinned).map_err(|error| of_ledger(&error))?;
-    let pinned: Pinned = serde_json::from_slice(&bytes)
-        .map_err(|error| internal(format!("what run {} is pinned to cannot be read", row.run), &error))?;
+/// The pinned schema of a role's result.
+fn schema(reader: &Reader, row: &RunRow, title: &str) -> Result<Option<SchemaId>, CommandFailure> {
+    let bytes = reader.blob(row.pinned)?;
+    let pinned: Pinned = serde_json::from_slice(&bytes).map_err(|error| {
+        CommandFailure::internal_error(format!("the pinned files of run {} cannot be read", row.run), &error)
+    })?;
     Ok(pinned.roles.get(title).and_then(|role| role.result.parse().ok()))
 }
 
@@ -212,12 +218,12 @@ mod tests {
     #[test]
     fn a_version_follows_an_at_sign_and_counts_from_one() {
         let wanted = |name, part, version| Wanted { name, part, version };
-        assert_eq!(named("plan").expect("name"), wanted("plan", None, None));
-        assert_eq!(named("plan@3").expect("version"), wanted("plan", None, Some(3)));
-        assert_eq!(named("code[task-1]").expect("part"), wanted("code", Some("task-1"), None));
-        assert_eq!(named("code[a@b]@2").expect("both"), wanted("code", Some("a@b"), Some(2)));
+        assert_eq!(parse_name("plan").expect("name"), wanted("plan", None, None));
+        assert_eq!(parse_name("plan@3").expect("version"), wanted("plan", None, Some(3)));
+        assert_eq!(parse_name("code[task-1]").expect("part"), wanted("code", Some("task-1"), None));
+        assert_eq!(parse_name("code[a@b]@2").expect("both"), wanted("code", Some("a@b"), Some(2)));
         for wrong in ["plan@0", "plan@x", "plan@"] {
-            assert!(named(wrong).is_err(), "{wrong}");
+            assert!(parse_name(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,16 +1,16 @@
-//! `remand stats`: what the phases of workflows are worth, over all runs.
+//! `remand stats`: how well the phases of workflows work, over all runs.
 
 mod chart;
 mod csv;
 
-use super::Context;
-use super::runs::reader_if_any;
-use crate::exit::{Exit, Failure, print, print_json, tell};
-use crate::table::{Cell, Fit, Ink, Table, Tone, amount, line, stored};
-use crate::workplace::{Workplace, of_ledger};
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
 use chart::{bar, percent, sparkline};
+use remand_engine::quality::{PhaseReport, QualityReport, RunFigures, reports};
 use remand_ledger::Reader;
-use remand_runtime::quality::{PhaseReport, Report, RunFigures, reports};
+use remand_terminal::output::{print, print_json, tell};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, amount, line, output};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ pub struct Args {
     /// Only runs of this workflow
     #[arg(long, short, value_name = "NAME")]
     workflow: Option<String>,
-    /// Every repository that has state here, one after the other
+    /// All repositories with state on this machine
     #[arg(long)]
     all: bool,
-    /// Only the last so many runs of each workflow
+    /// Only this many of the latest runs of each workflow
     #[arg(long, value_name = "N")]
     last: Option<usize>,
-    /// Print comma-separated values, one line for each phase
+    /// Print CSV, one line per phase
     #[arg(long)]
     csv: bool,
 }
@@ -34,44 +34,44 @@ pub struct Args {
 /// The reports of one repository.
 struct Place {
     repository: String,
-    reports: Vec<Report>,
+    reports: Vec<QualityReport>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let mut places = Vec::new();
     if args.all {
         for ledger in ledgers(workplace.home.above()) {
-            // What another version wrote is told and passed over: the other repositories are worth seeing.
+            // A ledger of another version is reported and skipped.
             match Reader::open(&ledger) {
                 Ok(reader) => places.push(place(&repository_of(&ledger), &reader, args)?),
                 Err(error) => tell(&format!("{}: {error}; {}", ledger.display(), error.hint())),
             }
         }
-    } else if let Some(reader) = reader_if_any(&workplace)? {
+    } else if let Some(reader) = workplace.reader_if_any()? {
         places.push(place(&workplace.repository.root().display().to_string(), &reader, args)?);
     }
     if context.json {
         print_json(&to_json(&places))?;
     } else if args.csv {
         let text =
-            csv::text(places.iter().map(|place| (place.repository.as_str(), place.reports.as_slice())));
-        // Lines of CSV have ends of their own.
-        stored::print_bytes(Ink::of_stdout().harmless(&text).replace('\n', "\r\n").as_bytes())?;
+            csv::text(places.iter().map(|place| (place.repository.as_str(), place.reports.as_slice())))?;
+        // CSV has its own line ends.
+        output::print_bytes(Ink::of_stdout().harmless(&text).replace('\n', "\r\n").as_bytes())?;
     } else {
         print(&to_text(&places, args.all, Ink::of_stdout()))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// Figures of all runs that are over, the oldest first.
-fn place(repository: &str, reader: &Reader, args: &Args) -> Result<Place, Failure> {
+/// Figures of all runs that are over, oldest first.
+fn place(repository: &str, reader: &Reader, args: &Args) -> Result<Place, CommandFailure> {
     let mut runs = Vec::new();
-    for row in reader.runs().map_err(|error| of_ledger(&error))? {
+    for row in reader.runs()? {
         let wanted = args.workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow);
         let before = runs.iter().filter(|run: &&RunFigures| run.workflow == row.workflow).count();
         if row.stage.is_over() && wanted && args.last.is_none_or(|last| before < last) {
-            runs.push(RunFigures::of(reader, &row).map_err(|error| of_ledger(&error))?);
+            runs.push(RunFigures::of(reader, &row)?);
         }
     }
     runs.reverse();
@@ -86,7 +86,7 @@ fn ledgers(state: &Path) -> Vec<PathBuf> {
     ledgers
 }
 
-/// Where the repository of a ledger was last seen.
+/// The last known path of a ledger's repository.
 fn repository_of(ledger: &Path) -> String {
     let folder = ledger.parent().unwrap_or(ledger);
     let seen = fs::read_to_string(folder.join("repository")).unwrap_or_default();
@@ -115,14 +115,14 @@ fn to_text(places: &[Place], named: bool, ink: Ink) -> String {
         }
     }
     match text.is_empty() {
-        true => "no run is over yet; figures come with runs\n".to_string(),
+        true => "no run is over yet, so there are no figures\n".to_string(),
         false => format!("{}\n", text.trim_end()),
     }
 }
 
-fn of_workflow(report: &Report, ink: Ink) -> String {
+fn of_workflow(report: &QualityReport, ink: Ink) -> String {
     let density = report.density.map_or_else(String::new, |density| {
-        format!(", {density:.1} for each 1,000 of {}", amount::counted(report.changed_lines, "changed line"))
+        format!(", {density:.1} per 1,000 of {}", amount::counted(report.changed_lines, "changed line"))
     });
     let mut text = format!(
         "{}: {}, {}{density}\n",
@@ -130,37 +130,37 @@ fn of_workflow(report: &Report, ink: Ink) -> String {
         amount::counted(report.runs as u64, "run"),
         amount::counted(report.defects, "defect"),
     );
-    let mut table = Table::new(&[
-        ("phase", Fit::Cut),
-        ("injected", Fit::Whole),
-        ("found", Fit::Whole),
-        ("yield", Fit::Whole),
-        ("", Fit::Whole),
-        ("density", Fit::Whole),
-        ("back", Fit::Whole),
-        ("lately", Fit::Whole),
-        ("a correction takes", Fit::Whole),
+    let mut table = TextTable::new(&[
+        ("phase", ColumnFit::Cut),
+        ("injected", ColumnFit::Whole),
+        ("found", ColumnFit::Whole),
+        ("yield", ColumnFit::Whole),
+        ("", ColumnFit::Whole),
+        ("density", ColumnFit::Whole),
+        ("back", ColumnFit::Whole),
+        ("lately", ColumnFit::Whole),
+        ("per correction", ColumnFit::Whole),
     ]);
     for phase in report.phases.iter().filter(|phase| is_telling(phase)) {
-        let told = report.alerts.iter().any(|alert| alert.phase == phase.figures.phase);
-        table.row(row(phase, if told { Tone::Bad } else { Tone::Plain }));
+        let alarming = report.alerts.iter().any(|alert| alert.phase == phase.figures.phase);
+        table.row(row(phase, if alarming { Tone::Bad } else { Tone::Plain }));
     }
     text.push_str(&table.render(ink));
     for alert in &report.alerts {
-        let told = format!(
-            "! {} was sent back to at {} of its entries in the newest run; over {} it was {}, and {} would be unusual",
+        let alarm = format!(
+            "! {}: {} of its entries in the newest run were remands; over {} it was {}, and anything above {} is unusual",
             alert.phase,
             percent(alert.rate),
             amount::counted(alert.runs as u64, "earlier run"),
             percent(alert.mean),
             percent(alert.limit)
         );
-        text.push_str(&format!("{}\n", ink.paint(Tone::Bad, &told)));
+        text.push_str(&format!("{}\n", ink.paint(Tone::Bad, &alarm)));
     }
     text
 }
 
-/// Phases that no defect ever passed, and that nothing was sent back to, are left out.
+/// Omits phases without defects and without remands.
 fn is_telling(phase: &PhaseReport) -> bool {
     let figures = &phase.figures;
     figures.injected + figures.entering + figures.removed + figures.remands > 0
@@ -192,7 +192,7 @@ fn row(phase: &PhaseReport, tone: Tone) -> Vec<Cell> {
     ]
 }
 
-/// Nothing for nothing, so that the eye finds the numbers.
+/// An empty cell for zero, so that the other numbers stand out.
 fn count(number: u64) -> String {
     if number == 0 { String::new() } else { amount::grouped(number) }
 }

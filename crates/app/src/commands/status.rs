@@ -1,30 +1,30 @@
-//! `remand status`: what is under way, or where one run stands.
+//! `remand status`: the runs in progress, or one run in detail.
 
 mod overview;
+mod run_status;
 mod spending;
-mod standing;
 mod tasks;
 
-use super::Context;
-use super::runs::{chosen, reader_if_any};
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::Ink;
+use super::runs::chosen;
+use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use overview::Overview;
-use standing::Standing;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode, Ink};
+use run_status::RunStatus;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run: its id, a part of it, or `latest` [default: all under way, and the one that ended last]
+    /// The run: its id, a part of it, or `latest` [default: all in progress, and the last that ended]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     match &args.run {
         None => {
-            let reader = reader_if_any(&workplace)?;
+            let reader = workplace.reader_if_any()?;
             let overview = Overview::read(&workplace, reader.as_ref())?;
             if context.json {
                 print_json(&overview.json())?;
@@ -34,7 +34,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         }
         Some(name) => {
             let reader = workplace.reader()?;
-            let standing = Standing::read(&workplace, &reader, chosen(&reader, Some(name))?)?;
+            let standing = RunStatus::read(&workplace, &reader, &chosen(&reader, Some(name))?.run)?;
             if context.json {
                 print_json(&standing.json())?;
             } else {
@@ -42,5 +42,5 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
             }
         }
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

@@ -1,8 +1,7 @@
-//! `remand submit`: the MCP server by which an agent hands its result in.
+//! `remand submit`: the MCP server that receives an agent's result.
 
-use crate::exit::{Exit, Failure};
-use crate::workplace::with_causes;
-use remand_runtime::submission;
+use remand_agents::submission;
+use remand_terminal::{CommandFailure, ExitCode};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -12,9 +11,9 @@ pub struct Args {
     dispatch: PathBuf,
 }
 
-pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let hint = "this command is for agents, which the engine tells of it; see docs/guide/agents.md";
+pub fn run(args: &Args) -> Result<ExitCode, CommandFailure> {
+    let hint = "the engine configures this command for agents; see docs/reference/agents.md";
     submission::serve(&args.dispatch)
-        .map(|()| Exit::Done)
-        .map_err(|error| with_causes(Failure::user(error.to_string(), hint), &error))
+        .map(|()| ExitCode::Done)
+        .map_err(|error| CommandFailure::user(error.to_string(), hint).with_sources(&error))
 }

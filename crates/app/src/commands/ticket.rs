@@ -1,4 +1,4 @@
-//! `remand ticket`: writes new tickets, shows where one stands, and corrects what only a human may correct.
+//! `remand ticket`: writes and shows tickets, and makes the corrections that only a human may make.
 
 mod approaches;
 mod merged;
@@ -6,32 +6,32 @@ mod new;
 mod place;
 mod show;
 
-use super::Context;
-use crate::exit::{Exit, Failure};
+use crate::context::CommandContext;
+use remand_terminal::{CommandFailure, ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    pub action: Action,
+    pub action: TicketCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Action {
+pub enum TicketCommand {
     /// Write a new ticket
     New(new::Args),
-    /// Show where a ticket stands: status, revisions of its design, and the runs on it
+    /// Show a ticket: its status, the revisions of its design, and its runs
     Show(show::Args),
-    /// List the approaches that failed, or take one off the list
+    /// List the failed approaches, or remove one from the list
     Approaches(approaches::Args),
     /// Tick `Merged / Complete` if the current branch contains the work of a run
     Merged(merged::Args),
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     match &args.action {
-        Action::New(args) => new::run(context, args),
-        Action::Show(args) => show::run(context, args),
-        Action::Approaches(args) => approaches::run(context, args),
-        Action::Merged(args) => merged::run(context, args),
+        TicketCommand::New(args) => new::run(context, args),
+        TicketCommand::Show(args) => show::run(context, args),
+        TicketCommand::Approaches(args) => approaches::run(context, args),
+        TicketCommand::Merged(args) => merged::run(context, args),
     }
 }

@@ -1,18 +1,19 @@
-//! `remand walk`: a workflow on paper.
+//! `remand walk`: plays a workflow on paper.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
 use crate::load;
 use remand_kernel::Program;
 use remand_kernel::state::FiledStatus;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use remand_workflow::diagnostic::{Code, Diagnostic};
-use remand_workflow::source::Source;
-use remand_workflow::walk::{Taken, Walk, Walker, read};
+use remand_workflow::source::SourceText;
+use remand_workflow::walk::{Walk, WalkRecord, Walker, read};
 use remand_workflow::yaml;
 use serde_json::json;
 use std::path::Path;
 
-pub fn run(context: &Context<'_>, path: &Path) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, path: &Path) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
     let name = path.display().to_string();
     let source = yaml::decode(&name, &load::read(path)?)
@@ -28,23 +29,26 @@ pub fn run(context: &Context<'_>, path: &Path) -> Result<Exit, Failure> {
         print(&to_text(&walker))?;
     }
     match problem {
-        None => Ok(Exit::Done),
+        None => Ok(ExitCode::Done),
         Some(problem) if context.json => {
             let _ = problem;
-            Ok(Exit::User)
+            Ok(ExitCode::User)
         }
         Some(problem) => Err(load::refused(&source, &[problem])),
     }
 }
 
-/// Walks as far as it goes.
+/// Walks up to the first error.
 fn take<'p>(
     program: &'p Program,
     walk: &Walk,
-    source: &Source,
-) -> Result<(Walker<'p>, Option<Diagnostic>), Failure> {
+    source: &SourceText,
+) -> Result<(Walker<'p>, Option<Diagnostic>), CommandFailure> {
     let mut walker = Walker::start(program, walk.start.clone(), walk.lists.clone()).map_err(|error| {
-        Failure::user(format!("{} cannot start: {error}", source.name), "correct how the walk begins")
+        CommandFailure::user(
+            format!("{} cannot start: {error}", source.name),
+            "correct the start of the walk",
+        )
     })?;
     for entry in &walk.happens {
         if let Err(error) = entry.it.take(&mut walker) {
@@ -58,11 +62,11 @@ fn take<'p>(
 
 fn to_text(walker: &Walker<'_>) -> String {
     let mut text = String::new();
-    for Taken { happened, rulings, commands, .. } in &walker.taken {
+    for WalkRecord { happened, rulings, commands, .. } in &walker.records {
         text.push_str(&format!("{happened}\n"));
         for ruling in rulings {
             text.push_str(&format!("  ⇒ {}\n", ruling.line()));
-            text.push_str(&format!("    by {}: {}\n", ruling.rule, ruling.why));
+            text.push_str(&format!("    {}: {}\n", ruling.rule, ruling.why));
             if !ruling.exhausted.is_empty() {
                 text.push_str(&format!("    used up: {}\n", ruling.exhausted.join(", ")));
             }
@@ -74,7 +78,7 @@ fn to_text(walker: &Walker<'_>) -> String {
     let state = &walker.state;
     text.push_str(&format!(
         "\n{} · confidence {} · {} dispatches\n",
-        walker.standing(),
+        walker.status(),
         state.confidence.name(),
         state.used.dispatches
     ));
@@ -90,7 +94,7 @@ fn to_text(walker: &Walker<'_>) -> String {
     text
 }
 
-/// The findings that the run goes on with, and those for later.
+/// The known issues and follow-ups.
 fn open_findings(walker: &Walker<'_>) -> String {
     let state = &walker.state;
     let known: Vec<&str> = state
@@ -115,10 +119,10 @@ fn to_json(
     program: &Program,
     walker: &Walker<'_>,
     problem: Option<&Diagnostic>,
-    source: &Source,
+    source: &SourceText,
 ) -> serde_json::Value {
     let steps: Vec<serde_json::Value> = walker
-        .taken
+        .records
         .iter()
         .map(|taken| json!({ "happened": taken.happened, "rulings": taken.rulings, "commands": taken.commands }))
         .collect();
@@ -131,7 +135,7 @@ fn to_json(
     json!({
         "workflow": program.name,
         "steps": steps,
-        "standing": walker.standing(),
+        "standing": walker.status(),
         "over": walker.state.end().is_some(),
         "confidence": walker.state.confidence.name(),
         "dispatches": walker.state.used.dispatches,

@@ -1,11 +1,12 @@
-//! `remand workflows`: what is shipped, and what the repository has of its own.
+//! `remand workflows`: the shipped workflows, and those of the repository.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
 use crate::load;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 
-pub fn run(context: &Context<'_>, name: Option<&str>) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, name: Option<&str>) -> Result<ExitCode, CommandFailure> {
     if let Some(name) = name {
         return print_one(context, name);
     }
@@ -26,15 +27,15 @@ pub fn run(context: &Context<'_>, name: Option<&str>) -> Result<Exit, Failure> {
         let lines: Vec<String> = rows.iter().map(|(name, about)| format!("{name:<8} {about}")).collect();
         print(&lines.join("\n"))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn print_one(context: &Context<'_>, name: &str) -> Result<Exit, Failure> {
+fn print_one(context: &CommandContext<'_>, name: &str) -> Result<ExitCode, CommandFailure> {
     let text = load::workflow(context, name, &load::roles(context)?)?.source.text;
     if context.json {
         print_json(&json!({ "name": name, "text": text }))?;
     } else {
         print(&text)?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

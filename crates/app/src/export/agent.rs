@@ -1,19 +1,17 @@
 //! The agent definition of one role, in the nine sections that every definition has.
 
-use super::artifacts::{self, Artifact};
-use super::files::File;
+use super::artifacts::{self, ExportedArtifact};
+use super::files::ExportedFile;
 use super::overview::MARK;
 use super::{Export, coded, target};
+use remand_contract::{ApproachRule, Expectation, FindingField, FindingsRule, SchemaId, outline_for, schema};
 use remand_kernel::program::Phase;
-use remand_runtime::contract::{
-    ApproachRule, Expectation, FindingField, FindingsRule, SchemaId, outline_for, schema,
-};
-use remand_workflow::foreign::Tool;
+use remand_workflow::foreign::AgentTool;
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::RoleSpec;
 use std::fmt::Write;
 
-pub fn file(export: &Export<'_>, spec: &RoleSpec) -> File {
+pub fn file(export: &Export<'_>, spec: &RoleSpec) -> ExportedFile {
     let name = target::name_of(&spec.title);
     let phases: Vec<&Phase> = export.phases(&spec.title).into_iter().map(|(_, phase)| phase).collect();
     let reads = artifacts::read(export, &phases);
@@ -29,14 +27,14 @@ pub fn file(export: &Export<'_>, spec: &RoleSpec) -> File {
     part("Output Schema", &output(export, spec, &phases));
     part("Workflow", &work(export, spec));
     part("Completion Contract", &completion(spec, section("What you return")));
-    part("Operating Rules", &section("Rules").unwrap_or_else(|| "None besides these sections.".to_string()));
+    part("Operating Rules", &section("Rules").unwrap_or_else(|| "None except these sections.".to_string()));
     part("Self-Verification", &checks(export.tool, spec));
     part("Tool Access", &access(export.tool, spec));
     part("Anti-Drift Anchor", &anchor(&name, spec, section("Never")));
-    File { path: target::agent(export.tool, &name), text }
+    ExportedFile { path: target::agent(export.tool, &name), text }
 }
 
-/// The lines that every definition begins with.
+/// The first lines of every definition.
 pub fn quote(text: &mut String, lines: &[(&str, String)]) {
     for (name, value) in lines {
         let _ = writeln!(text, "> **{name}:** {value}  ");
@@ -49,9 +47,9 @@ fn head(
     export: &Export<'_>,
     spec: &RoleSpec,
     phases: &[&Phase],
-    (reads, writes): (&[Artifact], &[Artifact]),
+    (reads, writes): (&[ExportedArtifact], &[ExportedArtifact]),
 ) {
-    let names = |all: &[Artifact]| coded(all.iter().map(|artifact| artifact.name.as_str()));
+    let names = |all: &[ExportedArtifact]| coded(all.iter().map(|artifact| artifact.name.as_str()));
     let steps = coded(phases.iter().map(|phase| phase.name.as_str()));
     let result = format!("`{}`", spec.result);
     let outputs = match writes.is_empty() {
@@ -63,23 +61,23 @@ fn head(
         &[
             ("Type", "Agent definition".to_string()),
             ("Pipeline Step", format!("{steps} of `{}`", export.program.name)),
-            ("Inputs", if reads.is_empty() { "what it is sent".to_string() } else { names(reads) }),
+            ("Inputs", if reads.is_empty() { "what it is given".to_string() } else { names(reads) }),
             ("Outputs", outputs),
         ],
     );
 }
 
-fn inputs(reads: &[Artifact], told: Option<String>) -> String {
+fn inputs(reads: &[ExportedArtifact], section_text: Option<String>) -> String {
     let mut text = String::from("```yaml\n");
     for artifact in reads {
         let _ = writeln!(text, "{}: {}  # {}", artifact.name, artifact.form, artifact.by);
     }
     if reads.is_empty() {
-        text.push_str("{}  # the dispatch names what there is\n");
+        text.push_str("{}  # the dispatch lists its inputs\n");
     }
     text.push_str("```\n");
-    if let Some(told) = told {
-        let _ = write!(text, "\n{told}\n");
+    if let Some(section_text) = section_text {
+        let _ = write!(text, "\n{section_text}\n");
     }
     text
 }
@@ -112,7 +110,7 @@ fn output(export: &Export<'_>, spec: &RoleSpec, phases: &[&Phase]) -> String {
     text
 }
 
-/// What to do; a role of the user's own may have it in other sections, and is told as a whole then.
+/// The instructions. A user's own role may have them in other sections; then the whole role is used.
 fn work(export: &Export<'_>, spec: &RoleSpec) -> String {
     let section = |heading: &str| export.roles.section(&spec.title, heading);
     let common = section("What to do");
@@ -127,7 +125,7 @@ fn work(export: &Export<'_>, spec: &RoleSpec) -> String {
     }
 }
 
-fn completion(spec: &RoleSpec, told: Option<String>) -> String {
+fn completion(spec: &RoleSpec, section_text: Option<String>) -> String {
     // A diagnosis has no happy verdict: whichever it gives, it is done.
     let happy = if spec.result == SchemaId::Diagnosis.name() { spec.says.len() } else { 1 };
     let (done, others) = spec.says.split_at(happy.min(spec.says.len()));
@@ -143,13 +141,13 @@ fn completion(spec: &RoleSpec, told: Option<String>) -> String {
     if let Some(mild) = &spec.mild {
         let _ = writeln!(text, "\n`{mild}` counts as `{}` when all its findings are minor.", spec.says[0]);
     }
-    if let Some(told) = told {
-        let _ = write!(text, "\n{told}\n");
+    if let Some(section_text) = section_text {
+        let _ = write!(text, "\n{section_text}\n");
     }
     text
 }
 
-fn checks(tool: Tool, spec: &RoleSpec) -> String {
+fn checks(tool: AgentTool, spec: &RoleSpec) -> String {
     let version = schema::VERSION;
     let mut all = vec![
         format!(
@@ -171,7 +169,7 @@ fn checks(tool: Tool, spec: &RoleSpec) -> String {
     if spec.by_kind {
         all.push("Every finding names its kind.".to_string());
     }
-    all.push(format!("Nothing was changed besides: {}.", places(spec)));
+    all.push(format!("Nothing was changed except: {}.", places(spec)));
     let numbered = all.iter().enumerate().map(|(at, check)| format!("{}. {check}", at + 1));
     numbered.collect::<Vec<_>>().join("\n")
 }
@@ -181,7 +179,7 @@ fn places(spec: &RoleSpec) -> String {
     places.join(", ")
 }
 
-fn access(tool: Tool, spec: &RoleSpec) -> String {
+fn access(tool: AgentTool, spec: &RoleSpec) -> String {
     let mut text = format!("Tools: {}.\n\nYou may write:\n\n", coded(target::tools(tool, spec)));
     for place in &spec.may_write {
         let _ = writeln!(text, "- `{}`: {}", place.name(), place.about());

@@ -1,4 +1,4 @@
-//! What goes from phase to phase: each artifact with its form and who makes it.
+//! The artifacts that go from phase to phase, with their form and producer.
 
 use super::Export;
 use remand_kernel::ids::ArtifactId;
@@ -7,32 +7,36 @@ use std::collections::BTreeSet;
 
 /// One artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Artifact {
+pub struct ExportedArtifact {
     pub name: String,
     /// A schema, `text` or `tree`.
     pub form: String,
     pub is_schema: bool,
-    /// Who makes it.
+    /// Its producer.
     pub by: String,
 }
 
 /// The artifacts that phases read, or may read, each once.
-pub fn read(export: &Export<'_>, phases: &[&Phase]) -> Vec<Artifact> {
+pub fn read(export: &Export<'_>, phases: &[&Phase]) -> Vec<ExportedArtifact> {
     listed(export, phases, |phase| phase.reads.iter().chain(&phase.may_read).copied().collect())
 }
 
 /// The artifacts that phases write.
-pub fn written(export: &Export<'_>, phases: &[&Phase]) -> Vec<Artifact> {
+pub fn written(export: &Export<'_>, phases: &[&Phase]) -> Vec<ExportedArtifact> {
     listed(export, phases, |phase| phase.writes.clone())
 }
 
-fn listed(export: &Export<'_>, phases: &[&Phase], of: impl Fn(&Phase) -> Vec<ArtifactId>) -> Vec<Artifact> {
+fn listed(
+    export: &Export<'_>,
+    phases: &[&Phase],
+    of: impl Fn(&Phase) -> Vec<ArtifactId>,
+) -> Vec<ExportedArtifact> {
     let mut seen = BTreeSet::new();
     let all = phases.iter().flat_map(|phase| of(phase));
     all.filter(|id| seen.insert(*id)).map(|id| artifact(export, id)).collect()
 }
 
-fn artifact(export: &Export<'_>, id: ArtifactId) -> Artifact {
+fn artifact(export: &Export<'_>, id: ArtifactId) -> ExportedArtifact {
     let program = export.program;
     let name = program.artifacts.get(id.index()).cloned().unwrap_or_default();
     let writers: Vec<&Phase> = program.phases.iter().filter(|phase| phase.writes.contains(&id)).collect();
@@ -49,15 +53,15 @@ fn artifact(export: &Export<'_>, id: ArtifactId) -> Artifact {
     };
     let by: Vec<String> = writers.iter().map(|phase| maker(export, phase)).collect();
     let by = if by.is_empty() { "the user".to_string() } else { by.join("; ") };
-    Artifact { name, form, is_schema, by }
+    ExportedArtifact { name, form, is_schema, by }
 }
 
-/// The phase that makes an artifact, and whether you, agents or an operation do it there.
+/// The phase that produces an artifact, and who works in it.
 fn maker(export: &Export<'_>, phase: &Phase) -> String {
     match &phase.work {
         Work::Operation { .. } => format!("operation of {}", phase.name),
         Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
-            format!("{}: {}", phase.name, crate::draw::phrase::who(export.program, phase))
+            format!("{}: {}", phase.name, remand_drawings::phrase::who(export.program, phase))
         }
     }
 }

@@ -1,31 +1,31 @@
-//! Files that are written all or not at all, and never over something else.
+//! Writes all files or none, and never over something else.
 
-use crate::exit::Failure;
+use remand_terminal::CommandFailure;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// One file to be written.
+/// One file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// From the folder that is written to.
+pub struct ExportedFile {
+    /// Relative to the target folder.
     pub path: PathBuf,
     pub text: String,
 }
 
-/// Which files that are there already may be replaced.
+/// Which existing files may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
     Nothing,
     Differing,
 }
 
-/// What became of a file.
+/// What happened to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     New,
     Replaced,
-    /// It was there with the same text.
+    /// It existed with the same text.
     Same,
 }
 
@@ -39,8 +39,12 @@ impl Written {
     }
 }
 
-/// Writes files below a folder; nothing is written when one of them may not be.
-pub fn write(folder: &Path, files: &[File], replace: Replace) -> Result<Vec<Written>, Failure> {
+/// Writes files below a folder; writes nothing if one of them must not be replaced.
+pub fn write(
+    folder: &Path,
+    files: &[ExportedFile],
+    replace: Replace,
+) -> Result<Vec<Written>, CommandFailure> {
     let mut outcomes = Vec::new();
     let mut differing = Vec::new();
     for file in files {
@@ -51,9 +55,9 @@ pub fn write(folder: &Path, files: &[File], replace: Replace) -> Result<Vec<Writ
         outcomes.push(outcome);
     }
     if !differing.is_empty() {
-        let what = format!("files in {} are there already and differ", folder.display());
-        let failure = Failure::user(what, "name another folder, or replace them with `--force`");
-        return Err(differing.into_iter().fold(failure, Failure::caused_by));
+        let what = format!("files in {} exist already and differ", folder.display());
+        let failure = CommandFailure::user(what, "name another folder, or replace them with `--force`");
+        return Err(differing.into_iter().fold(failure, CommandFailure::caused_by));
     }
     for (file, outcome) in files.iter().zip(&outcomes) {
         if *outcome == Written::Same {
@@ -62,18 +66,21 @@ pub fn write(folder: &Path, files: &[File], replace: Replace) -> Result<Vec<Writ
         let path = folder.join(&file.path);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| fs::write(&path, &file.text)).map_err(|error| {
-            Failure::user(format!("{} cannot be written", path.display()), "name a folder that you may write")
-                .caused_by(error.to_string())
+            CommandFailure::user(
+                format!("{} cannot be written", path.display()),
+                "name a folder that you can write to",
+            )
+            .caused_by(error.to_string())
         })?;
     }
     Ok(outcomes)
 }
 
-/// What writing a file would do; a link or a folder in its place is left alone.
-fn foresee(path: &Path, text: &str) -> Result<Written, Failure> {
+/// What writing a file would do; a link or a folder in its place is never replaced.
+fn foresee(path: &Path, text: &str) -> Result<Written, CommandFailure> {
     let unfit = |cause: String| {
         let what = format!("{} is in the way", path.display());
-        Failure::user(what, "move it away, or name another folder").caused_by(cause)
+        CommandFailure::user(what, "move it away, or name another folder").caused_by(cause)
     };
     match fs::symlink_metadata(path) {
         Ok(there) if there.is_file() => match fs::read(path) {

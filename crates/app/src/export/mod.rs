@@ -1,7 +1,7 @@
-//! A workflow and its roles as agent files of other tools (BY-08).
+//! Exports a workflow and its roles as agent files of other tools.
 //!
-//! Pure but for `files.rs`: a workflow, roles and a tool in, files out. All words come from where they are kept: role
-//! files, schemas, the program, the operations. One file of this folder makes one kind of file of theirs.
+//! Pure except for `files.rs`: a workflow, roles and a tool in, files out. All text comes from its source: role files,
+//! schemas, the program, the operations. Each module here makes one kind of file.
 
 pub mod files;
 
@@ -21,28 +21,28 @@ mod overview;
 pub use overview::MARK;
 pub use target::name_of;
 
-use files::File;
+use files::ExportedFile;
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::{Phase, Program};
-use remand_workflow::foreign::Tool;
+use remand_workflow::foreign::AgentTool;
 use remand_workflow::roles::{RoleSpec, Roles};
 use std::path::PathBuf;
 
-/// What is exported, and for whom.
+/// What to export, and for which tool.
 pub struct Export<'e> {
     pub program: &'e Program,
     pub roles: &'e Roles,
     /// As the workflow file states them.
     pub guarantees: &'e [String],
-    pub tool: Tool,
-    /// Where the overview goes, from the folder of the export.
+    pub tool: AgentTool,
+    /// The path of the overview, relative to the folder of the export.
     pub overview: PathBuf,
 }
 
 impl Export<'_> {
     /// Every file, in the order of their paths.
-    pub fn files(&self) -> Vec<File> {
-        let mut files: Vec<File> = self.used().iter().map(|spec| agent::file(self, spec)).collect();
+    pub fn files(&self) -> Vec<ExportedFile> {
+        let mut files: Vec<ExportedFile> = self.used().iter().map(|spec| agent::file(self, spec)).collect();
         files.push(orchestrator::file(self));
         files.extend(schemas::files(self));
         files.push(patterns::file(self));
@@ -67,7 +67,7 @@ impl Export<'_> {
     }
 }
 
-/// Names in the way of code, with commas.
+/// Names as code, separated by commas.
 fn coded<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")

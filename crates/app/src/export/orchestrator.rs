@@ -1,16 +1,16 @@
-//! The agent that goes through the workflow where no engine does.
+//! The agent that follows the workflow where there is no engine.
 
 use super::agent::quote;
-use super::files::File;
+use super::files::ExportedFile;
 use super::overview::MARK;
 use super::{Export, artifacts, cell, coded, target};
-use crate::draw::{matrix, phrase};
+use remand_drawings::{matrix, phrase};
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Work;
-use remand_workflow::operations::OPERATIONS;
+use remand_workflow::operations::{OPERATIONS, OperationSpec};
 use std::fmt::Write;
 
-pub fn file(export: &Export<'_>) -> File {
+pub fn file(export: &Export<'_>) -> ExportedFile {
     let program = export.program;
     let agents: Vec<String> = export.used().iter().map(|spec| target::name_of(&spec.title)).collect();
     let front = target::orchestrator_front(export.tool, &program.about, &agents);
@@ -42,7 +42,7 @@ pub fn file(export: &Export<'_>) -> File {
         "Output Schema",
         &format!(
             "`completion-contract` of `{}`. Every agent returns the schema that its definition names; a result \
-             that does not fit goes back to it once, with what is wrong.",
+             that does not match its contract goes back to it once, with the errors.",
             place("schemas.md")
         ),
     );
@@ -68,7 +68,7 @@ pub fn file(export: &Export<'_>) -> File {
              write code, judge work, take a claim for evidence, or leave a route out. Stay as {name}."
         ),
     );
-    File { path: target::agent(export.tool, name), text }
+    ExportedFile { path: target::agent(export.tool, name), text }
 }
 
 /// Every phase in order, those of a sub-flow below their owner.
@@ -97,7 +97,7 @@ fn step(export: &Export<'_>, id: PhaseId) -> String {
     if let Work::Ask { question, .. } = &phase.work {
         let _ = write!(text, ": {question}");
     }
-    let names = |all: Vec<artifacts::Artifact>| {
+    let names = |all: Vec<artifacts::ExportedArtifact>| {
         let names: Vec<String> = all.into_iter().map(|artifact| artifact.name).collect();
         coded(names.iter().map(String::as_str))
     };
@@ -114,10 +114,10 @@ fn rules(export: &Export<'_>) -> String {
     let program = export.program;
     let place = |name: &str| target::reference(export.tool, name).display().to_string();
     let mut text = format!(
-        "1. A phase ends with a signal, and the table says where it leads. A route that spends a budget takes one from \
-         it; an empty budget leads where the route or the budget says.\n\
-         2. How phases are dispatched stands in `{}`, what severities mean in `{}`.\n\
-         3. An agent's word is a claim. Evidence is what an operation of the table below gave, run by you.\n",
+        "1. A phase ends with a signal, and the table says where it leads. A route that spends a budget subtracts one \
+         from it; when the budget is empty, follow the route that the table names for that.\n\
+         2. `{}` describes how to dispatch phases, and `{}` what severities mean.\n\
+         3. What an agent says is a claim. Evidence is the result of an operation in the table below that you ran yourself.\n",
         place("dispatch-patterns.md"),
         place("severity-taxonomy.md")
     );
@@ -128,11 +128,11 @@ fn rules(export: &Export<'_>) -> String {
         let _ = writeln!(text, "4. Roles and their agents: {}.", renamed.join(", "));
     }
     text.push('\n');
-    // The title and the line about the workflow stand above already.
+    // The overview already has the title and the line about the workflow.
     let table = matrix::markdown(program);
     text.push_str(table.find("| phase").map_or(table.as_str(), |at| &table[at..]));
-    let names = |name: &str| program.operations.iter().any(|operation| operation.name == name);
-    let used: Vec<_> = OPERATIONS.iter().filter(|spec| names(spec.name)).collect();
+    let is_used = |spec: &&OperationSpec| program.operations.iter().any(|used| used.name == spec.operation);
+    let used: Vec<&OperationSpec> = OPERATIONS.iter().filter(is_used).collect();
     if !used.is_empty() {
         text.push_str("\n| operation | ends with | what it does |\n| --- | --- | --- |\n");
     }
@@ -140,7 +140,7 @@ fn rules(export: &Export<'_>) -> String {
         let _ = writeln!(
             text,
             "| `{}` | {} | {} |",
-            spec.name,
+            spec.operation,
             coded(spec.results.iter().copied()),
             cell(spec.about)
         );
@@ -150,10 +150,11 @@ fn rules(export: &Export<'_>) -> String {
 
 fn promises(export: &Export<'_>) -> String {
     if export.guarantees.is_empty() {
-        return "Every route that was taken stands in the table.".to_string();
+        return "Every route that was followed is in the table.".to_string();
     }
-    let mut text =
-        String::from("Every route that was taken stands in the table, and these hold of the whole way:\n\n");
+    let mut text = String::from(
+        "Every route that was followed is in the table, and these guarantees hold for the whole run:\n\n",
+    );
     for guarantee in export.guarantees {
         let _ = writeln!(text, "- {guarantee}");
     }

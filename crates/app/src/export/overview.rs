@@ -1,14 +1,14 @@
-//! The page about the exported workflow, with its picture.
+//! The page about the exported workflow, with its drawing.
 
-use super::files::File;
+use super::files::ExportedFile;
 use super::{Export, cell, coded, target};
-use crate::draw::mermaid;
+use remand_drawings::mermaid;
 use std::fmt::Write;
 
-/// Tells a file that was made from one that somebody wrote.
+/// Marks exported files, to recognise them later.
 pub const MARK: &str = "<!-- Made by `remand export`; make it again instead of changing it. -->";
 
-pub fn file(export: &Export<'_>) -> File {
+pub fn file(export: &Export<'_>) -> ExportedFile {
     let program = export.program;
     let tool = export.tool;
     let mut text = format!(
@@ -61,5 +61,5 @@ pub fn file(export: &Export<'_>) -> File {
          verified.\n",
         program.name
     );
-    File { path: export.overview.clone(), text }
+    ExportedFile { path: export.overview.clone(), text }
 }

@@ -1,13 +1,13 @@
 //! `dispatch-patterns.md`: how the phases of the workflow are dispatched.
 
-use super::files::File;
+use super::files::ExportedFile;
 use super::overview::MARK;
 use super::{Export, cell, coded, target};
-use crate::draw::phrase;
+use remand_drawings::phrase;
 use remand_kernel::program::{Items, Phase, Program, TallyRow, TallyTest, Work};
 use std::fmt::Write;
 
-/// One way to dispatch a phase: its letter and name, how it goes, and what the table of its phases shows.
+/// One way to dispatch a phase: its letter and name, and its description.
 struct Pattern {
     title: &'static str,
     about: &'static str,
@@ -17,9 +17,9 @@ struct Pattern {
 const PATTERNS: &[Pattern] = &[
     Pattern {
         title: "Pattern A: parallel",
-        about: "One dispatch of the role for each item, all at the same time, none knowing of the others. When all are \
-                over, the first row of the tally that holds is the signal. With fewer results than the quorum there is \
-                none.",
+        about: "One dispatch of the role for each item, in parallel and independent of each other. When all have ended, the \
+                first row of the tally that holds gives the signal. With fewer results than the quorum there is no \
+                signal.",
         fits: |work| matches!(work, Work::Each { .. }),
     },
     Pattern {
@@ -29,29 +29,29 @@ const PATTERNS: &[Pattern] = &[
     },
     Pattern {
         title: "Pattern C: waves",
-        about: "Each item of a list goes through a sub-flow by itself, in a tree of its own, after the items that it \
-                depends on; no more at once than stated. When all are over, the tally gives the signal.",
+        about: "Each item of a list goes through a sub-flow in its own work tree, after the items that it \
+                depends on, with at most the stated number in parallel. When all have ended, the tally gives the signal.",
         fits: |work| matches!(work, Work::Flow { .. }),
     },
     Pattern {
         title: "Pattern D: panel",
-        about: "Roles with a veto at the same time, and advisors that are heard and recorded. The gravest verdict of a \
+        about: "Roles with a veto in parallel, and advisors whose results are only recorded. The most severe verdict of a \
                 member is the signal.",
         fits: |work| matches!(work, Work::Panel { .. }),
     },
     Pattern {
         title: "Operations",
-        about: "No dispatch: what is done is the same every time, and its result is evidence.",
+        about: "No dispatch: the engine does the same work every time, and its result is evidence.",
         fits: |work| matches!(work, Work::Operation { .. }),
     },
     Pattern {
         title: "Questions",
-        about: "A human answers. In autonomous mode a question with a default answers itself; one without waits.",
+        about: "A human answers. In autonomous mode a question with a default is answered with it; one without waits.",
         fits: |work| matches!(work, Work::Ask { .. }),
     },
 ];
 
-pub fn file(export: &Export<'_>) -> File {
+pub fn file(export: &Export<'_>) -> ExportedFile {
     const NAME: &str = "dispatch-patterns";
     let program = export.program;
     let front =
@@ -74,7 +74,7 @@ pub fn file(export: &Export<'_>) -> File {
                 writeln!(text, "| `{}` | {who} | {} | {again} |", phase.name, cell(&rule(program, phase)));
         }
     }
-    File { path: target::reference(export.tool, "dispatch-patterns.md"), text }
+    ExportedFile { path: target::reference(export.tool, "dispatch-patterns.md"), text }
 }
 
 /// What decides in a phase.
@@ -93,14 +93,14 @@ fn rule(program: &Program, phase: &Phase) -> String {
                 parts.push(format!("quorum {quorum}"));
             }
             if *diverse {
-                parts.push("each by another model where there are several".to_string());
+                parts.push("each by a different model if there are several".to_string());
             }
-            let told = if tally.is_empty() {
+            let decision = if tally.is_empty() {
                 signals(&mut program.contract(*contract).says.iter().copied())
             } else {
                 rows(program, tally)
             };
-            parts.push(told);
+            parts.push(decision);
             parts.join("; ")
         }
         Work::Flow { tally, .. } => rows(program, tally),

@@ -1,12 +1,12 @@
 //! `schemas.md` and the JSON Schemas that it names: what agents return.
 
-use super::files::File;
+use super::files::ExportedFile;
 use super::overview::MARK;
 use super::{Export, target};
-use remand_runtime::contract::{Schema, SchemaId, outline, schemas};
+use remand_contract::{Schema, SchemaId, outline, schemas};
 use std::fmt::Write;
 
-pub fn files(export: &Export<'_>) -> Vec<File> {
+pub fn files(export: &Export<'_>) -> Vec<ExportedFile> {
     const NAME: &str = "schemas";
     let front = target::reference_front(export.tool, NAME, "Reference: what agents return; not an agent.");
     let mut text = format!(
@@ -34,13 +34,13 @@ pub fn files(export: &Export<'_>) -> Vec<File> {
             schema.example.trim_end()
         );
         let json = format!("{:#}\n", schema.json);
-        files.push(File { path: target::reference(export.tool, &path), text: json });
+        files.push(ExportedFile { path: target::reference(export.tool, &path), text: json });
     }
-    files.push(File { path: target::reference(export.tool, "schemas.md"), text });
+    files.push(ExportedFile { path: target::reference(export.tool, "schemas.md"), text });
     files
 }
 
-/// Whether something of the workflow returns it, or a part of what is returned.
+/// Whether the workflow uses the schema, directly or as a part of another one.
 fn is_used(export: &Export<'_>, id: SchemaId) -> bool {
     let roles = export.used();
     let returned = |name: &str| roles.iter().any(|spec| spec.result == name);

@@ -1,16 +1,16 @@
 //! `severity-taxonomy.md`: the words of findings, and what each leads to.
 
-use super::files::File;
+use super::files::ExportedFile;
 use super::overview::MARK;
 use super::{Export, cell, coded, target};
-use crate::draw::phrase::route_phrase;
+use remand_contract::SchemaId;
+use remand_drawings::phrase::route_phrase;
 use remand_kernel::program::Confidence;
 use remand_kernel::signal::SECURITY_BLOCKER;
-use remand_runtime::contract::SchemaId;
 use serde_json::Value;
 use std::fmt::Write;
 
-pub fn file(export: &Export<'_>) -> File {
+pub fn file(export: &Export<'_>) -> ExportedFile {
     const NAME: &str = "severity-taxonomy";
     let front = target::reference_front(export.tool, NAME, "Reference: what severities mean; not an agent.");
     let mut text =
@@ -28,7 +28,7 @@ pub fn file(export: &Export<'_>) -> File {
     }
     minor(&mut text, export);
     blockers(&mut text, export);
-    File { path: target::reference(export.tool, "severity-taxonomy.md"), text }
+    ExportedFile { path: target::reference(export.tool, "severity-taxonomy.md"), text }
 }
 
 /// The schema that gaps are stated in, if anybody states any; one without such words otherwise.
@@ -40,7 +40,7 @@ fn gaps(export: &Export<'_>) -> SchemaId {
 /// The words of one set, as the schema states them.
 fn table(text: &mut String, heading: &str, schema: SchemaId, set: &str) {
     let json = &schema.schema().json;
-    let Some(set) = json.pointer(&format!("/$defs/{set}")) else { return };
+    let Some(set) = json.get("$defs").and_then(|sets| sets.get(set)) else { return };
     let about = set.get("description").and_then(Value::as_str).unwrap_or_default();
     let _ = write!(text, "\n## {heading}\n\n{about}\n\n");
     let words = words(set);
@@ -52,24 +52,27 @@ fn table(text: &mut String, heading: &str, schema: SchemaId, set: &str) {
             let _ = writeln!(text, "| `{word}` | {} |", cell(meaning));
         }
     }
-    for (key, told) in [("x-mapped", "Read as, and recorded"), ("x-same", "Read as")] {
+    for (key, label) in [("x-mapped", "Read as, and recorded"), ("x-same", "Read as")] {
         let Some(Value::Object(others)) = set.get(key) else { continue };
         let others =
             others.iter().filter_map(|(word, for_)| Some(format!("`{word}` for `{}`", for_.as_str()?)));
-        let _ = writeln!(text, "\n{told}: {}.", others.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(text, "\n{label}: {}.", others.collect::<Vec<_>>().join(", "));
     }
 }
 
 fn words(set: &Value) -> Vec<(&str, &str)> {
     let plain = set.get("enum").and_then(Value::as_array).into_iter().flatten();
     let plain = plain.filter_map(Value::as_str).map(|word| (word, ""));
-    let told = set.get("oneOf").and_then(Value::as_array).into_iter().flatten().flat_map(|one| {
-        match one.get("const").and_then(Value::as_str) {
-            Some(word) => vec![(word, one.get("description").and_then(Value::as_str).unwrap_or_default())],
-            None => words(one),
-        }
-    });
-    plain.chain(told).collect()
+    let described =
+        set.get("oneOf").and_then(Value::as_array).into_iter().flatten().flat_map(|one| {
+            match one.get("const").and_then(Value::as_str) {
+                Some(word) => {
+                    vec![(word, one.get("description").and_then(Value::as_str).unwrap_or_default())]
+                }
+                None => words(one),
+            }
+        });
+    plain.chain(described).collect()
 }
 
 /// Which verdicts do not count when all findings are minor.

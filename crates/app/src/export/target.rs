@@ -1,15 +1,15 @@
-//! What differs between the tools: where files lie, their front matter, and the names of tools.
+//! The differences between the tools: paths, front matter, and the names of their tools.
 //!
-//! Claude Code and opencode take every Markdown file in their folder for an agent, so references lie beside it. VS Code
-//! does too, but hides those that say so, and there the references stand where people look for them.
+//! Claude Code and opencode load every Markdown file in their folder as an agent, so references are outside of it. VS
+//! Code does too, but can hide files, so there the references are in the usual folder.
 
 use super::coded;
-use remand_workflow::foreign::Tool;
+use remand_workflow::foreign::AgentTool;
 use remand_workflow::roles::RoleSpec;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Names of agents that the tools have themselves; a file of such a name would replace them.
+/// Names of the tools' own agents; a file with such a name would replace them.
 const TAKEN: &[&str] = &[
     "agent",
     "ask",
@@ -26,66 +26,66 @@ const TAKEN: &[&str] = &[
     "title",
 ];
 
-/// The name of the agent that stands for a role: `check/code` is `check-code`, and `plan` is `plan-role`.
+/// The name of a role's agent: `check/code` is `check-code`, and `plan` is `plan-role`.
 pub fn name_of(title: &str) -> String {
     let name = title.replace('/', "-");
     if TAKEN.contains(&name.as_str()) { format!("{name}-role") } else { name }
 }
 
-/// The agent that goes through the workflow.
+/// The agent that follows the workflow.
 pub const ORCHESTRATOR: &str = "orchestrator";
 
 /// The file of an agent.
-pub fn agent(tool: Tool, name: &str) -> PathBuf {
+pub fn agent(tool: AgentTool, name: &str) -> PathBuf {
     PathBuf::from(match tool {
-        Tool::Claude => format!(".claude/agents/{name}.md"),
-        Tool::Copilot => format!(".github/agents/{name}.agent.md"),
-        Tool::Opencode => format!(".opencode/agents/{name}.md"),
+        AgentTool::Claude => format!(".claude/agents/{name}.md"),
+        AgentTool::Copilot => format!(".github/agents/{name}.agent.md"),
+        AgentTool::Opencode => format!(".opencode/agents/{name}.md"),
     })
 }
 
-/// A file that agents are pointed to.
-pub fn reference(tool: Tool, name: &str) -> PathBuf {
+/// A file that agents refer to.
+pub fn reference(tool: AgentTool, name: &str) -> PathBuf {
     PathBuf::from(match tool {
-        Tool::Claude => format!(".claude/remand/{name}"),
-        Tool::Copilot => format!(".github/agents/{name}"),
-        Tool::Opencode => format!(".opencode/remand/{name}"),
+        AgentTool::Claude => format!(".claude/remand/{name}"),
+        AgentTool::Copilot => format!(".github/agents/{name}"),
+        AgentTool::Opencode => format!(".opencode/remand/{name}"),
     })
 }
 
-/// The prompt that begins a run.
-pub fn entry(tool: Tool, workflow: &str) -> PathBuf {
+/// The prompt that starts a run.
+pub fn entry(tool: AgentTool, workflow: &str) -> PathBuf {
     PathBuf::from(match tool {
-        Tool::Claude => format!(".claude/commands/{workflow}-workflow.md"),
-        Tool::Copilot => format!(".github/prompts/{workflow}-workflow.prompt.md"),
-        Tool::Opencode => format!(".opencode/commands/{workflow}-workflow.md"),
+        AgentTool::Claude => format!(".claude/commands/{workflow}-workflow.md"),
+        AgentTool::Copilot => format!(".github/prompts/{workflow}-workflow.prompt.md"),
+        AgentTool::Opencode => format!(".opencode/commands/{workflow}-workflow.md"),
     })
 }
 
-/// What the user typed behind the name of the entry prompt.
-pub fn request(tool: Tool) -> &'static str {
+/// What the user typed after the name of the entry prompt.
+pub fn request(tool: AgentTool) -> &'static str {
     match tool {
-        Tool::Claude | Tool::Opencode => "$ARGUMENTS",
-        Tool::Copilot => "${input:request:What is wanted}",
+        AgentTool::Claude | AgentTool::Opencode => "$ARGUMENTS",
+        AgentTool::Copilot => "${input:request:What is wanted}",
     }
 }
 
 /// The front matter of a role's agent.
-pub fn front(tool: Tool, spec: &RoleSpec) -> String {
+pub fn front(tool: AgentTool, spec: &RoleSpec) -> String {
     let (name, about) = (name_of(&spec.title), quoted(&spec.about));
     match tool {
-        Tool::Claude => {
+        AgentTool::Claude => {
             let model = spec.model.as_deref().map(|model| format!("model: {}\n", quoted(model)));
             let (tools, model) = (tools(tool, spec).join(", "), model.unwrap_or_default());
             format!("---\nname: {name}\ndescription: {about}\ntools: {tools}\n{model}---\n")
         }
-        Tool::Copilot => {
+        AgentTool::Copilot => {
             let model = spec.model.as_deref().map(|model| format!("model: {}\n", quoted(model)));
             let tools: Vec<String> = tools(tool, spec).iter().map(|tool| format!("'{tool}'")).collect();
             let (tools, model) = (tools.join(", "), model.unwrap_or_default());
             format!("---\nname: {name}\ndescription: {about}\ntools: [{tools}]\n{model}---\n")
         }
-        Tool::Opencode => {
+        AgentTool::Opencode => {
             let model = spec.model.as_deref().map(|model| format!("model: {}\n", quoted(model)));
             let word = |allowed: bool| if allowed { "allow" } else { "deny" };
             let (edit, bash, web) = (word(!spec.is_read_only()), word(spec.shell), word(spec.network));
@@ -98,15 +98,15 @@ pub fn front(tool: Tool, spec: &RoleSpec) -> String {
     }
 }
 
-/// The front matter of the orchestrator, who may start the agents of these names.
-pub fn orchestrator_front(tool: Tool, about: &str, agents: &[String]) -> String {
+/// The front matter of the orchestrator, which may start these agents.
+pub fn orchestrator_front(tool: AgentTool, about: &str, agents: &[String]) -> String {
     let about = quoted(about);
     match tool {
-        Tool::Claude => format!(
+        AgentTool::Claude => format!(
             "---\nname: {ORCHESTRATOR}\ndescription: {about}\ntools: Agent({}), Read, Grep, Glob, Bash\n---\n",
             agents.join(", ")
         ),
-        Tool::Copilot => {
+        AgentTool::Copilot => {
             let names: Vec<String> = agents.iter().map(|name| format!("'{name}'")).collect();
             format!(
                 "---\nname: {ORCHESTRATOR}\ndescription: {about}\ntools: ['agent', 'read', 'search', 'execute']\n\
@@ -114,7 +114,7 @@ pub fn orchestrator_front(tool: Tool, about: &str, agents: &[String]) -> String 
                 names.join(", ")
             )
         }
-        Tool::Opencode => {
+        AgentTool::Opencode => {
             let names: String = agents.iter().map(|name| format!("    \"{name}\": allow\n")).collect();
             format!(
                 "---\ndescription: {about}\nmode: primary\npermission:\n  edit: deny\n  bash: allow\n  \
@@ -124,11 +124,11 @@ pub fn orchestrator_front(tool: Tool, about: &str, agents: &[String]) -> String 
     }
 }
 
-/// The front matter of a reference; only where it would be taken for an agent there is some.
-pub fn reference_front(tool: Tool, name: &str, about: &str) -> String {
+/// The front matter of a reference, only where the tool would load it as an agent.
+pub fn reference_front(tool: AgentTool, name: &str, about: &str) -> String {
     match tool {
-        Tool::Claude | Tool::Opencode => String::new(),
-        Tool::Copilot => format!(
+        AgentTool::Claude | AgentTool::Opencode => String::new(),
+        AgentTool::Copilot => format!(
             "---\nname: {name}\ndescription: {}\ntools: []\nuser-invocable: false\n\
              disable-model-invocation: true\n---\n\n",
             quoted(about)
@@ -137,25 +137,25 @@ pub fn reference_front(tool: Tool, name: &str, about: &str) -> String {
 }
 
 /// The front matter of the entry prompt.
-pub fn entry_front(tool: Tool, about: &str, subject: &str) -> String {
+pub fn entry_front(tool: AgentTool, about: &str, subject: &str) -> String {
     let about = quoted(about);
     match tool {
-        Tool::Claude => format!("---\ndescription: {about}\nargument-hint: \"[{subject}]\"\n---\n"),
-        Tool::Copilot => {
+        AgentTool::Claude => format!("---\ndescription: {about}\nargument-hint: \"[{subject}]\"\n---\n"),
+        AgentTool::Copilot => {
             format!("---\ndescription: {about}\nagent: {ORCHESTRATOR}\nargument-hint: \"{subject}\"\n---\n")
         }
-        Tool::Opencode => format!("---\ndescription: {about}\nagent: {ORCHESTRATOR}\n---\n"),
+        AgentTool::Opencode => format!("---\ndescription: {about}\nagent: {ORCHESTRATOR}\n---\n"),
     }
 }
 
 /// What a role is given, by the names that the tool has for it.
-pub fn tools(tool: Tool, spec: &RoleSpec) -> Vec<&'static str> {
+pub fn tools(tool: AgentTool, spec: &RoleSpec) -> Vec<&'static str> {
     let (look, edit, shell, web): (&[_], &[_], &[_], &[_]) = match tool {
-        Tool::Claude => {
+        AgentTool::Claude => {
             (&["Read", "Grep", "Glob"], &["Edit", "Write"], &["Bash"], &["WebFetch", "WebSearch"])
         }
-        Tool::Copilot => (&["read", "search"], &["edit"], &["execute"], &["web"]),
-        Tool::Opencode => {
+        AgentTool::Copilot => (&["read", "search"], &["edit"], &["execute"], &["web"]),
+        AgentTool::Opencode => {
             (&["read", "grep", "glob"], &["edit", "write"], &["bash"], &["webfetch", "websearch"])
         }
     };
@@ -163,13 +163,15 @@ pub fn tools(tool: Tool, spec: &RoleSpec) -> Vec<&'static str> {
     given.into_iter().filter(|(_, given)| *given).flat_map(|(names, _)| names.iter().copied()).collect()
 }
 
-/// How a person begins a run.
-pub fn begin(tool: Tool, workflow: &str) -> String {
+/// How the user starts a run.
+pub fn begin(tool: AgentTool, workflow: &str) -> String {
     let command = format!("/{workflow}-workflow what you want");
     match tool {
-        Tool::Claude => format!("Start `claude` here and type {}.", coded([command.as_str()])),
-        Tool::Copilot => format!("Open the chat of VS Code here and type {}.", coded([command.as_str()])),
-        Tool::Opencode => format!("Start `opencode` here and type {}.", coded([command.as_str()])),
+        AgentTool::Claude => format!("Start `claude` here and type {}.", coded([command.as_str()])),
+        AgentTool::Copilot => {
+            format!("Open the chat of VS Code here and type {}.", coded([command.as_str()]))
+        }
+        AgentTool::Opencode => format!("Start `opencode` here and type {}.", coded([command.as_str()])),
     }
 }
 

@@ -1,12 +1,12 @@
-//! One JSON object a line on standard output for each committed step.
+//! One line of JSON on standard output for each committed step.
 
-use super::{Stop, words};
-use crate::exit::print_line;
-use remand_kernel::view;
-use remand_runtime::host::{News, TakenUp, Watch};
+use super::words;
+use remand_engine::host::{CommittedStep, DriveWatch, ResumedRun};
+use remand_terminal::Stop;
+use remand_terminal::output::print_line;
 use serde_json::json;
 
-/// Prints what was committed, for programs.
+/// Prints committed steps for programs.
 #[derive(Debug)]
 pub struct JsonLines {
     stop: Stop,
@@ -18,37 +18,33 @@ impl JsonLines {
     }
 }
 
-impl Watch for JsonLines {
-    fn taken_up(&mut self, taken: &TakenUp<'_>) {
-        let under_way =
-            taken.open.iter().filter(|command| words::under_way(taken.program, command).is_some());
+impl DriveWatch for JsonLines {
+    fn resumed(&mut self, taken: &ResumedRun<'_>) {
+        let running = words::running(taken.program, taken.open);
         let line = json!({
             "run": taken.run,
-            "at": remand_runtime::clock::iso(remand_runtime::clock::now()),
-            "again": under_way.map(|command| view::command(taken.program, command)).collect::<Vec<_>>(),
+            "at": remand_engine::clock::iso(remand_engine::clock::now()),
+            "again": running.iter().map(|command| &command.text).collect::<Vec<_>>(),
             "used": taken.state.used,
         });
         let _ = print_line(&line);
     }
 
-    fn published(&mut self, news: &News<'_>) {
-        let rulings: Vec<_> =
-            news.step.rulings.iter().map(|ruling| view::ruling(news.program, news.state, ruling)).collect();
-        let commands: Vec<String> =
-            news.step.commands.iter().map(|command| view::command(news.program, command)).collect();
+    fn committed(&mut self, news: &CommittedStep<'_>) {
+        let change = words::change(news);
         let line = json!({
             "run": news.run,
-            "at": remand_runtime::clock::iso(news.at),
-            "notes": news.facts.notes,
-            "rulings": rulings,
-            "commands": commands,
+            "at": remand_engine::clock::iso(change.at),
+            "notes": change.notes,
+            "rulings": change.rulings,
+            "commands": change.commands.iter().map(|command| &command.text).collect::<Vec<_>>(),
             "used": news.state.used,
         });
-        // A reader that went away does not stop the run.
+        // A closed pipe does not stop the run.
         let _ = print_line(&line);
     }
 
-    fn told_to_stop(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.stop.is_set()
     }
 }

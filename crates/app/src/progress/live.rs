@@ -1,11 +1,11 @@
-//! The live view on a terminal: rulings scroll by, and below them stands who is at work, since when, at what cost.
+//! The live view on a terminal: rulings scroll by; below them are the running commands, their time and the cost.
 
-use super::{Stop, words};
+use super::words;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use remand_kernel::ids::CommandId;
+use remand_engine::host::{CommittedStep, DriveWatch, ResumedRun};
 use remand_kernel::{Command, Program, State};
-use remand_ledger::RunId;
-use remand_runtime::host::{News, TakenUp, Watch};
+use remand_ledger::{RunId, RunPosition};
+use remand_terminal::{Stop, line};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,9 @@ pub struct Live {
     stop: Stop,
     started: Instant,
     bars: MultiProgress,
-    /// Where the run is and what it has spent.
+    /// The position of the run and what it has spent.
     head: ProgressBar,
-    at_work: BTreeMap<(RunId, CommandId), ProgressBar>,
+    running: BTreeMap<(RunId, String), ProgressBar>,
 }
 
 impl Live {
@@ -25,7 +25,7 @@ impl Live {
         let bars = MultiProgress::new();
         let head = bars.add(ProgressBar::new_spinner());
         head.set_style(style("{elapsed_precise} {wide_msg}"));
-        Live { stop, started: Instant::now(), bars, head, at_work: BTreeMap::new() }
+        Live { stop, started: Instant::now(), bars, head, running: BTreeMap::new() }
     }
 }
 
@@ -34,43 +34,44 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 impl Live {
-    /// Shows who is at work by these commands, below all others.
+    /// Adds a line for each of these commands that runs.
     fn begin(&mut self, run: &RunId, program: &Program, commands: &[Command]) {
-        for (id, doing) in commands.iter().filter_map(|command| words::under_way(program, command)) {
+        for command in words::running(program, commands) {
             let bar = self.bars.add(ProgressBar::new_spinner());
             bar.set_style(style("        {spinner} {wide_msg} {elapsed}"));
-            bar.set_message(doing);
+            bar.set_message(line::one(&command.text));
             bar.enable_steady_tick(Duration::from_millis(250));
-            self.at_work.insert((run.clone(), id), bar);
+            self.running.insert((run.clone(), command.id.unwrap_or_default()), bar);
         }
     }
 
-    /// Shows where the run is and what it has spent; a narrow terminal cuts off what the others leave no room for.
-    fn stand(&self, run: &RunId, program: &Program, state: &State) {
+    /// Shows the position of the run and what it has spent; a narrow terminal cuts off the end.
+    fn update_head(&self, run: &RunId, program: &Program, state: &State) {
         let spent = words::spent(&state.used, &state.limits);
-        let place = words::place(program, state);
-        self.head.set_message(format!("{place} · {spent} · {run}"));
+        let position = line::one(&RunPosition::of(program, state).to_string());
+        self.head.set_message(format!("{position} · {spent} · {run}"));
     }
 }
 
-impl Watch for Live {
-    fn taken_up(&mut self, taken: &TakenUp<'_>) {
+impl DriveWatch for Live {
+    fn resumed(&mut self, taken: &ResumedRun<'_>) {
         self.begin(taken.run, taken.program, taken.open);
-        self.stand(taken.run, taken.program, taken.state);
+        self.update_head(taken.run, taken.program, taken.state);
     }
 
-    fn published(&mut self, news: &News<'_>) {
+    fn committed(&mut self, news: &CommittedStep<'_>) {
         let elapsed = words::clock(self.started.elapsed());
-        for line in words::lines(news) {
+        let change = words::change(news);
+        for line in words::lines(&change) {
             let _ = self.bars.println(format!("{elapsed:>7}  {line}"));
         }
-        for id in words::ended(news) {
-            if let Some(bar) = self.at_work.remove(&(news.run.clone(), id)) {
+        for id in change.closed {
+            if let Some(bar) = self.running.remove(&(news.run.clone(), id)) {
                 bar.finish_and_clear();
             }
         }
         self.begin(news.run, news.program, &news.step.commands);
-        self.stand(news.run, news.program, news.state);
+        self.update_head(news.run, news.program, news.state);
         if news.state.end().is_some() {
             self.head.finish_and_clear();
         }
@@ -80,7 +81,7 @@ impl Watch for Live {
         self.head.tick();
     }
 
-    fn told_to_stop(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.stop.is_set()
     }
 }

@@ -1,11 +1,12 @@
 //! Plain lines on standard error, for logs and pipes.
 
-use super::{Stop, words};
-use crate::exit::tell;
-use remand_runtime::host::{News, TakenUp, Watch};
+use super::words;
+use remand_engine::host::{CommittedStep, DriveWatch, ResumedRun};
+use remand_terminal::Stop;
+use remand_terminal::output::tell;
 use std::time::Instant;
 
-/// One line for each thing that happened, with the time since the start.
+/// Prints a line for each thing that happened, with the time since the start.
 #[derive(Debug)]
 pub struct Plain {
     stop: Stop,
@@ -19,7 +20,7 @@ impl Plain {
 }
 
 impl Plain {
-    fn tell(&self, lines: Vec<String>) {
+    fn print(&self, lines: Vec<String>) {
         let elapsed = words::clock(self.started.elapsed());
         for line in lines {
             tell(&format!("{elapsed:>7}  {line}"));
@@ -27,16 +28,16 @@ impl Plain {
     }
 }
 
-impl Watch for Plain {
-    fn taken_up(&mut self, taken: &TakenUp<'_>) {
-        self.tell(words::again(taken));
+impl DriveWatch for Plain {
+    fn resumed(&mut self, taken: &ResumedRun<'_>) {
+        self.print(words::resumed(taken));
     }
 
-    fn published(&mut self, news: &News<'_>) {
-        self.tell(words::lines(news));
+    fn committed(&mut self, news: &CommittedStep<'_>) {
+        self.print(words::lines(&words::change(news)));
     }
 
-    fn told_to_stop(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.stop.is_set()
     }
 }

@@ -14,7 +14,7 @@ pub struct Agent {
     pub saw: String,
 }
 
-/// Tells the test that it is there and what it saw, makes a mess, and waits.
+/// Reports to the test that it runs and what it saw, makes a mess, and waits.
 const WAIT: &str = r#"out="$(dirname "$REMAND_DISPATCH")/out"; ls -R > "$out/saw"; mkdir -p deep; echo half > deep/junk.py; echo half > junk.py; echo $$ > "$out/started"; while [ ! -e GO ]; do sleep 0.02; done; rm -r deep junk.py"#;
 
 /// The rehearsal in which the first agent at task 1 waits for a file.
@@ -27,7 +27,7 @@ pub fn waiting(place: &Place) -> (PathBuf, String) {
     (go, text)
 }
 
-/// The rehearsal in which the agents at two tasks beside each other wait, each with a process that has left its group.
+/// The rehearsal in which the agents of two parallel tasks wait, each with a process that has left its group.
 pub fn waiting_in_parallel(place: &Place) -> (PathBuf, String) {
     let go = place.project().with_file_name("go");
     let stray = "      - spawn: sleep 1000\n";
@@ -69,12 +69,12 @@ fn implementer(task: &str, go: &Path, more: &str, file: &str, text: &str, tokens
     )
 }
 
-/// Lets all agents that wait for this file go on.
+/// Lets all agents that wait for this file continue.
 pub fn let_go(go: &Path) {
     fs::write(go, "").expect("go");
 }
 
-/// The agents that have begun to work, as far as the latest dispatch of each command tells.
+/// The agents that have started, by the latest dispatch of each command.
 pub fn started(place: &Place) -> Vec<Agent> {
     let outs = below(&place.state(), |path| path.ends_with("out/started"));
     outs.iter()
@@ -85,7 +85,7 @@ pub fn started(place: &Place) -> Vec<Agent> {
         .collect()
 }
 
-/// What agents that wait leave in the trees of runs if nobody clears it away.
+/// The files that waiting agents leave in work trees until they are removed.
 pub fn junk(place: &Place) -> Vec<String> {
     let left = below(&place.home().join("trees"), |path| path.ends_with("junk.py") || path.ends_with("deep"));
     left.iter().map(|path| path.display().to_string()).collect()

@@ -59,7 +59,7 @@ fn the_bundle_says_how_far_to_trust_the_work_and_why() {
     assert!(issues.contains("SEC-1") && issues.contains("sub takes any type"), "{issues}");
     let follow_ups = issues.split("Follow-ups").nth(1).expect("follow-ups");
     assert!(follow_ups.contains("ARCH-1") && !follow_ups.contains("SEC-1"), "{issues}");
-    let back = section(&bundle, "Taking it back");
+    let back = section(&bundle, "Undo");
     assert!(back.contains(&format!("git branch -D {}", run.branch)) && back.contains("git revert"), "{back}");
     let cost = section(&bundle, "Cost");
     assert!(
@@ -67,7 +67,7 @@ fn the_bundle_says_how_far_to_trust_the_work_and_why() {
         "{cost}"
     );
     let gates = section(&bundle, "Gates");
-    assert!(gates.contains("approve-plan") && gates.contains("without asking"), "{gates}");
+    assert!(gates.contains("approve-plan") && gates.contains("nobody was asked"), "{gates}");
 }
 
 // EP-08 EP-27 EP-32
@@ -103,7 +103,7 @@ fn reviewers_of_one_agent_that_names_no_model_are_a_recorded_degradation() {
     assert_eq!(run.confidence, "medium");
     let bundle = place.remand(&["evidence"]).out;
     let degraded = section(&bundle, "Degradations");
-    assert!(degraded.contains("ran on one model, the default of rehearsal"), "{degraded}");
+    assert!(degraded.contains("used the same model, the default of rehearsal"), "{degraded}");
     let rows = place.reader().dispatches(&run.run).expect("dispatches");
     let named = rows.iter().filter(|row| row.phase == "code-review" && row.model.is_some()).count();
     assert_eq!(named, 0, "a model that nobody named has no name");
@@ -170,7 +170,7 @@ fn a_security_blocker_ends_the_run_whatever_the_verdict() {
 
 // EP-23 CORE-09
 #[test]
-fn a_page_that_cannot_be_written_at_the_end_is_told_and_made_by_a_resume() {
+fn a_page_that_cannot_be_written_at_the_end_is_reported_and_a_resume_writes_it() {
     let place = Place::configured(TRIVIAL);
     let shown = place.feature(&Script::subtraction(), &["--interactive"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
@@ -182,9 +182,9 @@ fn a_page_that_cannot_be_written_at_the_end_is_told_and_made_by_a_resume() {
     let shown = place.remand(&["answer", "latest", "abort"]);
 
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
-    let told = "what the run left is not all in its folder: evidence-bundle.md: ";
+    let told = "the folder of the run is incomplete: evidence-bundle.md: ";
     assert!(shown.err.contains(told), "{}", shown.err);
-    assert!(shown.err.contains(&format!("then `remand resume {run}`")), "{}", shown.err);
+    assert!(shown.err.contains(&format!("then run `remand resume {run}`")), "{}", shown.err);
     assert!(folder.join("artifacts").is_dir(), "what could be laid out is there");
 
     std::fs::remove_dir_all(&page).expect("out of the way");
@@ -193,5 +193,5 @@ fn a_page_that_cannot_be_written_at_the_end_is_told_and_made_by_a_resume() {
     assert!(!resumed.err.contains(told), "{}", resumed.err);
     assert!(page.is_file());
     let again = place.remand(&["resume"]);
-    assert!(again.out.contains("no run is left to go on with"), "{}{}", again.out, again.err);
+    assert!(again.out.contains("no run to continue"), "{}{}", again.out, again.err);
 }

@@ -1,4 +1,4 @@
-//! Cancelling: from anywhere, at any time, and nothing is left behind.
+//! Cancelling: from anywhere, at any time, without leftovers.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TRIVIAL, role};

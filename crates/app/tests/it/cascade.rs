@@ -18,7 +18,7 @@ fn row<'r>(rows: &'r [CheckRow], task: Option<&str>, name: &str) -> Option<&'r C
     rows.iter().find(|row| row.phase == RowPhase::After && row.task.as_deref() == task && row.name == name)
 }
 
-/// One task that writes a file, and a verifier that says this about running the program.
+/// One task that writes a file, and a verifier that reports this about running the program.
 fn script(task_of: Value, file: &str, text: &str, said: &[(&str, Value)]) -> Script {
     let mut report = verified("task-1", "met");
     for (key, value) in said {
@@ -97,7 +97,7 @@ fn where_nothing_can_be_run_the_row_says_why() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let rows = rows(&place);
     let first = row(&rows, Some("task-1"), "tier3-infeasible").expect("a row");
-    assert!(first.reason.starts_with("no test ran, nothing that changed can be loaded"), "{}", first.reason);
+    assert!(first.reason.starts_with("no test ran, no changed file can be loaded"), "{}", first.reason);
     assert!(!first.passed && first.tier.is_none());
     let merged = row(&rows, None, "tier3-infeasible").expect("a row");
     assert_eq!(merged.reason, "no test ran; the verifier says: there is nothing but prose");
@@ -141,7 +141,7 @@ fn a_secret_in_a_large_task_fails_its_gate_and_guesses_fail_nothing() {
     );
     let findings = place.reader().findings(&place.latest().run).expect("findings");
     assert!(
-        findings.iter().any(|found| found.claim.contains("holds what looks like a secret")),
+        findings.iter().any(|found| found.claim.contains("contains what looks like a secret")),
         "{findings:?}"
     );
     assert!(!format!("{failed:?}{findings:?}").contains(&key));

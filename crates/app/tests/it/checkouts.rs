@@ -13,7 +13,7 @@ fn remand_in(place: &Place, folder: &Path, arguments: &[&str]) -> Shown {
     place.remand(&words)
 }
 
-/// A run that waits for somebody after its first dispatch.
+/// A run that waits for a human after its first dispatch.
 fn waiting() -> Place {
     let place = Place::configured(TRIVIAL);
     let shown = place.quick(&Script::quick(), &["--budget-dispatches", "1"]);
@@ -23,14 +23,14 @@ fn waiting() -> Place {
 
 // EP-12 EP-29 CORE-04
 #[test]
-fn a_run_that_waits_goes_on_to_its_commit_after_the_checkout_was_cleaned_and_moved() {
+fn a_waiting_run_reaches_its_commit_after_the_checkout_was_cleaned_and_moved() {
     let place = waiting();
     let run = place.latest();
     place.write("__pycache__/left.pyc", "ignored");
     place.git(&["clean", "-qxdf"]);
     let moved = place.project().with_file_name("moved");
     std::fs::rename(place.project(), &moved).expect("moved");
-    // The commands of a test begin there.
+    // The commands of a test start there.
     std::fs::create_dir(place.project()).expect("folder");
 
     let gates = remand_in(&place, &moved, &["gates"]);

@@ -39,7 +39,7 @@ fn a_refused_workflow_shows_the_place_the_path_and_the_remedy() {
 }
 
 #[test]
-fn a_misspelt_workflow_is_met_with_the_nearest_one() {
+fn a_misspelt_workflow_name_suggests_the_nearest_one() {
     insta::assert_snapshot!("check-unknown", shown(&["check", "featur"]));
 }
 
@@ -50,7 +50,7 @@ fn workflows_are_listed() {
 }
 
 #[test]
-fn workflows_of_the_repository_are_known_by_name_wherever_one_stands_in_it() {
+fn workflows_of_the_repository_are_found_by_name_from_every_folder() {
     let place = Place::new();
     let own = std::fs::read_to_string(root().join("workflows/quick.yaml")).expect("a workflow");
     let own = own.replace("name: quick", "name: tiny").replace("about: ", "about: Ours. ");
@@ -102,7 +102,7 @@ fn the_bound_of_feature_is_that_of_its_source() {
 }
 
 #[test]
-fn a_walk_that_cannot_go_on_says_where_and_what_is_possible() {
+fn a_walk_that_cannot_continue_says_where_and_what_is_possible() {
     let folder = std::env::temp_dir().join(format!("remand-walk-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("folder");
     let file = folder.join("walk.yaml");
@@ -138,6 +138,10 @@ fn roles_of_the_user_are_added_to_the_shipped_ones() {
 #[test]
 fn the_committed_reference_is_what_the_code_says() {
     let (_, reference, _) = run(&["reference"]);
-    let committed = std::fs::read_to_string(root().join("docs/guide/reference.md")).expect("committed");
-    assert!(committed == reference, "run `cargo run -q -p remand -- reference > docs/guide/reference.md`");
+    let committed =
+        std::fs::read_to_string(root().join("docs/reference/workflow-language.md")).expect("committed");
+    assert!(
+        committed == reference,
+        "run `cargo run -q -p remand -- reference > docs/reference/workflow-language.md`"
+    );
 }

@@ -4,10 +4,9 @@ use super::agents;
 use super::deaths::{self, Doomed};
 use super::place::Place;
 use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked, outcome};
-use super::tsp;
 use std::process::Command;
 
-/// A run that is killed: where it takes place, and how it begins.
+/// A run to kill: its surroundings, and how it starts.
 #[derive(Clone, Copy)]
 struct Play {
     place: fn() -> Place,
@@ -17,13 +16,11 @@ struct Play {
 const FEATURE: Play =
     Play { place: three_tasks::place, begin: |place| three_tasks::arguments(place, REHEARSAL) };
 
-const TSP: Play = Play { place: three_tasks::place, begin: tsp::corrected_through_the_chain };
+/// The number of runs that share the points: run `k` dies at its `k`-th point, and each process that resumes it dies at
+/// its own `RUNS`-th. More than ten points advance a run by at least one commit, so each run ends.
+const RUNS: u64 = 12;
 
-/// So many runs share the points among them: run `k` dies at its `k`-th point, and each process that goes on with it
-/// dies at its own `RUNS`-th. More than ten points bring a run on by one commit at least, so each comes to its end.
-const RUNS: u64 = 24;
-
-/// Set to anything: every run dies once, and there are as many as there are points.
+/// If set, every run dies once, and there is one run per point.
 const EXHAUSTIVE: &str = "REMAND_TEST_EVERY_DEATH_ALONE";
 
 /// Takes a run through with a death at this point, and more deaths at each point that many later. Gives how often it
@@ -54,17 +51,10 @@ fn undisturbed(play: Play) -> (Outcome, u64) {
 
 // CORE-04, EP-29
 /// Before and after every commit and every effect of a whole run. By default a run dies several times, and all runs
-/// together at least once at every distance from the beginning; the points of work that a resume issues again come
-/// on top.
+/// together at least once at every distance from the start, plus the points of work that a resume repeats.
 #[test]
 fn a_run_that_is_killed_at_any_point_comes_to_the_same_end() {
     kill_everywhere(FEATURE, RUNS);
-}
-
-// CORE-04, PF-04
-#[test]
-fn a_run_of_tsp_that_is_killed_at_any_point_comes_to_the_same_end() {
-    kill_everywhere(TSP, RUNS / 2);
 }
 
 fn kill_everywhere(play: Play, runs: u64) {
@@ -77,7 +67,7 @@ fn kill_everywhere(play: Play, runs: u64) {
 
 // CORE-04, CORE-17
 #[test]
-fn what_an_agent_was_doing_when_the_engine_was_killed_is_undone_and_the_agent_dies() {
+fn the_work_of_an_agent_is_undone_and_it_dies_when_the_engine_is_killed() {
     let place = three_tasks::place();
     let (go, rehearsal) = agents::waiting(&place);
     let begin = three_tasks::arguments(&place, &rehearsal);
@@ -101,7 +91,7 @@ fn what_an_agent_was_doing_when_the_engine_was_killed_is_undone_and_the_agent_di
 
 // CORE-04, CORE-11
 #[test]
-fn agents_that_die_with_the_engine_are_counted_once_each_at_a_cost_that_nobody_knows() {
+fn agents_that_die_with_the_engine_count_once_each_with_unknown_cost() {
     let place = three_tasks::place();
     let (go, rehearsal) = agents::waiting(&place);
     let begin = three_tasks::arguments(&place, &rehearsal);
@@ -121,7 +111,7 @@ fn agents_that_die_with_the_engine_are_counted_once_each_at_a_cost_that_nobody_k
     });
     engine.kill().expect("killed");
     engine.wait().expect("an end");
-    // Before and after the commit that tells of the third one.
+    // Before and after the commit that records the third one.
     for point in [1, 2] {
         assert!(deaths::survived(&place, &["resume"], Some(point)).is_none());
     }
@@ -160,7 +150,7 @@ fn an_agent_that_died_with_the_engine_is_counted_by_a_cancel_too() {
 
 // CORE-11, CORE-17
 #[test]
-fn a_signal_makes_the_engine_leave_with_its_agents_and_the_run_goes_on_later_with_what_they_took_paid() {
+fn a_signal_stops_the_engine_and_its_agents_and_the_run_resumes_with_their_cost_recorded() {
     for signal in ["-INT", "-TERM"] {
         let place = three_tasks::place();
         let (go, rehearsal) = agents::waiting(&place);

@@ -1,4 +1,4 @@
-//! Runs that are killed at given points, and gone on with: what the kill tests of all workflows have in common.
+//! Kills runs at given points and resumes them: shared by the kill tests of all workflows.
 
 use super::place::Place;
 use remand_ledger::Reader;
@@ -25,7 +25,7 @@ pub fn survived(place: &Place, words: &[&str], point: Option<u64>) -> Option<Out
     (output.status.signal() != Some(9)).then_some(output)
 }
 
-/// A run that is killed: how it begins, and how it must end.
+/// A run to kill: how it starts, and how it must end.
 pub struct Doomed<'d> {
     pub place: &'d Place,
     pub begin: &'d [String],
@@ -34,7 +34,7 @@ pub struct Doomed<'d> {
 }
 
 impl Doomed<'_> {
-    /// Takes the run to its end with a death at this point, and one more in each process that goes on with it, at its
+    /// Takes the run to its end with a death at this point, and one more in each process that resumes it, at its
     /// own point `again`. Gives how often it died.
     pub fn die_at(&self, first: u64, again: Option<u64>) -> u64 {
         let (mut deaths, mut point) = (0, Some(first));
@@ -54,7 +54,7 @@ impl Doomed<'_> {
     }
 }
 
-/// Lets runs die for the first time at each point up to this one, some at once, and gives how often all of them died.
+/// Lets runs die first at each point up to this one, in parallel, and returns the total number of deaths.
 pub fn at_each(last: u64, die_at: impl Fn(u64) -> u64 + Sync) -> u64 {
     let (next, deaths) = (AtomicU64::new(1), AtomicU64::new(0));
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);

@@ -1,4 +1,4 @@
-//! One dispatch: what counts as a result, what an agent is told after a failure, and what it cannot get away with.
+//! One dispatch: what counts as a result, what an agent learns after a failure, and what is detected.
 
 use crate::deaths::is_begun;
 use crate::place::Place;
@@ -71,7 +71,7 @@ fn unknown_fields_are_kept_and_another_major_version_is_refused_with_both_number
 
 // CORE-15 EP-26
 #[test]
-fn exit_code_zero_and_a_cheerful_word_are_no_result() {
+fn exit_code_zero_and_a_cheerful_message_are_not_a_result() {
     let place = Place::configured(TRIVIAL);
     let cheerful =
         role("implementer").attempt(1).writes("sums/sub.py", SUB).does(json!({"print": "Success! Done."}));
@@ -168,7 +168,7 @@ fn escapes_and_a_smuggled_second_result_change_nothing() {
 
 // CORE-17 CORE-05
 #[test]
-fn a_process_left_behind_is_killed_and_the_network_is_closed() {
+fn a_leftover_process_is_killed_and_the_network_is_closed() {
     let place = Place::configured(TRIVIAL);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("not blocking");
@@ -190,7 +190,9 @@ fn a_process_left_behind_is_killed_and_the_network_is_closed() {
     });
     assert!(!alive, "the process lives on");
     let notes = place.reader().notes(&place.latest().run).expect("notes");
-    assert!(notes.iter().any(|note| note.text.contains(" behind; ")), "{notes:?}");
+    // On a busy machine the shell that starts it may still be there too.
+    let killed = |text: &str| text.starts_with("implementer left ") && text.ends_with(" killed");
+    assert!(notes.iter().any(|note| killed(&note.text)), "{notes:?}");
     let unenforced =
         notes.iter().any(|note| note.text.contains("not enforced") && note.text.contains("TCP connections"));
     if !unenforced {
@@ -213,7 +215,7 @@ fn an_agent_that_never_ends_is_ended_at_the_time_of_its_role() {
 
 // EP-26 CORE-05
 #[test]
-fn what_an_agent_used_stays_on_record_when_the_engine_cannot_look_at_its_tree() {
+fn the_usage_of_an_agent_stays_on_record_when_the_engine_cannot_read_its_tree() {
     let place = Place::configured(TRIVIAL);
     let waiting = "touch started; until [ -e go-on ]; do sleep 0.05; done; rm started go-on";
     let script = Script::quick().with(

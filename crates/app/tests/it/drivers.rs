@@ -1,12 +1,12 @@
-//! Who drives a run, who may end it, and what happens where the machine fails.
+//! Which process drives a run, which may end it, and what happens when the machine fails.
 
 use super::agents;
 use super::place::Place;
 use super::rehearsed::{REQUEST, Script, TRIVIAL, review, role};
 use super::three_tasks::{self, REHEARSAL, assert_sound, assert_untouched, await_some, marked, outcome};
+use remand_engine::lock::DriverLock;
 use remand_ledger::RunId;
 use remand_ledger::query::RunStage;
-use remand_runtime::lock::DriverLock;
 use serde_json::Value;
 use std::process::{Child, Output};
 
@@ -38,7 +38,7 @@ fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
         assert_eq!(second.code, 1, "{second:?}");
         assert!(second.err.contains(&format!("process {}", first.id())), "{second:?}");
     }
-    // What a dead process left in the lock is no obstacle, and of four that come at once one has the run.
+    // The lock of a dead process is no obstacle, and of four simultaneous processes one gets the run.
     first.kill().expect("killed");
     first.wait().expect("an end");
     let mut drivers: Vec<Child> = (0..4).map(|_| place.start(&["resume", &run])).collect();
@@ -135,7 +135,7 @@ fn a_cancel_after_the_engine_was_killed_ends_agents_and_strays_and_restores_the_
 
 // CORE-04, CORE-17
 #[test]
-fn a_cancel_that_is_killed_itself_is_finished_by_whoever_comes_next() {
+fn a_killed_cancel_is_finished_by_the_next_command() {
     for next in ["cancel", "resume"] {
         let place = three_tasks::place();
         let (_, rehearsal) = agents::waiting_in_parallel(&place);
@@ -174,7 +174,7 @@ fn assert_cancelled(place: &Place) {
 
 // CORE-17
 #[test]
-fn a_run_that_waits_for_a_human_is_cancelled_without_anybody_driving_it() {
+fn a_run_that_waits_for_a_human_is_cancelled_without_a_driver() {
     let place = three_tasks::place();
     let script = place.beside("rehearsal.yaml", REHEARSAL);
     let parked =
@@ -188,13 +188,13 @@ fn a_run_that_waits_for_a_human_is_cancelled_without_anybody_driving_it() {
 
 // CORE-14
 #[test]
-fn an_answer_is_taken_once_by_the_process_that_drives_the_run() {
+fn the_process_that_drives_the_run_accepts_an_answer_once() {
     let place = three_tasks::place();
     let script = place.beside("rehearsal.yaml", REHEARSAL);
     place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     let run = place.latest().run;
     let before = place.latest().seq;
-    // Only recorded: nothing has happened until somebody drives the run.
+    // Only recorded: nothing happens until a process drives the run.
     assert_eq!(place.remand(&["answer", &run.0, "proceed", "--park"]).code, 0);
     assert_eq!(place.latest().seq, before);
     // The process dies after the commit that takes the answer: the answer is not asked for again.
@@ -232,7 +232,7 @@ fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
         + std::fs::metadata(calm.home().join("ledger.db-wal")).map_or(0, |wal| wal.len());
     let place = three_tasks::place();
     let begin = three_tasks::arguments(&place, REHEARSAL);
-    // No file may grow beyond half of what the ledger needs; the shell counts in blocks of 512 bytes.
+    // Limits files to half of the size that the ledger needs; the shell counts in blocks of 512 bytes.
     let stopped = after(&format!("trap '' XFSZ; ulimit -f {}", largest / 1024), &place, &begin);
     assert!(!stopped.status.success(), "{stopped:?}");
     let told = said(&stopped);
@@ -252,7 +252,7 @@ fn a_state_directory_that_cannot_be_used_is_named_with_a_remedy() {
     let place = three_tasks::place();
     let file = place.beside("state-file", "");
     let script = place.beside("rehearsal.yaml", REHEARSAL);
-    // A folder below a file can be made by nobody, not even by root.
+    // A folder below a file cannot be created, not even by root.
     for state in [file.clone(), format!("{file}/below"), "/proc/remand".to_string()] {
         let shown =
             place.remand(&["--state", &state, "run", "More sums", "--agent", &format!("rehearsal:{script}")]);
@@ -296,7 +296,7 @@ fn a_damaged_ledger_is_named_and_not_made_worse() {
 
 // CORE-04
 #[test]
-fn of_several_runs_those_that_are_over_are_let_go_while_others_are_under_way() {
+fn finished_runs_are_released_while_others_are_in_progress() {
     let place = Place::configured(TRIVIAL);
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e {} ]; do sleep 0.02; done", go.display());

@@ -106,7 +106,7 @@ fn pipes_links_and_privileged_files_cost_the_dispatch_and_are_gone() {
 
 // CORE-05
 #[test]
-fn what_an_author_leaves_in_ignored_files_reaches_no_reader() {
+fn ignored_files_of_an_author_reach_no_reviewer() {
     let place = Place::configured(TRIVIAL);
     let look = role("reviewer").runs("ls sums/__pycache__ && echo planted-file-is-there");
     let script = Script::quick()
@@ -175,7 +175,7 @@ fn a_check_reads_no_credentials_of_git() {
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
     let spied: Vec<&CheckRow> = rows.iter().filter(|row| row.name == "spy").collect();
     assert!(!spied.is_empty() && spied.iter().all(|row| row.passed), "{spied:#?}");
-    assert!(left(&place).says(NoteKind::Warning, "config holds credentials"), "{:?}", left(&place).notes);
+    assert!(left(&place).says(NoteKind::Warning, "config contains credentials"), "{:?}", left(&place).notes);
 }
 
 // OT-05
@@ -207,7 +207,7 @@ fn an_agent_that_uses_this_program_loses_the_dispatch() {
     let answer = format!("{} answer latest proceed", env!("CARGO_BIN_EXE_remand"));
     let left = attacked(&place, attacker().runs(&answer));
     assert_eq!(left.dispatches[0].failure.as_deref(), Some("violation"));
-    assert!(left.says(NoteKind::Violation, "remand is not for agents"), "{:?}", left.notes);
+    assert!(left.says(NoteKind::Violation, "agents cannot run remand"), "{:?}", left.notes);
 }
 
 // CORE-05
@@ -215,7 +215,7 @@ fn an_agent_that_uses_this_program_loses_the_dispatch() {
 fn a_required_sandbox_refuses_a_machine_that_does_not_give_it() {
     let place = Place::configured(&format!("[sandbox]\nrequired = true\n\n{TRIVIAL}"));
     let shown = place.quick(&Script::quick(), &[]);
-    match remand_runtime::confine::probe().gaps.is_empty() {
+    match remand_process::confine::probe().gaps.is_empty() {
         true => assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err),
         false => assert!(shown.err.contains("the sandbox is required"), "{}", shown.err),
     }

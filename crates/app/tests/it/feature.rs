@@ -110,7 +110,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
         );
     }
 
-    // The second task began on what the first had merged, and each was given its own sections only.
+    // The second task started from the merged work of the first, and each got only its own sections.
     let implementers: Vec<_> = dispatches.iter().filter(|row| row.role == "implementer").collect();
     let context = input(&place, &run.run, implementers[0], "context.yaml").expect("context");
     assert!(context.contains("D-1") && context.contains("FR-1"), "{context}");
@@ -163,13 +163,13 @@ fn a_request_goes_through_all_roles_to_one_commit() {
         [(Some("task-1"), None), (Some("task-2"), None),]
     );
 
-    // Gates that nobody was asked are on record with their default.
+    // Gates that were answered by default are on record.
     let gates = reader.gates(&run.run).expect("gates");
     let auto: Vec<_> =
         gates.iter().map(|gate| (gate.phase.as_str(), gate.option.as_deref(), gate.auto)).collect();
     assert_eq!(auto, [("approve-research", Some("proceed"), true), ("approve-plan", Some("approve"), true)]);
 
-    // Typed outputs have a rendering beside them.
+    // Typed outputs are stored with a rendering.
     let artifacts = place.home().join("runs").join(&run.run.0).join("artifacts");
     for name in ["spec@1", "design@1", "plan@1", "research-impact@1"] {
         let rendered = std::fs::read_to_string(artifacts.join(format!("{name}.md"))).expect("a rendering");
@@ -209,7 +209,7 @@ fn a_plan_without_a_risk_or_with_a_pointer_to_nothing_is_refused_with_the_places
 
 // EP-14 EP-27
 #[test]
-fn tasks_beside_each_other_are_merged_and_a_conflict_sends_the_later_one_back() {
+fn parallel_tasks_are_merged_and_a_conflict_sends_the_later_one_back() {
     let place = Place::configured(TRIVIAL);
     let tasks = [task("left", &[("README.md", "green")], &[]), task("right", &[("README.md", "green")], &[])];
     let right = role("implementer").task("right");
@@ -371,7 +371,7 @@ fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
     assert!(!revert.passed);
     let verifiers = reader.dispatches(&run.run).expect("dispatches");
     assert_eq!(verifiers.iter().filter(|row| row.role == "verifier").count(), 3, "three iterations");
-    assert!(shown.out.contains("nothing was changed"), "its change was taken back: {}", shown.out);
+    assert!(shown.out.contains("the run changed nothing"), "its change was reverted: {}", shown.out);
     assert_eq!(place.git(&["branch", "--list", &run.branch]), "");
     assert_eq!(changed_lines(&place), 0, "none of it is in the result");
     let bundle = place.remand(&["evidence"]).out;
@@ -387,7 +387,7 @@ fn changed_lines(place: &Place) -> u64 {
 
 // PF-10
 #[test]
-fn a_task_that_a_new_plan_dropped_is_no_part_of_the_size() {
+fn a_task_that_a_new_plan_dropped_does_not_count_for_the_size() {
     let place = Place::configured(TRIVIAL);
     let kept = task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]);
     let dropped = task("task-2", &[("README.md", "green")], &["task-1"]);

@@ -1,4 +1,4 @@
-//! Questions to a human: they wait, they stand, they are answered once, and all of it is on record.
+//! Questions to a human: they wait, are answered once, and stay on record.
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, Script, TRIVIAL, plan, role, spec, subtracting, task};
@@ -80,7 +80,7 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     assert_eq!(answers, expected);
     assert_eq!(gates[4].note.as_deref(), Some("negative results are fine"));
     assert!(gates.iter().all(|gate| gate.mode == "interactive" && gate.answered_at.is_some()));
-    // What the human said reaches those who work on it.
+    // The note of the human reaches the agents.
     let research = place.reader().dispatches(&run).expect("dispatches");
     let last = research.iter().rfind(|row| row.role == "researcher").expect("a researcher");
     let prompt = place.reader().blob(last.prompt.expect("a prompt")).expect("blob");
@@ -137,7 +137,7 @@ fn concerns_of_the_engine_are_logged_when_autonomous_and_asked_when_interactive(
 
 // EP-02
 #[test]
-fn a_dirty_checkout_is_a_question_when_somebody_is_there() {
+fn a_dirty_checkout_is_a_question_in_interactive_mode() {
     let place = Place::configured(TRIVIAL);
     place.write("notes.txt", "mine\n");
     let shown = place.feature(&Script::subtraction(), &["--interactive"]);
@@ -156,7 +156,7 @@ fn a_dirty_checkout_is_a_question_when_somebody_is_there() {
 
 // EP-02 EP-03
 #[test]
-fn whoever_amends_the_request_is_not_asked_the_same_again_and_sees_it_amended() {
+fn a_user_who_amends_the_request_is_not_asked_again_and_sees_it_amended() {
     let place = Place::configured(TRIVIAL);
     place.git(&["switch", "-q", "main"]);
     place.git(&["merge", "-q", "work"]);
@@ -173,7 +173,7 @@ fn whoever_amends_the_request_is_not_asked_the_same_again_and_sees_it_amended() 
 
 // EP-12 EP-10
 #[test]
-fn a_plan_is_revised_by_what_the_human_says() {
+fn a_plan_is_revised_by_the_note_of_a_human() {
     let place = Place::configured(TRIVIAL);
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
     let mut better = task("task-1", &files, &[]);

@@ -35,7 +35,7 @@ fn good_work_gets_through() {
 
 // CORE-06 CORE-15 CORE-05
 #[test]
-fn what_an_agent_says_of_its_work_is_never_evidence() {
+fn claims_of_an_agent_are_never_evidence() {
     is_as_stated("claims");
 }
 
@@ -47,13 +47,13 @@ fn making_the_tests_agree_instead_of_the_code_never_leads_to_a_commit() {
 
 // CORE-05 CORE-16 CORE-17 EP-30
 #[test]
-fn what_is_not_an_agents_own_stays_out_of_its_reach() {
+fn an_agent_cannot_reach_anything_outside_its_tree() {
     is_as_stated("escapes");
 }
 
 // CORE-15
 #[test]
-fn what_is_no_result_never_counts_as_one() {
+fn an_invalid_result_never_counts_as_one() {
     is_as_stated("confusion");
 }
 
@@ -65,6 +65,6 @@ fn loops_end_by_their_name_and_healthy_work_is_not_stopped() {
 
 // CORE-17 CORE-15
 #[test]
-fn hanging_dying_and_cancelled_work_leaves_nothing_behind() {
+fn hanging_dying_and_cancelled_work_leaves_nothing_over() {
     is_as_stated("interruptions");
 }

@@ -28,17 +28,21 @@ fn a_hook_that_refuses_leaves_the_work_to_the_user() {
     assert!(shown.out.contains(&format!("git merge --squash {}", run.branch)), "{}", shown.out);
     let message = place.git(&["log", "-1", "--format=%B", &run.branch]);
     assert!(message.contains("Remand-Handed-Over: yes"), "{message}");
-    assert!(shown.out.contains("(a commit hook refused: no ticket in the branch name)"), "{}", shown.out);
+    assert!(
+        shown.out.contains("not committed: a commit hook refused: no ticket in the branch name"),
+        "{}",
+        shown.out
+    );
 }
 
 // EP-24
 #[test]
-fn where_nothing_was_changed_there_is_nothing_to_take() {
+fn a_run_without_changes_offers_nothing_to_take() {
     let place = Place::configured(TRIVIAL);
     let script = Script::quick().with(role("implementer").says(implemented("task-1")));
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
-    assert!(shown.out.contains("nothing was changed"), "{}", shown.out);
+    assert!(shown.out.contains("the run changed nothing"), "{}", shown.out);
     assert_eq!(place.git(&["branch", "--list", &place.latest().branch]), "");
 }
 
@@ -101,7 +105,7 @@ fn a_hook_that_an_agent_has_written_runs_in_the_sandbox() {
 
 // CORE-19 OT-23
 #[test]
-fn a_hook_finds_what_is_installed_in_the_checkout_and_leaves_none_of_it_in_the_tree() {
+fn a_hook_finds_installed_dependencies_and_leaves_none_of_them_in_the_tree() {
     let place = Place::configured(TRIVIAL);
     place.write("package.json", "{}\n");
     place.write(".gitignore", "__pycache__/\nnode_modules/\n.venv/\n");
@@ -127,7 +131,7 @@ fn a_hook_finds_what_is_installed_in_the_checkout_and_leaves_none_of_it_in_the_t
 
 // CORE-19
 #[test]
-fn a_hook_writes_where_the_user_lets_it_and_is_told_of_the_setting_where_not() {
+fn a_hook_writes_where_the_settings_allow_and_a_refusal_names_the_setting() {
     let place = Place::configured(TRIVIAL);
     let cache = place.user_home().join(".cache/hooks");
     std::fs::create_dir_all(&cache).expect("a cache");
@@ -217,7 +221,7 @@ fn a_run_killed_around_a_hook_that_changes_the_tree_makes_one_commit() {
 
 // CORE-19 CORE-05
 #[test]
-fn what_agents_do_with_git_comes_to_nothing() {
+fn git_commands_of_agents_have_no_effect() {
     let place = Place::configured(TRIVIAL);
     let remote = place.beside("remote.git", "");
     std::fs::remove_file(&remote).expect("removed");
@@ -304,7 +308,7 @@ fn noted(place: &Place, kind: NoteKind, words: &str) -> bool {
 
 // EP-27 CORE-09
 #[test]
-fn a_submodule_is_there_for_the_checks_and_stays_what_it_is() {
+fn a_submodule_is_available_to_checks_and_stays_unchanged() {
     let place = with_library(NEEDING);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -317,7 +321,7 @@ fn a_submodule_is_there_for_the_checks_and_stays_what_it_is() {
 
 // CORE-05
 #[test]
-fn an_agent_that_changes_a_submodule_pays_for_it_and_what_its_build_leaves_there_is_removed() {
+fn an_agent_that_changes_a_submodule_fails_and_build_leftovers_there_are_removed() {
     let place = with_library(NEEDING);
     let work = || role("implementer").writes("sums/sub.py", SUB).writes("tests/test_sub.py", TEST_SUB);
     let script = Script::quick()
@@ -341,18 +345,18 @@ fn a_submodule_that_is_not_there_and_a_check_that_fails_before_and_after_cost_co
     let shown = place.quick(&Script::quick(), &["--autonomous"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(place.latest().trusted(), Confidence::Medium, "{}{}", shown.out, shown.err);
-    assert!(noted(&place, NoteKind::Degradation, "stay empty in the run's trees: library"));
-    assert!(noted(&place, NoteKind::Degradation, "`build` fails as it did before any change"));
+    assert!(noted(&place, NoteKind::Degradation, "stay empty in the run's work trees: library"));
+    assert!(noted(&place, NoteKind::Degradation, "`build` failed before any change too"));
     let bundle = place.remand(&["evidence"]).out;
     assert!(
-        !bundle.contains("Nothing was degraded") && bundle.contains("- 'build' fails as it did"),
+        !bundle.contains("Nothing was degraded") && bundle.contains("- 'build' failed before any change"),
         "{bundle}"
     );
 
     let asked = place.feature(&Script::subtraction(), &["--interactive"]);
     assert_eq!(asked.code, 5, "{}{}", asked.out, asked.err);
     let gates = place.remand(&["gates"]).out;
-    assert!(gates.contains("stay empty in the run's trees: library"), "{gates}");
+    assert!(gates.contains("stay empty in the run's work trees: library"), "{gates}");
 }
 
 // EP-18 EP-32
@@ -412,7 +416,7 @@ fn checks_are_those_of_the_commit_whatever_is_checked_out_or_not_committed() {
 
 // CORE-09
 #[test]
-fn what_no_run_can_start_from_is_refused_with_a_remedy() {
+fn a_base_that_no_run_can_start_from_is_refused_with_a_remedy() {
     let place = Place::configured(TRIVIAL);
     let empty = place.beside("empty", "");
     std::fs::remove_file(&empty).expect("removed");
@@ -439,7 +443,7 @@ fn what_no_run_can_start_from_is_refused_with_a_remedy() {
 
 // OT-21
 #[test]
-fn a_run_begins_in_the_trees_of_a_finished_one() {
+fn a_run_starts_in_the_work_trees_of_a_finished_one() {
     let place = Place::configured(TRIVIAL);
     let tree = |place: &Place| place.home().join("trees").join(&place.latest().run.0).join("main");
     let untouched = |place: &Place| std::fs::metadata(tree(place).join("sums/add.py")).expect("a file").ino();

@@ -51,8 +51,8 @@ impl Place {
         self.project().parent().expect("a folder").to_path_buf()
     }
 
-    /// Runs each command line and gives the whole conversation, redacted. Colour is not forbidden, and yet there is
-    /// none, since nothing is a terminal.
+    /// Runs each command line and returns the whole transcript, redacted. There is no colour, because no stream is a
+    /// terminal.
     fn transcript(&self, lines: &[&[&str]]) -> String {
         let mut text = String::new();
         for arguments in lines {
@@ -97,7 +97,7 @@ fn every_command_has_a_help() {
 }
 
 #[test]
-fn where_nothing_ran_lists_are_empty_and_the_rest_says_how_to_begin() {
+fn without_runs_lists_are_empty_and_other_commands_say_how_to_start() {
     let place = Place::configured(TRIVIAL);
     let lines: &[&[&str]] = &[
         &["runs"],
@@ -144,7 +144,7 @@ fn gaps_and_rounds_are_shown_as_tables_and_a_picture() {
 }
 
 #[test]
-fn a_run_that_cannot_begin_says_what_is_missing() {
+fn a_run_that_cannot_start_says_what_is_missing() {
     let place = Place::configured(TRIVIAL).without_agents();
     let rehearsal = place.beside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
     let broken = format!("rehearsal:{}", place.beside("broken.yaml", "rehearsal: 1\nscenes: []\n"));
@@ -175,7 +175,7 @@ fn settings_are_written_shown_and_refused() {
 }
 
 #[test]
-fn agents_are_listed_with_what_of_them_is_there() {
+fn agents_are_listed_with_their_program_version_and_sign_in() {
     let place = Place::configured(TRIVIAL).without_agents();
     let absent: &[&[&str]] = &[&["agents"], &["agents", "codex"], &["agents", "cluade"]];
     let mut text = place.transcript(absent);
@@ -195,7 +195,7 @@ fn agents_are_listed_with_what_of_them_is_there() {
 
 // CORE-11 EP-26
 #[test]
-fn costs_are_shown_by_what_is_asked_for() {
+fn costs_are_grouped_as_asked() {
     let price = "[prices.house]\ninput = 1.25\noutput = 10\ncached = 0.125\n";
     let place = Place::configured(&format!("{TRIVIAL}\n{price}"));
     let kinds = json!({"tokens": {"input": 1_200, "output": 300, "cached": 20_000}});
@@ -220,7 +220,7 @@ fn costs_are_shown_by_what_is_asked_for() {
 }
 
 #[test]
-fn doctor_lists_what_is_there_and_fails_where_work_is_impossible() {
+fn doctor_lists_what_it_found_and_fails_where_no_run_can_work() {
     let place = Place::configured(TRIVIAL).without_agents();
     insta::assert_snapshot!("doctor", of_any_machine(&joined(&place.transcript(&[&["doctor"]]))));
     place.write("remand.toml", "workflo = \"quick\"\n");

@@ -1,4 +1,4 @@
-//! Runs on issues, end to end: what is committed, what the tracker says, and what stops a run.
+//! Runs on issues, end to end: the commit, the tracker, and what stops a run.
 
 mod crash;
 mod ends;
@@ -70,11 +70,11 @@ fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves
         format!(
             "---\nid: ABC-4\nstatus: Todo\nparent: ABC-1\nlabels: [split-from-run]\ndepends-on: [ABC-3]\nneeds-run: {run}\n---\n\n\
              # ABC-4: Raise to powers\n\nRaise to powers, in a module of its own.\n\n## Acceptance criteria\n\n- [ ] AC-1: It \
-             does.\n  Tested by: a unit test\n\n## Covers\n\nNone of the criteria of ABC-1 by itself.\n\n## Context\n\n\
+             does.\n  Tested by: a unit test\n\n## Covers\n\nNo criterion of ABC-1 completely.\n\n## Context\n\n\
              sums/add.py shows the manner.\n\n- `sums/power.py`\n\n## Contracts\n\n- plain integers\n\n## Plan\n\nWrite the \
              module: Raise to powers.\n\n## Test design\n\nOne unit test.\n\n## Origin\n\nTask `task-3` of the split that run \
-             `{run}` made of ABC-1 on the branch `{branch}`.\n\nIt needs the work of that run: its commit must be in the base \
-             (`git merge {branch}`).\n\n## Sub-issues\n\n## Comments\n"
+             `{run}` made of ABC-1 on the branch `{branch}`.\n\nIt needs the work of that run: merge its commit into the base \
+             first (`git merge {branch}`).\n\n## Sub-issues\n\n## Comments\n"
         )
     );
     assert!(on_branch(&place, "TODO/ABC-3.md").contains("\ncovers: [AC-2]\n"));
@@ -154,9 +154,9 @@ fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
     assert!(rows.iter().any(|row| {
         row.detail
             .as_deref()
-            .is_some_and(|detail| detail.contains("one task: a plan this small is not split"))
+            .is_some_and(|detail| detail.contains("one task: this plan is too small to split"))
     }));
-    // With one task there is no review of a split, and nothing is filed.
+    // A single task needs no review of a split, and nothing is filed.
     assert!(!rows.iter().any(|row| row.role == "check/split"));
     assert!(
         commits(&small)
@@ -229,7 +229,6 @@ fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_hears_of_it() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert!(on_branch(&place, "TODO/ABC-3.md").contains("- [ ] AC-1"));
     assert!(
-        artifact(&place, "summary")
-            .contains("`AC-1` is said to be met, but `sums/add.py` is not in the diff")
+        artifact(&place, "summary").contains("`AC-1` was judged met, but `sums/add.py` is not in the diff")
     );
 }

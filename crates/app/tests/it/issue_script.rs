@@ -176,7 +176,7 @@ pub fn commits(place: &Place) -> Vec<String> {
     place.git(&["log", "--reverse", "--format=%s", &range]).lines().map(str::to_string).collect()
 }
 
-/// What the operations of a phase said, in order.
+/// The results of the operations of a phase, in order.
 pub fn said(place: &Place, phase: &str) -> Vec<String> {
     let rows = place.reader().operations(&place.latest().run).expect("operations");
     rows.into_iter().filter(|row| row.phase == phase).filter_map(|row| row.result).collect()

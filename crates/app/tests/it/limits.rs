@@ -5,7 +5,7 @@ use crate::rehearsed::{SUB, Script, TRIVIAL, implemented, role};
 use remand_ledger::query::GateKind;
 use serde_json::{Value, json};
 
-/// Runs into a limit, sees the hold, goes on, and returns the question.
+/// Runs into a limit, sees the hold, continues, and returns the question.
 fn held(place: &Place, script: &Script, flags: &[&str]) -> String {
     let shown = place.quick(script, flags);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
@@ -83,7 +83,7 @@ fn a_limit_on_tokens_is_kept_although_an_agent_does_not_tell_them() {
 
 // CORE-07 CORE-11
 #[test]
-fn go_on_at_one_limit_lifts_no_other() {
+fn continuing_past_one_limit_lifts_no_other() {
     let place = Place::configured(TRIVIAL);
     let shown = place.quick(&Script::quick(), &["--budget-dispatches", "1", "--budget-money", "0.005"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
@@ -92,17 +92,18 @@ fn go_on_at_one_limit_lifts_no_other() {
     let gate = place.remand(&["gates", "--json"]);
     let gate: Value = serde_json::from_str(&gate.out).expect("JSON");
     let does = &gate["gates"][0]["answers"][0]["does"];
-    let again = "goes on with as much again of the limit on dispatches, and of no other; `--grant AMOUNT` sets another";
+    let again =
+        "continues, and grants the dispatches limit once more; `--grant AMOUNT` grants another amount";
     assert_eq!(does, again);
     let figures = &gate["gates"][0]["context"][0];
-    assert_eq!(figures, "used so far: 1; the limit is 1, each time it is let go on");
+    assert_eq!(figures, "Used 1 so far. Limit 1; continuing grants another 1.");
 
     let shown = place.remand(&["answer", "latest", "go-on"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     assert_eq!(asked().limit(), Some("money"), "0.01 of 0.005 are spent");
     let status = place.remand(&["status", "latest"]).out;
     assert!(status.contains("0.01 of 0.005, 0.00 left"), "{status}");
-    assert!(status.contains("0 of 1 since it was let go on, 1 left"), "{status}");
+    assert!(status.contains("0 of 1 since the last grant, 1 left"), "{status}");
 
     let shown = place.remand(&["answer", "latest", "go-on"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);

@@ -1,10 +1,10 @@
-//! What runs cost: as agents say, as prices tell, and unknown where neither does.
+//! What runs cost: as reported by agents, as computed from prices, or unknown.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, implemented, review, role};
 use serde_json::{Value, json};
 
-/// An implementer and a reviewer that tell their tokens by kind and not their cost.
+/// An implementer and a reviewer that report tokens by kind, but no cost.
 fn unpriced() -> Script {
     let kinds = json!({"tokens": {"input": 1000, "output": 200, "cached": 30_000}});
     let implementer = role("implementer").used(kinds).model("vendor/house-2-20260101");
@@ -24,7 +24,7 @@ fn prices(input: &str) -> String {
 
 // CORE-11 CORE-18 EP-26
 #[test]
-fn a_cost_that_nobody_told_is_reckoned_by_the_prices_that_the_run_began_with() {
+fn an_unreported_cost_is_computed_from_the_prices_at_the_start_of_the_run() {
     let place = Place::configured(&prices("3.00"));
     let shown = place.quick(&unpriced(), &["--budget-dispatches", "1"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
@@ -55,7 +55,7 @@ fn a_cost_that_nobody_told_is_reckoned_by_the_prices_that_the_run_began_with() {
 
 // CORE-07 CORE-11
 #[test]
-fn a_limit_on_money_holds_for_reckoned_costs() {
+fn a_limit_on_money_counts_computed_costs() {
     let place = Place::configured(&prices("3.00"));
     let shown = place.quick(&unpriced(), &["--budget-money", "0.014"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
@@ -65,7 +65,7 @@ fn a_limit_on_money_holds_for_reckoned_costs() {
 
 // CORE-11 EP-26
 #[test]
-fn tokens_that_nobody_told_are_unknown_wherever_they_are_shown() {
+fn unreported_tokens_are_unknown_wherever_they_are_shown() {
     let place = Place::configured(TRIVIAL);
     let silent = role("implementer").used(json!({})).writes("sums/sub.py", SUB).says(implemented(""));
     let shown = place.quick(&Script::quick().with(silent), &[]);
@@ -75,9 +75,9 @@ fn tokens_that_nobody_told_are_unknown_wherever_they_are_shown() {
         assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
         shown.out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    assert!(said(&["status", "latest"]).contains("100, no limit; 1 of 2 dispatches did not tell"));
+    assert!(said(&["status", "latest"]).contains("100, no limit; 1 of 2 dispatches did not report them"));
     assert!(said(&["log"]).contains("tokens unknown, cost unknown"));
-    assert!(said(&["evidence"]).contains("100 tokens, and 1 dispatches that did not tell theirs"));
+    assert!(said(&["evidence"]).contains("100 tokens, without 1 dispatches that did not report theirs"));
     let costs = said(&["costs"]);
     assert!(costs.contains("the tokens of 1 of 2 dispatches are unknown"), "{costs}");
     assert!(costs.contains("implementer 1") && costs.contains("unknown unknown"), "{costs}");

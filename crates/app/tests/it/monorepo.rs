@@ -154,7 +154,7 @@ fn a_task_in_a_workspace_is_checked_by_the_members_that_it_can_affect_and_misses
 #[test]
 fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_began_on() {
     let place = monorepo(5);
-    // A task that fails is sent back at once.
+    // A failing task is sent back immediately.
     let passed = "        reads: [code]\n        on: {passed: next, failed: raise unverified}";
     let rework = "        reads: [code]\n        rounds: 3\n        \
                   on: {passed: next, failed: remand implement spending round, spent: raise unverified}";

@@ -2,7 +2,7 @@
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL};
-use remand_workflow::foreign::Tool;
+use remand_workflow::foreign::AgentTool;
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
 use remand_workflow::shipped;
@@ -26,8 +26,8 @@ const SECTIONS: [&str; 9] = [
 const SUBAGENT: &str = "---\nname: security-reviewer\ndescription: Looks for holes: all of them.\ntools: Read, Bash, \
                         WebFetch\nmodel: opus\ncolor: red\n---\n\nYou look for holes.\n";
 
-/// Exports a workflow into a folder beside the project.
-fn export(place: &Place, tool: Tool, workflow: &str) -> PathBuf {
+/// Exports a workflow to a folder next to the project.
+fn export(place: &Place, tool: AgentTool, workflow: &str) -> PathBuf {
     let folder = place.project().with_file_name(format!("{workflow}-{}", tool.name()));
     let path = folder.to_str().expect("a path");
     let shown = place.remand(&["export", "--to", tool.name(), path, "--workflow", workflow]);
@@ -68,9 +68,9 @@ fn snapshot(name: &str, text: &str) {
 
 // BY-08
 #[test]
-fn feature_as_the_files_of_each_tool_word_for_word() {
+fn feature_exported_for_each_tool_matches_its_files() {
     let place = Place::new();
-    for tool in Tool::ALL {
+    for tool in AgentTool::ALL {
         let files = files(&export(&place, *tool, "feature"));
         let listed: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
         let mut fronts = String::new();
@@ -80,7 +80,7 @@ fn feature_as_the_files_of_each_tool_word_for_word() {
         }
         snapshot(&format!("{}-files", tool.name()), &format!("{}\n\n{fronts}", listed.join("\n")));
         let whole: &[&str] = match tool {
-            Tool::Copilot => &[
+            AgentTool::Copilot => &[
                 "README.md",
                 ".github/agents/orchestrator.agent.md",
                 ".github/agents/reviewer.agent.md",
@@ -88,8 +88,10 @@ fn feature_as_the_files_of_each_tool_word_for_word() {
                 ".github/agents/severity-taxonomy.md",
                 ".github/prompts/feature-workflow.prompt.md",
             ],
-            Tool::Claude => &[".claude/agents/implementer.md", ".claude/commands/feature-workflow.md"],
-            Tool::Opencode => &[".opencode/agents/researcher.md", ".opencode/commands/feature-workflow.md"],
+            AgentTool::Claude => &[".claude/agents/implementer.md", ".claude/commands/feature-workflow.md"],
+            AgentTool::Opencode => {
+                &[".opencode/agents/researcher.md", ".opencode/commands/feature-workflow.md"]
+            }
         };
         for path in whole {
             let (_, text) = files.iter().find(|(known, _)| known == path).expect(path);
@@ -105,7 +107,7 @@ fn every_workflow_can_be_exported_to_every_tool_and_comes_back_with_the_same_per
     let place = Place::new();
     let ours = Roles::shipped();
     for (workflow, _) in shipped::WORKFLOWS {
-        for tool in Tool::ALL {
+        for tool in AgentTool::ALL {
             let folder = export(&place, *tool, workflow);
             let files = files(&folder);
             let mut arguments = vec!["import".to_string(), "--json".to_string()];
@@ -183,12 +185,12 @@ fn an_export_is_never_written_over_something_else_and_may_be_repeated() {
 
 // BY-08
 #[test]
-fn import_shows_what_a_file_gives_and_writes_it_on_request() {
+fn import_shows_how_a_file_is_used_and_writes_it_on_request() {
     let place = Place::new();
     place.write(".claude/agents/security-reviewer.md", SUBAGENT);
     let file = ".claude/agents/security-reviewer.md";
     let unnamed = place.remand(&["import", file]);
-    assert!(unnamed.code == 1 && unnamed.err.contains("is named like no role"), "{unnamed:?}");
+    assert!(unnamed.code == 1 && unnamed.err.contains("does not have the name of a role"), "{unnamed:?}");
     let shown = place.remand(&["import", file, "--role", "reviewer"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     snapshot("import", &shown.out);
@@ -205,7 +207,7 @@ fn import_shows_what_a_file_gives_and_writes_it_on_request() {
     let refused = place.remand(&["import", file, "--role", "reviewer", "--write"]);
     assert!(refused.code == 1 && refused.err.contains("--force"), "{refused:?}");
     let own = place.remand(&["import", ".remand/roles/reviewer.md"]);
-    assert!(own.err.contains("is a role file of remand's own"), "{own:?}");
+    assert!(own.err.contains("is a role file of remand already"), "{own:?}");
     place.write("some/file.md", "---\nname: reviewer\n---\n\nDo.\n");
     let unknown = place.remand(&["import", "some/file.md"]);
     assert!(unknown.err.contains("--from claude"), "{unknown:?}");
@@ -221,8 +223,7 @@ fn a_run_uses_the_file_that_the_configuration_names_as_it_is() {
     place.write(".claude/agents/security-reviewer.md", SUBAGENT);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let note =
-        "note: .claude/agents/security-reviewer.md:6: `color` is not used: it is for the menus of the tool";
+    let note = "note: .claude/agents/security-reviewer.md:6: `color` is not used: it concerns the tool's user interface";
     assert!(shown.err.contains(note), "{}", shown.err);
     let run = place.latest();
     let reader = place.reader();
@@ -245,7 +246,7 @@ fn a_file_that_cannot_be_used_for_its_role_is_refused_with_a_remedy() {
     for (table, told) in [
         (
             "[roles.implementer]\nfile = \".claude/agents/reader.md\"\n",
-            "the file gives it no tool to write with",
+            "the file gives it no tool that writes",
         ),
         ("[roles.revewer]\nfile = \".claude/agents/reader.md\"\n", "write `reviewer`"),
         ("[roles.reviewer]\nfile = \".claude/agents/gone.md\"\n", "cannot be read"),

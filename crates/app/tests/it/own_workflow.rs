@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
 
-const PAGE: &str = include_str!("../../../../docs/guide/own-workflow.md");
+const PAGE: &str = include_str!("../../../../docs/how-to/own-workflow.md");
 
 /// The blocks of the page that name the file they are, in their first line, with that line left out.
 fn files() -> Vec<(String, String)> {

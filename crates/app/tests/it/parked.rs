@@ -1,10 +1,10 @@
-//! Many runs that wait for a human, in one ledger: nobody has to live for them.
+//! Many runs that wait for a human in one ledger, without a process.
 
 use super::place::Place;
 use super::three_tasks::{self, REHEARSAL, assert_sound, marked};
 use remand_kernel::{State, Step, step};
 use remand_ledger::query::{JournalRow, RunStage};
-use remand_ledger::{Entry, Facts, Millis, ReplayFrom, RunId, replay};
+use remand_ledger::{Facts, JournalEntry, Millis, ReplayFrom, RunId, replay};
 
 /// Parks a run at its first gate.
 fn parked(place: &Place) -> RunId {
@@ -15,7 +15,7 @@ fn parked(place: &Place) -> RunId {
     place.latest().run
 }
 
-/// Lives through the journal of a run again for each of these, all in one ledger; `at` says when event `n` was.
+/// Copies the journal of a run for each of these ids into one ledger; `at` gives the time of event `n`.
 fn live_again(place: &Place, model: &RunId, runs: &[RunId], at: impl Fn(usize) -> Millis) {
     let reader = place.reader();
     let journal: Vec<JournalRow> = reader.journal(model, 0).expect("the journal");
@@ -26,8 +26,8 @@ fn live_again(place: &Place, model: &RunId, runs: &[RunId], at: impl Fn(usize) -
         let steps: Vec<Step> =
             states.iter_mut().map(|state| step(&program, state, &row.event).expect("a step")).collect();
         let facts: Vec<Facts> = runs.iter().map(|run| facts_of(row, run)).collect();
-        let entries: Vec<Entry<'_>> = (0..runs.len())
-            .map(|k| Entry {
+        let entries: Vec<JournalEntry<'_>> = (0..runs.len())
+            .map(|k| JournalEntry {
                 run: &runs[k],
                 at: at(n),
                 event: &row.event,

@@ -1,8 +1,8 @@
-//! A place of its own for a test: a real repository, a state directory, a home, and the binary.
+//! The surroundings of a test: a real repository, a state directory, a home, and the binary.
 
+use remand_agents::driver::{AgentRows, NamedRow};
 use remand_ledger::query::RunRow;
 use remand_ledger::{Ledger, Reader};
-use remand_runtime::driver::{Known, Named};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ pub struct Shown {
     pub err: String,
 }
 
-/// A project with a module and a test, in Python, since that builds in no time.
+/// A project with a module and a test, in Python, which needs no build.
 const PROJECT: &[(&str, &str)] = &[
     ("pyproject.toml", "[project]\nname = \"sums\"\nversion = \"0.1.0\"\n"),
     (".gitignore", "__pycache__/\n"),
@@ -39,7 +39,7 @@ const PROJECT: &[(&str, &str)] = &[
 ];
 
 impl Place {
-    /// A repository with the sample project, on a branch of its own.
+    /// A repository with the sample project, on its own branch.
     pub fn new() -> Place {
         let place = Place { folder: TempDir::new().expect("a temporary folder") };
         for folder in ["project", "home", "state"] {
@@ -81,14 +81,14 @@ impl Place {
         fs::write(path, text).expect("file");
     }
 
-    /// Writes a file beside the project and gives its path, such as a rehearsal.
+    /// Writes a file next to the project, such as a rehearsal, and returns its path.
     pub fn beside(&self, name: &str, text: &str) -> String {
         let path = self.folder.path().join(name);
         fs::write(&path, text).expect("file");
         path.display().to_string()
     }
 
-    /// Writes a program beside the project and gives its path.
+    /// Writes a program next to the project and returns its path.
     pub fn settle(&self, name: &str, script: &str) -> String {
         let path = self.beside(name, script);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
@@ -97,8 +97,8 @@ impl Place {
 
     /// Takes all known agents away, whatever is installed on the machine.
     pub fn without_agents(self) -> Place {
-        let known = Known::with(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");
-        let absent = |agent: Named| format!("[agents.{}]\ncommand = [\"/absent/{0}\"]\n", agent.name);
+        let known = AgentRows::with(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");
+        let absent = |agent: NamedRow| format!("[agents.{}]\ncommand = [\"/absent/{0}\"]\n", agent.name);
         self.settings_of_user(&known.into_iter().map(absent).collect::<String>());
         self
     }
@@ -203,7 +203,7 @@ pub fn shown(mut command: Command) -> Shown {
     Shown { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// Lets a process that has a home of its own find the toolchain of Rust.
+/// Lets a process with its own home find the Rust toolchain.
 pub fn with_rust(command: &mut Command) {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
     for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {

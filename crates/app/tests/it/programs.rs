@@ -1,7 +1,7 @@
-//! Real agent programs, driven by the engine, with a stand-in for the model: what the script says is what the model asks
-//! the program to do.
+//! Real agent programs, driven by the engine, with a stand-in for the model: the script is what the model asks the
+//! program to do.
 
-/// A test for each program, with what is to be expected of it.
+/// One test per program, with its expectations.
 macro_rules! each {
     ($test:ident: $($name:ident = $program:expr $(, $expected:expr)*;)+) => {$(
         #[test]

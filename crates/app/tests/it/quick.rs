@@ -9,7 +9,7 @@ use serde_json::json;
 
 // BY-01 EP-02 EP-13 CORE-19
 #[test]
-fn a_verified_change_becomes_one_commit_on_a_branch_of_its_own() {
+fn a_verified_change_becomes_one_commit_on_its_own_branch() {
     let place = Place::configured(TRIVIAL);
     place.git(&["switch", "-q", "main"]);
     place.git(&["merge", "-q", "work"]);
@@ -47,7 +47,7 @@ fn a_verified_change_becomes_one_commit_on_a_branch_of_its_own() {
     assert!(warned("notes.txt"), "the dirty checkout: {notes:?}");
     assert!(warned("default branch"), "{notes:?}");
     let bundle = place.remand(&["evidence"]).out;
-    assert!(bundle.contains("not committed in the checkout when the run began are not in it"), "{bundle}");
+    assert!(bundle.contains("uncommitted changes in the checkout are not included"), "{bundle}");
 }
 
 // BY-01 EP-24 EP-32 CORE-06
@@ -75,7 +75,7 @@ fn work_that_no_round_got_through_is_left_with_commands_that_take_or_discard_it(
     assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "low"));
     assert_eq!(run.used.dispatches, 4);
     let nothing = place.remand(&["rollback", "latest"]);
-    assert!(nothing.out.contains("there is nothing to undo"), "{}{}", nothing.out, nothing.err);
+    assert!(nothing.out.contains("there is nothing to revert"), "{}{}", nothing.out, nothing.err);
     let (take, discard) =
         (format!("git merge --squash {}", run.branch), format!("git branch -D {}", run.branch));
     assert!(shown.out.contains(&format!("`{take}`")), "{}", shown.out);
@@ -160,7 +160,7 @@ fn a_run_without_any_check_never_commits() {
 
 // EP-13 EP-18
 #[test]
-fn where_nothing_passes_before_any_change_the_baseline_says_what_comes_of_it_and_what_to_do() {
+fn a_baseline_without_passing_checks_says_what_follows_and_what_to_do() {
     let stuck = role("implementer").says(json!({
         "verdict": "stuck", "hypothesis": "None is left.", "changes": [], "open": ["the check"],
     }));
@@ -168,8 +168,7 @@ fn where_nothing_passes_before_any_change_the_baseline_says_what_comes_of_it_and
         let place = Place::configured(settings);
         let shown = place.quick(&Script::quick().with(stuck.clone()), &[]);
         let (before, _) = shown.err.split_once("implementer").expect("the agent comes after it");
-        let warning =
-            "! no build and no test that runs here passes before any change: unless the run mends that";
+        let warning = "! no build and no test passes before any change: unless the run repairs that";
         (before.contains("! `build` fails before any change"), before.contains(warning), shown)
     };
     let red = TRIVIAL.replace("sums/add.py", "sums/none.py");
@@ -180,7 +179,7 @@ fn where_nothing_passes_before_any_change_the_baseline_says_what_comes_of_it_and
     assert!(named && !warned, "another one proves the work: {}", shown.err);
 }
 
-/// Settings with one check beside two that always pass.
+/// Settings with one check in addition to two that always pass.
 fn beside_two(check: &str) -> String {
     format!("{TRIVIAL}\n[checks.other]\n{check}\n")
 }
@@ -231,7 +230,7 @@ fn the_entry_that_a_rehearsal_lacks_is_shown_after_its_file_and_can_be_pasted() 
     let file = place.project().with_file_name("rehearsal.yaml").display().to_string();
     let told = format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n");
     let (before, rest) = shown.out.split_once(&told).expect(&shown.out);
-    assert!(before.ends_with("it was refused for good: "), "{}", shown.out);
+    assert!(before.ends_with("it was permanently refused: "), "{}", shown.out);
     let entry: Vec<&str> = rest.lines().take_while(|line| line.starts_with("  ")).collect();
 
     let pasted = format!("rehearsal: 1\ndispatches:\n{}\n", entry.join("\n"));
@@ -242,7 +241,7 @@ fn the_entry_that_a_rehearsal_lacks_is_shown_after_its_file_and_can_be_pasted() 
 
 // BY-07
 #[test]
-fn a_commit_that_was_undone_is_told_wherever_the_run_is() {
+fn every_report_of_a_run_says_that_its_commit_was_undone() {
     let place = Place::configured(TRIVIAL);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -268,10 +267,10 @@ fn a_commit_that_was_undone_is_told_wherever_the_run_is() {
 }
 
 #[test]
-fn the_doctor_refuses_settings_of_a_role_that_there_is_not() {
+fn doctor_refuses_settings_of_an_unknown_role() {
     let place = Place::configured(&format!("{TRIVIAL}\n[roles.implementr]\nmodel = \"large\"\n"));
     let shown = place.remand(&["doctor"]);
     assert_eq!(shown.code, 1, "{}", shown.out);
-    assert!(shown.out.contains("`[roles.implementr]` is about no role"), "{}", shown.out);
+    assert!(shown.out.contains("`[roles.implementr]` names no role"), "{}", shown.out);
     assert!(shown.out.contains("did you mean `implementer`?"), "{}", shown.out);
 }

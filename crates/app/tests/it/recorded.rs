@@ -4,8 +4,8 @@ use super::place::{Place, Shown};
 use super::three_tasks::{self, Outcome, REHEARSAL, outcome};
 use remand_ledger::query::DispatchRow;
 
-/// A file outside the task, no result at all, a result that obeys no contract, an end by a signal with last words, and
-/// a change with all that a tree can hold.
+/// A file outside the task, no result, a result that breaks its contract, an end by a signal with last words, and a
+/// change with every kind of entry that a tree can have.
 const TROUBLE: &str = r##"
   - role: implementer
     task: task-3
@@ -117,7 +117,7 @@ const TROUBLE: &str = r##"
             changes: [{file: sums/sub.py, what: A docstring., why: V-1}]
 "##;
 
-/// The plan, which says something else each time.
+/// The plan, which differs each time.
 const PLAN: &str = r##"
   - role: planner
     phase: plan
@@ -205,7 +205,7 @@ fn a_recording_of_a_run_with_trouble_gives_the_same_trouble() {
     assert_eq!(tree(&second), tree(&first));
 }
 
-/// Runs a rehearsal interactively, takes the default at each gate, and has another process go on with it each time.
+/// Runs a rehearsal interactively, chooses the default at each gate, and continues in another process each time.
 fn answered(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
     let mut shown = place.run(three_tasks::REQUEST, rehearsal, &[&["--interactive"], more].concat());
     while shown.code == 5 {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// What every test asks for, unless the request is its point.
 pub const REQUEST: &str = "Add subtraction to the sums";
 
-/// Two checks that any tree of the sample project passes at once.
+/// Two checks that any tree of the sample project passes immediately.
 pub const TRIVIAL: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n\
                            [checks.build]\ncommand = \"test -f sums/add.py\"\n";
 
@@ -22,7 +22,7 @@ pub struct Entry {
     actions: Vec<Value>,
 }
 
-/// An entry for a role. It names its cost; what it does is added.
+/// An entry for a role with its cost; the caller adds its actions.
 pub fn role(name: &str) -> Entry {
     let entry = Entry { keys: Map::new(), actions: Vec::new() };
     entry.key("role", json!(name)).key("usage", json!({"tokens": 100, "money": "0.01"}))

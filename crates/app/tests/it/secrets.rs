@@ -81,7 +81,7 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
         assert!(!text.contains(SECRET), "{text}");
     }
     assert_eq!(dispatches[0].failure.as_deref(), Some("crashed"));
-    // Only the work itself, which is the user's, still has what was put into it.
+    // Only the work itself, which belongs to the user, still contains it.
     let mut kept = holding(&place.state(), SECRET);
     kept.retain(|path| !path.ends_with("/sums/key.txt"));
     assert_eq!(kept, Vec::<String>::new());
@@ -106,7 +106,8 @@ fn nothing_that_a_run_is_pinned_to_may_hold_a_secret() {
             command
         });
         assert_eq!(seen.code, 1, "{}{}", seen.out, seen.err);
-        let what = format!("{holder} holds a secret, [secret: DEPLOY_KEY], and would be kept with the run");
+        let what =
+            format!("{holder} contains a secret, [secret: DEPLOY_KEY], which would be stored with the run");
         assert!(seen.err.contains(&what), "{}", seen.err);
         assert_eq!(holding(&place.state(), SECRET), Vec::<String>::new());
     };
@@ -139,7 +140,7 @@ fn a_recording_holds_no_secret_that_an_agent_wrote_into_a_file() {
     let seen = shown(command);
 
     assert_eq!(seen.code, 0, "{}{}", seen.out, seen.err);
-    assert!(seen.err.contains("secrets are left out of key.txt; played again"), "{}", seen.err);
+    assert!(seen.err.contains("secrets were removed from key.txt; a replay"), "{}", seen.err);
     let text = std::fs::read_to_string(recording).expect("the recording");
     assert!(text.contains("[secret: DEPLOY_KEY]") && !text.contains(SECRET), "{text}");
 }

@@ -2,8 +2,8 @@
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
-use remand_runtime::contract::{Expectation, FindingsRule, SchemaId};
-use remand_runtime::submission::Terms;
+use remand_agents::submission::Terms;
+use remand_contract::{Expectation, FindingsRule, SchemaId};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ impl Server {
         answer
     }
 
-    /// Hands a result in and gives what is said: whether it is an error, and the text.
+    /// Submits a result and returns the reply: whether it is an error, and the text.
     fn submit(&mut self, result: &Value) -> (bool, String) {
         let call = json!({"name": "submit_result", "arguments": {"result": result}});
         let said = self.ask("tools/call", call)["result"].take();
@@ -118,7 +118,7 @@ fn the_tool_shows_the_contract_of_its_dispatch() {
 
 // EP-06, CORE-15
 #[test]
-fn what_is_wrong_is_said_at_once_and_the_last_good_result_counts() {
+fn errors_are_reported_immediately_and_the_last_good_result_counts() {
     let mut server = Server::start();
     let wrong =
         json!({"schema_version": "1.0", "completion": {"status": "DONE"}, "payload": {"verdict": "fine"}});
@@ -139,7 +139,7 @@ fn what_is_wrong_is_said_at_once_and_the_last_good_result_counts() {
 
 // EP-06, CORE-15
 #[test]
-fn a_result_beyond_the_limits_or_without_sense_is_refused_and_the_server_goes_on() {
+fn an_oversized_or_meaningless_result_is_refused_and_the_server_continues() {
     let mut server = Server::start();
     let large = approved(&"x".repeat(2 << 20));
     let (is_error, text) = server.submit(&large);
@@ -160,7 +160,7 @@ fn a_result_beyond_the_limits_or_without_sense_is_refused_and_the_server_goes_on
 
 // CORE-15, EP-30
 #[test]
-fn a_dispatch_hands_its_result_in_by_the_tool_and_the_run_goes_on() {
+fn a_dispatch_submits_its_result_by_the_tool_and_the_run_continues() {
     let place = Place::configured(TRIVIAL);
     let call = |id: u32, result: &Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "submit_result", "arguments": {"result": result}}});
     let good = json!({

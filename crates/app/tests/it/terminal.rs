@@ -1,4 +1,4 @@
-//! Gates at a terminal: they are asked there, and what another process asks meanwhile is taken.
+//! Gates at a terminal: they are asked there, and requests of other processes are still handled.
 
 use crate::agents;
 use crate::place::Place;
@@ -13,7 +13,7 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A run that is driven at a terminal of its own.
+/// A run that is driven in its own terminal.
 struct Seat {
     driver: Child,
     keys: File,
@@ -52,7 +52,7 @@ impl Seat {
         let seen = Arc::clone(&screen);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // The end of the program is an error here, since nobody holds the other side any more.
+            // The end of the program is an error here, because the other side is closed.
             while let Ok(read @ 1..) = shown.read(&mut bytes) {
                 seen.lock().expect("the screen").push_str(&String::from_utf8_lossy(&bytes[..read]));
             }
@@ -92,7 +92,7 @@ fn a_gate_shows_its_options_and_takes_an_answer_with_a_note() {
     assert!(seat.shows().contains("Is this the right direction?"), "{}", seat.shows());
 
     seat.types("maybe\n");
-    seat.until("`maybe` is not offered; answer with one of proceed, expand, abort");
+    seat.until("answer with one of proceed, expand, abort");
     seat.types("abort --grant 2h\n");
     seat.until("abort --grant 2h` in another terminal");
     seat.types("abort not this year\n");
@@ -116,7 +116,7 @@ fn a_cancel_from_another_process_ends_a_run_that_is_asked_about_at_a_terminal() 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(seat.code(), 4, "{}", seat.shows());
     assert_eq!(place.latest().stage, RunStage::Cancelled);
-    let told = format!("run {}: cancelled by ada, from another process", place.latest().run);
+    let told = format!("run {}: ada cancelled it, from another process", place.latest().run);
     seat.until(&told);
 }
 
@@ -129,7 +129,7 @@ fn after_an_answer_from_another_process_the_next_gate_is_asked() {
 
     let shown = place.remand(&["answer", "latest", "proceed"]);
 
-    assert_eq!((shown.code, shown.out.as_str()), (0, "taken\n"), "{}", shown.err);
+    assert_eq!((shown.code, shown.out.as_str()), (0, "accepted\n"), "{}", shown.err);
     seat.until("ada answered proceed, from another process");
     seat.until("approve/revise/abort [approve]> ");
     seat.types("abort\n");
@@ -148,11 +148,11 @@ fn an_autonomous_run_is_asked_about_too_and_the_end_of_input_leaves_it_waiting()
     seat.types("\u{4}");
 
     assert_eq!(seat.code(), 5, "{}", seat.shows());
-    seat.until("no answer; the gate waits");
+    seat.until("no answer; the gate stays open");
     assert_eq!(place.latest().stage, RunStage::Waiting);
 }
 
-/// What would rename the window, clear the screen and hide what stands before it.
+/// Escapes that would rename the window, clear the screen and hide earlier text.
 const HOSTILE: &str = r"\033]0;owned\007\033[2J\302\2332Jbad\rGOOD";
 
 /// A check whose words are hostile, and an implementer that leaves a file with such a name where it may leave none.
@@ -171,7 +171,7 @@ fn is_obeyed(c: char) -> bool {
 
 // CORE-05
 #[test]
-fn what_agents_and_checks_say_is_no_command_to_a_terminal() {
+fn output_of_agents_and_checks_cannot_control_a_terminal() {
     let (place, script) = hostile();
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
@@ -193,7 +193,7 @@ fn the_live_view_passes_no_command_of_an_agent_on_to_the_terminal() {
     let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
     let mut seat = Seat::live(&place, &["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
     assert_eq!(seat.code(), 4, "{}", seat.shows());
-    seat.until("look closer");
+    seat.until("details:");
     let screen = seat.shows();
     assert!(screen.contains("TODO/abad"), "{screen}");
     let obeyed = ["]0;", "\u{1b}[2J", "\u{9b}", "bad\rGOOD"];
@@ -202,7 +202,7 @@ fn the_live_view_passes_no_command_of_an_agent_on_to_the_terminal() {
 
 // BY-11
 #[test]
-fn a_resume_shows_at_once_who_is_at_work_again() {
+fn a_resume_immediately_shows_the_restarted_agents() {
     let place = three_tasks::place();
     let (go, rehearsal) = agents::waiting(&place);
     let begin = three_tasks::arguments(&place, &rehearsal);
@@ -229,7 +229,7 @@ fn a_resume_shows_at_once_who_is_at_work_again() {
 
 // BY-11
 #[test]
-fn plain_lines_of_a_resume_begin_with_who_is_at_work_again() {
+fn plain_output_of_a_resume_starts_with_the_restarted_agents() {
     let place = Place::configured(TRIVIAL);
     let agent = format!("rehearsal:{}", place.beside("quick.yaml", &Script::quick().text()));
     let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
@@ -237,7 +237,7 @@ fn plain_lines_of_a_resume_begin_with_who_is_at_work_again() {
     assert_eq!(died.status.code(), None, "{died:?}");
     let shown = place.remand(&["resume"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let again = shown.err.find("→ again: d").expect("who is at work");
+    let again = shown.err.find("→ again: d").expect("a restarted agent");
     assert!(again < shown.err.find('⇒').expect("a ruling"), "{}", shown.err);
     assert!(shown.err.contains(" so far"), "{}", shown.err);
 }

@@ -51,14 +51,14 @@ pub fn run(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
     place.run(REQUEST, rehearsal, &[&["--autonomous"], more].concat())
 }
 
-/// What a finished run comes to, without clocks and ids, and without the order in which tasks beside each other ended.
+/// The result of a finished run, without times, ids, and the order in which parallel tasks ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     ended: Option<String>,
     confidence: String,
     tree: String,
     commits: String,
-    /// By task, in words, each with what it cost.
+    /// By task, as text, each with its cost.
     rulings: BTreeMap<String, Vec<String>>,
     /// What is left of the run's budgets.
     left: Vec<u16>,
@@ -66,14 +66,14 @@ pub struct Outcome {
     operations: BTreeSet<String>,
     checks: Vec<String>,
     findings: BTreeSet<String>,
-    /// How many versions there are of each part of each artifact.
+    /// The number of versions of each part of each artifact.
     artifacts: BTreeMap<String, usize>,
     /// Dispatches, money, unpriced dispatches, tokens.
     used: [u64; 4],
 }
 
 impl Outcome {
-    /// The same with the dispatches that were interrupted when the engine left, and with what they took.
+    /// The same with the dispatches that were interrupted when the engine stopped, and their usage.
     pub fn with_interrupted(mut self, place: &Place) -> Outcome {
         let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
         for row in rows.iter().filter(|row| row.command.contains('~')) {
@@ -82,7 +82,7 @@ impl Outcome {
                 (Some("cancelled"), Some("interrupted"))
             );
             self.dispatches.insert(described(row));
-            // One that was killed before it said what it took has an unknown cost.
+            // A dispatch that was killed before it reported its usage has an unknown cost.
             let [dispatches, money, unpriced, tokens] = self.used;
             self.used = [
                 dispatches + 1,
@@ -151,7 +151,7 @@ pub fn outcome(place: &Place) -> Outcome {
     }
 }
 
-/// Asserts that the ledger is what was written.
+/// Asserts that the ledger passes its audit.
 pub fn assert_sound(place: &Place) {
     let report = audit(&place.reader(), None, |_| {}).expect("an audit");
     assert!(report.is_sound(), "{:?}", report.problems);

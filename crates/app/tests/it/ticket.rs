@@ -13,7 +13,7 @@ use remand_ledger::RunId;
 use serde_json::json;
 use std::fs;
 
-/// What a dispatch of the newest run was told.
+/// The prompt of a dispatch of the newest run.
 fn prompt_of(place: &Place, phase: &str, nth: usize) -> String {
     let run = place.latest().run;
     let rows = place.reader().dispatches(&run).expect("dispatches");
@@ -45,7 +45,9 @@ fn gate(place: &Place) -> String {
 }
 
 fn status_on_branch(place: &Place) -> Option<&'static str> {
-    remand_documents::Ticket::read(on_branch(place, TICKET)).status().map(remand_documents::Status::name)
+    remand_documents::Ticket::read(on_branch(place, TICKET))
+        .status()
+        .map(remand_documents::TicketStatus::name)
 }
 
 // DR-01, DR-02, DR-03, DR-22
@@ -94,7 +96,7 @@ fn the_copy_on_the_branch_follows_the_phases_and_keeps_every_other_byte() {
 
 // DR-14
 #[test]
-fn without_a_trigger_everything_is_as_if_there_were_no_revision_path() {
+fn without_a_trigger_the_revision_path_changes_nothing() {
     let with = place(TEXT);
     assert_eq!(tickets::run(&with, &agents()).code, 0);
     let without = place(TEXT);
@@ -145,7 +147,7 @@ fn without_revisions() -> String {
 
 // DR-05, DR-07, DR-08, DR-09, DR-19
 #[test]
-fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_all_that_there_is_to_know() {
+fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_the_full_context() {
     let place = place(TEXT);
     let shown = tickets::run(&place, &failing());
     assert_eq!(shown.code, 5, "{shown:?}");
@@ -156,7 +158,7 @@ fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_all_that_there_is_
         "**Status**: DESIGN REVISION RECOMMENDED",
         "**Consecutive Failures**: 3",
         "**Pattern**: failed every time: finished",
-        "**Hypothesis**: 3 attempts on different grounds",
+        "**Hypothesis**: 3 attempts with different hypotheses",
         "**Recommended Action**:",
     ] {
         assert!(recommended.contains(part), "{part}: {report}");
@@ -178,7 +180,7 @@ fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_all_that_there_is_
         "classification: INCORRECT_INVARIANT: The design holds that every number is whole.",
         "root cause: DD-0079-001: Every number is whole.",
         "proposed change: Compute the sum of the value with itself. (DD-0079-001 only)",
-        "revision: 1 of 2 at most",
+        "revision: 1 of 2",
         "check: The root cause is credible",
         "check: The change is a delta",
         "check: The oscillation check is complete",
@@ -227,12 +229,12 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
     }
     let at_commit = place.git(&["show", &format!("{commit}:{TICKET}")]);
     let status = remand_documents::Ticket::read(at_commit).status();
-    assert_eq!(status, Some(remand_documents::Status::ReadyForDesign));
+    assert_eq!(status, Some(remand_documents::TicketStatus::ReadyForDesign));
     // The architect is given the notes, the approaches and the findings.
     assert!(input_of(&place, "revise", 0, "human.md").contains("Mind negative numbers."));
     assert!(input_of(&place, "revise", 0, "failed-approaches.md").contains(SHIFT));
     assert!(input_of(&place, "revise", 0, "findings.yaml").contains("INCORRECT_INVARIANT"));
-    // The implementer goes on with the last attempt's tree, without what is thrown away.
+    // The implementer continues with the last attempt's tree, without the discarded parts.
     let log = input_of(&place, "implement", 3, "iteration-log.md");
     assert!(log.contains("### Attempt 3 (design 1,") && log.contains("It was the rounding"), "{log}");
     assert!(input_of(&place, "implement", 3, "findings.yaml").contains("discard"));
@@ -245,7 +247,7 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
         "### Attempt 4 (design 2,",
         "**Hypothesis**: Addition keeps fractions.",
         "quality gate: failed: the check `finished` fails",
-        "Attempt 3 left exactly the files that attempt 1 had left.",
+        "Attempt 3 produced exactly the same files as attempt 1.",
         "-    return a << 1  # FIXME\n+    return int(a) \\* 2",
     ] {
         let part = part.replace("\\*", "*");
@@ -277,7 +279,7 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
 
 // DR-13
 #[test]
-fn a_revision_that_is_no_delta_is_refused_like_any_other_bad_output() {
+fn a_revision_that_is_not_a_delta_is_refused_like_other_bad_output() {
     let place = place(TEXT);
     let notes = tickets::revised();
     let (_, notes) = notes.split_once("One test.\n").expect("notes");
@@ -293,8 +295,8 @@ fn a_revision_that_is_no_delta_is_refused_like_any_other_bad_output() {
     let shown = answer(&place, &["approve"]);
     assert_eq!(shown.code, 4, "{shown:?}");
     let told = refusals(&place, "revise");
-    assert!(told[0].contains("`DD-0079-002` changed, and the findings do not cite it"), "{told:?}");
-    assert!(told[1].contains("`DD-0079-001` is cited by the findings and did not change"), "{told:?}");
+    assert!(told[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{told:?}");
+    assert!(told[1].contains("the findings cite `DD-0079-001`, but it did not change"), "{told:?}");
     assert!(prompt_of(&place, "revise", 1).contains("the findings do not cite it"));
 }
 
@@ -316,7 +318,7 @@ fn a_design_without_approach_or_decisions_is_refused() {
 
 // DR-06, DR-07, DR-19
 #[test]
-fn a_reviewer_that_says_three_times_not_within_the_design_leads_to_its_findings() {
+fn not_within_the_design_three_times_leads_to_the_findings_of_the_reviewer() {
     let place = place(TEXT);
     let finding = json!([{
         "id": "R1", "severity": "major", "category": "correctness", "place": "sums/double.py:2",
@@ -385,8 +387,8 @@ fn at_the_cap_only_close_is_left_and_the_ticket_says_why() {
         [circling(), entry(json!({ "role": "findings", "phase": "findings" }), &[], third)].concat();
     assert_eq!(tickets::run(&place, &rehearsal).code, 5);
     let asked = gate(&place);
-    assert!(asked.contains("not offered: approve, since the budget revision is used up"), "{asked}");
-    assert!(asked.contains("needs re-scoping"), "{asked}");
+    assert!(asked.contains("not offered: approve (budget revision is used up)"), "{asked}");
+    assert!(asked.contains("re-scope the ticket"), "{asked}");
     let refused = answer(&place, &["approve"]);
     assert_eq!(refused.code, 1, "{refused:?}");
     let ticket = on_branch(&place, TICKET);
@@ -401,7 +403,7 @@ fn at_the_cap_only_close_is_left_and_the_ticket_says_why() {
 
 // DR-22
 #[test]
-fn a_branch_that_is_held_when_the_run_ends_gets_its_papers_when_it_is_let_go() {
+fn a_branch_in_use_at_the_end_of_the_run_gets_its_papers_once_it_is_free() {
     let place = place(TEXT);
     assert_eq!(tickets::run(&place, &circling()).code, 5);
     let (run, branch) = (place.latest().run.0, place.latest().branch);
@@ -427,13 +429,13 @@ fn a_ticket_that_is_closed_or_merged_is_not_worked_on() {
         let shown = tickets::run(&place(&text), &agents());
         assert_eq!(shown.code, 1, "{shown:?}");
         assert!(shown.err.contains(&format!("the ticket is {status}")), "{}", shown.err);
-        assert!(shown.err.contains("take the tick from"), "{}", shown.err);
+        assert!(shown.err.contains("remove the tick from"), "{}", shown.err);
     }
 }
 
 // DR-19, CORE-09
 #[test]
-fn tickets_of_one_name_in_two_folders_are_told_apart_before_they_share_their_papers() {
+fn tickets_with_the_same_name_in_two_folders_are_refused_before_they_share_papers() {
     let place = place(TEXT);
     let other = "archive/2025/0079_doubling.md";
     place.write(other, "# Notes on doubling, no ticket\n");
@@ -444,7 +446,7 @@ fn tickets_of_one_name_in_two_folders_are_told_apart_before_they_share_their_pap
     place.git(&["commit", "-qam", "Another ticket"]);
     let shown = tickets::run(&place, &agents());
     assert_eq!(shown.code, 1, "{shown:?}");
-    let what = format!("{TICKET} and {other} would have the same folder of papers, {FOLDER}");
+    let what = format!("{TICKET} and {other} would share the folder {FOLDER}");
     assert!(shown.err.contains(&what), "{}", shown.err);
     assert!(shown.err.contains(&format!("git mv {other} NAME")), "{}", shown.err);
     assert_eq!(place.reader().runs().expect("runs").len(), 1);
@@ -452,7 +454,7 @@ fn tickets_of_one_name_in_two_folders_are_told_apart_before_they_share_their_pap
 
 // DR-11
 #[test]
-fn what_an_earlier_run_spent_counts_although_its_branch_is_not_merged() {
+fn spending_of_an_earlier_run_counts_although_its_branch_is_not_merged() {
     let place = place(TEXT);
     let again =
         findings("implementer", "circle", 2, "Look the result up in a table that is made at build time.");
@@ -472,12 +474,12 @@ fn what_an_earlier_run_spent_counts_although_its_branch_is_not_merged() {
     assert_eq!(tickets::run(&place, &rehearsal).code, 5);
     let refused = tickets::run(&place, &agents());
     assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(refused.err.contains(&format!("is under way on {TICKET}")), "{}", refused.err);
+    assert!(refused.err.contains(&format!("is already working on {TICKET}")), "{}", refused.err);
     let shown = answer(&place, &["approve"]);
     assert_eq!(shown.code, 5, "{shown:?}");
     assert_eq!(answer(&place, &["close"]).code, 4);
     let first = place.latest().run;
-    // The checkout still says nothing of it.
+    // The checkout does not mention it yet.
     assert_eq!(tickets::run(&place, &again::going_on()).code, 0);
     let second = place.latest().run;
     assert_ne!(first, second);
@@ -501,7 +503,7 @@ fn a_proposal_that_failed_before_is_blocked_until_a_human_takes_it_off_the_list(
     assert!(asked.contains("The proposed approach failed before."), "{asked}");
     assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "findings").count(), 2);
     let told = input_of(&place, "findings", 1, "trigger.yaml");
-    assert!(told.contains("alike in words to previous approach 1"), "{told}");
+    assert!(told.contains("repeats previous approach 1"), "{told}");
     let run = place.latest().run;
     let listed = place.remand(&["ticket", "approaches", &run.0]);
     assert!(listed.out.contains(PROPOSAL), "{listed:?}");
@@ -516,7 +518,7 @@ fn a_proposal_that_failed_before_is_blocked_until_a_human_takes_it_off_the_list(
     assert!(on_branch(&place, TICKET).contains("- **Author**: Dana\n"));
 }
 
-/// Who took approaches off the list.
+/// The people who removed approaches.
 fn removals(place: &Place, run: &RunId) -> Vec<String> {
     let journal = place.reader().journal(run, 0).expect("the journal");
     let by = journal.into_iter().filter_map(|row| match row.event {
@@ -547,12 +549,12 @@ fn a_revised_design_is_accepted_only_with_all_five_criteria_judged_and_met() {
         told[0].contains("a judgement of every criterion") && told[0].contains("decision-citation"),
         "{told:?}"
     );
-    assert!(told[1].contains("a verdict that agrees with the criteria"), "{told:?}");
+    assert!(told[1].contains("a verdict that matches the criteria"), "{told:?}");
 }
 
 // DR-16
 #[test]
-fn a_prototype_follows_a_revision_only_if_the_human_said_so() {
+fn a_prototype_follows_a_revision_only_if_the_human_asked_for_it() {
     let place = place(TEXT);
     assert_eq!(tickets::run(&place, &circling()).code, 5);
     let shown = answer(&place, &["approve", "--set", "prototype-wanted"]);
@@ -566,7 +568,7 @@ fn a_prototype_follows_a_revision_only_if_the_human_said_so() {
 
 // DR-22
 #[test]
-fn interactively_the_design_waits_and_what_is_said_there_reaches_ticket_and_architect() {
+fn in_interactive_mode_the_design_waits_and_the_note_reaches_ticket_and_architect() {
     let place = place(TEXT);
     let changed =
         design(SHIFT, "A shift is quick, and whole numbers are refused first.", "A module for each sum.", "");
@@ -608,21 +610,21 @@ fn an_agent_that_writes_the_ticket_or_the_design_loses_its_dispatch() {
 
 // DR-20, CORE-09
 #[test]
-fn a_count_that_cannot_be_read_is_told_before_anything_runs() {
+fn an_unreadable_count_is_reported_before_anything_runs() {
     let place = place(&TEXT.replace("- **Author**: Dana", "- **Design Revision Count**: two"));
     let shown = tickets::run(&place, &agents());
     assert_eq!(shown.code, 1, "{shown:?}");
     assert!(
-        shown.err.contains("tickets/0079_doubling.md, line 16: `Design Revision Count` is `two`"),
+        shown.err.contains("tickets/0079_doubling.md: line 16: `Design Revision Count` is `two`"),
         "{}",
         shown.err
     );
-    assert!(shown.err.contains("put a number there"), "{}", shown.err);
+    assert!(shown.err.contains("write a number there"), "{}", shown.err);
 }
 
 // DR-22
 #[test]
-fn a_ticket_is_merged_when_the_current_branch_contains_the_work_or_a_human_says_so() {
+fn a_ticket_is_merged_when_the_current_branch_contains_the_work_or_a_human_confirms_it() {
     let place = place(TEXT);
     assert_eq!(tickets::run(&place, &agents()).code, 0);
     let early = place.remand(&["ticket", "merged"]);
@@ -656,7 +658,7 @@ fn a_ticket_is_merged_although_the_branch_of_its_run_is_gone() {
     place.git(&["commit", "-q", "-m", "Doubling (#12)"]);
     place.git(&["branch", "-q", "-D", &branch]);
     let unknown = place.remand(&["ticket", "merged", TICKET]);
-    assert_eq!((unknown.code, unknown.err.contains("say `--by-hand`")), (1, true), "{unknown:?}");
+    assert_eq!((unknown.code, unknown.err.contains("use `--by-hand`")), (1, true), "{unknown:?}");
     place.git(&["commit", "-q", "--amend", "-m", &format!("Doubling (#12)\n\n{messages}")]);
     let shown = place.remand(&["ticket", "merged", TICKET]);
     assert_eq!(shown.code, 0, "{shown:?}");
@@ -683,9 +685,9 @@ fn tickets_are_written_shown_and_corrected_from_the_command_line() {
     let listed = place.remand(&["ticket", "approaches", file, "--remove", "1"]);
     assert_eq!(listed.out, "1. Two\n");
     let corrected = fs::read_to_string(&path).expect("the ticket");
-    assert!(corrected.contains("ada: took approach 1 off the list"), "{corrected}");
+    assert!(corrected.contains("ada: removed approach 1 from the list"), "{corrected}");
     let none = place.remand(&["ticket", "show"]);
-    assert_eq!((none.code, none.err.contains("no run was about a ticket yet")), (1, true), "{none:?}");
+    assert_eq!((none.code, none.err.contains("no run has worked on a ticket yet")), (1, true), "{none:?}");
     let missing = place.remand(&["ticket", "show", "nowhere.md"]);
     assert_eq!((missing.code, missing.err.contains("cannot be read")), (1, true), "{missing:?}");
 }
@@ -704,7 +706,7 @@ fn the_demonstration_shows_a_revision_and_the_cap() {
         "circle",
         "answers for you: approve",
         "Whoever comes first pays the odd cent.",
-        "not offered: approve, since revision is used up",
+        "not offered: approve (budget revision is used up)",
         "answers for you: close",
         "Approved — Ready to Merge",
         "Keep two decimals of every rate.",
@@ -720,10 +722,10 @@ fn every_part_of_the_command_has_a_help() {
     }
 }
 
-/// So many runs share the points among them, as in `crash.rs`.
+/// The number of runs that share the points, as in `crash.rs`.
 const RUNS: u64 = 12;
 
-/// Takes the run with a revision to its end, dying at this point and every so many points after.
+/// Takes the run with a revision to its end, dying at this point and every `RUNS` points after.
 fn die_at(first: u64) -> (Place, u64) {
     let place = place(TEXT);
     let begin = tickets::arguments(&place, &circling());
@@ -747,7 +749,7 @@ fn die_at(first: u64) -> (Place, u64) {
             // Nothing is left but to answer.
             Some(0 | 5) => answered = true,
             // The answer was recorded before the death.
-            Some(1) if String::from_utf8_lossy(&output.stderr).contains("recorded already") => {
+            Some(1) if String::from_utf8_lossy(&output.stderr).contains("has an answer already") => {
                 answered = false
             }
             other => panic!("{other:?} at {first}, {deaths} deaths: {output:?}"),

@@ -1,4 +1,4 @@
-//! A small project with a ticket, and agents that take it through `ticket`: what the tests of that workflow vary.
+//! A small project with a ticket, and scripted agents for `ticket` that the tests of this workflow vary.
 
 use super::place::{Place, Shown};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub const TICKET: &str = "tickets/0079_doubling.md";
 pub const FOLDER: &str = "docs/designs/0079_doubling";
 
-/// A ticket from before design revisions, with a note behind a status.
+/// A ticket from before design revisions, with a note after a status.
 pub const TEXT: &str = "# Feature Ticket: 0079 Doubling
 
 ## Status
@@ -94,7 +94,7 @@ pub fn revised() -> String {
     design(ADD, "Addition is exact for fractions.", "A module for each sum.", notes)
 }
 
-/// One entry of a rehearsal: which dispatches it fits, what they do, and what they return.
+/// One entry of a rehearsal: the dispatches it matches, their actions, and their results.
 pub fn entry(fits: Value, actions: &[Value], payload: Value) -> String {
     let mut all = actions.to_vec();
     all.push(json!({ "result": { "payload": payload } }));
@@ -182,7 +182,7 @@ pub fn findings(produced_by: &str, trigger: &str, revision: u16, approach: &str)
     })
 }
 
-/// Agents that get it right at once, and a design that is revised when findings come.
+/// Agents that succeed immediately, and a design that is revised after findings.
 pub fn agents() -> String {
     let whole = |text: &str| write("sums/double.py", text);
     [
@@ -212,7 +212,7 @@ pub fn agents() -> String {
     .concat()
 }
 
-/// The third attempt leaves what the first had left: a circle, about which the implementer states findings.
+/// The third attempt ends like the first: a circle, about which the implementer reports findings.
 pub fn circling() -> String {
     let shift =
         |line: &str| write("sums/double.py", &format!("def double(a):\n    return {line}  # FIXME\n"));
@@ -300,7 +300,7 @@ pub fn files(place: &Place) -> BTreeMap<String, String> {
 pub fn dispatched(place: &Place) -> Vec<String> {
     let run = place.latest().run;
     let mut rows = place.reader().dispatches(&run).expect("dispatches");
-    // Those that died with the engine are no part of what the workflow asks for.
+    // Dispatches that died with the engine are not part of the workflow.
     rows.retain(|row| !row.command.contains('~'));
     rows.into_iter().map(|row| row.phase).collect()
 }

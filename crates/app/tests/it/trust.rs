@@ -40,7 +40,7 @@ fn a_test_that_is_deleted_skipped_or_hollowed_out_keeps_the_gate_shut() {
 
 // CORE-21 CORE-22
 #[test]
-fn a_test_that_is_put_back_as_the_finding_asks_is_no_reversal() {
+fn restoring_a_test_as_the_finding_asks_is_not_a_reversal() {
     let place = Place::new();
     let text = std::fs::read_to_string(place.project().join("tests/test_add.py")).expect("the test");
     let work = role("implementer").round(1).writes("sums/sub.py", crate::rehearsed::SUB);
@@ -62,7 +62,7 @@ fn settings_that_decide_which_tests_run_are_not_changed_unasked() {
 
 // CORE-21
 #[test]
-fn a_plan_that_lets_a_test_go_is_followed_and_reviewers_are_told() {
+fn a_plan_may_remove_a_test_and_reviewers_are_informed() {
     let place = Place::new();
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green"), ("tests/test_add.py", "green")];
     let mut planned = task("task-1", &files, &[]);
@@ -75,15 +75,15 @@ fn a_plan_that_lets_a_test_go_is_followed_and_reviewers_are_told() {
     let run = place.latest();
     assert_eq!(place.reader().findings(&run.run).expect("findings"), []);
     let notes = place.reader().notes(&run.run).expect("notes");
-    assert!(notes.iter().any(|note| note.text.contains("is removed, as was announced")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.text.contains("is removed, as announced")), "{notes:?}");
 }
 
-/// Checks that say something else each time they are run.
+/// Checks with a different output each time.
 const TELLING: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums && cat /proc/sys/kernel/random/uuid\"\n\
                        tier = 1\n\n[checks.build]\ncommand = \"test -f sums/add.py && cat /proc/sys/kernel/random/uuid\"\n\
                        needs = [\"shape\"]\n";
 
-/// What the checks of the newest run said, by phase and name.
+/// The results of the checks of the newest run, by phase and name.
 fn outputs(place: &Place) -> Vec<(String, String, bool)> {
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
     let telling = rows.iter().filter(|row| row.name == "shape" || row.name == "build");
@@ -136,7 +136,7 @@ fn a_baseline_that_an_agent_makes_up_is_a_row_that_did_not_pass() {
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
     let told: Vec<_> = rows.iter().filter(|row| row.name == "baseline-discrepancy").collect();
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(!told[0].passed && told[0].reason.contains("`build` is claimed to have failed"), "{told:?}");
+    assert!(!told[0].passed && told[0].reason.contains("claims that `build` failed"), "{told:?}");
     let (run, all) = (place.latest(), "one confidence, wherever it is told");
     assert_eq!(run.confidence, "medium", "{all}");
     assert!(shown.out.contains("done, confidence medium"), "{all}: {}", shown.out);
@@ -156,10 +156,10 @@ fn doctor_shows_that_each_check_goes_red_and_names_one_that_cannot_fail() {
     let place = Place::new();
     let shown = place.remand(&["doctor", "--checks"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert!(shown.out.contains("syntax goes red with a failure in remand_planted.json"), "{}", shown.out);
-    assert!(shown.out.contains("python-compile goes red"), "{}", shown.out);
+    assert!(shown.out.contains("syntax turns red with a failure in remand_planted.json"), "{}", shown.out);
+    assert!(shown.out.contains("python-compile turns red"), "{}", shown.out);
     assert!(
-        shown.out.contains("test goes red with a failure in tests/test_remand_planted.py"),
+        shown.out.contains("test turns red with a failure in tests/test_remand_planted.py"),
         "{}",
         shown.out
     );

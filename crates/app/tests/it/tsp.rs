@@ -1,11 +1,9 @@
 //! `tsp`: each defect goes back to the phase that injected it, and the ledger keeps count.
 
 use crate::place::Place;
-use crate::rehearsed::{
-    REQUEST, SUB, Script, TRIVIAL, assessment, design, implemented, injected, plan, role, unit,
-};
+use crate::rehearsed::{SUB, Script, TRIVIAL, assessment, design, implemented, injected, plan, role, unit};
 use crate::three_tasks::assert_sound;
-use remand_ledger::query::Resolution;
+use remand_ledger::query::DefectResolution;
 use serde_json::{Value, json};
 
 /// Takes b from a, the wrong way round.
@@ -40,13 +38,6 @@ fn corrected() -> Script {
                 .writes("tests/test_sub.py", crate::rehearsed::TEST_SUB)
                 .says(assessment("fail", &[injected("T-1", &["code"], "sub is not symmetric")])),
         )
-}
-
-/// How the run of `corrected` begins, for those who kill it.
-pub fn corrected_through_the_chain(place: &Place) -> Vec<String> {
-    let script = place.beside("rehearsal.yaml", &corrected().text());
-    let words = ["run", REQUEST, "--workflow", "tsp", "--agent"];
-    words.iter().map(ToString::to_string).chain([format!("rehearsal:{script}")]).collect()
 }
 
 fn phases(place: &Place) -> Vec<String> {
@@ -94,7 +85,7 @@ fn a_planning_defect_found_in_code_review_is_corrected_through_the_chain_and_no_
         [
             &["planning", "design", "design-review", "code", "code-review"][..],
             &["planning", "design", "design-review", "code", "code-review", "test"],
-            // Nothing was changed by who disputes, so the review of the code stands.
+            // A dispute changes nothing, so the review of the code stands.
             &["code", "test", "postmortem"],
         ]
         .concat()
@@ -131,7 +122,7 @@ fn a_plan_that_cannot_be_worked_on_goes_back_to_its_planner_before_anybody_reads
         rows.iter().take(3).map(|row| (row.phase.as_str(), row.attempt, row.failure.as_deref())).collect();
     assert_eq!(first, [("planning", 1, Some("malformed")), ("planning", 2, None), ("design", 1, None)]);
     assert!(
-        rows[0].detail.as_deref().is_some_and(|detail| detail.contains("circle")),
+        rows[0].detail.as_deref().is_some_and(|detail| detail.contains("without a cycle")),
         "{:?}",
         rows[0].detail
     );
@@ -142,14 +133,14 @@ fn a_plan_that_cannot_be_worked_on_goes_back_to_its_planner_before_anybody_reads
 
 // PF-02 PF-09
 #[test]
-fn the_defect_log_says_where_defects_came_from_and_what_their_correction_took() {
+fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
     let place = Place::configured(TRIVIAL);
     assert_eq!(place.tsp(&corrected()).code, 0);
     let (run, reader) = (place.latest().run, place.reader());
 
     let defects = reader.defects(&run).expect("defects");
 
-    let told: Vec<(&str, Vec<&str>, &str, Resolution)> = defects
+    let told: Vec<(&str, Vec<&str>, &str, DefectResolution)> = defects
         .iter()
         .map(|row| {
             let injected = row.injected.iter().map(String::as_str).collect();
@@ -159,9 +150,9 @@ fn the_defect_log_says_where_defects_came_from_and_what_their_correction_took() 
     assert_eq!(
         told,
         [
-            ("CR-1", vec!["planning", "design"], "code-review", Resolution::Corrected),
-            ("CR-2", vec!["code"], "code-review", Resolution::Corrected),
-            ("T-1", vec!["code"], "test", Resolution::Withdrawn),
+            ("CR-1", vec!["planning", "design"], "code-review", DefectResolution::Corrected),
+            ("CR-2", vec!["code"], "code-review", DefectResolution::Corrected),
+            ("T-1", vec!["code"], "test", DefectResolution::Withdrawn),
         ]
     );
     let attempts: Vec<(&str, u32)> =
@@ -189,7 +180,7 @@ fn the_defect_log_says_where_defects_came_from_and_what_their_correction_took() 
 
 // CORE-11, PF-09
 #[test]
-fn a_correction_whose_cost_nobody_told_is_not_free() {
+fn a_correction_of_unknown_cost_is_not_shown_as_free() {
     let place = Place::configured(TRIVIAL);
     let mut replanned = plan(&units());
     replanned["summary"] = json!("Which is taken from which is said.");
@@ -198,13 +189,13 @@ fn a_correction_whose_cost_nobody_told_is_not_free() {
     let defects = place.reader().defects(&place.latest().run).expect("defects");
     assert_eq!((defects[0].unpriced, defects[2].unpriced), (1, 0), "{defects:?}");
     let told = place.remand(&["defects"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("0.02 and an unknown cost"), "{told}");
+    assert!(told.contains("0.02, some cost unknown"), "{told}");
     assert!(place.remand(&["stats", "--csv"]).out.lines().any(|line| line.contains(",,")), "no number");
 }
 
 // CORE-11, PF-09, PF-11
 #[test]
-fn tokens_that_nobody_told_are_unknown_in_every_figure() {
+fn unreported_tokens_are_unknown_in_every_figure() {
     let place = Place::configured(TRIVIAL);
     let mut replanned = plan(&units());
     replanned["summary"] = json!("Which is taken from which is said.");
@@ -215,15 +206,15 @@ fn tokens_that_nobody_told_are_unknown_in_every_figure() {
     let defects = place.reader().defects(&place.latest().run).expect("defects");
     assert_eq!((defects[0].untold, defects[2].untold), (1, 0), "{defects:?}");
     let told = |words: &[&str]| place.remand(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told(&["defects"]).contains("200 tokens and unknown ones"), "{}", told(&["defects"]));
-    assert!(told(&["stats"]).contains("200 tokens and unknown ones"), "{}", told(&["stats"]));
+    assert!(told(&["defects"]).contains("200 tokens, others unknown"), "{}", told(&["defects"]));
+    assert!(told(&["stats"]).contains("200 tokens, others unknown"), "{}", told(&["stats"]));
     let estimate = json_of(&place, &["estimate", "--size", "4", "--workflow", "tsp"]);
     assert_eq!(estimate["efforts"]["tokens"]["fit"]["too-few"]["points"], json!(0), "{estimate}");
 }
 
 // PF-12
 #[test]
-fn a_human_attributes_a_settled_defect_anew_and_history_keeps_both() {
+fn a_human_reattributes_a_settled_defect_and_history_keeps_both() {
     let place = Place::configured(TRIVIAL);
     assert_eq!(place.tsp(&corrected()).code, 0);
     let before = place.latest();
@@ -244,14 +235,14 @@ fn a_human_attributes_a_settled_defect_anew_and_history_keeps_both() {
 
     let refused = place.remand(&["defects", "reattribute", "latest", "CR-2", "--to", "test"]);
     assert_eq!(refused.code, 1, "{}", refused.out);
-    assert!(refused.err.contains("that can planning, design, code"), "{}", refused.err);
+    assert!(refused.err.contains("possible origins are planning, design, code"), "{}", refused.err);
     let unknown = place.remand(&["defects", "reattribute", "latest", "CR-3", "--to", "code"]);
     assert!(unknown.code == 1 && unknown.err.contains("did you mean `CR-"), "{}", unknown.err);
 }
 
 // PF-12 PF-05
 #[test]
-fn an_open_defect_that_is_attributed_anew_at_the_gate_goes_to_the_new_phase() {
+fn an_open_defect_reattributed_at_the_gate_goes_to_the_new_phase() {
     let place = Place::configured(TRIVIAL);
     let mut script = Script::tsp(&units());
     for round in 1..=4 {
@@ -284,7 +275,7 @@ fn an_open_defect_that_is_attributed_anew_at_the_gate_goes_to_the_new_phase() {
 
 // PF-10
 #[test]
-fn figures_are_taken_over_all_runs_of_a_workflow() {
+fn figures_cover_all_runs_of_a_workflow() {
     let place = Place::configured(TRIVIAL);
     assert_eq!(place.tsp(&corrected()).code, 0);
     assert_eq!(place.tsp(&Script::tsp(&units())).code, 0);
@@ -334,10 +325,10 @@ fn figures_are_taken_over_all_runs_of_a_workflow() {
 
 // PF-11
 #[test]
-fn an_estimate_rests_on_three_runs_at_least_and_says_so() {
+fn an_estimate_needs_at_least_three_runs_and_says_so() {
     let place = Place::configured(TRIVIAL);
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green"), ("README.md", "yellow")];
-    // 100 tokens a dispatch, and as many more for the planner as the plan is large.
+    // 100 tokens per dispatch, and more for the planner in proportion to the size of the plan.
     for (count, tokens) in [(1, 300), (2, 400), (3, 600)] {
         let units = [unit("unit-1", &files[..count], &[])];
         let planner = role("tsp-planner").costs(tokens).says(plan(&units));
@@ -345,7 +336,7 @@ fn an_estimate_rests_on_three_runs_at_least_and_says_so() {
         if count < 3 {
             let early = place.remand(&["estimate", "--size", "4", "--workflow", "tsp"]);
             assert_eq!(early.code, 0, "{}", early.err);
-            assert!(early.out.contains("not enough to go by"), "{}", early.out);
+            assert!(early.out.contains("no estimate"), "{}", early.out);
         }
     }
 

@@ -19,7 +19,7 @@ fn each_walk_goes_as_it_is_written() {
 
 #[test]
 fn the_walk_of_the_guide_prints_what_the_guide_says() {
-    let guide = std::fs::read_to_string(root().join("docs/guide/walks.md")).expect("guide");
+    let guide = std::fs::read_to_string(root().join("docs/reference/walks.md")).expect("guide");
     let block = |kind: &str| {
         let (_, rest) = guide.split_once(&format!("```{kind}\n")).expect("block");
         rest.split_once("```").expect("end").0.to_string()

@@ -1,9 +1,9 @@
-//! One decision of a design: `DD-<ticket>-<nnn>` with what it affects and why it was taken.
+//! One decision of a design: `DD-<ticket>-<nnn>` with what it affects and why it was made.
 
-/// A decision as the document states it; what is not there is empty.
+/// A decision as the document states it; missing fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Decision {
-    /// Such as `DD-0079-001`.
+pub struct DesignDecision {
+    /// For example `DD-0079-001`.
     pub id: String,
     pub title: String,
     pub affects: String,
@@ -13,9 +13,10 @@ pub struct Decision {
     pub status: String,
 }
 
-impl Decision {
-    pub(super) fn read(id: &str, title: &str, body: &str) -> Decision {
-        let mut decision = Decision { id: id.to_string(), title: title.to_string(), ..Decision::default() };
+impl DesignDecision {
+    pub(super) fn read(id: &str, title: &str, body: &str) -> DesignDecision {
+        let mut decision =
+            DesignDecision { id: id.to_string(), title: title.to_string(), ..DesignDecision::default() };
         let mut field: Option<&'static str> = None;
         for line in body.lines().take_while(|line| !line.starts_with('#')) {
             let (text, is_field) = match labelled(line) {
@@ -62,7 +63,7 @@ impl Decision {
     }
 }
 
-/// The id and the rest of a heading that begins with a decision's id.
+/// The id and the title in a heading that starts with a decision's id.
 pub(super) fn headed(title: &str) -> Option<(&str, &str)> {
     let end =
         title.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).unwrap_or(title.len());

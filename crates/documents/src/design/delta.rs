@@ -1,41 +1,41 @@
-//! A revision as a delta: what was cited must have changed, and nothing else may have (DR-13).
+//! Checks that a revision is a delta: it changes what the findings cite, and nothing else.
 
-use super::{APPROACH, Design, NOTES, Piece, names};
+use super::{APPROACH, DesignDocument, NOTES, Piece, names};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What stands before the first heading.
+/// The name of the text before the first heading.
 pub(super) const PREAMBLE: &str = "the text before the first heading";
 
-/// What a revision is held against.
+/// What a revision is checked against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
     /// The sections and decisions that the findings want changed.
     pub cited: Vec<String>,
 }
 
-/// Something in a revised design that is not as a delta must be.
+/// One way in which a revision is not a delta.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Departure {
-    /// Cited, and as it was.
+    /// Cited, but unchanged.
     Unchanged(String),
-    /// Changed, and not cited.
+    /// Changed, but not cited.
     Uncited(String),
-    /// Gone; a decision that is given up stays, as superseded.
+    /// Removed. An abandoned decision stays, marked as superseded.
     Gone(String),
-    /// A new section or decision, and no note says which flaw it answers.
+    /// A new section or decision without a note on the flaw that it fixes.
     Unexplained(String),
     /// There are no new revision notes.
     NoNotes,
-    /// The notes of an earlier revision are not there any more.
+    /// The notes of an earlier revision were changed.
     NotesLost,
-    /// The notes do not speak of this.
+    /// The notes do not mention this.
     NotNoted(String),
 }
 
 impl Delta {
-    /// Everything in which a revision departs from a delta, in a fixed order.
-    pub fn departures(&self, before: &Design, after: &Design) -> Vec<Departure> {
+    /// Every way in which a revision is not a delta, in a fixed order.
+    pub fn departures(&self, before: &DesignDocument, after: &DesignDocument) -> Vec<Departure> {
         let (old, new) = (compared(before), compared(after));
         let fresh_notes = added_notes(before, after).unwrap_or_default().to_string();
         let mut departures = BTreeSet::new();
@@ -74,7 +74,7 @@ impl Delta {
     }
 
     /// The decisions and sections that changed, for the log.
-    pub fn changes(before: &Design, after: &Design) -> Vec<String> {
+    pub fn changes(before: &DesignDocument, after: &DesignDocument) -> Vec<String> {
         let old = before.pieces();
         let new = after.pieces();
         let differs =
@@ -96,7 +96,7 @@ impl Delta {
             .any(|item| names(item, &piece.name) && self.cited.iter().any(|cited| names(item, cited)))
     }
 
-    fn lacking_notes(&self, before: &Design, after: &Design) -> Vec<Departure> {
+    fn lacking_notes(&self, before: &DesignDocument, after: &DesignDocument) -> Vec<Departure> {
         let earlier = before.notes().unwrap_or_default();
         let Some(notes) = after.notes().filter(|notes| !notes.is_empty() && *notes != earlier) else {
             return vec![Departure::NoNotes];
@@ -113,9 +113,9 @@ impl Delta {
     }
 }
 
-/// The pieces of a design as a delta compares them: what stands before the first heading is one of them, and the
-/// statement of the approach is in none, since every revision may state another.
-fn compared(design: &Design) -> Vec<Piece> {
+/// The pieces of a design that a delta compares. The text before the first heading is one of them. The paragraph that
+/// states the approach is excluded, because every revision may restate it.
+fn compared(design: &DesignDocument) -> Vec<Piece> {
     let stated = design.approach_lines().map(|lines| design.text()[lines].trim_end()).unwrap_or_default();
     let mut pieces = design.pieces();
     for piece in pieces.iter_mut().filter(|piece| piece.name.eq_ignore_ascii_case(APPROACH)) {
@@ -126,18 +126,18 @@ fn compared(design: &Design) -> Vec<Piece> {
     pieces
 }
 
-/// What a revision added to the notes; none if it changed the earlier ones.
-fn added_notes<'d>(before: &Design, after: &'d Design) -> Option<&'d str> {
+/// What a revision added to the notes; none if it changed earlier notes.
+fn added_notes<'d>(before: &DesignDocument, after: &'d DesignDocument) -> Option<&'d str> {
     after.notes().and_then(|notes| notes.strip_prefix(before.notes().unwrap_or_default()))
 }
 
-/// What every revision may write without being asked: the notes.
+/// The notes, which every revision may extend.
 fn is_free(piece: &Piece) -> bool {
     let free = |name: &str| name.eq_ignore_ascii_case(NOTES);
     free(&piece.name) || piece.inside.iter().any(|name| free(name))
 }
 
-/// A diagram may follow the structure if the new notes speak of it.
+/// A diagram may change if the new notes mention it.
 fn is_noted_diagram(piece: &Piece, notes: &str) -> bool {
     piece.name.to_lowercase().contains("diagram") && notes.to_lowercase().contains("diagram")
 }
@@ -165,17 +165,17 @@ fn items(text: &str) -> Vec<String> {
 impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Departure::Unchanged(name) => write!(f, "`{name}` is cited by the findings and did not change"),
-            Departure::Uncited(name) => write!(f, "`{name}` changed, and the findings do not cite it"),
+            Departure::Unchanged(name) => write!(f, "the findings cite `{name}`, but it did not change"),
+            Departure::Uncited(name) => write!(f, "`{name}` changed, but the findings do not cite it"),
             Departure::Gone(name) => {
-                write!(f, "`{name}` is gone; what is given up stays, with the status superseded")
+                write!(f, "`{name}` was removed; keep it with the status superseded")
             }
             Departure::Unexplained(name) => {
-                write!(f, "`{name}` is new, and no revision note names the flaw that it answers")
+                write!(f, "`{name}` is new, but no revision note names the flaw that it fixes")
             }
-            Departure::NoNotes => write!(f, "there is no new text in `{NOTES}`"),
-            Departure::NotesLost => write!(f, "the earlier text of `{NOTES}` was changed; add to its end"),
-            Departure::NotNoted(what) => write!(f, "the new text of `{NOTES}` does not speak of {what}"),
+            Departure::NoNotes => write!(f, "`{NOTES}` has no new text"),
+            Departure::NotesLost => write!(f, "the existing text of `{NOTES}` changed; only add to its end"),
+            Departure::NotNoted(what) => write!(f, "the new text of `{NOTES}` does not mention {what}"),
         }
     }
 }

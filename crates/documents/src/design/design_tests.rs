@@ -1,4 +1,4 @@
-//! Designs as architects write them, and what counts as a delta of one.
+//! Designs as architects write them, and what counts as a delta.
 
 use super::delta::PREAMBLE;
 use super::*;
@@ -65,13 +65,13 @@ fn revised() -> String {
 
 fn departures(cited: &[&str], after: &str) -> Vec<Departure> {
     let delta = Delta { cited: cited.iter().map(|name| name.to_string()).collect() };
-    delta.departures(&Design::read(DESIGN), &Design::read(after))
+    delta.departures(&DesignDocument::read(DESIGN), &DesignDocument::read(after))
 }
 
 // DR-23
 #[test]
 fn the_approach_is_one_paragraph_and_decisions_have_their_fields() {
-    let design = Design::read(DESIGN);
+    let design = DesignDocument::read(DESIGN);
     assert_eq!(
         design.approach().as_deref(),
         Some("Store the monotonic time with each session and compare it at reading.")
@@ -90,17 +90,18 @@ fn the_approach_is_one_paragraph_and_decisions_have_their_fields() {
 
 // DR-23
 #[test]
-fn what_a_design_lacks_is_told() {
-    let design = Design::read("# D\n\n## Approach\n\n## Decisions\n\n### DD-7-1\n- **Status**: active\n");
+fn missing_fields_of_a_design_are_reported() {
+    let design =
+        DesignDocument::read("# D\n\n## Approach\n\n## Decisions\n\n### DD-7-1\n- **Status**: active\n");
     assert_eq!(design.approach(), None);
     assert_eq!(design.decisions()[0].missing(), ["affects", "rationale", "alternatives", "trade-offs"]);
-    assert!(Design::read("# D\n\n### DD-overview\n### DDX-1\n").decisions().is_empty());
+    assert!(DesignDocument::read("# D\n\n### DD-overview\n### DDX-1\n").decisions().is_empty());
 }
 
 // DR-13
 #[test]
-fn sections_and_decisions_are_found_in_the_words_of_findings() {
-    let design = Design::read(DESIGN);
+fn sections_and_decisions_are_found_in_the_text_of_findings() {
+    let design = DesignDocument::read(DESIGN);
     assert_eq!(design.named_in("`docs/d.md`, Components and DD-0079-001"), ["Components", "DD-0079-001"]);
     assert_eq!(design.decisions_in("dd-0079-002 only, not DD-0079-0010"), ["DD-0079-002"]);
     assert!(design.named_in("the subcomponents").is_empty());
@@ -108,7 +109,7 @@ fn sections_and_decisions_are_found_in_the_words_of_findings() {
 
 // DR-13
 #[test]
-fn a_revision_that_changes_what_is_cited_and_says_so_is_a_delta() {
+fn a_revision_that_changes_and_notes_what_is_cited_is_a_delta() {
     assert_eq!(departures(&["DD-0079-001"], &revised()), []);
     let approach = revised().replace("Store the monotonic time with\neach session", "Store the wall clock");
     assert_eq!(departures(&["DD-0079-001"], &approach), []);
@@ -116,7 +117,7 @@ fn a_revision_that_changes_what_is_cited_and_says_so_is_a_delta() {
 
 // DR-13
 #[test]
-fn what_is_cited_must_change_and_what_is_not_must_not() {
+fn cited_pieces_must_change_and_others_must_not() {
     let untouched = format!("{DESIGN}{}", notes(NOTED));
     assert_eq!(departures(&["DD-0079-001"], &untouched), [Departure::Unchanged("DD-0079-001".into())]);
     let more = revised().replace("Nobody runs it.", "Nobody starts it.");
@@ -158,7 +159,7 @@ fn a_new_decision_needs_a_note_that_names_the_flaw() {
 
 // DR-13
 #[test]
-fn below_the_statement_of_the_approach_and_before_the_title_nothing_is_free() {
+fn text_below_the_approach_and_before_the_title_must_not_change() {
     let more = revised().replace("More words that", "Other words that");
     assert_eq!(departures(&["DD-0079-001"], &more), [Departure::Uncited("Approach".into())]);
     let stated = revised().replace("More words", "Store nothing.\n\nMore words");
@@ -167,7 +168,7 @@ fn below_the_statement_of_the_approach_and_before_the_title_nothing_is_free() {
     let delta = Delta { cited: vec!["DD-0079-001".to_string()] };
     let again =
         short(&revised()).replace("Store the monotonic time with\neach session", "Store the wall clock");
-    assert_eq!(delta.departures(&Design::read(short(DESIGN)), &Design::read(again)), []);
+    assert_eq!(delta.departures(&DesignDocument::read(short(DESIGN)), &DesignDocument::read(again)), []);
     let noted = revised().replace("wall clock now", "wall clock now in Approach");
     let cited = noted.replace("Store the monotonic time", "Store the wall clock");
     assert_eq!(departures(&["DD-0079-001", "Approach"], &cited), []);
@@ -179,13 +180,13 @@ fn below_the_statement_of_the_approach_and_before_the_title_nothing_is_free() {
 
 // DR-13
 #[test]
-fn notes_of_an_earlier_revision_free_nothing() {
+fn notes_of_an_earlier_revision_permit_nothing() {
     let old = "- The diagram answers DD-0079-001, and so does Cache.\n";
-    let before = Design::read(format!("{DESIGN}{}", notes(old)));
+    let before = DesignDocument::read(format!("{DESIGN}{}", notes(old)));
     let after =
         revised().replace("## Design Revision Notes\n\n", &format!("## Design Revision Notes\n\n{old}"));
     let delta = Delta { cited: vec!["DD-0079-001".to_string()] };
-    let against = |text: &str| delta.departures(&before, &Design::read(text));
+    let against = |text: &str| delta.departures(&before, &DesignDocument::read(text));
     assert_eq!(against(&after), []);
     let drawn = after.replace("reader -> store", "reader -> clock");
     assert_eq!(against(&drawn), [Departure::Uncited("Diagram".into())]);
@@ -195,7 +196,7 @@ fn notes_of_an_earlier_revision_free_nothing() {
 
 // DR-13
 #[test]
-fn a_diagram_changes_only_with_a_word_on_it() {
+fn a_diagram_changes_only_with_a_note_on_it() {
     let drawn = revised().replace("reader -> store", "reader -> clock -> store");
     assert_eq!(departures(&["DD-0079-001"], &drawn), [Departure::Uncited("Diagram".into())]);
     let noted = drawn.replace("Preserved:", "The diagram shows the clock.\n- Preserved:");
@@ -213,15 +214,19 @@ fn revision_notes_are_appended_and_complete() {
         [Departure::NotNoted("warm-start hints".into()), Departure::NotNoted("what was preserved".into())]
     );
     let delta = Delta { cited: vec!["DD-0079-002".to_string()] };
-    let (first, second) = (Design::read(revised()), revised().replace("Late expiry.", "Early expiry."));
+    let (first, second) =
+        (DesignDocument::read(revised()), revised().replace("Late expiry.", "Early expiry."));
     let lost = second.replace(NOTED, &NOTED.replace("DD-0079-001", "DD-0079-002"));
-    assert_eq!(delta.departures(&first, &Design::read(lost)), [Departure::NotesLost]);
+    assert_eq!(delta.departures(&first, &DesignDocument::read(lost)), [Departure::NotesLost]);
     let appended = format!("{}\n{}\n", second.trim_end(), NOTED.replace("DD-0079-001", "DD-0079-002"));
-    assert_eq!(delta.departures(&first, &Design::read(appended)), []);
+    assert_eq!(delta.departures(&first, &DesignDocument::read(appended)), []);
 }
 
 // DR-18
 #[test]
 fn the_log_names_what_changed() {
-    assert_eq!(Delta::changes(&Design::read(DESIGN), &Design::read(revised())), ["DD-0079-001"]);
+    assert_eq!(
+        Delta::changes(&DesignDocument::read(DESIGN), &DesignDocument::read(revised())),
+        ["DD-0079-001"]
+    );
 }

@@ -1,9 +1,9 @@
-//! A design document: one paragraph that states the approach, decisions with ids, and sections (DR-23).
+//! A design document: one paragraph that states the approach, decisions with ids, and sections.
 
 mod decision;
 mod delta;
 
-pub use decision::Decision;
+pub use decision::DesignDecision;
 pub use delta::{Delta, Departure};
 
 use crate::markdown::Markdown;
@@ -15,23 +15,23 @@ const NOTES: &str = "Design Revision Notes";
 const APPROACH: &str = "Approach";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Design {
+pub struct DesignDocument {
     page: Markdown,
 }
 
-/// A heading with what stands directly below it.
+/// A heading with the text directly below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The id of a decision, or the title of a section; a title that comes again is numbered.
+    /// The id of a decision, or the title of a section. A repeated title gets a number.
     pub name: String,
-    /// The names of the sections that it is in, the outermost first.
+    /// The names of the sections around it, outermost first.
     pub inside: Vec<String>,
     pub text: String,
 }
 
-impl Design {
-    pub fn read(text: impl Into<String>) -> Design {
-        Design { page: Markdown::read(text) }
+impl DesignDocument {
+    pub fn read(text: impl Into<String>) -> DesignDocument {
+        DesignDocument { page: Markdown::read(text) }
     }
 
     pub fn text(&self) -> &str {
@@ -45,7 +45,7 @@ impl Design {
         Some(text).filter(|text| !text.is_empty())
     }
 
-    /// Where the paragraph that states the approach stands.
+    /// The position of the paragraph that states the approach.
     fn approach_lines(&self) -> Option<Range<usize>> {
         let section = self.page.section(&[APPROACH])?;
         let body = &self.text()[section.body.clone()];
@@ -57,19 +57,19 @@ impl Design {
         Some(at..at + length)
     }
 
-    /// What stands before the first heading.
+    /// The text before the first heading.
     fn preamble(&self) -> &str {
         let end = self.page.headings().first().map_or(self.text().len(), |first| first.lines.start);
         &self.text()[..end]
     }
 
-    /// The decisions, in their order.
-    pub fn decisions(&self) -> Vec<Decision> {
+    /// The decisions, in order.
+    pub fn decisions(&self) -> Vec<DesignDecision> {
         let sections = self.page.sections();
         sections
             .filter_map(|section| {
                 let (id, title) = decision::headed(&section.heading.title)?;
-                Some(Decision::read(id, title, &self.text()[section.body]))
+                Some(DesignDecision::read(id, title, &self.text()[section.body]))
             })
             .collect()
     }
@@ -97,14 +97,14 @@ impl Design {
         pieces
     }
 
-    /// The decisions and sections that a text names. Sections are known by their whole title.
+    /// The decisions and sections that a text mentions, sections by their whole title.
     pub fn named_in(&self, text: &str) -> Vec<String> {
         let pieces = self.pieces();
         let named = pieces.iter().filter(|piece| !piece.inside.is_empty() || pieces.len() == 1);
         named.map(|piece| piece.name.clone()).filter(|name| names(text, name)).collect()
     }
 
-    /// The decisions that a text names.
+    /// The decisions that a text mentions.
     pub fn decisions_in(&self, text: &str) -> Vec<String> {
         let ids = self.decisions().into_iter().map(|decision| decision.id);
         ids.filter(|id| names(text, id)).collect()
@@ -115,7 +115,7 @@ impl Design {
     }
 }
 
-/// Whether a text holds a name as words of its own, in whatever case.
+/// Whether a text contains a name as whole words, ignoring case.
 fn names(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
     let word = |letter: char| letter.is_alphanumeric();

@@ -1,4 +1,4 @@
-//! What the engine adds to a ticket: entries of the workflow log, and what people said at gates.
+//! What the engine adds to a ticket: entries of the workflow log, and human feedback from gates.
 
 use super::Ticket;
 use crate::markdown::Section;
@@ -8,7 +8,7 @@ const FEEDBACK: [&str; 2] = ["Human Feedback", "Feedback"];
 const IMPLEMENTATION: &str = "Implementation Phase";
 const REVISION: &str = "Design Revision Phase";
 
-/// What people say something to. The order is that of the sections.
+/// What human feedback is about, in the order of the sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Feedback {
     Design,
@@ -30,7 +30,7 @@ impl Feedback {
         }
     }
 
-    /// Whether a heading is this one; a remark in brackets may follow.
+    /// Whether a heading is this one, possibly with a remark after it.
     fn heads(self, title: &str) -> bool {
         let rest = title.to_lowercase().strip_prefix(&self.title().to_lowercase()).map(str::to_string);
         rest.is_some_and(|rest| rest.trim().is_empty() || rest.trim_start().starts_with(['(', ':', '-', '—']))
@@ -38,7 +38,7 @@ impl Feedback {
 }
 
 impl Ticket {
-    /// Adds an entry on a revision of the design: behind those that are there, or behind the implementation phase.
+    /// Adds an entry on a design revision after earlier ones, or after the implementation phase.
     pub fn log_revision(&mut self, title: &str, body: &str) {
         let log = self.log_section();
         let inside = |wanted: &str| {
@@ -52,7 +52,7 @@ impl Ticket {
         self.insert_section(before, level, &format!("{REVISION} {title}"), body);
     }
 
-    /// Adds lines to an entry of the log; the entry is made if it is not there.
+    /// Adds lines to an entry of the log, which is created if it is missing.
     pub fn log(&mut self, entry: &str, lines: &str) {
         let log = self.log_section();
         let found = self.page.sections().find(|section| {
@@ -64,7 +64,7 @@ impl Ticket {
         }
     }
 
-    /// Adds what a human said.
+    /// Adds human feedback.
     pub fn add_feedback(&mut self, on: Feedback, said: &str) {
         let whole = self.feedback_section();
         let within = |section: &Section| whole.body.contains(&section.heading.lines.start);
@@ -81,7 +81,7 @@ impl Ticket {
         self.insert_section(before, level, on.title(), said);
     }
 
-    /// Puts lines at the end of a section, as part of its list if it ends with one.
+    /// Appends lines to a section, to its list if it ends with one.
     fn append(&mut self, section: &Section, lines: &str) {
         let own = self.own_part(section);
         let end = self.page.end_of_writing(own.clone());
@@ -105,7 +105,7 @@ impl Ticket {
         self.section_or_new(&FEEDBACK, None)
     }
 
-    /// The section of one of these titles; a new one stands before a place, or at the end.
+    /// The section with one of these titles; a missing one is inserted before a position, or at the end.
     fn section_or_new(&mut self, titles: &[&str], before: Option<usize>) -> Section {
         if let Some(section) = self.section(titles) {
             return section;

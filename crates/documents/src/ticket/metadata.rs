@@ -6,15 +6,15 @@ use std::ops::Range;
 const COUNT: &str = "Design Revision Count";
 const APPROACHES: &str = "Previous Design Approaches";
 
-/// An approach that failed, as the ticket lists it.
+/// A failed approach, as the ticket lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PastApproach {
     pub text: String,
-    /// Decision ids, such as `DD-0079-001`.
+    /// Decision ids, for example `DD-0079-001`.
     pub decisions: Vec<String>,
 }
 
-/// A field that says what cannot be understood.
+/// A field whose value is not a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     pub line: usize,
@@ -24,7 +24,7 @@ pub struct Unreadable {
 
 impl std::fmt::Display for Unreadable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {}: `{}` is `{}`, and no number", self.line, self.field, self.found)
+        write!(f, "line {}: `{}` is `{}`, which is not a number", self.line, self.field, self.found)
     }
 }
 
@@ -34,21 +34,21 @@ impl std::error::Error for Unreadable {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field {
     key: String,
-    /// The blanks before its bullet.
+    /// The spaces before its bullet.
     indent: usize,
-    /// What it says, without blanks around it.
+    /// The value, trimmed.
     value: Range<usize>,
-    /// Its line and the lines below that belong to it.
+    /// Its line and the indented lines below it.
     lines: Range<usize>,
 }
 
 impl Ticket {
-    /// What a field of the metadata says.
+    /// The value of a metadata field.
     pub fn field(&self, key: &str) -> Option<&str> {
         self.find(key).map(|field| &self.text()[field.value])
     }
 
-    /// How often the design was revised; nothing is 0.
+    /// How often the design was revised; 0 if the field is missing or empty.
     pub fn revisions(&self) -> Result<u16, Unreadable> {
         let Some(field) = self.find(COUNT) else { return Ok(0) };
         let value = &self.text()[field.value.clone()];
@@ -63,7 +63,7 @@ impl Ticket {
         })
     }
 
-    /// Puts the number in; a note behind it stays.
+    /// Sets the number; a note after it stays.
     pub fn set_revisions(&mut self, count: u16) {
         let Some(field) = self.find(COUNT) else {
             return self.insert_field(&format!("- **{COUNT}**: {count}"));
@@ -74,7 +74,7 @@ impl Ticket {
         self.page.splice(number, &format!("{before}{count}"));
     }
 
-    /// The approaches that failed, in the order of the list.
+    /// The failed approaches, in the order of the list.
     pub fn approaches(&self) -> Vec<PastApproach> {
         let Some(field) = self.find(APPROACHES) else { return Vec::new() };
         let inline = inline_list(&self.text()[field.value.clone()]);
@@ -85,7 +85,7 @@ impl Ticket {
         inline.into_iter().map(|text| approach(&text)).chain(listed).collect()
     }
 
-    /// Puts an approach at the end of the list.
+    /// Appends an approach to the list.
     pub fn add_approach(&mut self, failed: &PastApproach) {
         if self.find(APPROACHES).is_none() {
             self.insert_field(&format!("- **{APPROACHES}**:"));
@@ -106,7 +106,7 @@ impl Ticket {
         self.page.splice(end..end, &line);
     }
 
-    /// Takes an approach off the list, by its position; false when there is none.
+    /// Removes the approach at this position; false if there is none.
     pub fn remove_approach(&mut self, at: usize) -> bool {
         let Some(field) = self.find(APPROACHES) else { return false };
         let inline = inline_list(&self.text()[field.value.clone()]);
@@ -170,7 +170,7 @@ impl Ticket {
         fields
     }
 
-    /// Puts a field behind the last one of the metadata (DR-20).
+    /// Inserts a field after the last one of the metadata.
     fn insert_field(&mut self, line: &str) {
         let Some(section) = self.section(&["Metadata", "Meta data", "Meta"]) else {
             let before = self.status_section().map_or(self.text().len(), |section| section.body.end);
@@ -184,7 +184,7 @@ impl Ticket {
                 let line = format!("{}{line}", " ".repeat(last.indent));
                 let is_listed = without_bullet(&self.text()[last.lines.clone()]).is_some();
                 if !is_listed {
-                    // Behind a table or a paragraph a list begins with a blank line.
+                    // After a table or a paragraph a list needs a blank line.
                     self.insert_block(0..end, line.trim_start());
                 } else if self.text()[..end].ends_with('\n') {
                     self.page.splice(end..end, &format!("{line}\n"));
@@ -222,14 +222,14 @@ fn keyed(line: &str) -> Option<(String, Range<usize>)> {
     if key.is_empty() || !key.chars().all(plain) {
         return None;
     }
-    let behind = &rest[colon + 1..];
-    let value = behind.strip_prefix("**").or_else(|| behind.strip_prefix("__")).unwrap_or(behind);
+    let after = &rest[colon + 1..];
+    let value = after.strip_prefix("**").or_else(|| after.strip_prefix("__")).unwrap_or(after);
     let from = line.len() - value.trim_start().len();
     let until = line.trim_end().len();
     Some((key.to_string(), from.min(until)..until))
 }
 
-/// What follows the bullet of a list item.
+/// The text after the bullet of a list item.
 fn without_bullet(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let numbered = || {
@@ -258,7 +258,7 @@ fn inline_list(value: &str) -> Vec<String> {
     parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).map(str::to_string).collect()
 }
 
-/// An approach from its line: the words, and in brackets at the end the decisions that it rested on.
+/// Reads an approach from its line: the text, and in brackets at the end the decisions that it was based on.
 fn approach(line: &str) -> PastApproach {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let bracket = line.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));

@@ -1,7 +1,7 @@
-//! A ticket: a Markdown file with statuses to tick, metadata, a workflow log and what people say to it.
+//! A ticket: a Markdown file with status boxes, metadata, a workflow log and human feedback.
 //!
-//! People edit tickets by hand, so nothing is where it must be: what is there is read wherever it is, what is missing
-//! counts as nothing and is put in when it is needed, and every other byte stays (DR-01, DR-20).
+//! People edit tickets by hand, so sections may be anywhere or missing. Missing parts are added when they are needed, and
+//! every other byte stays.
 
 mod entries;
 mod metadata;
@@ -14,7 +14,7 @@ mod ticket_tests;
 
 pub use entries::Feedback;
 pub use metadata::{PastApproach, Unreadable};
-pub use status::Status;
+pub use status::TicketStatus;
 pub use template::template;
 
 use crate::markdown::{Markdown, Section};
@@ -37,45 +37,45 @@ impl Ticket {
         self.page.into_text()
     }
 
-    /// What the ticket is called: its first heading of the highest level.
+    /// The title: the first heading of the highest level.
     pub fn title(&self) -> Option<&str> {
         let headings = self.page.headings();
         let top = headings.iter().map(|heading| heading.level).min()?;
         headings.iter().find(|heading| heading.level == top).map(|heading| heading.title.as_str())
     }
 
-    /// The level of its main sections: that of the statuses, or of the first heading below the title.
+    /// The heading level of its main sections: that of the statuses, or of the first heading below the title.
     fn level(&self) -> u8 {
         let below = self.page.headings().iter().map(|heading| heading.level).find(|level| *level > 1);
         self.status_section().map_or(below, |section| Some(section.heading.level)).unwrap_or(2)
     }
 
-    /// A section by its title, or by the words that it begins with.
+    /// A section by its title, or by the first words of its title.
     fn section(&self, titles: &[&str]) -> Option<Section> {
         let begins = |section: &Section| {
             let title = section.heading.title.to_lowercase();
-            let behind = |wanted: &&str| title.strip_prefix(&wanted.to_lowercase()).map(str::to_string);
+            let rest_of = |wanted: &&str| title.strip_prefix(&wanted.to_lowercase()).map(str::to_string);
             let is_whole = |rest: String| !rest.starts_with(char::is_alphanumeric);
-            titles.iter().filter_map(behind).any(is_whole)
+            titles.iter().filter_map(rest_of).any(is_whole)
         };
         self.page.section(titles).or_else(|| self.page.sections().find(begins))
     }
 
-    /// The part of a section that is before its first subsection.
+    /// The part of a section before its first subsection.
     fn own_part(&self, section: &Section) -> std::ops::Range<usize> {
         let deeper = |start: &usize| section.body.contains(start);
         let starts = self.page.headings().iter().map(|heading| heading.lines.start);
         section.body.start..starts.filter(deeper).min().unwrap_or(section.body.end)
     }
 
-    /// Puts a new section where what is written before this place ends.
+    /// Inserts a section after the last text before this position.
     fn insert_section(&mut self, before: usize, level: u8, title: &str, body: &str) {
         let heading = format!("{} {title}", "#".repeat(usize::from(level)));
         self.insert_block(0..before, &format!("{heading}\n\n{body}"));
     }
 
-    /// Puts a block behind what is written in a range, with a blank line around it. A document whose last line has no
-    /// end keeps that.
+    /// Inserts a block after the text of a range, with blank lines around it. A document without a final line break stays
+    /// without one.
     fn insert_block(&mut self, within: std::ops::Range<usize>, block: &str) {
         let text = self.page.text();
         let at = self.page.end_of_writing(within);

@@ -1,34 +1,34 @@
-//! The status boxes of a ticket. Ticked are the stages that it went through; the last of them is where it stands.
+//! The status boxes of a ticket. The last ticked box is its status.
 
-use super::{Status, Ticket};
+use super::{Ticket, TicketStatus};
 use crate::markdown::{CheckBox, Section};
 use std::collections::BTreeMap;
 
 impl Ticket {
-    /// Where the ticket stands, if it says so.
-    pub fn status(&self) -> Option<Status> {
+    /// The status of the ticket, if it has one.
+    pub fn status(&self) -> Option<TicketStatus> {
         let boxes = self.status_boxes();
         boxes.into_iter().filter(|(_, found)| found.ticked).map(|(status, _)| status).max()
     }
 
     /// The statuses that the ticket lists, with their ticks.
-    pub fn statuses(&self) -> Vec<(Status, bool)> {
+    pub fn statuses(&self) -> Vec<(TicketStatus, bool)> {
         self.status_boxes().into_iter().map(|(status, found)| (status, found.ticked)).collect()
     }
 
-    /// Moves the ticket to a status: its box is ticked, and those of later ones are not. Whatever stands behind a box
-    /// stays, and so do boxes that are no statuses of ours.
-    pub fn set_status(&mut self, status: Status) {
+    /// Moves the ticket to a status: ticks its box, and unticks those of later statuses. Notes after a box and boxes of other
+    /// kinds stay.
+    pub fn set_status(&mut self, status: TicketStatus) {
         if !self.status_boxes().contains_key(&status) {
             self.insert_status(status);
         }
-        // A tick is as wide as none, so no place moves.
+        // A ticked box is as wide as an empty one, so no position moves.
         for (at, found) in self.status_boxes() {
             self.page.tick(&found, at == status || (found.ticked && at < status));
         }
     }
 
-    /// The section that holds the statuses: the one that directly lists most of them, whatever it is called.
+    /// The section with the statuses: the one that lists most of them, whatever its title.
     pub(super) fn status_section(&self) -> Option<Section> {
         let count = |section: &Section| {
             let own = self.own_part(section);
@@ -44,8 +44,8 @@ impl Ticket {
         best.map(|(_, section)| section)
     }
 
-    /// The first box of each status, where the statuses are.
-    fn status_boxes(&self) -> BTreeMap<Status, CheckBox> {
+    /// The first box of each status.
+    fn status_boxes(&self) -> BTreeMap<TicketStatus, CheckBox> {
         let within = match self.status_section() {
             Some(section) => self.own_part(&section),
             None => 0..self.page.headings().first().map_or(self.text().len(), |first| first.lines.start),
@@ -59,12 +59,12 @@ impl Ticket {
         boxes
     }
 
-    fn status_of(&self, found: &CheckBox) -> Option<Status> {
-        Status::of_line(&self.text()[found.label.clone()])
+    fn status_of(&self, found: &CheckBox) -> Option<TicketStatus> {
+        TicketStatus::of_line(&self.text()[found.label.clone()])
     }
 
-    /// Puts a status that is not listed behind the nearest one that comes before it, or in front of the first.
-    fn insert_status(&mut self, status: Status) {
+    /// Inserts a missing status after the nearest earlier one, or before the first.
+    fn insert_status(&mut self, status: TicketStatus) {
         let boxes = self.status_boxes();
         let earlier = boxes.range(..status).next_back().map(|(_, found)| found.clone());
         let Some(neighbour) = earlier.clone().or_else(|| boxes.values().next().cloned()) else {
@@ -83,7 +83,7 @@ impl Ticket {
         }
     }
 
-    /// The end of a list item: behind the lines below it that are indented.
+    /// The end of a list item, including the indented lines below it.
     fn end_of_item(&self, mut end: usize) -> usize {
         let text = self.text();
         while let Some(rest) = text.get(end..).map(|rest| rest.trim_start_matches('\r')) {
@@ -98,10 +98,10 @@ impl Ticket {
         end
     }
 
-    /// A ticket without any status gets all of them, below its title.
+    /// Inserts all statuses below the title of a ticket that has none.
     fn insert_status_section(&mut self) {
         let lines: Vec<String> =
-            Status::ALL.into_iter().map(|status| format!("- [ ] {}", status.name())).collect();
+            TicketStatus::ALL.into_iter().map(|status| format!("- [ ] {}", status.name())).collect();
         let named = self.page.section(&["Status"]);
         if let Some(section) = named {
             let own = self.own_part(&section);

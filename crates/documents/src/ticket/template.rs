@@ -1,13 +1,13 @@
 //! A new ticket.
 
-use super::Status;
+use super::TicketStatus;
 
-/// The text of a new ticket, with everything that the engine will look for.
+/// The text of a new ticket, with every section that the engine reads.
 pub fn template(id: &str, title: &str, date: &str) -> String {
-    let statuses: String = Status::ALL
+    let statuses: String = TicketStatus::ALL
         .into_iter()
         .map(|status| {
-            let mark = if status == Status::Draft { 'x' } else { ' ' };
+            let mark = if status == TicketStatus::Draft { 'x' } else { ' ' };
             format!("- [{mark}] {}\n", status.name())
         })
         .collect();

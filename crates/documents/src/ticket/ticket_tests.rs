@@ -1,11 +1,11 @@
-//! Tickets as people leave them: what is read, and that nothing is lost by a change.
+//! Tickets as people leave them: what is read, and that a change loses nothing.
 
 use super::*;
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The hand-written ones.
+/// Hand-written tickets.
 fn fixtures() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/tickets");
     let mut paths: Vec<PathBuf> =
@@ -25,15 +25,15 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Asserts that a change of the status touched lines of statuses only, and of those only the tick.
-fn assert_only_ticks(before: &str, status: Status) -> Result<(), TestCaseError> {
+/// Asserts that a status change touched only status lines, and only their ticks.
+fn assert_only_ticks(before: &str, status: TicketStatus) -> Result<(), TestCaseError> {
     let listed = Ticket::read(before).statuses();
     let mut ticket = Ticket::read(before);
     ticket.set_status(status);
     prop_assert_eq!(ticket.status(), Some(status));
     let after = ticket.text().to_string();
     if !listed.iter().any(|(other, _)| *other == status) {
-        // A new line, or a new section: everything that was there is there, in its order.
+        // A new line or section: everything else is still there, in order.
         let mut rest = after.as_str();
         for line in lines(before).into_iter().map(|line| line.trim_end_matches(['\r', '\n'])) {
             let open = line.replacen("[x]", "[ ]", 1).replacen("[X]", "[ ]", 1);
@@ -60,12 +60,12 @@ fn assert_only_ticks(before: &str, status: Status) -> Result<(), TestCaseError> 
 
 // DR-01
 #[test]
-fn messy_tickets_survive_reading_and_a_change_of_status_alters_only_its_line() {
+fn a_status_change_in_a_messy_ticket_alters_only_its_line() {
     let all = fixtures();
     assert!(all.len() >= 30, "{} tickets", all.len());
     for (name, text) in all {
         assert_eq!(Ticket::read(text.clone()).into_text(), text, "{name}");
-        for status in Status::ALL {
+        for status in TicketStatus::ALL {
             let kept = assert_only_ticks(&text, status);
             assert!(kept.is_ok(), "{name}, {status:?}: {kept:?}");
         }
@@ -74,24 +74,24 @@ fn messy_tickets_survive_reading_and_a_change_of_status_alters_only_its_line() {
 
 // DR-02
 #[test]
-fn the_status_is_the_last_that_is_ticked_wherever_and_however_it_is_written() {
+fn the_status_is_the_last_ticked_one_wherever_and_however_it_is_written() {
     let expected = [
-        ("01", Some(Status::ReadyForImplementation)),
-        ("02", Some(Status::DesignComplete)),
-        ("03", Some(Status::ReadyForDesign)),
+        ("01", Some(TicketStatus::ReadyForImplementation)),
+        ("02", Some(TicketStatus::DesignComplete)),
+        ("03", Some(TicketStatus::ReadyForDesign)),
         ("04", None),
         ("05", None),
-        ("06", Some(Status::ReadyForDesign)),
-        ("07", Some(Status::ReadyForDesign)),
-        ("08", Some(Status::Draft)),
-        ("09", Some(Status::Draft)),
-        ("10", Some(Status::Draft)),
-        ("11", Some(Status::ReadyForDesign)),
-        ("12", Some(Status::ReadyForImplementation)),
-        ("13", Some(Status::ImplementationBlocked)),
-        ("14", Some(Status::Draft)),
-        ("16", Some(Status::Draft)),
-        ("17", Some(Status::ReadyForDesign)),
+        ("06", Some(TicketStatus::ReadyForDesign)),
+        ("07", Some(TicketStatus::ReadyForDesign)),
+        ("08", Some(TicketStatus::Draft)),
+        ("09", Some(TicketStatus::Draft)),
+        ("10", Some(TicketStatus::Draft)),
+        ("11", Some(TicketStatus::ReadyForDesign)),
+        ("12", Some(TicketStatus::ReadyForImplementation)),
+        ("13", Some(TicketStatus::ImplementationBlocked)),
+        ("14", Some(TicketStatus::Draft)),
+        ("16", Some(TicketStatus::Draft)),
+        ("17", Some(TicketStatus::ReadyForDesign)),
     ];
     for (name, status) in expected {
         assert_eq!(fixture(name).status(), status, "{name}");
@@ -100,25 +100,25 @@ fn the_status_is_the_last_that_is_ticked_wherever_and_however_it_is_written() {
 
 // DR-02
 #[test]
-fn moving_on_ticks_and_moving_back_takes_later_ticks_away() {
+fn moving_forward_ticks_and_moving_back_unticks_later_boxes() {
     let mut ticket = fixture("01");
-    ticket.set_status(Status::QualityGatePassed);
-    ticket.set_status(Status::ImplementationBlocked);
-    assert_eq!(ticket.status(), Some(Status::ImplementationBlocked));
-    ticket.set_status(Status::ReadyForDesign);
-    let ticked: Vec<Status> =
+    ticket.set_status(TicketStatus::QualityGatePassed);
+    ticket.set_status(TicketStatus::ImplementationBlocked);
+    assert_eq!(ticket.status(), Some(TicketStatus::ImplementationBlocked));
+    ticket.set_status(TicketStatus::ReadyForDesign);
+    let ticked: Vec<TicketStatus> =
         ticket.statuses().into_iter().filter(|(_, ticked)| *ticked).map(|(status, _)| status).collect();
-    assert_eq!(ticked, [Status::Draft, Status::ReadyForDesign]);
+    assert_eq!(ticked, [TicketStatus::Draft, TicketStatus::ReadyForDesign]);
 }
 
 // DR-20
 #[test]
-fn a_ticket_from_before_reads_as_nothing_and_gets_what_it_lacks_in_its_place() {
+fn an_old_ticket_gets_its_missing_parts_in_the_right_places() {
     let mut ticket = fixture("01");
     assert_eq!(ticket.revisions(), Ok(0));
     assert_eq!(ticket.approaches(), []);
     let before = ticket.text().to_string();
-    ticket.set_status(Status::ImplementationBlocked);
+    ticket.set_status(TicketStatus::ImplementationBlocked);
     ticket.set_revisions(1);
     ticket.add_approach(&PastApproach { text: "Two\nphases".into(), decisions: vec!["DD-0075-001".into()] });
     ticket.log_revision("1 of 2", "- **Trigger**: circle");
@@ -157,14 +157,14 @@ fn a_ticket_without_any_section_gets_them_all() {
     for name in ["04", "05", "15"] {
         let mut ticket = fixture(name);
         let before = ticket.text().to_string();
-        ticket.set_status(Status::ReadyForDesign);
+        ticket.set_status(TicketStatus::ReadyForDesign);
         ticket.set_revisions(2);
         ticket.add_approach(&PastApproach { text: "One".into(), decisions: Vec::new() });
         ticket.log_revision("1 of 2", "- one");
         ticket.add_feedback(Feedback::Design, "- said");
         ticket.add_feedback(Feedback::DesignRevision, "- more");
         let read = Ticket::read(ticket.text());
-        assert_eq!(read.status(), Some(Status::ReadyForDesign), "{name}: {}", ticket.text());
+        assert_eq!(read.status(), Some(TicketStatus::ReadyForDesign), "{name}: {}", ticket.text());
         assert_eq!(read.revisions(), Ok(2), "{name}");
         assert_eq!(read.approaches().len(), 1, "{name}");
         assert_eq!(ticket.text().matches("Human Feedback").count(), 1, "{name}: {}", ticket.text());
@@ -174,7 +174,7 @@ fn a_ticket_without_any_section_gets_them_all() {
 }
 
 #[test]
-fn numbers_and_approaches_are_read_in_the_ways_that_people_write_them() {
+fn numbers_and_approaches_are_read_in_all_common_spellings() {
     assert_eq!(fixture("02").revisions(), Ok(1));
     let texts = |name: &str| -> Vec<String> {
         fixture(name).approaches().into_iter().map(|approach| approach.text).collect()
@@ -193,7 +193,7 @@ fn numbers_and_approaches_are_read_in_the_ways_that_people_write_them() {
 
 // DR-11 DR-20
 #[test]
-fn counts_without_bullets_in_tables_and_lists_behind_blank_lines_are_read() {
+fn counts_in_tables_without_bullets_and_after_blank_lines_are_read() {
     let count = |line: &str| Ticket::read(format!("# T\n\n## Metadata\n\n{line}\n")).revisions();
     assert_eq!(count("**Design Revision Count**: 2"), Ok(2));
     assert_eq!(count("| Field | Value |\n| --- | --- |\n| Design Revision Count | 1 |"), Ok(1));
@@ -209,7 +209,7 @@ fn counts_without_bullets_in_tables_and_lists_behind_blank_lines_are_read() {
 
 // DR-01
 #[test]
-fn a_section_that_only_begins_alike_and_notes_below_a_status_are_left_alone() {
+fn a_section_with_a_similar_title_and_notes_below_a_status_are_left_alone() {
     let mut ticket =
         Ticket::read("# T\n\n## Status\n\n- [x] Draft\n\n## Logic\n\nIt must add.\n".to_string());
     ticket.log("Design Phase", "- done");
@@ -218,22 +218,22 @@ fn a_section_that_only_begins_alike_and_notes_below_a_status_are_left_alone() {
     assert!(text.contains("## Logic\n\nIt must add.\n"), "{text}");
     let noted = "# T\n\n## Status\n\n- [x] Ready for Implementation\n  since Monday,\n  says Ada\n- [ ] Merged / Complete\n";
     let mut ticket = Ticket::read(noted.to_string());
-    ticket.set_status(Status::ImplementationBlocked);
+    ticket.set_status(TicketStatus::ImplementationBlocked);
     let below = "- [x] Ready for Implementation\n  since Monday,\n  says Ada\n- [x] Implementation Blocked";
     assert!(ticket.text().contains(below), "{}", ticket.text());
 }
 
 #[test]
-fn a_count_that_is_no_number_is_told_with_its_line() {
+fn a_count_that_is_not_a_number_is_reported_with_its_line() {
     let unread = Ticket::read("# T\n\n## Metadata\n\n- **Design Revision Count**: two\n").revisions();
     assert_eq!(
         unread.map_err(|problem| problem.to_string()),
-        Err("line 5: `Design Revision Count` is `two`, and no number".into())
+        Err("line 5: `Design Revision Count` is `two`, which is not a number".into())
     );
 }
 
 #[test]
-fn changing_the_metadata_leaves_notes_and_neighbours() {
+fn changing_metadata_keeps_notes_and_neighbouring_lines() {
     let mut ticket = fixture("07");
     let before = ticket.text().to_string();
     ticket.set_revisions(1);
@@ -257,20 +257,20 @@ fn changing_the_metadata_leaves_notes_and_neighbours() {
 }
 
 #[test]
-fn a_new_ticket_has_everything_that_is_looked_for() {
+fn a_new_ticket_has_every_section_that_is_read() {
     let mut ticket = Ticket::read(template("0103", "Sessions expire", "2026-01-31"));
     assert_eq!(ticket.title(), Some("0103: Sessions expire"));
-    assert_eq!(ticket.status(), Some(Status::Draft));
-    assert_eq!(ticket.statuses().len(), Status::ALL.len());
+    assert_eq!(ticket.status(), Some(TicketStatus::Draft));
+    assert_eq!(ticket.statuses().len(), TicketStatus::ALL.len());
     assert_eq!((ticket.revisions(), ticket.approaches()), (Ok(0), Vec::new()));
     let before = ticket.text().to_string();
     ticket.set_revisions(0);
     assert_eq!(ticket.text(), before);
 }
 
-/// A ticket as somebody could have it: sections in any order, any of them missing, with words in between.
+/// Any ticket: sections in any order, some missing, with text in between.
 fn tickets() -> impl Strategy<Value = String> {
-    let statuses = proptest::sample::subsequence(Status::ALL.to_vec(), 0..=13);
+    let statuses = proptest::sample::subsequence(TicketStatus::ALL.to_vec(), 0..=13);
     let note = prop_oneof![Just(""), Just(" (since Monday)"), Just(" — Bob"), Just(": late"), Just("  ")];
     let bullet = prop_oneof![Just("-"), Just("*"), Just("+"), Just("  -")];
     let status =
@@ -311,9 +311,9 @@ proptest! {
 
     // DR-01
     #[test]
-    fn any_ticket_survives_reading_and_a_change_of_status_alters_only_its_line(
+    fn a_status_change_in_any_ticket_alters_only_its_line(
         text in tickets(),
-        status in proptest::sample::select(Status::ALL.to_vec()),
+        status in proptest::sample::select(TicketStatus::ALL.to_vec()),
     ) {
         prop_assert_eq!(Ticket::read(text.clone()).into_text(), text.clone());
         assert_only_ticks(&text, status)?;
@@ -326,7 +326,7 @@ proptest! {
 
     // DR-01
     #[test]
-    fn whatever_is_written_into_any_ticket_is_read_from_it_and_nothing_is_lost(text in tickets(), count in 0_u16..3) {
+    fn what_is_written_into_any_ticket_is_read_back_and_nothing_is_lost(text in tickets(), count in 0_u16..3) {
         let mut ticket = Ticket::read(text.clone());
         let known = ticket.approaches().len();
         let failed = PastApproach { text: "Keep it all in memory".into(), decisions: vec!["DD-1-002".into()] };

@@ -1,83 +1,83 @@
-//! What does not fit together in a tracker, and what of it can be mended without a human.
+//! Finds inconsistencies in a tracker, and repairs those that need no human.
 
-use super::{IssueId, NewEntry, README, Reference, Status, Tracker};
+use super::{IssueKey, NewEntry, README, Reference, Tracker, TrackerStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Where issues of the first level go that no category lists.
+/// The category of top-level issues that no category lists.
 const OTHERS: &str = "Other";
 
-/// One thing that does not fit.
+/// One inconsistency.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// With what is written instead, if anything.
+    /// With the text in its place, if any.
     NoStatus {
-        issue: IssueId,
+        issue: IssueKey,
         written: Option<String>,
     },
-    /// The front matter says another id than the file's name.
+    /// The id in the front matter differs from the file name.
     OtherId {
-        issue: IssueId,
+        issue: IssueKey,
         says: String,
     },
-    /// Ids that are none.
+    /// A reference is not an issue id.
     NoReference {
-        issue: IssueId,
+        issue: IssueKey,
         written: String,
     },
     UnknownParent {
-        issue: IssueId,
-        parent: IssueId,
+        issue: IssueKey,
+        parent: IssueKey,
     },
     UnknownDependency {
-        issue: IssueId,
-        on: IssueId,
+        issue: IssueKey,
+        on: IssueKey,
     },
-    /// Each depends on the next, and the last on the first.
+    /// A dependency cycle: each depends on the next, and the last on the first.
     Circle {
-        issues: Vec<IssueId>,
+        issues: Vec<IssueKey>,
     },
-    /// Each is the parent of the one before.
+    /// A cycle of parents: each is the parent of the one before.
     ParentCircle {
-        issues: Vec<IssueId>,
+        issues: Vec<IssueKey>,
     },
-    /// A list names what is not there.
+    /// A list names a missing issue.
     UnknownEntry {
-        list: Option<IssueId>,
-        issue: IssueId,
+        list: Option<IssueKey>,
+        issue: IssueKey,
     },
-    /// A list does not name what belongs there.
+    /// A list lacks an issue.
     NotListed {
-        list: Option<IssueId>,
-        issue: IssueId,
+        list: Option<IssueKey>,
+        issue: IssueKey,
     },
-    /// A list shows another status than the issue has.
+    /// A list shows a wrong status.
     OtherStatus {
-        list: Option<IssueId>,
-        issue: IssueId,
-        shown: Status,
-        is: Status,
+        list: Option<IssueKey>,
+        issue: IssueKey,
+        shown: TrackerStatus,
+        is: TrackerStatus,
     },
-    /// A criterion is open, and the sub-issues that were handed it are done.
+    /// A criterion is open although the sub-issues that cover it are done.
     Unticked {
-        issue: IssueId,
+        issue: IssueKey,
         criterion: String,
     },
-    /// All criteria are met, and the issue is not done.
+    /// All criteria are met, but the issue is not done.
     NotDone {
-        issue: IssueId,
+        issue: IssueKey,
     },
 }
 
-/// What was mended, and what a human has to see to.
+/// What was repaired, and what needs a human.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mended {
+pub struct RepairReport {
     pub mended: Vec<Fault>,
     pub left: Vec<Fault>,
 }
 
 impl Tracker {
-    /// Everything that does not fit, by file.
+    /// All inconsistencies, by file.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for issue in self.issues() {
@@ -90,10 +90,10 @@ impl Tracker {
         faults
     }
 
-    /// Mends what follows from the files of the issues: lists, ticks, ids. The rest is left to a human.
-    pub fn mend(&mut self) -> Mended {
-        let mut mended = Mended::default();
-        // A tick can make an issue done, which its parent's list then has to show: once for each level at most.
+    /// Repairs what follows from the issue files: lists, ticks, ids. The rest needs a human.
+    pub fn mend(&mut self) -> RepairReport {
+        let mut mended = RepairReport::default();
+        // A tick can complete an issue, which its parent's list must then show: at most one pass for each level.
         for _ in 0..=self.issues.len() {
             let (mendable, left): (Vec<Fault>, Vec<Fault>) =
                 self.faults().into_iter().partition(Fault::can_be_mended);
@@ -109,7 +109,7 @@ impl Tracker {
         mended
     }
 
-    fn own_faults(&self, issue: &super::Issue, faults: &mut Vec<Fault>) {
+    fn own_faults(&self, issue: &super::TrackerIssue, faults: &mut Vec<Fault>) {
         let id = issue.id();
         if issue.status().is_none() {
             let written = issue.value("status").map(str::to_string);
@@ -119,9 +119,9 @@ impl Tracker {
             faults.push(Fault::OtherId { issue: id.clone(), says: says.to_string() });
         }
         for which in [Reference::Parent, Reference::DependsOn] {
-            let unread = issue.unread_references(which).into_iter();
+            let invalid = issue.invalid_references(which).into_iter();
             let fault = |item: &str| Fault::NoReference { issue: id.clone(), written: item.to_string() };
-            faults.extend(unread.map(fault));
+            faults.extend(invalid.map(fault));
         }
         if let Some(parent) = issue.parent().filter(|parent| self.issue(parent).is_none()) {
             faults.push(Fault::UnknownParent { issue: id.clone(), parent });
@@ -132,13 +132,13 @@ impl Tracker {
         faults.extend(handed.map(|criterion| Fault::Unticked { issue: id.clone(), criterion }));
         let criteria = issue.criteria();
         let all_met = !criteria.is_empty() && criteria.iter().all(|criterion| criterion.ticked);
-        if all_met && issue.status() == Some(Status::InProgress) {
+        if all_met && issue.status() == Some(TrackerStatus::InProgress) {
             faults.push(Fault::NotDone { issue: id.clone() });
         }
     }
 
-    /// What the list of an issue's sub-issues says otherwise than they do.
-    fn list_faults(&self, issue: &super::Issue, faults: &mut Vec<Fault>) {
+    /// Differences between an issue's list of sub-issues and the sub-issues.
+    fn list_faults(&self, issue: &super::TrackerIssue, faults: &mut Vec<Fault>) {
         let list = Some(issue.id().clone());
         let entries = issue.sub_issues();
         self.entry_faults(&entries, &list, faults);
@@ -147,7 +147,7 @@ impl Tracker {
         faults.extend(missing.map(|issue| Fault::NotListed { list: list.clone(), issue }));
     }
 
-    /// Issues with a parent are listed there, and may be listed here.
+    /// Compares the README. Issues with a parent are listed there, and may be listed in the README too.
     fn readme_faults(&self, faults: &mut Vec<Fault>) {
         let entries = self.readme().map(super::Readme::entries).unwrap_or_default();
         self.entry_faults(&entries, &None, faults);
@@ -157,14 +157,14 @@ impl Tracker {
         faults.extend(missing.map(|issue| Fault::NotListed { list: None, issue }));
     }
 
-    fn entry_faults(&self, entries: &[super::Entry], list: &Option<IssueId>, faults: &mut Vec<Fault>) {
+    fn entry_faults(&self, entries: &[super::IssueEntry], list: &Option<IssueKey>, faults: &mut Vec<Fault>) {
         let prefixes: BTreeSet<&str> = self.issues().map(|issue| issue.id().prefix()).collect();
         for entry in entries {
             match self.issue(&entry.id) {
                 None if prefixes.contains(entry.id.prefix()) => {
                     faults.push(Fault::UnknownEntry { list: list.clone(), issue: entry.id.clone() });
                 }
-                // A standard or a version may look like an id.
+                // The name of a standard or a version may look like an id.
                 None => {}
                 Some(issue) => {
                     let Some(is) = issue.status() else { continue };
@@ -200,7 +200,7 @@ impl Tracker {
                 }
             },
             Fault::Unticked { issue, criterion } => self.tick(issue, criterion),
-            Fault::NotDone { issue } => self.set_status(issue, Status::Done, &nobody),
+            Fault::NotDone { issue } => self.set_status(issue, TrackerStatus::Done, &nobody),
             Fault::OtherId { issue, .. } => {
                 if let Some(found) = self.issues.get_mut(issue) {
                     found.set("id", &issue.to_string());
@@ -216,11 +216,12 @@ impl Tracker {
         }
     }
 
-    /// Puts an entry into a parent's list: before the first one that needs it, else at the end.
-    fn list_in_order(&mut self, parent: &IssueId, entry: NewEntry) {
-        let siblings: Vec<IssueId> = self.children(parent).map(|child| child.id().clone()).collect();
-        let needs = |id: &IssueId| self.issue(id).is_some_and(|issue| issue.depends_on().contains(&entry.id));
-        let listed = self.issue(parent).map(super::Issue::sub_issues).unwrap_or_default();
+    /// Inserts an entry into a parent's list: before the first one that depends on it, else at the end.
+    fn list_in_order(&mut self, parent: &IssueKey, entry: NewEntry) {
+        let siblings: Vec<IssueKey> = self.children(parent).map(|child| child.id().clone()).collect();
+        let needs =
+            |id: &IssueKey| self.issue(id).is_some_and(|issue| issue.depends_on().contains(&entry.id));
+        let listed = self.issue(parent).map(super::TrackerIssue::sub_issues).unwrap_or_default();
         let next = listed.into_iter().map(|entry| entry.id).find(needs);
         let Some(list) = self.issues.get_mut(parent) else { return };
         match next {
@@ -229,30 +230,30 @@ impl Tracker {
         }
     }
 
-    fn entry_of(&self, id: &IssueId) -> Option<NewEntry> {
+    fn entry_of(&self, id: &IssueKey) -> Option<NewEntry> {
         let issue = self.issue(id)?;
-        let status = issue.status().unwrap_or(Status::Todo);
+        let status = issue.status().unwrap_or(TrackerStatus::Todo);
         Some(NewEntry { id: id.clone(), title: issue.title(), status, after: issue.depends_on() })
     }
 
-    fn needs(&self) -> BTreeMap<IssueId, Vec<IssueId>> {
+    fn needs(&self) -> BTreeMap<IssueKey, Vec<IssueKey>> {
         self.issues().map(|issue| (issue.id().clone(), issue.references(Reference::DependsOn))).collect()
     }
 
-    fn parents(&self) -> BTreeMap<IssueId, Vec<IssueId>> {
+    fn parents(&self) -> BTreeMap<IssueKey, Vec<IssueKey>> {
         self.issues().map(|issue| (issue.id().clone(), issue.parent().into_iter().collect())).collect()
     }
 }
 
-impl super::Entry {
-    /// A line with a box alone cannot tell what is in progress from what is to do.
-    fn agrees(&self, shown: Status, is: Status) -> bool {
-        shown == is || (!self.has_word() && (shown == Status::Done) == (is == Status::Done))
+impl super::IssueEntry {
+    /// A line with only a box shows Todo and In Progress alike.
+    fn agrees(&self, shown: TrackerStatus, is: TrackerStatus) -> bool {
+        shown == is || (!self.has_word() && (shown == TrackerStatus::Done) == (is == TrackerStatus::Done))
     }
 }
 
-/// Every circle once, from its smallest id on.
-fn circles(edges: &BTreeMap<IssueId, Vec<IssueId>>) -> Vec<Vec<IssueId>> {
+/// Every cycle once, starting at its smallest id.
+fn circles(edges: &BTreeMap<IssueKey, Vec<IssueKey>>) -> Vec<Vec<IssueKey>> {
     let mut found = BTreeSet::new();
     for start in edges.keys() {
         let mut open = vec![vec![start.clone()]];
@@ -261,7 +262,7 @@ fn circles(edges: &BTreeMap<IssueId, Vec<IssueId>>) -> Vec<Vec<IssueId>> {
             let Some(last) = way.last() else { continue };
             for next in edges.get(last).into_iter().flatten() {
                 if next == start {
-                    // Others of the circle find it too, and start it elsewhere.
+                    // Other members of the cycle find it too, with another start.
                     if way.iter().all(|id| start <= id) {
                         found.insert(way.clone());
                     }
@@ -292,7 +293,7 @@ impl Fault {
         }
     }
 
-    /// The file that has to be looked at, in the tracker's folder.
+    /// The file to look at, in the tracker's folder.
     pub fn file(&self) -> String {
         match self {
             Fault::NoStatus { issue, .. }
@@ -303,12 +304,12 @@ impl Fault {
             | Fault::Unticked { issue, .. }
             | Fault::NotDone { issue } => issue.file(),
             Fault::Circle { issues } | Fault::ParentCircle { issues } => {
-                issues.first().map_or_else(|| README.to_string(), IssueId::file)
+                issues.first().map_or_else(|| README.to_string(), IssueKey::file)
             }
             Fault::UnknownEntry { list, .. }
             | Fault::NotListed { list, .. }
             | Fault::OtherStatus { list, .. } => {
-                list.as_ref().map_or_else(|| README.to_string(), IssueId::file)
+                list.as_ref().map_or_else(|| README.to_string(), IssueKey::file)
             }
         }
     }
@@ -317,45 +318,46 @@ impl Fault {
     pub fn remedy(&self) -> &'static str {
         match self {
             Fault::NoStatus { .. } => "write `status: Todo`, `In Progress` or `Done` into its front matter",
-            Fault::NoReference { .. } => "write the id of an issue, such as `ABC-12`, or take it out",
-            Fault::UnknownParent { .. } => "correct `parent`, or take it out",
+            Fault::NoReference { .. } => "write an issue id such as `ABC-12`, or remove the text",
+            Fault::UnknownParent { .. } => "correct `parent`, or remove it",
             Fault::UnknownDependency { .. } => {
-                "correct `depends-on`, or take it out: nothing can be run before"
+                "correct `depends-on`, or remove it; until then the issue cannot be run"
             }
-            Fault::Circle { .. } => "take one of them out of the `depends-on` of the other",
+            Fault::Circle { .. } => "remove one of them from the `depends-on` of another",
             Fault::ParentCircle { .. } => "give one of them another parent",
-            Fault::UnknownEntry { .. } => "take the line out, or bring the file of the issue back",
+            Fault::UnknownEntry { .. } => "remove the line, or restore the issue's file",
             Fault::NotListed { .. }
             | Fault::OtherStatus { .. }
             | Fault::Unticked { .. }
             | Fault::NotDone { .. }
-            | Fault::OtherId { .. } => "`remand issues check --repair` does it",
+            | Fault::OtherId { .. } => "fix it with `remand issues check --repair`",
         }
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let way = |issues: &[IssueId]| issues.iter().map(IssueId::to_string).collect::<Vec<_>>().join(" → ");
+        let path =
+            |issues: &[IssueKey]| issues.iter().map(IssueKey::to_string).collect::<Vec<_>>().join(" → ");
         match self {
             Fault::NoStatus { written: None, .. } => write!(f, "it has no status"),
-            Fault::NoStatus { written: Some(written), .. } => write!(f, "`{written}` is no status"),
-            Fault::OtherId { says, .. } => write!(f, "it calls itself `{says}`"),
-            Fault::NoReference { written, .. } => write!(f, "`{written}` is no id of an issue"),
+            Fault::NoStatus { written: Some(written), .. } => write!(f, "`{written}` is not a status"),
+            Fault::OtherId { says, .. } => write!(f, "its front matter has the id `{says}`"),
+            Fault::NoReference { written, .. } => write!(f, "`{written}` is not an issue id"),
             Fault::UnknownParent { parent, .. } => write!(f, "its parent {parent} does not exist"),
             Fault::UnknownDependency { on, .. } => write!(f, "it depends on {on}, which does not exist"),
-            Fault::Circle { issues } => write!(f, "a circle of dependencies: {}", way(issues)),
-            Fault::ParentCircle { issues } => write!(f, "a circle of parents: {}", way(issues)),
+            Fault::Circle { issues } => write!(f, "dependency cycle: {}", path(issues)),
+            Fault::ParentCircle { issues } => write!(f, "parent cycle: {}", path(issues)),
             Fault::UnknownEntry { issue, .. } => write!(f, "it lists {issue}, which does not exist"),
             Fault::NotListed { list: None, issue } => write!(f, "it does not list {issue}"),
             Fault::NotListed { list: Some(_), issue } => write!(f, "it does not list its sub-issue {issue}"),
             Fault::OtherStatus { issue, shown, is, .. } => {
-                write!(f, "it shows {issue} as {shown}, which is {is}")
+                write!(f, "it shows {issue} as {shown}, but the status is {is}")
             }
             Fault::Unticked { criterion, .. } => {
-                write!(f, "{criterion} is open, and the sub-issues that were handed it are done")
+                write!(f, "{criterion} is open, but the sub-issues that cover it are done")
             }
-            Fault::NotDone { .. } => write!(f, "all its criteria are met, and it is in progress"),
+            Fault::NotDone { .. } => write!(f, "all its criteria are met, but its status is In Progress"),
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Front matter as lines: keys are found however they are spelt, and a change touches the value alone.
+//! Front matter as lines: keys are recognised in any spelling, and a change touches only the value.
 
 use std::ops::Range;
 
-/// One key with its value; a list may go over several lines.
+/// One key with its value; a list may span several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field {
     /// In lower case, with `-` between its words.
     key: String,
-    /// What stands behind the colon, without blanks and comments.
+    /// The text after the colon, without surrounding spaces and comments.
     value: Range<usize>,
-    /// Lines below it that are indented or items of a list.
+    /// The lines below it that are indented or list items.
     below: Range<usize>,
 }
 
-/// What is between the fences at the head of a text.
+/// The front matter of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Front {
-    /// None where there are no fences.
+    /// The text between the fences; none without fences.
     inner: Option<Range<usize>>,
     fields: Vec<Field>,
 }
@@ -49,19 +49,19 @@ impl Front {
         self.fields.iter().find(|field| field.key == key)
     }
 
-    /// The value of a key, without quotes; empty where it is a list.
+    /// The value of a key, without quotes; empty for a list.
     pub(super) fn value<'t>(&self, text: &'t str, key: &str) -> Option<&'t str> {
         self.field(key).map(|field| unquoted(&text[field.value.clone()]))
     }
 
-    /// The items of a list, in brackets, by commas or a line each.
+    /// The items of a list: in brackets, separated by commas, or one a line.
     pub(super) fn items<'t>(&self, text: &'t str, key: &str) -> Vec<&'t str> {
         let Some(field) = self.field(key) else {
             return Vec::new();
         };
         let value = match &text[field.value.clone()] {
             open if open.starts_with('[') && !open.contains(']') => {
-                // A list in brackets that goes over several lines.
+                // A list in brackets that spans several lines.
                 let rest = &text[field.value.start..field.below.end];
                 &rest[..rest.find(']').unwrap_or(rest.len())]
             }
@@ -78,7 +78,7 @@ impl Front {
             .collect()
     }
 
-    /// Where to put what, so that a key has this value.
+    /// The range and its replacement that give a key this value.
     pub(super) fn set(&self, text: &str, key: &str, value: &str) -> (Range<usize>, String) {
         match (self.field(key), &self.inner) {
             (Some(field), _) if field.value.is_empty() => (field.value.clone(), format!(" {value}")),
@@ -97,7 +97,7 @@ impl Front {
     }
 }
 
-/// Behind a byte order mark.
+/// The position after a byte order mark.
 fn head(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
@@ -117,7 +117,7 @@ fn between_fences(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The place of a value behind its colon: without blanks around it and a comment behind it.
+/// The position of a value after its colon, without surrounding spaces and a trailing comment.
 fn trimmed(text: &str, start: usize, rest: &str) -> Range<usize> {
     let lead = rest.len() - rest.trim_start().len();
     let quote = rest[lead..].chars().next().filter(|first| matches!(first, '"' | '\''));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_lists_are_read_however_they_are_written() {
+    fn keys_and_lists_are_read_in_every_spelling() {
         let text = "---\nStatus: 'Todo' \ndependsOn: [A-1, \"A-2\"]\nlabels:\n  - bug\n  - x # why\n# note\nparent:\n---\n";
         let front = Front::read(text);
         assert_eq!(front.value(text, "status"), Some("Todo"));
@@ -172,7 +172,7 @@ mod tests {
 
     // OT-01
     #[test]
-    fn lists_over_several_lines_and_comments_behind_quotes_are_read_too() {
+    fn lists_over_several_lines_and_comments_after_quotes_are_read() {
         let text = "---\ndepends-on: [A-1,\n  A-2, # later\n  A-3\n]\nstatus: \"Todo\" # note\n---\n";
         let front = Front::read(text);
         assert_eq!(front.items(text, "depends-on"), ["A-1", "A-2", "A-3"]);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_value_keeps_quotes_blanks_comments_and_line_ends() {
+    fn a_new_value_keeps_quotes_spaces_comments_and_line_endings() {
         assert_eq!(
             set("---\nstatus:   'Todo'\r\nx: 1\n---\n", "status", "Done"),
             "---\nstatus:   'Done'\r\nx: 1\n---\n"

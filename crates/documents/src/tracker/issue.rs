@@ -1,29 +1,23 @@
 //! One issue: a Markdown file with front matter, criteria, sub-issues and comments.
 
-use super::draft::{contained, one_line};
-use super::entry::{Entry, NewEntry, appended, entries, in_order};
+use super::entry::{IssueEntry, NewEntry, appended, entries, in_order};
 use super::front::Front;
-use super::{IssueId, Status};
+use super::sections::{COMMENTS, CRITERIA, SUB_ISSUES, contained, one_line};
+use super::{IssueKey, TrackerStatus};
 use crate::{CheckBox, Markdown, Section};
 use std::collections::BTreeSet;
 
-pub(super) const CRITERIA: &[&str] =
-    &["Acceptance criteria", "Acceptance criterion", "Criteria", "AC", "Definition of done"];
-pub(super) const SUB_ISSUES: &[&str] =
-    &["Sub-issues", "Sub issues", "Subissues", "Sub-tasks", "Subtasks", "Children"];
-pub(super) const COMMENTS: &[&str] = &["Comments", "Comment", "Log", "History"];
-
 /// The file of an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issue {
-    id: IssueId,
+pub struct TrackerIssue {
+    id: IssueKey,
     markdown: Markdown,
 }
 
 /// One acceptance criterion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Criterion {
-    /// As in `AC-2`: its own, or its position among the criteria.
+pub struct IssueCriterion {
+    /// For example `AC-2`: its own id, or made from its position.
     pub id: String,
     pub text: String,
     pub ticked: bool,
@@ -46,12 +40,12 @@ impl Reference {
     }
 }
 
-impl Issue {
-    pub fn read(id: IssueId, text: impl Into<String>) -> Issue {
-        Issue { id, markdown: Markdown::read(text) }
+impl TrackerIssue {
+    pub fn read(id: IssueKey, text: impl Into<String>) -> TrackerIssue {
+        TrackerIssue { id, markdown: Markdown::read(text) }
     }
 
-    pub fn id(&self) -> &IssueId {
+    pub fn id(&self) -> &IssueKey {
         &self.id
     }
 
@@ -63,22 +57,22 @@ impl Issue {
         Front::read(self.text())
     }
 
-    /// The value of a key of the front matter; none where it is absent or empty.
+    /// The value of a key of the front matter; none if it is absent or empty.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.front().value(self.text(), key).filter(|value| !value.is_empty())
     }
 
-    /// The items of a list of the front matter.
+    /// The items of a list in the front matter.
     pub fn items(&self, key: &str) -> Vec<&str> {
         self.front().items(self.text(), key)
     }
 
-    /// None where it is not written, or is none of the three.
-    pub fn status(&self) -> Option<Status> {
-        self.value("status").and_then(Status::read)
+    /// None if it is missing or not one of the three.
+    pub fn status(&self) -> Option<TrackerStatus> {
+        self.value("status").and_then(TrackerStatus::read)
     }
 
-    /// The title of the front matter, or the first heading of the first level without the id before it.
+    /// The title in the front matter, or the first top-level heading without the id.
     pub fn title(&self) -> String {
         if let Some(title) = self.value("title") {
             return title.to_string();
@@ -90,22 +84,22 @@ impl Issue {
         if bare.is_empty() { self.id.to_string() } else { bare.to_string() }
     }
 
-    /// What somebody wrote as ids that are none stays out.
-    pub fn references(&self, which: Reference) -> Vec<IssueId> {
+    /// The ids; invalid ones are left out.
+    pub fn references(&self, which: Reference) -> Vec<IssueKey> {
         self.items(which.key()).into_iter().filter_map(|id| id.parse().ok()).collect()
     }
 
-    /// What stands among them and is no id.
-    pub fn unread_references(&self, which: Reference) -> Vec<&str> {
-        let unread = self.items(which.key()).into_iter().filter(|item| item.parse::<IssueId>().is_err());
-        unread.filter(|item| !matches!(*item, "none" | "null" | "~" | "-")).collect()
+    /// The items that are not ids.
+    pub fn invalid_references(&self, which: Reference) -> Vec<&str> {
+        let invalid = self.items(which.key()).into_iter().filter(|item| item.parse::<IssueKey>().is_err());
+        invalid.filter(|item| !matches!(*item, "none" | "null" | "~" | "-")).collect()
     }
 
-    pub fn parent(&self) -> Option<IssueId> {
+    pub fn parent(&self) -> Option<IssueKey> {
         self.references(Reference::Parent).into_iter().next()
     }
 
-    pub fn depends_on(&self) -> Vec<IssueId> {
+    pub fn depends_on(&self) -> Vec<IssueKey> {
         self.references(Reference::DependsOn)
     }
 
@@ -113,12 +107,12 @@ impl Issue {
         self.items("labels")
     }
 
-    /// The criteria of the parent that this one was handed.
+    /// The criteria of the parent that this issue covers.
     pub fn covers(&self) -> Vec<&str> {
         self.items("covers")
     }
 
-    pub fn criteria(&self) -> Vec<Criterion> {
+    pub fn criteria(&self) -> Vec<IssueCriterion> {
         let Some(section) = self.markdown.section(CRITERIA) else {
             return Vec::new();
         };
@@ -126,7 +120,7 @@ impl Issue {
         let label = |found: &CheckBox| self.text()[found.label.clone()].trim().to_string();
         let named: Vec<Option<String>> = boxes.iter().map(|found| own_id(&label(found))).collect();
         let is_unique = |id: &String| named.iter().flatten().filter(|other| *other == id).count() == 1;
-        let criteria = boxes.iter().zip(&named).enumerate().map(|(at, (found, name))| Criterion {
+        let criteria = boxes.iter().zip(&named).enumerate().map(|(at, (found, name))| IssueCriterion {
             id: name.clone().filter(is_unique).unwrap_or_else(|| position(at, &named)),
             text: label(found),
             ticked: found.ticked,
@@ -136,14 +130,14 @@ impl Issue {
     }
 
     /// The entries of the list of sub-issues.
-    pub fn sub_issues(&self) -> Vec<Entry> {
+    pub fn sub_issues(&self) -> Vec<IssueEntry> {
         self.markdown
             .section(SUB_ISSUES)
             .map(|section| entries(&self.markdown, section.body))
             .unwrap_or_default()
     }
 
-    pub fn set_status(&mut self, status: Status) {
+    pub fn set_status(&mut self, status: TrackerStatus) {
         if self.status() != Some(status) {
             self.set("status", status.name());
         }
@@ -154,10 +148,10 @@ impl Issue {
         self.markdown.splice(range, &with);
     }
 
-    /// Writes the names of these criteria before them, where they have none of their own: a place in a list is no name to
-    /// remember, since somebody may put another before it.
+    /// Writes ids before those of these criteria that have none: a position is not a stable name, because somebody may insert
+    /// another criterion before it.
     pub fn name_criteria(&mut self, wanted: &BTreeSet<&String>) {
-        let nameless = |found: &Criterion| wanted.contains(&found.id) && own_id(&found.text).is_none();
+        let nameless = |found: &IssueCriterion| wanted.contains(&found.id) && own_id(&found.text).is_none();
         for found in self.criteria().into_iter().filter(nameless).rev() {
             let label = &self.text()[found.place.label.clone()];
             let at = found.place.label.start + label.len() - label.trim_start().len();
@@ -165,34 +159,34 @@ impl Issue {
         }
     }
 
-    /// Ticks a criterion. One that the issue does not have is left to whoever asked.
+    /// Ticks a criterion, if the issue has it.
     pub fn tick(&mut self, criterion: &str) {
         if let Some(found) = self.criteria().into_iter().find(|found| found.id == criterion) {
             self.markdown.tick(&found.place, true);
         }
     }
 
-    /// Whether the line of a criterion touches that of another one: both cannot be ticked on two branches.
+    /// Whether the line of a criterion is adjacent to another one: both cannot be ticked on separate branches.
     pub(super) fn is_beside_another(&self, criterion: &str) -> bool {
         let criteria = self.criteria();
-        let line = |found: &Criterion| self.markdown.line_number(found.place.mark.start);
+        let line = |found: &IssueCriterion| self.markdown.line_number(found.place.mark.start);
         let Some(own) = criteria.iter().find(|found| found.id == criterion).map(line) else {
             return false;
         };
         criteria.iter().filter(|found| found.id != criterion).any(|found| line(found).abs_diff(own) == 1)
     }
 
-    /// Lets the list of sub-issues show a status, unless the line touches one that others may change.
-    pub fn show_status(&mut self, of: &IssueId, status: Status, others: &BTreeSet<IssueId>) {
+    /// Shows a status in the list of sub-issues, unless an adjacent line belongs to `others`.
+    pub fn show_status(&mut self, of: &IssueKey, status: TrackerStatus, others: &BTreeSet<IssueKey>) {
         let Some(section) = self.markdown.section(SUB_ISSUES) else {
             return;
         };
         show_status(&mut self.markdown, &section, of, status, others);
     }
 
-    /// Puts sub-issues at the end of the list, in the order of their needs; `siblings` are all that it could list.
-    pub fn add_sub_issues(&mut self, new: Vec<NewEntry>, siblings: &[IssueId]) {
-        let known: Vec<IssueId> = self.sub_issues().into_iter().map(|entry| entry.id).collect();
+    /// Appends sub-issues to the list, sorted by their dependencies; `siblings` are all possible entries.
+    pub fn add_sub_issues(&mut self, new: Vec<NewEntry>, siblings: &[IssueKey]) {
+        let known: Vec<IssueKey> = self.sub_issues().into_iter().map(|entry| entry.id).collect();
         let new: Vec<NewEntry> =
             in_order(new).into_iter().filter(|entry| !known.contains(&entry.id)).collect();
         if new.is_empty() {
@@ -203,8 +197,8 @@ impl Issue {
         self.markdown.splice(at..at, &text);
     }
 
-    /// Puts a sub-issue into the list before another one, which needs it.
-    pub(super) fn list_before(&mut self, new: &NewEntry, before: &IssueId, siblings: &[IssueId]) {
+    /// Inserts a sub-issue before another one that depends on it.
+    pub(super) fn list_before(&mut self, new: &NewEntry, before: &IssueKey, siblings: &[IssueKey]) {
         let is_dependent = new.after.iter().any(|id| siblings.contains(id));
         if let Some(entry) = self.sub_issues().into_iter().find(|entry| entry.id == *before) {
             let at = entry.line.start;
@@ -212,7 +206,7 @@ impl Issue {
         }
     }
 
-    /// Adds a comment at the end, whose text begins no section and swallows none.
+    /// Appends a comment. Its text cannot start or swallow a section.
     pub fn comment(&mut self, title: &str, text: &str) {
         let section = self.section(COMMENTS, "Comments", None);
         let at = self.markdown.end_of_writing(section.body);
@@ -221,7 +215,7 @@ impl Issue {
             .splice(at..at, &format!("{before}\n### {}\n\n{}\n", one_line(title), contained(text, 3)));
     }
 
-    /// The section of one of these titles; a missing one is made, before another where there is that.
+    /// The section with one of these titles; a missing one is inserted, before another section if that exists.
     fn section(&mut self, titles: &[&str], title: &str, before: Option<&[&str]>) -> Section {
         if let Some(section) = self.markdown.section(titles) {
             return section;
@@ -238,7 +232,7 @@ impl Issue {
         let end = if next.is_some() { "\n" } else { "" };
         self.markdown.splice(at..at, &format!("{gap}## {title}\n{end}"));
         let len = self.text().len();
-        // What was just written is there.
+        // It was just inserted.
         self.markdown.section(titles).unwrap_or_else(|| Section {
             heading: crate::Heading { level: 2, title: title.to_string(), lines: len..len },
             body: len..len,
@@ -250,13 +244,13 @@ impl Issue {
     }
 }
 
-/// Lets the lines of a section that are about an issue show its status.
+/// Shows the status of an issue in the lines of a section that list it.
 pub(super) fn show_status(
     markdown: &mut Markdown,
     section: &Section,
-    of: &IssueId,
-    status: Status,
-    others: &BTreeSet<IssueId>,
+    of: &IssueKey,
+    status: TrackerStatus,
+    others: &BTreeSet<IssueKey>,
 ) {
     let all = entries(markdown, section.body.clone());
     let mut changes: Vec<_> = all
@@ -270,7 +264,7 @@ pub(super) fn show_status(
     }
 }
 
-/// The id that a criterion starts with, as in `AC-2: …`, `**AC2** …` or `(C3) …`.
+/// The id at the start of a criterion, as in `AC-2: …`, `**AC2** …` or `(C3) …`.
 fn own_id(label: &str) -> Option<String> {
     let bare = label.trim_start_matches(['*', '_', '`', '(', '[', ' ']);
     let end = bare.find(|c: char| !c.is_ascii_alphanumeric() && c != '-')?;
@@ -283,7 +277,7 @@ fn own_id(label: &str) -> Option<String> {
     (is_id && is_set_off).then(|| word.to_string())
 }
 
-/// The name of a criterion that has none of its own.
+/// The id of a criterion without one, from its position.
 fn position(at: usize, named: &[Option<String>]) -> String {
     let plain = format!("AC-{}", at + 1);
     if named.iter().flatten().any(|name| *name == plain) {

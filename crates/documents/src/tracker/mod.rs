@@ -1,7 +1,7 @@
 //! The tracker: a folder of issues, one file each, with a README that lists them by category.
 //!
-//! A file is read as it is and changed only where something must change. Whatever two runs do beside each other must
-//! merge: see `entry.rs` for how lists are laid out, and `others` for lines that are left alone.
+//! A change touches only the bytes that must change. Changes of concurrent runs must merge: see `entry.rs` for the layout of
+//! lists. Parameters named `others` hold issues of other runs, whose lines are left alone.
 
 mod consistency;
 mod draft;
@@ -11,15 +11,16 @@ mod id;
 mod issue;
 mod readme;
 mod renumber;
+mod sections;
 mod status;
 
-pub use consistency::{Fault, Mended};
-pub use draft::{Draft, NewCriterion};
-pub use entry::{Entry, NewEntry};
-pub use id::{IssueId, NoId};
-pub use issue::{Criterion, Issue, Reference};
+pub use consistency::{Fault, RepairReport};
+pub use draft::{IssueDraft, NewCriterion};
+pub use entry::{IssueEntry, NewEntry};
+pub use id::{InvalidIssueKey, IssueKey};
+pub use issue::{IssueCriterion, Reference, TrackerIssue};
 pub use readme::Readme;
-pub use status::Status;
+pub use status::TrackerStatus;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,32 +33,32 @@ pub const README: &str = "README.md";
 /// All issues, and the README if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tracker {
-    issues: BTreeMap<IssueId, Issue>,
+    issues: BTreeMap<IssueKey, TrackerIssue>,
     readme: Option<Readme>,
 }
 
 impl Tracker {
-    /// Reads the files of the folder, by name. Others than issues and the README are none of its business.
+    /// Reads the files of the folder, by name. Files other than issues and the README are ignored.
     pub fn read<N: AsRef<str>, T: Into<String>>(files: impl IntoIterator<Item = (N, T)>) -> Tracker {
         let mut tracker = Tracker::default();
         for (name, text) in files {
             if name.as_ref() == README {
                 tracker.readme = Some(Readme::read(text));
-            } else if let Some(id) = IssueId::of_file(name.as_ref()) {
-                tracker.issues.insert(id.clone(), Issue::read(id, text));
+            } else if let Some(id) = IssueKey::of_file(name.as_ref()) {
+                tracker.issues.insert(id.clone(), TrackerIssue::read(id, text));
             }
         }
         tracker
     }
 
-    /// The files as they are now, by name.
+    /// The current files, by name.
     pub fn files(&self) -> BTreeMap<String, String> {
         let issues = self.issues.values().map(|issue| (issue.id().file(), issue.text().to_string()));
         let readme = self.readme.iter().map(|readme| (README.to_string(), readme.text().to_string()));
         issues.chain(readme).collect()
     }
 
-    /// The files that are not as they were; none stands for one that is gone.
+    /// The changed files; none for a removed one.
     pub fn changed_since(&self, before: &Tracker) -> BTreeMap<String, Option<String>> {
         let (old, new) = (before.files(), self.files());
         let gone = old.keys().filter(|name| !new.contains_key(*name)).map(|name| (name.clone(), None));
@@ -65,11 +66,11 @@ impl Tracker {
         changed.map(|(name, text)| (name.clone(), Some(text.clone()))).chain(gone).collect()
     }
 
-    pub fn issue(&self, id: &IssueId) -> Option<&Issue> {
+    pub fn issue(&self, id: &IssueKey) -> Option<&TrackerIssue> {
         self.issues.get(id)
     }
 
-    pub fn issues(&self) -> impl Iterator<Item = &Issue> {
+    pub fn issues(&self) -> impl Iterator<Item = &TrackerIssue> {
         self.issues.values()
     }
 
@@ -77,13 +78,14 @@ impl Tracker {
         self.readme.as_ref()
     }
 
-    /// The issues that name this one as their parent.
-    pub fn children(&self, of: &IssueId) -> impl Iterator<Item = &Issue> {
+    /// The issues whose parent is this one.
+    pub fn children(&self, of: &IssueKey) -> impl Iterator<Item = &TrackerIssue> {
         self.issues.values().filter(move |issue| issue.parent().as_ref() == Some(of))
     }
 
-    /// Moves an issue, and lets the README and its parent's list show that. Lines that touch those of `others` stay.
-    pub fn set_status(&mut self, id: &IssueId, status: Status, others: &BTreeSet<IssueId>) {
+    /// Sets the status of an issue, and shows it in the README and in its parent's list. Lines adjacent to those of `others`
+    /// stay.
+    pub fn set_status(&mut self, id: &IssueKey, status: TrackerStatus, others: &BTreeSet<IssueKey>) {
         let Some(issue) = self.issues.get_mut(id) else {
             return;
         };
@@ -97,18 +99,17 @@ impl Tracker {
         }
     }
 
-    /// Files issues: each gets its file and a line in its parent's list, and what it is handed of the parent's criteria is
-    /// called by name there from now on.
-    pub fn file(&mut self, drafts: &[Draft]) {
-        let mut lists: BTreeMap<IssueId, Vec<NewEntry>> = BTreeMap::new();
+    /// Adds issues: each gets a file and a line in its parent's list. Criteria of the parent that it covers get explicit ids.
+    pub fn file(&mut self, drafts: &[IssueDraft]) {
+        let mut lists: BTreeMap<IssueKey, Vec<NewEntry>> = BTreeMap::new();
         for draft in drafts {
-            self.issues.insert(draft.id.clone(), Issue::read(draft.id.clone(), draft.text()));
+            self.issues.insert(draft.id.clone(), TrackerIssue::read(draft.id.clone(), draft.text()));
             if let Some(parent) = &draft.parent {
                 lists.entry(parent.clone()).or_default().push(draft.entry());
             }
         }
         for (parent, entries) in lists {
-            let siblings: Vec<IssueId> = self.children(&parent).map(|child| child.id().clone()).collect();
+            let siblings: Vec<IssueKey> = self.children(&parent).map(|child| child.id().clone()).collect();
             let of_it = drafts.iter().filter(|draft| draft.parent.as_ref() == Some(&parent));
             let handed = of_it.flat_map(|draft| &draft.covers).collect();
             if let Some(parent) = self.issues.get_mut(&parent) {
@@ -118,32 +119,31 @@ impl Tracker {
         }
     }
 
-    /// Files one issue of the first level, below a category of the README.
-    pub fn file_below(&mut self, draft: &Draft, category: &str) {
-        self.issues.insert(draft.id.clone(), Issue::read(draft.id.clone(), draft.text()));
+    /// Adds a top-level issue below a category of the README.
+    pub fn file_below(&mut self, draft: &IssueDraft, category: &str) {
+        self.issues.insert(draft.id.clone(), TrackerIssue::read(draft.id.clone(), draft.text()));
         let readme = self.readme.get_or_insert_with(Readme::empty);
         readme.add(draft.entry(), category);
     }
 
-    pub fn tick(&mut self, id: &IssueId, criterion: &str) {
+    pub fn tick(&mut self, id: &IssueKey, criterion: &str) {
         if let Some(issue) = self.issues.get_mut(id) {
             issue.tick(criterion);
         }
     }
 
-    pub fn comment(&mut self, id: &IssueId, title: &str, text: &str) {
+    pub fn comment(&mut self, id: &IssueKey, title: &str, text: &str) {
         if let Some(issue) = self.issues.get_mut(id) {
             issue.comment(title, text);
         }
     }
 
-    /// Ticks what sub-issues that are done were handed, in the parent of this one, and moves the parent on when that
-    /// was all; then its own parent in the same way. Where another child is in the hands of `others`, a line beside
-    /// another stays.
-    pub fn settle_parent(&mut self, of: &IssueId, others: &BTreeSet<IssueId>) {
+    /// Ticks the criteria of this issue's parent that finished sub-issues cover, and marks the parent as done if all are
+    /// ticked; then does the same for the parent's parent. If `others` work on another child, adjacent lines stay.
+    pub fn settle_parent(&mut self, of: &IssueKey, others: &BTreeSet<IssueKey>) {
         let mut settled = BTreeSet::from([of.clone()]);
         let mut child = of.clone();
-        while let Some(parent) = self.issues.get(&child).and_then(Issue::parent)
+        while let Some(parent) = self.issues.get(&child).and_then(TrackerIssue::parent)
             && settled.insert(parent.clone())
             && self.settle(&parent, &child, others)
         {
@@ -151,9 +151,9 @@ impl Tracker {
         }
     }
 
-    /// Settles one parent for one child, and tells whether it is done by that.
-    fn settle(&mut self, parent: &IssueId, child: &IssueId, others: &BTreeSet<IssueId>) -> bool {
-        let is_other = |other: &Issue| other.id() != child && others.contains(other.id());
+    /// Settles one parent for one child; true if that completes the parent.
+    fn settle(&mut self, parent: &IssueKey, child: &IssueKey, others: &BTreeSet<IssueKey>) -> bool {
+        let is_other = |other: &TrackerIssue| other.id() != child && others.contains(other.id());
         let is_shared = self.children(parent).any(is_other);
         let handed = self.handed_and_done(parent);
         let Some(issue) = self.issues.get_mut(parent) else {
@@ -166,22 +166,22 @@ impl Tracker {
         }
         let criteria = issue.criteria();
         let is_met = !criteria.is_empty() && criteria.iter().all(|criterion| criterion.ticked);
-        let is_done = is_met && issue.status() == Some(Status::InProgress);
+        let is_done = is_met && issue.status() == Some(TrackerStatus::InProgress);
         if is_done {
-            self.set_status(parent, Status::Done, others);
+            self.set_status(parent, TrackerStatus::Done, others);
         }
         is_done
     }
 
-    /// The open criteria of an issue whose sub-issues are all done.
-    fn handed_and_done(&self, id: &IssueId) -> Vec<String> {
+    /// The open criteria of an issue whose covering sub-issues are all done.
+    fn handed_and_done(&self, id: &IssueKey) -> Vec<String> {
         let Some(issue) = self.issues.get(id) else {
             return Vec::new();
         };
         let open = issue.criteria().into_iter().filter(|criterion| !criterion.ticked);
         let is_done = |criterion: &str| {
             let mut handed = self.children(id).filter(|child| child.covers().contains(&criterion)).peekable();
-            handed.peek().is_some() && handed.all(|child| child.status() == Some(Status::Done))
+            handed.peek().is_some() && handed.all(|child| child.status() == Some(TrackerStatus::Done))
         };
         open.map(|criterion| criterion.id).filter(|criterion| is_done(criterion)).collect()
     }

@@ -1,12 +1,12 @@
-//! The README of the tracker: issues of the first level, by category.
+//! The README of the tracker: top-level issues, by category.
 
-use super::entry::{Entry, NewEntry, appended, entries};
+use super::entry::{IssueEntry, NewEntry, appended, entries};
 use super::issue::show_status;
-use super::{IssueId, Status};
+use super::{IssueKey, TrackerStatus};
 use crate::{Heading, Markdown, Section};
 use std::collections::BTreeSet;
 
-/// What a tracker without a README begins with.
+/// The README of a tracker without one.
 const EMPTY: &str = "# TODO\n";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,24 +27,24 @@ impl Readme {
         self.markdown.text()
     }
 
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<IssueEntry> {
         entries(&self.markdown, 0..self.text().len())
     }
 
     /// The category that lists an issue: the heading above its line.
-    pub fn category(&self, id: &IssueId) -> Option<&str> {
+    pub fn category(&self, id: &IssueKey) -> Option<&str> {
         let entry = self.entries().into_iter().find(|entry| entry.id == *id)?;
         let above =
             self.markdown.headings().iter().rev().find(|heading| heading.lines.end <= entry.line.start)?;
         (above.level > 1).then_some(above.title.as_str())
     }
 
-    pub(super) fn show_status(&mut self, of: &IssueId, status: Status, others: &BTreeSet<IssueId>) {
+    pub(super) fn show_status(&mut self, of: &IssueKey, status: TrackerStatus, others: &BTreeSet<IssueKey>) {
         let all = whole(&self.markdown);
         show_status(&mut self.markdown, &all, of, status, others);
     }
 
-    /// Lists an issue at the end of a category; a new category comes last.
+    /// Appends an issue to a category; a new category comes last.
     pub(super) fn add(&mut self, entry: NewEntry, category: &str) {
         if self.entries().iter().any(|known| known.id == entry.id) {
             return;
@@ -59,7 +59,7 @@ impl Readme {
         let Some(mut section) = self.markdown.section(&[category]) else {
             return;
         };
-        // Deeper headings begin categories of their own.
+        // Deeper headings start other categories.
         if let Some(next) =
             self.markdown.headings().iter().find(|next| next.lines.start >= section.body.start)
         {

@@ -1,4 +1,4 @@
-//! Where an issue stands.
+//! The status of an issue.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,36 +6,36 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum TrackerStatus {
     Todo,
     InProgress,
     Done,
 }
 
-impl Status {
-    pub const ALL: [Status; 3] = [Status::Todo, Status::InProgress, Status::Done];
+impl TrackerStatus {
+    pub const ALL: [TrackerStatus; 3] = [TrackerStatus::Todo, TrackerStatus::InProgress, TrackerStatus::Done];
 
     pub fn name(self) -> &'static str {
         match self {
-            Status::Todo => "Todo",
-            Status::InProgress => "In Progress",
-            Status::Done => "Done",
+            TrackerStatus::Todo => "Todo",
+            TrackerStatus::InProgress => "In Progress",
+            TrackerStatus::Done => "Done",
         }
     }
 
-    /// The status that somebody wrote, in whatever case and with whatever between its words.
-    pub fn read(text: &str) -> Option<Status> {
+    /// Reads a status, ignoring case and separators.
+    pub fn read(text: &str) -> Option<TrackerStatus> {
         let bare: String =
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
         match bare.as_str() {
-            "todo" => Some(Status::Todo),
-            "inprogress" => Some(Status::InProgress),
-            "done" => Some(Status::Done),
+            "todo" => Some(TrackerStatus::Todo),
+            "inprogress" => Some(TrackerStatus::InProgress),
+            "done" => Some(TrackerStatus::Done),
             _ => None,
         }
     }
 
-    /// The status that a line ends with, set off from what is before it, as in `Title (Todo)` or `Title · **Done**`.
+    /// The status at the end of a line, set apart from the title, as in `Title (Todo)` or `Title · **Done**`.
     pub(super) fn at_end(line: &str) -> Option<Range<usize>> {
         let end = line.trim_end_matches([' ', '\t', ')', ']', '*', '_', '`', '.']).len();
         let written = &line[..end];
@@ -50,7 +50,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for TrackerStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -61,16 +61,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_is_known_however_it_is_spelt() {
+    fn a_status_is_recognised_in_every_spelling() {
         for text in ["In Progress", "in-progress", "IN_PROGRESS", "inProgress"] {
-            assert_eq!(Status::read(text), Some(Status::InProgress), "{text}");
+            assert_eq!(TrackerStatus::read(text), Some(TrackerStatus::InProgress), "{text}");
         }
-        assert_eq!(Status::read("Blocked"), None);
+        assert_eq!(TrackerStatus::read("Blocked"), None);
     }
 
     #[test]
-    fn a_status_at_the_end_of_a_line_is_told_from_a_title() {
-        let found = |line: &str| Status::at_end(line).map(|range| line[range].to_string());
+    fn a_status_at_the_end_of_a_line_is_distinguished_from_a_title() {
+        let found = |line: &str| TrackerStatus::at_end(line).map(|range| line[range].to_string());
         assert_eq!(found("ABC-1 Show what is done (Todo)").as_deref(), Some("Todo"));
         assert_eq!(found("ABC-1 Cart — **in progress**").as_deref(), Some("in progress"));
         assert_eq!(found("ABC-1 Cart · `Done`").as_deref(), Some("Done"));

@@ -4,7 +4,7 @@ use super::*;
 use crate::markdown::Markdown;
 use proptest::prelude::*;
 
-/// Issue files as people leave them. Every one survives reading and writing, and a status changes its own line alone.
+/// Issue files as people leave them. A status change alters only its own line.
 const MESSY: &[&str] = &[
     "---\nstatus: Todo\nparent: ABC-1\nlabels: [bug]\ndepends-on: []\n---\n\n# ABC-7: Plain\n\n## Acceptance criteria\n\n- [ ] one\n",
     "---\r\nstatus: Todo\r\nowner: ada\r\n---\r\n# Windows\r\n\r\n## Acceptance criteria\r\n- [ ] AC-1: one\r\n- [x] AC-2: two\r\n",
@@ -46,7 +46,7 @@ const MESSY: &[&str] = &[
     "---\nstatus: Todo\n---\n#No heading\n#\n##\n####### Seven\n\n## Acceptance criteria\n-[ ] no blank\n- [] empty\n- [  ] two\n- [-] dash\n- [ ]\n",
 ];
 
-fn id(text: &str) -> IssueId {
+fn id(text: &str) -> IssueKey {
     text.parse().unwrap()
 }
 
@@ -54,11 +54,11 @@ fn tracker(files: &[(&str, &str)]) -> Tracker {
     Tracker::read(files.iter().copied())
 }
 
-fn nobody() -> BTreeSet<IssueId> {
+fn nobody() -> BTreeSet<IssueKey> {
     BTreeSet::new()
 }
 
-/// The lines that differ, as pairs of before and after.
+/// The lines that differ, before and after.
 fn differing<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, &'t str)> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.split('\n').collect(), after.split('\n').collect());
     assert_eq!(old.len(), new.len(), "{before:?} {after:?}");
@@ -66,11 +66,11 @@ fn differing<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, &'t str)> {
 }
 
 fn survives(text: &str) {
-    let issue = Issue::read(id("ABC-7"), text);
+    let issue = TrackerIssue::read(id("ABC-7"), text);
     assert_eq!(issue.text(), text);
     let _ = (issue.title(), issue.criteria(), issue.sub_issues(), issue.depends_on(), issue.labels());
     let Some(was) = issue.status() else { return };
-    for to in Status::ALL {
+    for to in TrackerStatus::ALL {
         let mut changed = issue.clone();
         changed.set_status(to);
         assert_eq!(changed.status(), Some(to), "{text:?}");
@@ -86,14 +86,14 @@ fn survives(text: &str) {
     }
 }
 
-/// The status as it is spelt.
+/// The status as written.
 fn written(text: &str) -> String {
-    Issue::read(id("ABC-7"), text).value("status").unwrap_or_default().to_string()
+    TrackerIssue::read(id("ABC-7"), text).value("status").unwrap_or_default().to_string()
 }
 
 // OT-02
 #[test]
-fn files_that_people_edited_survive_and_a_status_alters_its_line_only() {
+fn a_status_change_in_a_hand_edited_file_alters_only_its_line() {
     assert!(MESSY.len() >= 30, "{}", MESSY.len());
     for text in MESSY {
         survives(text);
@@ -145,17 +145,17 @@ proptest! {
 
     // OT-02
     #[test]
-    fn any_file_survives_and_a_status_alters_its_line_only(text in messy_file()) {
+    fn a_status_change_in_any_file_alters_only_its_line(text in messy_file()) {
         survives(&text);
     }
 
     // OT-02
     #[test]
-    fn whatever_is_added_to_a_file_takes_nothing_away(text in messy_file()) {
-        let before = Issue::read(id("ABC-7"), text.clone());
+    fn adding_to_a_file_removes_nothing(text in messy_file()) {
+        let before = TrackerIssue::read(id("ABC-7"), text.clone());
         let mut issue = before.clone();
         issue.comment("a title", "some words");
-        let new = NewEntry { id: id("NEW-3"), title: "t".into(), status: Status::Todo, after: vec![] };
+        let new = NewEntry { id: id("NEW-3"), title: "t".into(), status: TrackerStatus::Todo, after: vec![] };
         issue.add_sub_issues(vec![new], &[]);
         let mut rest = issue.text();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -190,12 +190,12 @@ fn messy_readme() -> impl Strategy<Value = String> {
 proptest! {
     // OT-02 OT-03
     #[test]
-    fn whatever_the_readme_a_status_alters_lines_about_its_issue_and_a_new_line_takes_nothing_away(
+    fn in_any_readme_a_status_alters_only_lines_of_its_issue_and_a_new_line_removes_nothing(
         text in messy_readme(),
     ) {
         let before = tracker(&[("ABC-1.md", "---\nstatus: Todo\n---\n"), (README, &text)]);
         prop_assert_eq!(before.readme().unwrap().text(), &text);
-        for to in Status::ALL {
+        for to in TrackerStatus::ALL {
             let mut changed = before.clone();
             changed.set_status(&id("ABC-1"), to, &nobody());
             let readme = changed.readme().unwrap();
@@ -207,7 +207,7 @@ proptest! {
             }
         }
         let mut longer = Readme::read(text.clone());
-        let new = NewEntry { id: id("NEW-3"), title: "t".into(), status: Status::Todo, after: vec![] };
+        let new = NewEntry { id: id("NEW-3"), title: "t".into(), status: TrackerStatus::Todo, after: vec![] };
         longer.add(new, "Sums");
         let mut rest = longer.text();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -220,11 +220,11 @@ proptest! {
 
 // OT-02
 #[test]
-fn entries_in_comments_are_neither_shown_nor_told() {
+fn entries_in_comments_are_neither_changed_nor_reported() {
     let list = "# TODO\n\n<!--\n- [ ] ABC-1 hidden · Todo\n- [ ] ABC-9 gone · Todo\n-->\n\n- [ ] ABC-1 shown · Todo\n";
     let mut tracker = tracker(&[("ABC-1.md", "---\nstatus: Todo\n---\n# Cart\n"), ("README.md", list)]);
     assert_eq!(tracker.faults(), []);
-    tracker.set_status(&id("ABC-1"), Status::Done, &nobody());
+    tracker.set_status(&id("ABC-1"), TrackerStatus::Done, &nobody());
     assert_eq!(
         tracker.files()["README.md"],
         list.replace("- [ ] ABC-1 shown · Todo", "- [x] ABC-1 shown · Done")
@@ -242,10 +242,10 @@ fn shop() -> Tracker {
 
 // OT-03
 #[test]
-fn a_status_goes_to_the_readme_and_the_list_of_the_parent() {
+fn a_status_is_shown_in_the_readme_and_in_the_list_of_the_parent() {
     let mut tracker = shop();
-    tracker.set_status(&id("ABC-2"), Status::InProgress, &nobody());
-    tracker.set_status(&id("ABC-1"), Status::Todo, &nobody());
+    tracker.set_status(&id("ABC-2"), TrackerStatus::InProgress, &nobody());
+    tracker.set_status(&id("ABC-1"), TrackerStatus::Todo, &nobody());
     let files = tracker.files();
     assert_eq!(files["ABC-2.md"], CHILD.replace("status: Todo", "status: In Progress"));
     assert_eq!(
@@ -258,40 +258,40 @@ fn a_status_goes_to_the_readme_and_the_list_of_the_parent() {
 
 // OT-24
 #[test]
-fn a_line_that_touches_one_of_others_is_left_alone() {
+fn a_line_adjacent_to_one_of_another_run_is_left_alone() {
     let tight = "- ABC-1 Cart (Todo)\n- ABC-2 Codes (Todo)\n- ABC-3 Names (Todo)\n";
     let texts = [
         ("ABC-1.md", "---\nstatus: Todo\n---\n"),
         ("ABC-3.md", "---\nstatus: Todo\n---\n"),
         ("README.md", tight),
     ];
-    let others: BTreeSet<IssueId> = [id("ABC-2")].into();
+    let others: BTreeSet<IssueKey> = [id("ABC-2")].into();
     let mut beside = tracker(&texts);
-    beside.set_status(&id("ABC-1"), Status::Done, &others);
+    beside.set_status(&id("ABC-1"), TrackerStatus::Done, &others);
     assert_eq!(beside.readme().unwrap().text(), tight);
     let mut alone = tracker(&texts);
-    alone.set_status(&id("ABC-1"), Status::Done, &[id("ABC-3")].into());
+    alone.set_status(&id("ABC-1"), TrackerStatus::Done, &[id("ABC-3")].into());
     assert_eq!(alone.readme().unwrap().text(), tight.replacen("Todo", "Done", 1));
 }
 
 // OT-20
 #[test]
-fn a_criterion_that_was_handed_over_is_ticked_when_its_sub_issue_is_done() {
+fn a_criterion_is_ticked_when_the_sub_issue_that_covers_it_is_done() {
     let mut tracker = shop();
-    tracker.set_status(&id("ABC-2"), Status::Done, &nobody());
+    tracker.set_status(&id("ABC-2"), TrackerStatus::Done, &nobody());
     tracker.settle_parent(&id("ABC-2"), &nobody());
     let parent = tracker.issue(&id("ABC-1")).unwrap();
     let ticked: Vec<bool> = parent.criteria().iter().map(|criterion| criterion.ticked).collect();
-    assert_eq!((ticked, parent.status()), (vec![false, true], Some(Status::InProgress)));
+    assert_eq!((ticked, parent.status()), (vec![false, true], Some(TrackerStatus::InProgress)));
     tracker.tick(&id("ABC-1"), "AC-1");
     tracker.settle_parent(&id("ABC-2"), &nobody());
-    assert_eq!(tracker.issue(&id("ABC-1")).unwrap().status(), Some(Status::Done));
+    assert_eq!(tracker.issue(&id("ABC-1")).unwrap().status(), Some(TrackerStatus::Done));
     assert!(tracker.readme().unwrap().text().contains("[x] [ABC-1](ABC-1.md) Cart · Done"));
 }
 
 // OT-20
 #[test]
-fn a_parent_that_is_done_settles_its_own_parent_and_a_circle_ends() {
+fn a_finished_parent_settles_its_own_parent_and_a_cycle_terminates() {
     let issue = |status: &str, parent: &str, ticked: &str| {
         format!(
             "---\nstatus: {status}\nparent: {parent}\ncovers: [AC-1]\n---\n# T\n\n## Acceptance criteria\n\n- [{ticked}] AC-1: it is\n"
@@ -312,7 +312,7 @@ fn a_parent_that_is_done_settles_its_own_parent_and_a_circle_ends() {
 
 // OT-02 OT-21
 #[test]
-fn a_comment_begins_no_section_and_swallows_none() {
+fn a_comment_neither_starts_nor_swallows_a_section() {
     for said in [
         "# Cause\n\nIt is.",
         "## Acceptance criteria\n- [ ] AC-3: pay me",
@@ -336,8 +336,8 @@ fn a_comment_begins_no_section_and_swallows_none() {
 
 // OT-11
 #[test]
-fn what_is_filed_has_a_file_and_a_line_in_its_parents_list() {
-    let draft = |own: &str, needs: &[&str]| Draft {
+fn a_new_issue_has_a_file_and_a_line_in_its_parents_list() {
+    let draft = |own: &str, needs: &[&str]| IssueDraft {
         id: id(own),
         title: format!("Task {own}"),
         parent: Some(id("ABC-1")),
@@ -374,18 +374,18 @@ fn what_is_filed_has_a_file_and_a_line_in_its_parents_list() {
         )
     );
     assert_eq!(tracker.faults(), []);
-    // The first ones of an empty list stand between its heading and the next.
-    tracker.file(&[Draft { parent: Some(id("ABC-4")), ..draft("ABC-6", &[]) }]);
+    // The first entries of an empty list go between its heading and the next.
+    tracker.file(&[IssueDraft { parent: Some(id("ABC-4")), ..draft("ABC-6", &[]) }]);
     let lines = "## Sub-issues\n\n- [ ] [ABC-6](ABC-6.md) Task ABC-6 · Todo\n\n## Comments\n";
     assert!(tracker.issue(&id("ABC-4")).unwrap().text().ends_with(lines));
 }
 
 // OT-11, OT-20
 #[test]
-fn a_criterion_that_is_handed_on_keeps_its_name_when_another_is_put_before_it() {
+fn a_covered_criterion_keeps_its_id_when_another_is_inserted_before_it() {
     let parent = "---\nstatus: In Progress\n---\n\n## Acceptance criteria\n\n- [ ] one\n- [ ]   two\n- [ ] AC-9: nine\n";
     let mut tracker = tracker(&[("ABC-1.md", parent)]);
-    let draft = Draft {
+    let draft = IssueDraft {
         id: id("ABC-2"),
         title: "Two".into(),
         parent: Some(id("ABC-1")),
@@ -400,16 +400,16 @@ fn a_criterion_that_is_handed_on_keeps_its_name_when_another_is_put_before_it() 
     tracker.file(&[draft]);
     let text = tracker.issue(&id("ABC-1")).unwrap().text().to_string();
     assert!(text.starts_with(&parent.replace("  two", "  AC-2: two")), "{text}");
-    let mut later = Issue::read(id("ABC-1"), text.replace("- [ ] one", "- [ ] zero\n- [ ] one"));
+    let mut later = TrackerIssue::read(id("ABC-1"), text.replace("- [ ] one", "- [ ] zero\n- [ ] one"));
     later.tick("AC-2");
     assert!(later.text().contains("- [x]   AC-2: two"), "{}", later.text());
 }
 
 // OT-11
 #[test]
-fn what_an_issue_says_does_not_become_its_structure() {
+fn the_text_of_an_issue_does_not_change_its_structure() {
     let issue = |about: &str, plan: &str| {
-        let draft = Draft {
+        let draft = IssueDraft {
             id: id("ABC-4"),
             title: "Round totals".into(),
             parent: None,
@@ -425,7 +425,7 @@ fn what_an_issue_says_does_not_become_its_structure() {
             }],
             sections: vec![("Plan".into(), plan.into()), ("Origin".into(), "A run.".into())],
         };
-        Issue::read(id("ABC-4"), draft.text())
+        TrackerIssue::read(id("ABC-4"), draft.text())
     };
     for (about, plan) in [
         ("## Acceptance criteria\n\n- [x] AC-7: done already", "First."),
@@ -449,7 +449,7 @@ fn what_an_issue_says_does_not_become_its_structure() {
 
 // OT-24
 #[test]
-fn what_does_not_fit_together_is_found_and_what_follows_from_the_issues_is_mended() {
+fn inconsistencies_are_found_and_those_that_follow_from_the_issues_are_repaired() {
     let mut tracker = tracker(&[
         ("ABC-1.md", "---\nstatus: In Progress\n---\n## Acceptance criteria\n- [ ] AC-1: x\n"),
         ("ABC-2.md", "---\nid: ABC-9\nstatus: Done\nparent: ABC-1\ncovers: [AC-1]\n---\n"),
@@ -462,24 +462,24 @@ fn what_does_not_fit_together_is_found_and_what_follows_from_the_issues_is_mende
     assert_eq!(
         told,
         [
-            "ABC-1.md: AC-1 is open, and the sub-issues that were handed it are done",
+            "ABC-1.md: AC-1 is open, but the sub-issues that cover it are done",
             "ABC-1.md: it does not list its sub-issue ABC-2",
-            "ABC-2.md: it calls itself `ABC-9`",
-            "ABC-3.md: `Nearly` is no status",
-            "ABC-3.md: `soon` is no id of an issue",
+            "ABC-2.md: its front matter has the id `ABC-9`",
+            "ABC-3.md: `Nearly` is not a status",
+            "ABC-3.md: `soon` is not an issue id",
             "ABC-3.md: its parent ABC-77 does not exist",
             "ABC-4.md: it depends on ABC-66, which does not exist",
-            "README.md: it shows ABC-1 as Todo, which is In Progress",
+            "README.md: it shows ABC-1 as Todo, but the status is In Progress",
             "README.md: it lists ABC-55, which does not exist",
             "README.md: it does not list ABC-4",
-            "ABC-3.md: a circle of dependencies: ABC-3 → ABC-4",
+            "ABC-3.md: dependency cycle: ABC-3 → ABC-4",
         ]
     );
     let mended = tracker.mend();
     assert!(mended.left.iter().all(|fault| !fault.can_be_mended()), "{mended:?}");
     assert_eq!(tracker.faults(), mended.left);
     let cart = tracker.issue(&id("ABC-1")).unwrap();
-    assert_eq!(cart.status(), Some(Status::Done));
+    assert_eq!(cart.status(), Some(TrackerStatus::Done));
     assert!(cart.text().contains("- [x] AC-1: x"), "{}", cart.text());
     assert!(tracker.readme().unwrap().text().contains("- ABC-1 Cart (Done)"));
     assert_eq!(tracker.readme().unwrap().category(&id("ABC-4")), Some("Other"));
@@ -487,7 +487,7 @@ fn what_does_not_fit_together_is_found_and_what_follows_from_the_issues_is_mende
 
 // OT-24
 #[test]
-fn a_sub_issue_that_others_need_is_listed_before_them() {
+fn a_sub_issue_is_listed_before_those_that_depend_on_it() {
     let list =
         "---\nstatus: Todo\n---\n## Sub-issues\n\n- [ ] ABC-2 first · Todo\n\n- [ ] ABC-4 last · Todo\n";
     let child = |needs: &str| format!("---\nstatus: Todo\nparent: ABC-1\ndepends-on: [{needs}]\n---\n");
@@ -512,12 +512,12 @@ fn a_sub_issue_that_others_need_is_listed_before_them() {
 
 // OT-24
 #[test]
-fn another_number_is_written_wherever_the_old_one_was_and_nowhere_else() {
+fn a_new_number_replaces_the_old_one_everywhere_and_nothing_else() {
     let mut tracker = shop();
     tracker.comment(&id("ABC-1"), "me", "see ABC-2, not ABC-21 or XABC-2 or ABC-2-draft; ABC-2.");
     tracker.renumber(&id("ABC-2"), &id("ABC-30"));
     assert!(tracker.issue(&id("ABC-2")).is_none());
-    assert_eq!(tracker.issue(&id("ABC-30")).map(Issue::text), Some(CHILD));
+    assert_eq!(tracker.issue(&id("ABC-30")).map(TrackerIssue::text), Some(CHILD));
     let parent = tracker.issue(&id("ABC-1")).unwrap().text();
     assert!(parent.contains("[ABC-30](ABC-30.md)"), "{parent}");
     assert!(parent.contains("see ABC-30, not ABC-21 or XABC-2 or ABC-2-draft; ABC-30."), "{parent}");

@@ -1,9 +1,9 @@
-//! Circle: the trail of one window of work, and what in it shows that the work goes round (DR-04).
+//! Circle: the trail of one window of work, and the signs in it that the work goes in a circle.
 //!
-//! A window is the work on one version of a design. The trail holds hashes, never the text of a diff.
-//! Attempts are counted by noted changes other than the engine's restores, from 1 on.
+//! A window is the work on one version of a design. The trail holds hashes, never the text of a diff. Every recorded
+//! change is an attempt, counted from 1, except restores by the engine.
 
-use super::edits::{Edits, Hand};
+use super::edits::{Editor, Edits};
 use super::lines::{self, Files};
 use super::permille::Permille;
 use super::words::Words;
@@ -14,25 +14,25 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Likeness in words from which on a hypothesis is an earlier one.
-const ALIKE: Permille = Permille(700);
-/// Flips of one test that make an oscillation, the last one into failure: a test that was broken and is repaired
-/// again is healthy work.
+/// The word similarity from which two hypotheses count as the same.
+const SIMILAR: Permille = Permille(700);
+/// How often a test must flip, the last time to failing, to make a circle. A test that was broken and is repaired is
+/// healthy work.
 const FLIPS: usize = 2;
-/// Characters kept of a hypothesis.
+/// How many characters of a hypothesis are kept.
 const MOST_CHARACTERS: usize = 600;
 
-/// What came back.
+/// What repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Circle {
-    /// The tree after this attempt is the tree after an earlier one; 0 is the tree before the first.
+    /// This attempt produced the tree of an earlier one; 0 is the tree before the first attempt.
     Tree { attempt: u32, earlier: u32, tree: Digest },
-    /// One file was changed in the same way by these attempts; `share` is their least likeness.
+    /// These attempts edited one file in the same way; `share` is their lowest similarity.
     Edits { file: String, attempts: Vec<u32>, share: Permille },
-    /// One test changed its end after each of these attempts; `end` is how it ended last.
+    /// One test changed its result after each of these attempts; `end` is its last result.
     Test { name: String, attempts: Vec<u32>, end: TestEnd },
-    /// The hypothesis of this attempt is that of an earlier one that failed.
+    /// This attempt has the hypothesis of an earlier attempt that failed.
     Hypothesis { attempt: u32, earlier: u32, text: String, share: Permille },
 }
 
@@ -41,24 +41,24 @@ impl Circle {
     pub fn sentence(&self) -> String {
         match self {
             Self::Tree { attempt, earlier: 0, .. } => {
-                format!("Attempt {attempt} left exactly the files that were there before the first attempt.")
+                format!("Attempt {attempt} restored exactly the files from before the first attempt.")
             }
             Self::Tree { attempt, earlier, .. } => {
-                format!("Attempt {attempt} left exactly the files that attempt {earlier} had left.")
+                format!("Attempt {attempt} produced exactly the same files as attempt {earlier}.")
             }
             Self::Edits { file, attempts, share } => {
                 format!(
-                    "Attempts {} changed the same lines of {file}, at least {share} alike.",
+                    "Attempts {} edited the same lines of {file} (similarity at least {share}).",
                     listed(attempts)
                 )
             }
             Self::Test { name, attempts, end } => format!(
-                "The test {name} changed its end after attempts {}, each with a change of code, and now {}.",
+                "The test {name} changed its result after attempts {}, each of which changed code, and now {}.",
                 listed(attempts),
                 ended(*end)
             ),
             Self::Hypothesis { attempt, earlier, text, share } => format!(
-                "The hypothesis of attempt {attempt} (\"{text}\") is that of attempt {earlier}, which failed, {share} alike in words."
+                "The hypothesis of attempt {attempt} (\"{text}\") repeats that of attempt {earlier}, which failed (word similarity {share})."
             ),
         }
     }
@@ -87,22 +87,22 @@ fn ended(end: TestEnd) -> &'static str {
     }
 }
 
-/// What happened in a window, as far as a circle shows in it.
+/// What happened in a window, as far as it matters for finding circles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trail {
     attempt: u32,
-    /// Whether the last noted change was a restore by the engine.
+    /// Whether the last recorded change was a restore by the engine.
     restored: bool,
     tree: Digest,
-    /// The first attempt that left each tree.
+    /// The first attempt that produced each tree.
     trees: BTreeMap<Digest, u32>,
     edits: BTreeMap<String, Edits>,
     hypotheses: Vec<Hypothesis>,
-    outcomes: BTreeMap<u32, Outcome>,
+    outcomes: BTreeMap<u32, AttemptOutcome>,
     results: Results,
     /// Tests by the hash of their name.
-    tests: BTreeMap<u64, Track>,
+    tests: BTreeMap<u64, TestHistory>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,13 +111,13 @@ struct Hypothesis {
     text: String,
 }
 
-/// What the results said of an attempt; of several results the last in this order holds.
+/// How an attempt turned out; of several test runs, the best in this order counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Outcome {
+enum AttemptOutcome {
     Green,
     Failed,
-    /// Some failing test was repaired and none broke.
+    /// A failing test was repaired and none broke.
     Advanced,
 }
 
@@ -125,72 +125,72 @@ enum Outcome {
 struct Results {
     tree: Digest,
     attempt: u32,
-    /// How many times results were of another tree than those before.
+    /// How often the tested tree has changed.
     version: u32,
 }
 
-/// How one test ended last, and after which attempts it had ended otherwise than before.
+/// The last result of one test, and the attempts after which its result changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Track {
+struct TestHistory {
     end: TestEnd,
     version: u32,
     flips: Vec<u32>,
 }
 
-/// What one end of a test is beside the end before it.
+/// How a test result compares with the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// Nothing to compare with.
+enum ResultChange {
+    /// There is nothing to compare with.
     First,
     Steady,
     Flip,
 }
 
-/// What the results of one run of the tests say together.
+/// The results of one run of the tests, taken together.
 #[derive(Default)]
-struct Tally {
+struct TestRun {
     fixed: bool,
     broken: bool,
     failing: bool,
 }
 
-impl Tally {
-    fn add(&mut self, step: Step, end: TestEnd) {
+impl TestRun {
+    fn add(&mut self, change: ResultChange, end: TestEnd) {
         let fails = end == TestEnd::Failed;
         self.failing |= fails;
-        self.fixed |= step == Step::Flip && !fails;
-        self.broken |= step != Step::Steady && fails;
+        self.fixed |= change == ResultChange::Flip && !fails;
+        self.broken |= change != ResultChange::Steady && fails;
     }
 
-    fn outcome(&self) -> Outcome {
+    fn outcome(&self) -> AttemptOutcome {
         match (self.fixed && !self.broken, self.failing) {
-            (true, _) => Outcome::Advanced,
-            (false, true) => Outcome::Failed,
-            (false, false) => Outcome::Green,
+            (true, _) => AttemptOutcome::Advanced,
+            (false, true) => AttemptOutcome::Failed,
+            (false, false) => AttemptOutcome::Green,
         }
     }
 }
 
 impl Trail {
-    /// Notes what a dispatch changed. Of several circles the plainest is told: tree, edits, hypothesis.
-    pub fn note_change(&mut self, change: &Change) -> Option<Circle> {
-        self.note_touched(change, &lines::touched(change))
+    /// Records what a dispatch changed. Of several circles it returns the clearest: tree, then edits, then hypothesis.
+    pub fn record_change(&mut self, change: &Change) -> Option<Circle> {
+        self.record_lines(change, &lines::touched(change))
     }
 
-    /// The same, for a change whose lines are known.
-    pub(super) fn note_touched(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
+    /// [`Trail::record_change`] with the changed lines already extracted.
+    pub(super) fn record_lines(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
         self.restored = change.restored;
         if !change.restored {
             self.attempt = self.attempt.saturating_add(1);
         }
-        let tree = self.note_tree(change);
-        let edits = self.note_edits(change, files);
-        let hypothesis = self.note_hypothesis(change);
+        let tree = self.record_tree(change);
+        let edits = self.record_edits(change, files);
+        let hypothesis = self.record_hypothesis(change);
         tree.or(edits).or(hypothesis)
     }
 
-    /// Notes how the tests ended on a tree. Results before the first change are the baseline.
-    pub fn note_results(&mut self, tree: Digest, results: &[TestResult]) -> Option<Circle> {
+    /// Records the test results on a tree. Results before the first change are the baseline.
+    pub fn record_results(&mut self, tree: Digest, results: &[TestResult]) -> Option<Circle> {
         if results.is_empty() {
             return None;
         }
@@ -198,27 +198,27 @@ impl Trail {
             self.tree = tree;
             self.trees.entry(tree).or_insert(0);
         }
-        self.note_version(tree);
-        let mut tally = Tally::default();
+        self.record_version(tree);
+        let mut run = TestRun::default();
         let mut circle = None;
         for result in results.iter().filter(|result| matches!(result.end, TestEnd::Passed | TestEnd::Failed))
         {
-            let step = self.note_test(result);
-            tally.add(step, result.end);
-            circle = circle.or_else(|| self.oscillation_of(result, step));
+            let change = self.record_test(result);
+            run.add(change, result.end);
+            circle = circle.or_else(|| self.test_circle(result, change));
         }
         if !self.restored {
-            self.note_outcome(tally.outcome());
+            self.record_outcome(run.outcome());
         }
         circle
     }
 
-    /// Starts a new window: a new version of the design makes everything worth a new try.
+    /// Starts a new window: with a new version of the design, earlier attempts no longer count.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    fn note_tree(&mut self, change: &Change) -> Option<Circle> {
+    fn record_tree(&mut self, change: &Change) -> Option<Circle> {
         let tree = change.tree;
         if tree == Digest::default() || tree == self.tree {
             return None;
@@ -229,14 +229,14 @@ impl Trail {
         (earlier != attempt && !change.restored).then_some(Circle::Tree { attempt, earlier, tree })
     }
 
-    fn note_edits(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
-        let by = if change.restored { Hand::Engine } else { Hand::Agent };
+    fn record_edits(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
+        let by = if change.restored { Editor::Engine } else { Editor::Agent };
         let outcomes = &self.outcomes;
-        let failed = |attempt: u32| outcomes.get(&attempt) == Some(&Outcome::Failed);
+        let failed = |attempt: u32| outcomes.get(&attempt) == Some(&AttemptOutcome::Failed);
         let mut circle = None;
         for (path, touched) in files {
             let edits = self.edits.entry((*path).to_string()).or_default();
-            let group = edits.note(self.attempt, by, touched, failed);
+            let group = edits.record(self.attempt, by, touched, failed);
             circle = circle.or_else(|| {
                 let group = group?;
                 Some(Circle::Edits {
@@ -249,74 +249,74 @@ impl Trail {
         circle
     }
 
-    fn note_hypothesis(&mut self, change: &Change) -> Option<Circle> {
+    fn record_hypothesis(&mut self, change: &Change) -> Option<Circle> {
         let text: String = change.hypothesis.as_deref()?.trim().chars().take(MOST_CHARACTERS).collect();
         if text.is_empty() {
             return None;
         }
         let words = Words::of(&text);
-        let failed = |attempt: u32| self.outcomes.get(&attempt) == Some(&Outcome::Failed);
-        let alike = self.hypotheses.iter().filter(|earlier| failed(earlier.attempt)).find_map(|earlier| {
-            let share = words.likeness(&Words::of(&earlier.text));
-            (share >= ALIKE).then_some((earlier.attempt, share))
+        let failed = |attempt: u32| self.outcomes.get(&attempt) == Some(&AttemptOutcome::Failed);
+        let repeated = self.hypotheses.iter().filter(|earlier| failed(earlier.attempt)).find_map(|earlier| {
+            let share = words.similarity(&Words::of(&earlier.text));
+            (share >= SIMILAR).then_some((earlier.attempt, share))
         });
         let attempt = self.attempt;
         self.hypotheses.push(Hypothesis { attempt, text: text.clone() });
-        alike.map(|(earlier, share)| Circle::Hypothesis { attempt, earlier, text, share })
+        repeated.map(|(earlier, share)| Circle::Hypothesis { attempt, earlier, text, share })
     }
 
-    /// A tree without a digest counts as another one after each attempt.
-    fn note_version(&mut self, tree: Digest) {
+    /// A tree without a digest counts as a new one after each attempt.
+    fn record_version(&mut self, tree: Digest) {
         let unknown = tree == Digest::default() && self.results.attempt != self.attempt;
         let is_other = tree != self.results.tree || unknown;
         let version = self.results.version.saturating_add(u32::from(is_other));
         self.results = Results { tree, attempt: self.attempt, version };
     }
 
-    fn note_test(&mut self, result: &TestResult) -> Step {
+    fn record_test(&mut self, result: &TestResult) -> ResultChange {
         let Results { version, attempt, .. } = self.results;
         let key = key(&result.name);
-        let Some(track) = self.tests.get_mut(&key) else {
-            self.tests.insert(key, Track { end: result.end, version, flips: Vec::new() });
-            return Step::First;
+        let Some(history) = self.tests.get_mut(&key) else {
+            self.tests.insert(key, TestHistory { end: result.end, version, flips: Vec::new() });
+            return ResultChange::First;
         };
-        if track.end == result.end {
-            track.version = version;
-            return Step::Steady;
+        if history.end == result.end {
+            history.version = version;
+            return ResultChange::Steady;
         }
-        if track.version == version {
-            // Two ends on one tree: the test is flaky, and nothing that it said before counts.
+        if history.version == version {
+            // Two results on one tree: the test is flaky, so its history does not count.
             self.tests.remove(&key);
-            return Step::First;
+            return ResultChange::First;
         }
-        track.end = result.end;
-        track.version = version;
+        history.end = result.end;
+        history.version = version;
         if self.restored {
-            // The engine undid the change, and with it what the change had done to the test.
-            track.flips.pop();
-            return Step::Steady;
+            // The engine undid the change, and with it the change's effect on the test.
+            history.flips.pop();
+            return ResultChange::Steady;
         }
-        track.flips.push(attempt);
-        Step::Flip
+        history.flips.push(attempt);
+        ResultChange::Flip
     }
 
-    fn oscillation_of(&self, result: &TestResult, step: Step) -> Option<Circle> {
-        if step != Step::Flip {
+    fn test_circle(&self, result: &TestResult, change: ResultChange) -> Option<Circle> {
+        if change != ResultChange::Flip {
             return None;
         }
-        let track = self
+        let history = self
             .tests
             .get(&key(&result.name))
-            .filter(|track| track.flips.len() >= FLIPS && result.end == TestEnd::Failed)?;
-        let attempts = track.flips.clone();
+            .filter(|history| history.flips.len() >= FLIPS && result.end == TestEnd::Failed)?;
+        let attempts = history.flips.clone();
         Some(Circle::Test { name: result.name.clone(), attempts, end: result.end })
     }
 
-    fn note_outcome(&mut self, outcome: Outcome) {
-        let held = self.outcomes.entry(self.attempt).or_insert(outcome);
-        *held = outcome.max(*held);
-        // Edits that bring the work on are no part of a circle.
-        if *held == Outcome::Advanced {
+    fn record_outcome(&mut self, outcome: AttemptOutcome) {
+        let best = self.outcomes.entry(self.attempt).or_insert(outcome);
+        *best = outcome.max(*best);
+        // Edits that make progress are not part of a circle.
+        if *best == AttemptOutcome::Advanced {
             self.edits.clear();
         }
     }

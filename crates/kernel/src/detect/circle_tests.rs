@@ -1,4 +1,4 @@
-//! What a trail holds, and what its circles say.
+//! What a trail holds, and how circles are explained.
 
 use super::*;
 use crate::change::{FileChange, Hunk};
@@ -27,33 +27,33 @@ fn sentence(circle: Option<Circle>) -> String {
 
 // DR-04
 #[test]
-fn a_tree_that_comes_back_is_named_with_both_attempts() {
+fn a_repeated_tree_is_reported_with_both_attempts() {
     let mut trail = Trail::default();
-    trail.note_results(Digest(9), &end(TestEnd::Failed));
-    trail.note_change(&swap(1, "a()", "b()"));
-    trail.note_change(&swap(2, "c()", "d()"));
-    let again = trail.clone().note_change(&swap(1, "e()", "f()"));
-    assert_eq!(sentence(again), "Attempt 3 left exactly the files that attempt 1 had left.");
-    let start = trail.note_change(&swap(9, "e()", "f()"));
-    assert_eq!(sentence(start), "Attempt 3 left exactly the files that were there before the first attempt.");
+    trail.record_results(Digest(9), &end(TestEnd::Failed));
+    trail.record_change(&swap(1, "a()", "b()"));
+    trail.record_change(&swap(2, "c()", "d()"));
+    let again = trail.clone().record_change(&swap(1, "e()", "f()"));
+    assert_eq!(sentence(again), "Attempt 3 produced exactly the same files as attempt 1.");
+    let start = trail.record_change(&swap(9, "e()", "f()"));
+    assert_eq!(sentence(start), "Attempt 3 restored exactly the files from before the first attempt.");
 }
 
 // DR-04
 #[test]
-fn a_constant_turned_to_and_fro_is_named_with_its_file_and_attempts() {
+fn a_constant_changed_back_and_forth_is_reported_with_its_file_and_attempts() {
     let mut trail = Trail::default();
-    assert_eq!(trail.note_change(&swap(1, "let limit = 1;", "let limit = 2;")), None);
-    assert_eq!(trail.note_change(&swap(2, "let limit = 2;", "let limit = 3;")), None);
-    let circle = trail.note_change(&swap(3, "let limit = 3;", "let limit = 2;"));
+    assert_eq!(trail.record_change(&swap(1, "let limit = 1;", "let limit = 2;")), None);
+    assert_eq!(trail.record_change(&swap(2, "let limit = 2;", "let limit = 3;")), None);
+    let circle = trail.record_change(&swap(3, "let limit = 3;", "let limit = 2;"));
     assert_eq!(
         sentence(circle),
-        "Attempts 1, 2 and 3 changed the same lines of src/retry.rs, at least 100 % alike."
+        "Attempts 1, 2 and 3 edited the same lines of src/retry.rs (similarity at least 100 %)."
     );
 }
 
 // DR-04
 #[test]
-fn rewriting_one_function_is_healthy_as_long_as_it_repairs_tests() {
+fn rewriting_a_function_is_healthy_while_it_repairs_tests() {
     let body = |n: u32| format!("fn next(&self) {{\nlet step = self.base * {n};\nself.wait(step + {n});\n}}");
     let suite = |passing: u32| -> Vec<TestResult> {
         let end = |n| {
@@ -61,69 +61,69 @@ fn rewriting_one_function_is_healthy_as_long_as_it_repairs_tests() {
         };
         (1..9).map(|n| TestResult { name: n.to_string(), end: end(n) }).collect()
     };
-    let (mut healthy, mut turning) = (Trail::default(), Trail::default());
-    healthy.note_results(Digest(9), &suite(0));
+    let (mut healthy, mut circling) = (Trail::default(), Trail::default());
+    healthy.record_results(Digest(9), &suite(0));
     for n in 1..=5 {
         let change = swap(n.into(), &body(n), &body(n + 1));
-        assert_eq!(healthy.note_change(&change), None);
-        healthy.note_results(change.tree, &suite(n));
-        assert_eq!(turning.note_change(&change).is_some(), n >= 3);
+        assert_eq!(healthy.record_change(&change), None);
+        healthy.record_results(change.tree, &suite(n));
+        assert_eq!(circling.record_change(&change).is_some(), n >= 3);
     }
 }
 
 // DR-04
 #[test]
-fn a_test_that_turns_back_to_failing_is_named_with_the_attempts_that_turned_it() {
+fn a_test_that_fails_again_is_reported_with_the_attempts_that_flipped_it() {
     let mut trail = Trail::default();
-    trail.note_results(Digest(9), &end(TestEnd::Failed));
-    trail.note_change(&swap(1, "a()", "b()"));
-    assert_eq!(trail.note_results(Digest(1), &end(TestEnd::Passed)), None);
-    trail.note_change(&swap(2, "c()", "d()"));
-    let circle = trail.note_results(Digest(2), &end(TestEnd::Failed));
+    trail.record_results(Digest(9), &end(TestEnd::Failed));
+    trail.record_change(&swap(1, "a()", "b()"));
+    assert_eq!(trail.record_results(Digest(1), &end(TestEnd::Passed)), None);
+    trail.record_change(&swap(2, "c()", "d()"));
+    let circle = trail.record_results(Digest(2), &end(TestEnd::Failed));
     assert_eq!(
         sentence(circle),
-        "The test slow changed its end after attempts 1 and 2, each with a change of code, and now fails."
+        "The test slow changed its result after attempts 1 and 2, each of which changed code, and now fails."
     );
-    assert_eq!(trail.note_results(Digest(2), &end(TestEnd::Failed)), None);
+    assert_eq!(trail.record_results(Digest(2), &end(TestEnd::Failed)), None);
 }
 
 // DR-04
 #[test]
-fn a_test_that_was_broken_and_is_repaired_is_healthy_work() {
+fn repairing_a_broken_test_is_healthy_work() {
     let mut trail = Trail::default();
-    trail.note_results(Digest(9), &end(TestEnd::Passed));
-    trail.note_change(&swap(1, "a()", "b()"));
-    assert_eq!(trail.note_results(Digest(1), &end(TestEnd::Failed)), None);
-    trail.note_change(&swap(2, "c()", "d()"));
-    assert_eq!(trail.note_results(Digest(2), &end(TestEnd::Passed)), None);
+    trail.record_results(Digest(9), &end(TestEnd::Passed));
+    trail.record_change(&swap(1, "a()", "b()"));
+    assert_eq!(trail.record_results(Digest(1), &end(TestEnd::Failed)), None);
+    trail.record_change(&swap(2, "c()", "d()"));
+    assert_eq!(trail.record_results(Digest(2), &end(TestEnd::Passed)), None);
 }
 
 // DR-04
 #[test]
-fn a_hypothesis_that_failed_is_named_when_it_is_used_again() {
+fn a_failed_hypothesis_is_reported_when_it_is_used_again() {
     let text = "The guard is held across the await point";
     let mut trail = Trail::default();
     let attempt =
         |tree| Change { tree: Digest(tree), hypothesis: Some(text.to_string()), ..Change::default() };
-    assert_eq!(trail.note_change(&attempt(1)), None);
-    assert_eq!(trail.clone().note_change(&attempt(2)), None);
-    trail.note_results(Digest(1), &end(TestEnd::Failed));
+    assert_eq!(trail.record_change(&attempt(1)), None);
+    assert_eq!(trail.clone().record_change(&attempt(2)), None);
+    trail.record_results(Digest(1), &end(TestEnd::Failed));
     assert_eq!(
-        sentence(trail.note_change(&attempt(2))),
-        "The hypothesis of attempt 2 (\"The guard is held across the await point\") is that of attempt 1, which failed, 100 % alike in words."
+        sentence(trail.record_change(&attempt(2))),
+        "The hypothesis of attempt 2 (\"The guard is held across the await point\") repeats that of attempt 1, which failed (word similarity 100 %)."
     );
 }
 
 // DR-04
 #[test]
-fn a_restore_by_the_engine_is_no_attempt_and_turns_no_test() {
+fn a_restore_by_the_engine_counts_as_no_attempt_and_flips_no_test() {
     let mut trail = Trail::default();
-    trail.note_results(Digest(9), &end(TestEnd::Passed));
+    trail.record_results(Digest(9), &end(TestEnd::Passed));
     for tree in [1, 2, 3] {
-        trail.note_change(&swap(tree, "a()", "b()"));
-        assert_eq!(trail.note_results(Digest(tree), &end(TestEnd::Failed)), None);
-        assert_eq!(trail.note_change(&restore(swap(9, "b()", "a()"))), None);
-        assert_eq!(trail.note_results(Digest(9), &end(TestEnd::Passed)), None);
+        trail.record_change(&swap(tree, "a()", "b()"));
+        assert_eq!(trail.record_results(Digest(tree), &end(TestEnd::Failed)), None);
+        assert_eq!(trail.record_change(&restore(swap(9, "b()", "a()"))), None);
+        assert_eq!(trail.record_results(Digest(9), &end(TestEnd::Passed)), None);
     }
     assert_eq!(trail.attempt, 3);
 }
@@ -132,18 +132,18 @@ fn a_restore_by_the_engine_is_no_attempt_and_turns_no_test() {
 #[test]
 fn a_new_window_remembers_nothing() {
     let mut trail = Trail::default();
-    trail.note_change(&swap(1, "a()", "b()"));
-    trail.note_results(Digest(1), &end(TestEnd::Failed));
+    trail.record_change(&swap(1, "a()", "b()"));
+    trail.record_results(Digest(1), &end(TestEnd::Failed));
     trail.clear();
     assert_eq!(trail, Trail::default());
 }
 
 #[test]
-fn nothing_to_note_leaves_nothing_behind() {
+fn empty_changes_and_results_record_nothing() {
     let mut trail = Trail::default();
     for _ in 0..1000 {
-        assert_eq!(trail.note_change(&Change::default()), None);
-        assert_eq!(trail.note_results(Digest(7), &[]), None);
+        assert_eq!(trail.record_change(&Change::default()), None);
+        assert_eq!(trail.record_results(Digest(7), &[]), None);
     }
     assert_eq!(trail, Trail { attempt: 1000, ..Trail::default() });
 }
@@ -153,7 +153,7 @@ fn a_trail_of_large_changes_stays_small() {
     let mut trail = Trail::default();
     for tree in 1..=40 {
         let text: String = (0..5000).map(|n| format!("let v{tree}x{n} = call(a{n}, {tree});\n")).collect();
-        trail.note_change(&swap(tree, "", &text));
+        trail.record_change(&swap(tree, "", &text));
     }
     let stored = serde_json::to_string(&trail).unwrap();
     assert!(stored.len() < 200_000, "{} bytes", stored.len());

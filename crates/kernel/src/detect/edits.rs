@@ -1,31 +1,31 @@
-//! The edits of one file in a window: finds three that work on the same lines in the same way.
+//! The edits of one file in a window: finds three that change the same lines in the same way.
 //!
-//! Three edits of one file are healthy work as a rule. A circle shows in lines that come and go: every edit
-//! of the group but the first takes out lines that an earlier one put in, or puts back what one took out.
+//! Three edits of one file are usually healthy work. A circle shows in lines that come and go: every edit of the group
+//! except the first removes lines that an earlier one added, or adds lines that an earlier one removed.
 
 use super::lines::{Lines, Touched};
 use super::permille::Permille;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Shingles that two edits share from here on make them alike.
-const ALIKE: Permille = Permille(400);
-/// The share of an edit's lines that must come or go again.
+/// The share of common shingles from which two edits count as similar.
+const SIMILAR: Permille = Permille(400);
+/// The minimum share of an edit's lines that come or go again.
 const AGAIN: Permille = Permille(300);
-/// Edits that make a circle.
+/// How many edits make a circle.
 const GROUP: usize = 3;
-/// Edits of fewer lines need more evidence: a counter is bumped in healthy work, too.
+/// Edits of fewer lines need more evidence: healthy work bumps counters, too.
 const FEW_LINES: usize = 4;
-/// Older edits of a file are forgotten.
+/// How many edits of a file are remembered.
 const MOST_EDITS: usize = 16;
-/// Hashes kept of one set: the smallest ones are a fair sample of a larger set.
+/// How many hashes of a set are kept: the smallest ones are a fair sample.
 const MOST_HASHES: usize = 256;
 
-/// Three or more edits that are alike.
+/// Three or more similar edits.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) attempts: Vec<u32>,
-    /// The least likeness between two of them.
+    /// The lowest similarity between two of them.
     pub(super) share: Permille,
 }
 
@@ -37,38 +37,38 @@ pub(super) struct Edits(Vec<Edit>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Edit {
     attempt: u32,
-    by: Hand,
+    by: Editor,
     removed: Sample,
     added: Sample,
     shingles: Sample,
-    /// The share of lines that an earlier edit had put in or taken out.
+    /// The share of lines that an earlier edit had added or removed.
     again: Permille,
-    /// Whether a line came back that an earlier edit had taken out.
+    /// Whether it added a line that an earlier edit had removed.
     back: bool,
 }
 
-/// Whose edit it was.
+/// Who made an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Hand {
+pub(super) enum Editor {
     Agent,
-    /// A restore by the engine: it explains lines that come again, and is no attempt.
+    /// A restore by the engine: it explains repeated lines and does not count as an attempt.
     Engine,
 }
 
 impl Edits {
-    /// Notes an edit and returns the group that it completes, the newest attempt last.
-    pub(super) fn note(
+    /// Records an edit and returns the group that it completes, the newest attempt last.
+    pub(super) fn record(
         &mut self,
         attempt: u32,
-        by: Hand,
+        by: Editor,
         touched: &Touched<'_>,
         failed: impl Fn(u32) -> bool,
     ) -> Option<Group> {
         let edit = self.edit(attempt, by, touched);
         let group = match by {
-            Hand::Agent => self.group(&edit, failed),
-            Hand::Engine => None,
+            Editor::Agent => self.group(&edit, failed),
+            Editor::Engine => None,
         };
         if self.0.len() == MOST_EDITS {
             self.0.remove(0);
@@ -77,45 +77,45 @@ impl Edits {
         group
     }
 
-    fn edit(&self, attempt: u32, by: Hand, touched: &Touched<'_>) -> Edit {
+    fn edit(&self, attempt: u32, by: Editor, touched: &Touched<'_>) -> Edit {
         let (removed, added) = (Sample::of_lines(&touched.removed), Sample::of_lines(&touched.added));
-        let out_again = removed.count_in(self.0.iter().map(|edit| &edit.added));
-        let in_again = added.count_in(self.0.iter().map(|edit| &edit.removed));
-        let again = Permille::share(out_again + in_again, removed.0.len() + added.0.len());
+        let removed_again = removed.count_in(self.0.iter().map(|edit| &edit.added));
+        let added_again = added.count_in(self.0.iter().map(|edit| &edit.removed));
+        let again = Permille::share(removed_again + added_again, removed.0.len() + added.0.len());
         let shingles = Sample::of_shingles(touched);
-        Edit { attempt, by, removed, added, shingles, again, back: in_again > 0 }
+        Edit { attempt, by, removed, added, shingles, again, back: added_again > 0 }
     }
 
     fn group(&self, edit: &Edit, failed: impl Fn(u32) -> bool) -> Option<Group> {
         let mut members = Vec::from([edit]);
         let mut share = Permille::WHOLE;
-        for earlier in self.0.iter().rev().filter(|earlier| earlier.by == Hand::Agent) {
-            // Only the oldest member may be new work, so nothing older can join behind it.
+        for earlier in self.0.iter().rev().filter(|earlier| earlier.by == Editor::Agent) {
+            // Only the oldest member may be new work, so nothing older can join the group.
             if members.last().is_some_and(|last| last.again < AGAIN) {
                 break;
             }
-            let least = members.iter().map(|member| member.shingles.likeness(&earlier.shingles)).min();
-            if let Some(least) = least.filter(|least| *least >= ALIKE) {
+            let least = members.iter().map(|member| member.shingles.similarity(&earlier.shingles)).min();
+            if let Some(least) = least.filter(|least| *least >= SIMILAR) {
                 share = share.min(least);
                 members.push(earlier);
             }
         }
-        if members.len() < GROUP || !has_weight(&members, failed) {
+        if members.len() < GROUP || !is_conclusive(&members, failed) {
             return None;
         }
         Some(Group { attempts: members.iter().rev().map(|member| member.attempt).collect(), share })
     }
 }
 
-/// Small edits count when a line really came back, or when every attempt before the last had failed.
-fn has_weight(members: &[&Edit], failed: impl Fn(u32) -> bool) -> bool {
+/// Small edits count only if a line really came back, or every attempt before the last failed.
+fn is_conclusive(members: &[&Edit], failed: impl Fn(u32) -> bool) -> bool {
     let is_small = |edit: &&Edit| edit.removed.0.len() + edit.added.0.len() < FEW_LINES;
     !members.iter().any(is_small)
         || members.iter().any(|member| member.back)
         || members.iter().skip(1).all(|member| failed(member.attempt))
 }
 
-/// A set of hashes in ascending order, cut to the smallest ones.
+/// A set of hashes in ascending order, truncated to the smallest ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 struct Sample(Vec<u32>);
@@ -133,7 +133,7 @@ impl Sample {
         Self(hashes)
     }
 
-    /// The largest hash up to which the sample is the whole set.
+    /// The largest hash up to which the sample is complete.
     fn reach(&self) -> u32 {
         self.0.last().copied().filter(|_| self.0.len() == MOST_HASHES).unwrap_or(u32::MAX)
     }
@@ -142,13 +142,13 @@ impl Sample {
         self.0.binary_search(&hash).is_ok()
     }
 
-    /// How many of these hashes are in one of the others.
+    /// How many of these hashes occur in the other samples.
     fn count_in<'a>(&self, others: impl Iterator<Item = &'a Self> + Clone) -> usize {
         self.0.iter().filter(|hash| others.clone().any(|other| other.has(**hash))).count()
     }
 
-    /// Jaccard's likeness, over the hashes up to which both samples are whole.
-    fn likeness(&self, other: &Self) -> Permille {
+    /// The Jaccard similarity, over the hashes up to which both samples are complete.
+    fn similarity(&self, other: &Self) -> Permille {
         let reach = self.reach().min(other.reach());
         let within = |sample: &Self| sample.0.partition_point(|hash| *hash <= reach);
         let (mine, theirs) = (within(self), within(other));

@@ -1,4 +1,4 @@
-//! The detectors against the labelled cases of `fixtures/detectors/`: precision and recall by split.
+//! Runs the detectors on the labelled cases of `fixtures/detectors/`: precision and recall by split.
 
 use super::*;
 use crate::change::{Approach, Change, Digest, TestResult};
@@ -96,7 +96,7 @@ fn report(detector: &str, scores: &Scores) {
     }
 }
 
-/// Asserts that nothing fires on a negative, and that the known misses and no others are missed.
+/// Asserts that no detector fires on a negative case, and that it misses exactly the known misses.
 fn assert_scores(detector: &str, scores: &Scores, known_misses: &[&str]) {
     report(detector, scores);
     let all = |pick: fn(&Score) -> &Vec<String>| scores.values().flat_map(pick).cloned().collect::<Vec<_>>();
@@ -127,8 +127,8 @@ fn walk(case: &CircleCase) -> Vec<Option<Circle>> {
     let mut circles = Vec::new();
     for step in &case.steps {
         circles.push(match step {
-            Step::Change(change) => trail.note_change(change),
-            Step::Results { tree, results } => trail.note_results(*tree, results),
+            Step::Change(change) => trail.record_change(change),
+            Step::Results { tree, results } => trail.record_results(*tree, results),
             Step::Clear => {
                 trail.clear();
                 None
@@ -142,12 +142,12 @@ fn walk(case: &CircleCase) -> Vec<Option<Circle>> {
 
 // CORE-12
 #[test]
-fn reports_are_one_finding_exactly_when_they_claim_the_same_of_one_place() {
+fn reports_are_the_same_finding_exactly_when_they_make_the_same_claim_about_one_location() {
     let mut scores = Scores::new();
     for case in load::<FindingCase>("findings") {
         let found = same_finding(&case.a, &case.b);
-        let turned = same_finding(&case.b, &case.a);
-        assert_eq!(found.as_ref().map(|same| same.by), turned.map(|same| same.by), "{}", case.name);
+        let swapped = same_finding(&case.b, &case.a);
+        assert_eq!(found.as_ref().map(|same| same.by), swapped.map(|same| same.by), "{}", case.name);
         note(&mut scores, case.split, &case.name, case.same, found.is_some());
     }
     assert_scores("same finding", &scores, &["effect-first", "quite-other-words"]);
@@ -155,7 +155,7 @@ fn reports_are_one_finding_exactly_when_they_claim_the_same_of_one_place() {
 
 // DR-12
 #[test]
-fn only_an_approach_told_again_is_blocked() {
+fn only_a_repeated_approach_is_blocked() {
     let mut scores = Scores::new();
     for case in load::<ApproachCase>("approaches") {
         let fired = oscillation(&case.proposed, &case.previous).is_some();
@@ -177,7 +177,7 @@ fn only_a_change_that_undoes_the_previous_one_is_a_reversal() {
 
 // DR-04
 #[test]
-fn a_circle_is_seen_at_the_step_that_closes_it_and_healthy_work_closes_none() {
+fn a_circle_is_found_at_the_step_that_closes_it_and_never_in_healthy_work() {
     let mut scores = Scores::new();
     for case in load::<CircleCase>("circles") {
         let mut circles = walk(&case);

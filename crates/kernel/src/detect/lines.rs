@@ -1,12 +1,12 @@
-//! The changed lines of a change as hashes, without white space, moves and reformatting.
+//! The changed lines of a change as hashes, ignoring white space, moved lines and reformatting.
 
 use crate::change::{Change, Hunk};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Lines that say nothing of what a change is about.
-const EMPTY_PHRASES: &[&str] = &[
+/// Lines that say nothing about what a change does.
+const TRIVIAL_LINES: &[&str] = &[
     "#[test]",
     "*/",
     "/**",
@@ -29,12 +29,12 @@ const EMPTY_PHRASES: &[&str] = &[
     "}else{",
 ];
 
-const LONGEST_PHRASE: usize = 10;
+const LONGEST_TRIVIAL_LINE: usize = 10;
 
 /// Lines by the hash of their text; equal lines are counted.
 pub(super) type Lines<'c> = BTreeMap<u32, Line<'c>>;
 
-/// One text of a line, and how often it occurs.
+/// The text of a line, and how often it occurs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Line<'c> {
     pub(super) count: u32,
@@ -46,7 +46,7 @@ pub(super) struct Line<'c> {
 pub(super) struct Touched<'c> {
     pub(super) removed: Lines<'c>,
     pub(super) added: Lines<'c>,
-    /// Lines added by the hunks that removed others: what stands in the place of the removed ones.
+    /// Lines added by hunks that also removed lines, so they replace those.
     pub(super) substituted: Lines<'c>,
 }
 
@@ -64,7 +64,7 @@ impl<'c> Touched<'c> {
         hashes
     }
 
-    fn note(&mut self, hunk: &'c Hunk) {
+    fn add_hunk(&mut self, hunk: &'c Hunk) {
         if is_reformatting(hunk) {
             return;
         }
@@ -77,7 +77,7 @@ impl<'c> Touched<'c> {
         }
     }
 
-    fn without_moves(&mut self) {
+    fn remove_moves(&mut self) {
         for hash in common(&self.removed, &self.added) {
             let moved = count(&self.removed, hash).min(count(&self.added, hash));
             take(&mut self.removed, hash, moved);
@@ -90,22 +90,22 @@ impl<'c> Touched<'c> {
 /// What one change did, by file.
 pub(super) type Files<'c> = BTreeMap<&'c str, Touched<'c>>;
 
-/// The substantial lines that a change touched, by file; generated files are left out.
+/// The significant lines that a change touched, by file; generated files are left out.
 pub(super) fn touched(change: &Change) -> Files<'_> {
     let mut files = Files::new();
     for file in change.files.iter().filter(|file| !file.generated) {
         let touched = files.entry(file.path.as_str()).or_default();
-        file.hunks.iter().for_each(|hunk| touched.note(hunk));
+        file.hunks.iter().for_each(|hunk| touched.add_hunk(hunk));
     }
-    files.values_mut().for_each(Touched::without_moves);
+    files.values_mut().for_each(Touched::remove_moves);
     if files.len() > 1 {
-        take_moves_between(&mut files);
+        remove_moves_between(&mut files);
     }
     files.retain(|_, touched| !touched.is_empty());
     files
 }
 
-/// Lines as they are remembered: hash and count, in ascending order.
+/// The remembered form of lines: hash and count, in ascending order.
 pub(super) type Counts = Vec<(u32, u32)>;
 
 pub(super) fn counts(lines: &Lines<'_>) -> Counts {
@@ -116,12 +116,12 @@ pub(super) fn total(lines: &Lines<'_>) -> usize {
     lines.values().map(|line| line.count as usize).sum()
 }
 
-/// How many lines two bags have in common.
+/// How many lines two multisets have in common.
 pub(super) fn overlap(mine: &Counts, theirs: &Lines<'_>) -> usize {
     mine.iter().map(|(hash, times)| (*times).min(count(theirs, *hash)) as usize).sum()
 }
 
-fn take_moves_between(files: &mut Files<'_>) {
+fn remove_moves_between(files: &mut Files<'_>) {
     let (mut gone, mut come) = (Lines::new(), Lines::new());
     for touched in files.values() {
         touched.removed.iter().for_each(|(hash, line)| gone.entry(*hash).or_default().count += line.count);
@@ -159,27 +159,31 @@ fn take(lines: &mut Lines<'_>, hash: u32, wanted: u32) -> u32 {
     taken
 }
 
-/// Puts a line into a bag and gives its hash, if it had substance.
+/// Adds a line and returns its hash, if it is significant.
 fn put<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
-    let hash = if text.is_ascii() { substance(text, ascii(text)) } else { substance(text, text.chars()) }?;
+    let hash = if text.is_ascii() {
+        significant_hash(text, ascii(text))
+    } else {
+        significant_hash(text, text.chars())
+    }?;
     count_one(lines, hash, text);
     Some(hash)
 }
 
-/// The hash of a line with these signs; none if it says nothing.
-fn substance(text: &str, signs: impl Iterator<Item = char>) -> Option<u32> {
+/// The hash of a line with these characters; `None` if it is trivial.
+fn significant_hash(text: &str, chars: impl Iterator<Item = char>) -> Option<u32> {
     let mut state = Fnv::new();
-    let (mut count, mut says_something) = (0, false);
-    for sign in signs.filter(|sign| !sign.is_whitespace()) {
-        state.take(sign);
+    let (mut count, mut has_word) = (0, false);
+    for ch in chars.filter(|ch| !ch.is_whitespace()) {
+        state.take(ch);
         count += 1;
-        says_something = says_something || sign.is_alphanumeric();
+        has_word = has_word || ch.is_alphanumeric();
     }
-    let is_empty = !says_something || (count <= LONGEST_PHRASE && is_empty_phrase(text));
-    (!is_empty).then(|| state.fold())
+    let is_trivial = !has_word || (count <= LONGEST_TRIVIAL_LINE && is_trivial_line(text));
+    (!is_trivial).then(|| state.fold())
 }
 
-/// The signs of a text that is all ASCII, as most lines are: nothing has to be decoded.
+/// The characters of an ASCII text, as most lines are: nothing has to be decoded.
 fn ascii(text: &str) -> impl Iterator<Item = char> {
     text.bytes().map(char::from)
 }
@@ -189,27 +193,27 @@ fn count_one<'c>(lines: &mut Lines<'c>, hash: u32, text: &'c str) {
     line.count = line.count.saturating_add(1);
 }
 
-fn is_empty_phrase(text: &str) -> bool {
-    let signs = || text.chars().filter(|sign| !sign.is_whitespace()).flat_map(char::to_lowercase);
-    EMPTY_PHRASES.iter().any(|phrase| phrase.chars().eq(signs()))
+fn is_trivial_line(text: &str) -> bool {
+    let chars = || text.chars().filter(|ch| !ch.is_whitespace()).flat_map(char::to_lowercase);
+    TRIVIAL_LINES.iter().any(|line| line.chars().eq(chars()))
 }
 
-/// A hunk that only breaks lines elsewhere; the comma is what formatters put behind a last item.
+/// Whether a hunk only breaks lines differently. Commas are ignored because formatters add one after a last item.
 fn is_reformatting(hunk: &Hunk) -> bool {
-    kept(&hunk.removed).eq(kept(&hunk.added))
+    unformatted(&hunk.removed).eq(unformatted(&hunk.added))
 }
 
-fn kept(lines: &[String]) -> impl Iterator<Item = char> {
-    lines.iter().flat_map(|line| line.chars()).filter(|sign| !sign.is_whitespace() && *sign != ',')
+fn unformatted(lines: &[String]) -> impl Iterator<Item = char> {
+    lines.iter().flat_map(|line| line.chars()).filter(|ch| !ch.is_whitespace() && *ch != ',')
 }
 
-/// Puts in the hashes of the neighbouring words of a line, with every number masked: a tuned constant is the same edit.
+/// Adds the hashes of neighbouring words of a line. Digits are masked, because tuning a constant is the same edit.
 fn put_shingles(hashes: &mut Vec<u32>, text: &str) {
     if text.is_ascii() { put_shingles_of(hashes, ascii(text)) } else { put_shingles_of(hashes, text.chars()) }
 }
 
-fn put_shingles_of(hashes: &mut Vec<u32>, signs: impl Iterator<Item = char>) {
-    let begun = hashes.len();
+fn put_shingles_of(hashes: &mut Vec<u32>, chars: impl Iterator<Item = char>) {
+    let start = hashes.len();
     let (mut word, mut last): (Option<Fnv>, Option<u32>) = (None, None);
     let mut end_word = |word: Option<Fnv>| {
         let Some(now) = word.map(|word| word.fold()) else {
@@ -218,17 +222,17 @@ fn put_shingles_of(hashes: &mut Vec<u32>, signs: impl Iterator<Item = char>) {
         hashes.extend(last.map(|last| last.rotate_left(7) ^ now));
         last = Some(now);
     };
-    for sign in signs {
-        match sign {
+    for ch in chars {
+        match ch {
             '0'..='9' => word.get_or_insert_with(Fnv::new).take('#'),
-            '_' => word.get_or_insert_with(Fnv::new).take(sign),
-            _ if sign.is_alphanumeric() => word.get_or_insert_with(Fnv::new).take(sign),
+            '_' => word.get_or_insert_with(Fnv::new).take(ch),
+            _ if ch.is_alphanumeric() => word.get_or_insert_with(Fnv::new).take(ch),
             _ => end_word(word.take()),
         }
     }
     end_word(word);
-    // A word without a neighbour stands for itself.
-    if hashes.len() == begun {
+    // A single word is its own shingle.
+    if hashes.len() == start {
         hashes.extend(last);
     }
 }
@@ -241,8 +245,8 @@ impl Fnv {
         Fnv(0xcbf2_9ce4_8422_2325)
     }
 
-    fn take(&mut self, sign: char) {
-        self.0 = (self.0 ^ u64::from(u32::from(sign))).wrapping_mul(0x0000_0100_0000_01b3);
+    fn take(&mut self, ch: char) {
+        self.0 = (self.0 ^ u64::from(u32::from(ch))).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
     fn fold(&self) -> u32 {
@@ -250,8 +254,8 @@ impl Fnv {
     }
 }
 
-pub(super) fn hash(signs: impl Iterator<Item = char>) -> u32 {
+pub(super) fn hash(chars: impl Iterator<Item = char>) -> u32 {
     let mut state = Fnv::new();
-    signs.for_each(|sign| state.take(sign));
+    chars.for_each(|ch| state.take(ch));
     state.fold()
 }

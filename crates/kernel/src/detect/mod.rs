@@ -1,27 +1,18 @@
-//! Detectors: pure functions from what the host saw to evidence that work goes in circles, or nothing.
+//! Detectors: pure functions that find evidence, in what the host observed, that the work goes in circles.
 //!
-//! Each result explains itself in one sentence. They judge identities (lines, trees, tests, claims), never
+//! Each detection explains itself in one sentence. Detectors compare identities (lines, trees, tests, claims), never
 //! counts, topics or trends. The labelled cases are in `fixtures/detectors/`.
 
-mod repetition;
-
-mod reversal;
-
 mod circle;
-
 mod edits;
-
-mod oscillation;
-
-mod words;
-
-mod tokens;
-
-mod vocabulary;
-
 mod lines;
-
+mod oscillation;
 mod permille;
+mod repetition;
+mod reversal;
+mod tokens;
+mod vocabulary;
+mod words;
 
 #[cfg(test)]
 mod fixtures_tests;
@@ -34,7 +25,7 @@ pub use reversal::{Reversal, Trace, reversal};
 
 use crate::change::Change;
 
-/// What the detectors of changes see in one: whether it undoes the one before, and whether the work goes round.
+/// Checks a change: whether it closes a circle, and whether it undoes the previous change.
 pub(crate) fn change(
     trail: &mut Trail,
     last: &mut Option<Trace>,
@@ -42,7 +33,7 @@ pub(crate) fn change(
 ) -> (Option<Circle>, Option<Reversal>) {
     let files = lines::touched(change);
     let reversal = last.as_ref().and_then(|last| last.undone_by(change, &files));
-    let circle = trail.note_touched(change, &files);
+    let circle = trail.record_lines(change, &files);
     *last = Some(Trace::of(change, &files));
     (circle, reversal)
 }

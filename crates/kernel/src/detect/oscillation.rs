@@ -1,7 +1,7 @@
-//! Oscillation: tells whether a proposed approach is one that was tried before (DR-12).
+//! Oscillation: whether a proposed approach was tried before.
 //!
-//! The guard blocks hard, so it prefers to miss: shared decisions alone never match, and without them the
-//! words must be closer.
+//! A match blocks the approach, so the detector would rather miss one: shared decisions alone never match, and without
+//! them the words must be more similar.
 
 use super::permille::Permille;
 use super::words::Words;
@@ -12,19 +12,19 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Likeness of the words that is needed when both approaches rest on a common decision.
-const ALIKE_WITH_SHARED: Permille = Permille(650);
-/// The same when one of them cites no decision.
-const ALIKE_WITHOUT: Permille = Permille(720);
-/// The same when they cite different ones.
-const ALIKE_WITH_OTHERS: Permille = Permille(800);
+/// The word similarity needed when both approaches rest on a common decision.
+const SIMILAR_WITH_SHARED: Permille = Permille(650);
+/// The word similarity needed when one of them cites no decision.
+const SIMILAR_WITHOUT: Permille = Permille(720);
+/// The word similarity needed when they cite different decisions.
+const SIMILAR_WITH_OTHERS: Permille = Permille(800);
 
 /// A proposed approach that matches a previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Oscillation {
-    /// One-based number of the previous approach, in the order of the list.
+    /// 1-based number of the previous approach in the list.
     pub approach: u32,
-    /// Likeness of the words.
+    /// The word similarity.
     pub share: Permille,
     /// Decisions that both rest on, in order.
     pub shared: Vec<String>,
@@ -36,24 +36,24 @@ impl Oscillation {
         let Self { approach, share, shared } = self;
         if shared.is_empty() {
             return format!(
-                "The proposed approach is {share} alike in words to previous approach {approach}."
+                "The proposed approach repeats previous approach {approach} (word similarity {share})."
             );
         }
         let shared = shared.join(", ");
         format!(
-            "The proposed approach is {share} alike in words to previous approach {approach} and rests on {shared} as well."
+            "The proposed approach repeats previous approach {approach} (word similarity {share}), and both rest on {shared}."
         )
     }
 }
 
-/// Finds the previous approach that a proposal comes back to: the closest one, the earliest of equals.
+/// Finds the previous approach that a proposal repeats: the most similar one, and the earliest of equals.
 pub fn oscillation(proposed: &Approach, previous: &[Approach]) -> Option<Oscillation> {
     let words = Words::of(&proposed.text);
     let cited = decisions(proposed);
     let mut closest: Option<Oscillation> = None;
     for (number, earlier) in (1..).zip(previous) {
         let found = matched(&words, &cited, earlier, number);
-        let best = closest.as_ref().map_or(Permille::default(), |held| held.share);
+        let best = closest.as_ref().map_or(Permille::default(), |closest| closest.share);
         closest = found.filter(|found| found.share > best).or(closest);
     }
     closest
@@ -68,13 +68,13 @@ fn matched(
     let before = decisions(earlier);
     let shared: Vec<String> = cited.intersection(&before).cloned().collect();
     let needed = if !shared.is_empty() {
-        ALIKE_WITH_SHARED
+        SIMILAR_WITH_SHARED
     } else if cited.is_empty() || before.is_empty() {
-        ALIKE_WITHOUT
+        SIMILAR_WITHOUT
     } else {
-        ALIKE_WITH_OTHERS
+        SIMILAR_WITH_OTHERS
     };
-    let share = words.plan_likeness(&Words::of(&earlier.text));
+    let share = words.plan_similarity(&Words::of(&earlier.text));
     (share >= needed).then_some(Oscillation { approach, share, shared })
 }
 

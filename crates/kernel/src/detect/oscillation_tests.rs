@@ -1,4 +1,4 @@
-//! Which previous approach is named, and what the guard says.
+//! Which previous approach is reported, and how it is explained.
 
 use super::*;
 use alloc::borrow::ToOwned;
@@ -12,7 +12,7 @@ const QUEUE: &str = "Serialise all writes through one queue with a single consum
 
 // DR-12
 #[test]
-fn the_closest_previous_approach_is_named_with_its_evidence() {
+fn the_most_similar_previous_approach_is_reported_with_its_evidence() {
     let previous = [approach(QUEUE, &[]), approach(LEASE, &["DD-0075-001", "DD-0075-002"])];
     let again = approach(
         "Every few seconds the scheduler renews a lease that it takes in the database.",
@@ -22,13 +22,13 @@ fn the_closest_previous_approach_is_named_with_its_evidence() {
     assert_eq!(
         found.map(|found| found.sentence()).as_deref(),
         Some(
-            "The proposed approach is 100 % alike in words to previous approach 2 and rests on DD-0075-002 as well."
+            "The proposed approach repeats previous approach 2 (word similarity 100 %), and both rest on DD-0075-002."
         )
     );
     let found = oscillation(&approach(QUEUE, &[]), &previous);
     assert_eq!(
         found.map(|found| found.sentence()).as_deref(),
-        Some("The proposed approach is 100 % alike in words to previous approach 1.")
+        Some("The proposed approach repeats previous approach 1 (word similarity 100 %).")
     );
 }
 
@@ -41,7 +41,7 @@ fn shared_decisions_alone_never_block() {
 }
 
 #[test]
-fn the_earliest_of_equals_is_named() {
+fn the_earliest_of_equally_similar_approaches_is_reported() {
     let previous = [approach(LEASE, &[]), approach(LEASE, &[])];
     assert_eq!(oscillation(&approach(LEASE, &[]), &previous).map(|found| found.approach), Some(1));
     assert_eq!(oscillation(&approach(LEASE, &[]), &[]), None);

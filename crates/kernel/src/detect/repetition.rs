@@ -1,24 +1,23 @@
-//! Repetition: tells whether two reports are one finding (CORE-12).
+//! Repetition: whether two reports are the same finding.
 //!
-//! One finding is one category, one place and one claim, or a reviewer's word for it; never a count, a
-//! topic or a trend.
+//! They are if category, location and claim agree, or if the reviewer says so; counts, topics and trends do not matter.
 
 use super::permille::Permille;
 use super::words::Words;
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, Location};
 use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// Claims on one symbol are one from here on.
-const ALIKE: Permille = Permille(560);
-/// The same where a report does not say which symbol it means.
-const ALIKE_IN_FILE: Permille = Permille(850);
+/// The word similarity from which two claims about one symbol are the same.
+const SIMILAR: Permille = Permille(560);
+/// The word similarity needed when one of the reports names no symbol.
+const SIMILAR_IN_FILE: Permille = Permille(850);
 
-/// Two reports that are one finding.
+/// Two reports of the same finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sameness {
-    /// The ids of the two findings, in the order in which they were given.
+    /// The ids of the two findings, in the given order.
     pub first: String,
     pub second: String,
     /// The file of the first finding.
@@ -26,15 +25,15 @@ pub struct Sameness {
     pub by: SamenessBy,
 }
 
-/// What makes two reports one finding.
+/// What makes two reports the same finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SamenessBy {
-    /// One report names the other as what it repeats.
+    /// One report says that it repeats the other.
     NamedByReviewer,
-    /// Same category and place, and the same words.
+    /// Same category and location, and the same words.
     EqualWords,
-    /// Same category and place, and claims that are alike.
+    /// Same category and location, and similar claims.
     SimilarWords { share: Permille },
 }
 
@@ -44,39 +43,39 @@ impl Sameness {
         let Self { first, second, file, by } = self;
         match by {
             SamenessBy::NamedByReviewer => {
-                format!("The reviewer says that {first} and {second} are one finding.")
+                format!("The reviewer says that {first} and {second} are the same finding.")
             }
             SamenessBy::EqualWords => {
-                format!("{first} and {second} make the same claim on {file} in equal words.")
+                format!("{first} and {second} make the same claim about {file} in the same words.")
             }
             SamenessBy::SimilarWords { share } => {
-                format!("{first} and {second} make the same claim on {file}, {share} alike in words.")
+                format!("{first} and {second} make the same claim about {file} (word similarity {share}).")
             }
         }
     }
 }
 
-/// Tells whether two reports are one finding, and by what. The order of the two does not matter for that.
+/// Whether two reports are the same finding, and why. Their order does not matter.
 pub fn same_finding(a: &Finding, b: &Finding) -> Option<Sameness> {
-    let by = named(a, b).or_else(|| alike(a, b))?;
+    let by = declared_same(a, b).or_else(|| similar(a, b))?;
     Some(Sameness { first: a.id.clone(), second: b.id.clone(), file: a.place.file.clone(), by })
 }
 
-fn named(a: &Finding, b: &Finding) -> Option<SamenessBy> {
+fn declared_same(a: &Finding, b: &Finding) -> Option<SamenessBy> {
     let names = |one: &Finding, two: &Finding| !two.id.is_empty() && one.repeats.as_ref() == Some(&two.id);
     (names(a, b) || names(b, a)).then_some(SamenessBy::NamedByReviewer)
 }
 
-fn alike(a: &Finding, b: &Finding) -> Option<SamenessBy> {
+fn similar(a: &Finding, b: &Finding) -> Option<SamenessBy> {
     if a.category != b.category {
         return None;
     }
-    let needed = match meeting(&a.place, &b.place) {
-        Meeting::Apart => return None,
-        Meeting::File => ALIKE_IN_FILE,
-        Meeting::Symbol => ALIKE,
+    let needed = match proximity(&a.place, &b.place) {
+        Proximity::Elsewhere => return None,
+        Proximity::SameFile => SIMILAR_IN_FILE,
+        Proximity::SameSymbol => SIMILAR,
     };
-    let share = claim(a).likeness(&claim(b));
+    let share = claim(a).similarity(&claim(b));
     if share == Permille::WHOLE {
         return Some(SamenessBy::EqualWords);
     }
@@ -87,23 +86,23 @@ fn claim(finding: &Finding) -> Words {
     Words::of(&finding.claim).about(&finding.place.symbol).about(&finding.place.file)
 }
 
-/// How closely two places meet.
-enum Meeting {
-    Apart,
-    File,
-    Symbol,
+/// How close two locations are.
+enum Proximity {
+    Elsewhere,
+    SameFile,
+    SameSymbol,
 }
 
-fn meeting(a: &Place, b: &Place) -> Meeting {
+fn proximity(a: &Location, b: &Location) -> Proximity {
     let (one, two) = (symbol(&a.symbol), symbol(&b.symbol));
     if file(&a.file) != file(&b.file) {
-        Meeting::Apart
+        Proximity::Elsewhere
     } else if one.is_empty() != two.is_empty() || (one.is_empty() && a.file.is_empty()) {
-        Meeting::File
+        Proximity::SameFile
     } else if one == two || ends_path(one, two) || ends_path(two, one) {
-        Meeting::Symbol
+        Proximity::SameSymbol
     } else {
-        Meeting::Apart
+        Proximity::Elsewhere
     }
 }
 
@@ -116,7 +115,7 @@ fn symbol(name: &str) -> &str {
     name.trim().trim_matches('`').trim_end_matches("()")
 }
 
-/// Tells whether a bare name is the end of a qualified one: `run` of `Retry::run`.
+/// Whether a bare name is the end of a qualified one: `run` of `Retry::run`.
 fn ends_path(name: &str, qualified: &str) -> bool {
     qualified.strip_suffix(name).is_some_and(|front| front.ends_with("::") || front.ends_with(['.', '#']))
 }

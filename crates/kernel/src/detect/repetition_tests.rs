@@ -1,4 +1,4 @@
-//! Where two reports meet, and what their sameness says.
+//! When two reports are the same finding, and how that is explained.
 
 use super::*;
 use crate::finding::{Category, Severity};
@@ -14,7 +14,7 @@ fn finding(id: &str, file: &str, symbol: &str, claim: &str) -> Finding {
         kind: None,
         injected_by: Default::default(),
         task: None,
-        place: Place { file: file.to_owned(), symbol: symbol.to_owned(), line: 1 },
+        place: Location { file: file.to_owned(), symbol: symbol.to_owned(), line: 1 },
         claim: claim.to_owned(),
         evidence: String::new(),
         impact: String::new(),
@@ -36,7 +36,7 @@ fn line_numbers_and_severities_are_never_compared() {
 
 // CORE-12
 #[test]
-fn a_reviewers_word_needs_no_other_agreement_and_an_empty_id_is_no_word() {
+fn a_reviewer_may_declare_two_reports_the_same_but_not_by_an_empty_id() {
     let first = finding("F-1", "src/retry.rs", "run", CLAIM);
     let mut second = finding("F-2", "docs/retry.md", "", "Still open.");
     second.repeats = Some("F-1".to_owned());
@@ -47,7 +47,7 @@ fn a_reviewers_word_needs_no_other_agreement_and_an_empty_id_is_no_word() {
 }
 
 #[test]
-fn an_unknown_symbol_asks_for_closer_words() {
+fn without_a_symbol_the_words_must_be_more_similar() {
     let known = finding("F-1", "src/retry.rs", "run", CLAIM);
     let close = "After a successful request nobody resets the counter of the backoff.";
     let free =
@@ -63,13 +63,16 @@ fn each_sameness_explains_itself() {
         let (first, second, file) = ("F-1".to_owned(), "G-4".to_owned(), "src/retry.rs".to_owned());
         Sameness { first, second, file, by }.sentence()
     };
-    assert_eq!(sentence(SamenessBy::NamedByReviewer), "The reviewer says that F-1 and G-4 are one finding.");
+    assert_eq!(
+        sentence(SamenessBy::NamedByReviewer),
+        "The reviewer says that F-1 and G-4 are the same finding."
+    );
     assert_eq!(
         sentence(SamenessBy::EqualWords),
-        "F-1 and G-4 make the same claim on src/retry.rs in equal words."
+        "F-1 and G-4 make the same claim about src/retry.rs in the same words."
     );
     assert_eq!(
         sentence(SamenessBy::SimilarWords { share: Permille(684) }),
-        "F-1 and G-4 make the same claim on src/retry.rs, 68 % alike in words."
+        "F-1 and G-4 make the same claim about src/retry.rs (word similarity 68 %)."
     );
 }

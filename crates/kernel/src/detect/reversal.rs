@@ -1,4 +1,4 @@
-//! Reversal: tells whether a change undoes what the previous round did to a file (CORE-22).
+//! Reversal: whether a change undoes what the previous round did to a file.
 
 use super::lines::{self, Counts, Files, Touched};
 use super::permille::Permille;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// The share of the previous change that must be undone.
 const UNDONE: Permille = Permille(800);
-/// Fewer substantial lines than these are no change to speak of.
+/// The minimum number of significant lines; a smaller change is not judged.
 const FEWEST_LINES: usize = 2;
 
 /// A change that undoes the previous one in a file.
@@ -34,23 +34,23 @@ impl Reversal {
     }
 }
 
-/// What is remembered of a change, for the next one to be held against: hashes, never its text.
+/// What is remembered about a change to compare the next one with: hashes, never its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub tree: Digest,
-    files: BTreeMap<String, Before>,
+    files: BTreeMap<String, FileTrace>,
 }
 
 /// The lines that a change touched in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Before {
+struct FileTrace {
     removed: Counts,
     added: Counts,
 }
 
 impl Trace {
     pub(super) fn of(change: &Change, files: &Files<'_>) -> Trace {
-        let before = |touched: &Touched<'_>| Before {
+        let before = |touched: &Touched<'_>| FileTrace {
             removed: lines::counts(&touched.removed),
             added: lines::counts(&touched.added),
         };
@@ -58,7 +58,7 @@ impl Trace {
         Trace { tree: change.tree, files }
     }
 
-    /// Finds the file in which a change with these lines undoes this one the most; the first by name of equals.
+    /// Finds the file in which a change with these lines undoes this one the most, and the first by name of equals.
     pub(super) fn undone_by(&self, current: &Change, now: &Files<'_>) -> Option<Reversal> {
         if current.restored {
             return None;
@@ -73,28 +73,28 @@ impl Trace {
     }
 }
 
-/// Finds the file in which `current` undoes `previous` the most; the first by name of equals.
+/// Finds the file in which `current` undoes `previous` the most, and the first by name of equals.
 pub fn reversal(previous: &Change, current: &Change) -> Option<Reversal> {
     Trace::of(previous, &lines::touched(previous)).undone_by(current, &lines::touched(current))
 }
 
-fn undone(path: &str, before: &Before, after: &Touched<'_>) -> Option<Reversal> {
-    let taken_out = lines::overlap(&before.added, &after.removed);
-    let put_back = lines::overlap(&before.removed, &after.added);
+fn undone(path: &str, before: &FileTrace, after: &Touched<'_>) -> Option<Reversal> {
+    let removed_again = lines::overlap(&before.added, &after.removed);
+    let added_again = lines::overlap(&before.removed, &after.added);
     let times = |(_, times): &(u32, u32)| *times as usize;
     let touched = before.added.iter().chain(&before.removed).map(times).sum();
-    let undone = taken_out + put_back;
+    let undone = removed_again + added_again;
     let share = Permille::share(undone, touched);
-    if touched < FEWEST_LINES || share < UNDONE || is_rewrite(before, after, taken_out, put_back) {
+    if touched < FEWEST_LINES || share < UNDONE || is_rewrite(before, after, removed_again, added_again) {
         return None;
     }
     Some(Reversal { file: path.to_string(), undone: count(undone), touched: count(touched), share })
 }
 
-/// Lines that went for other lines, with nothing put back, were rewritten: the work goes on.
-fn is_rewrite(before: &Before, after: &Touched<'_>, taken_out: usize, put_back: usize) -> bool {
+/// Whether lines were replaced by new ones without restoring any old line: that is progress, not a reversal.
+fn is_rewrite(before: &FileTrace, after: &Touched<'_>, removed_again: usize, added_again: usize) -> bool {
     let fresh = lines::total(&after.substituted) - lines::overlap(&before.removed, &after.substituted);
-    put_back == 0 && fresh * 2 > taken_out
+    added_again == 0 && fresh * 2 > removed_again
 }
 
 fn count(lines: usize) -> u32 {

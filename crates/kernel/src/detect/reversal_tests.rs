@@ -1,4 +1,4 @@
-//! How much of a change must be undone, and what a reversal says.
+//! How much of a change must be undone, and how a reversal is explained.
 
 use super::*;
 use crate::change::{FileChange, Hunk};
@@ -16,7 +16,7 @@ fn lines(from: usize, to: usize) -> Vec<String> {
 
 // CORE-22
 #[test]
-fn four_fifths_are_enough_and_less_is_not() {
+fn undoing_four_fifths_is_a_reversal_and_less_is_not() {
     let previous = change("a.rs", Vec::new(), lines(0, 100));
     let found = reversal(&previous, &change("a.rs", lines(0, 80), Vec::new()));
     assert_eq!(found.map(|reversal| (reversal.undone, reversal.touched)), Some((80, 100)));
@@ -37,7 +37,7 @@ fn a_reversal_names_the_file_and_the_share() {
 }
 
 #[test]
-fn a_single_line_is_no_change_to_speak_of() {
+fn a_single_line_is_too_small_to_judge() {
     let previous = change("a.rs", Vec::new(), lines(0, 1));
     assert_eq!(reversal(&previous, &change("a.rs", lines(0, 1), Vec::new())), None);
 }

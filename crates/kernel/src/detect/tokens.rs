@@ -5,12 +5,12 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// One piece of a text.
+/// One token of a text.
 pub(super) enum Token<'a> {
     Word(String),
     Number(String),
     Name(&'a str),
-    /// A comma: the clause ends, the sentence goes on.
+    /// A comma: the clause ends, the sentence continues.
     Comma,
     /// Other punctuation that ends a clause.
     End,
@@ -31,7 +31,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 fn chunk_tokens<'a>(chunk: &'a str, tokens: &mut Vec<Token<'a>>) {
-    let is_sign = |sign: char| !sign.is_alphanumeric();
+    let is_sign = |ch: char| !ch.is_alphanumeric();
     let (front, tail) = chunk.split_at(chunk.trim_end_matches(is_sign).len());
     let core = front.trim_start_matches(is_sign);
     if is_name(core, tail) {
@@ -53,11 +53,11 @@ fn part_token<'a>(part: &str) -> Option<Token<'a>> {
     let folded: String = part.chars().flat_map(char::to_lowercase).map(straight).collect();
     let first = folded.chars().next()?;
     if first.is_ascii_digit() {
-        let digits = folded.trim_end_matches(|sign: char| !sign.is_ascii_digit());
+        let digits = folded.trim_end_matches(|ch: char| !ch.is_ascii_digit());
         return Some(Token::Number(digits.to_string()));
     }
-    // A letter with digits behind it ("F3", "L42") is an id or a line.
-    if folded.ends_with(|sign: char| sign.is_ascii_digit()) {
+    // A letter followed by digits ("F3", "L42") is an id or a line number.
+    if folded.ends_with(|ch: char| ch.is_ascii_digit()) {
         return None;
     }
     if vocabulary::is_denial(&folded) {
@@ -67,11 +67,11 @@ fn part_token<'a>(part: &str) -> Option<Token<'a>> {
     (!word.is_empty()).then(|| Token::Word(word.to_string()))
 }
 
-fn straight(sign: char) -> char {
-    if sign == '’' { '\'' } else { sign }
+fn straight(ch: char) -> char {
+    if ch == '’' { '\'' } else { ch }
 }
 
-/// Tells whether a chunk is an identifier or a path rather than a word.
+/// Whether a chunk is an identifier or a path rather than a word.
 fn is_name(core: &str, tail: &str) -> bool {
     let letters = core.contains(char::is_alphabetic);
     let path =
@@ -84,38 +84,38 @@ fn has_inner_dot(core: &str) -> bool {
     core.split('.').count() > 1 && core.split('.').all(|part| part.starts_with(char::is_alphanumeric))
 }
 
-/// A capital after a small letter: `camelCase`.
+/// Whether an upper-case letter follows a lower-case one: `camelCase`.
 fn has_hump(core: &str) -> bool {
     let small_first = core.chars().zip(core.chars().skip(1));
     small_first.into_iter().any(|(one, two)| one.is_lowercase() && two.is_uppercase())
 }
 
-/// The stems of an identifier's parts: `maxLen`, `max_len` and "max len" are one.
+/// The stems of an identifier's parts: `maxLen`, `max_len` and "max len" have the same.
 pub(super) fn name_parts(name: &str) -> BTreeSet<String> {
     let mut parts = BTreeSet::new();
     let mut part = String::new();
     let mut after_small = false;
-    for sign in name.chars() {
-        let is_hump = after_small && sign.is_uppercase();
-        if is_hump || !sign.is_alphanumeric() {
+    for ch in name.chars() {
+        let is_hump = after_small && ch.is_uppercase();
+        if is_hump || !ch.is_alphanumeric() {
             parts.insert(vocabulary::stem(&core::mem::take(&mut part)));
         }
-        if sign.is_alphanumeric() {
-            part.extend(sign.to_lowercase());
+        if ch.is_alphanumeric() {
+            part.extend(ch.to_lowercase());
         }
-        after_small = sign.is_lowercase();
+        after_small = ch.is_lowercase();
     }
     parts.insert(vocabulary::stem(&part));
     parts.remove("");
     parts
 }
 
-/// Folds case, white space and punctuation; signs that carry meaning ("<", "=") stay.
+/// Folds case, white space and punctuation; symbols with a meaning ("<", "=") stay.
 pub(super) fn normal(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    for sign in text.chars() {
-        if sign.is_alphanumeric() || "<>=!+*%&|_".contains(sign) {
-            folded.extend(sign.to_lowercase());
+    for ch in text.chars() {
+        if ch.is_alphanumeric() || "<>=!+*%&|_".contains(ch) {
+            folded.extend(ch.to_lowercase());
         } else if !folded.ends_with(' ') && !folded.is_empty() {
             folded.push(' ');
         }

@@ -1,11 +1,11 @@
 //! The small English vocabulary of the detectors: stop words, negations, opposites, synonyms, stems.
 //!
-//! The tables hold stems where they are compared with stems; none is too long for a linear search.
+//! Tables that are compared with stems hold stems. All are short enough for a linear search.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
-/// Words that carry no claim of their own, among them the phrases of reviewers ("still an issue"); sorted.
+/// Words that claim nothing by themselves, among them reviewers' phrases ("still an issue"); sorted.
 #[rustfmt::skip]
 const STOP: &[&str] = &[
     "a", "about", "after", "again", "all", "already", "also", "although", "an", "and", "any", "are", "as",
@@ -30,21 +30,21 @@ const DENIAL: &[&str] = &[
     "nor", "not", "nothing", "nowhere", "without",
 ];
 
-/// Words that deny in effect: what ought to be is not, what is skipped does not happen.
+/// Words that imply a denial: what should be is not, what is skipped does not happen.
 #[rustfmt::skip]
 const FAINT_DENIAL: &[&str] = &[
     "avoid", "discard", "fail", "forget", "forgot", "ignor", "lose", "miss", "must", "need", "omit",
     "ought", "prevent", "should", "skip", "unabl",
 ];
 
-/// Words before a number that make it a reference to a place or a round.
+/// Words that make the number after them a reference to a location or a round.
 #[rustfmt::skip]
 const REFERENCE: &[&str] = &[
     "attempt", "column", "finding", "issue", "iteration", "line", "lines", "page", "round", "section",
     "step",
 ];
 
-/// Stems that turn a claim into another one when exchanged.
+/// Stems that change the meaning of a claim when one replaces the other.
 const OPPOSITES: &[(&str, &str)] = &[
     ("accept", "reject"),
     ("add", "remov"),
@@ -165,7 +165,7 @@ const NUMBER_WORDS: &[(&str, &str)] = &[
     ("ten", "10"),
 ];
 
-/// Suffixes with the shortest rest that may stay and what takes their place; the first that fits is applied.
+/// Suffixes, each with the minimum length of the rest and the replacement; the first match applies.
 const SUFFIXES: &[(&str, usize, &str)] = &[
     ("fication", 3, "f"),
     ("ational", 4, ""),
@@ -194,7 +194,7 @@ pub(super) fn is_denial(word: &str) -> bool {
     DENIAL.contains(&word) || word.ends_with("n't")
 }
 
-/// Tells whether the stem (or the plain word) denies its clause without a word of negation.
+/// Whether the stem or word implies a denial without a negation.
 pub(super) fn is_faint_denial(word: &str) -> bool {
     FAINT_DENIAL.contains(&word)
 }
@@ -214,7 +214,7 @@ pub(super) fn denied_by_prefix(word: &str) -> Option<String> {
     known.then_some(rest)
 }
 
-/// The stems whose presence on the other side would make it an opposite.
+/// The opposites of a stem.
 pub(super) fn opposites(stem: &str) -> impl Iterator<Item = &'static str> {
     OPPOSITES.iter().filter_map(move |(left, right)| match (*left == stem, *right == stem) {
         (true, _) => Some(*right),
@@ -223,7 +223,7 @@ pub(super) fn opposites(stem: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// The light stem of a folded word, with synonyms made one. Words of other scripts stay as they are.
+/// The stem of a folded word, with synonyms unified. Words in other scripts are unchanged.
 pub(super) fn stem(word: &str) -> String {
     if !word.is_ascii() || word.len() < 4 {
         return synonym(word).to_owned();
@@ -269,7 +269,7 @@ fn without_suffix(word: &str, (end, shortest, instead): &(&str, usize, &str)) ->
     Some([rest, instead].concat())
 }
 
-/// Makes the ends of a stem one: silent vowels, doubled consonants, `-at`, British and American `-is/-iz`.
+/// Unifies the endings of stems: silent vowels, doubled consonants, `-at`, British and American `-is/-iz`.
 fn finish(mut rest: String) -> String {
     if (rest.len() > 3 && rest.ends_with('e')) || (rest.len() > 4 && rest.ends_with('y')) {
         rest.pop();
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn stems_are_one(words: &[&str]) {
+    fn assert_same_stem(words: &[&str]) {
         for word in words {
             assert_eq!(stem(word), stem(words[0]), "{word} and {}", words[0]);
         }
@@ -302,19 +302,19 @@ mod tests {
 
     #[test]
     fn forms_of_one_word_share_a_stem() {
-        stems_are_one(&["check", "checks", "checked", "checking", "validated", "validation", "verifies"]);
-        stems_are_one(&["expiry", "expired", "expires", "expiring"]);
-        stems_are_one(&["retry", "retries", "retried", "retrying"]);
-        stems_are_one(&["concatenate", "concatenated", "concatenating", "concatenation"]);
-        stems_are_one(&["drop", "drops", "dropped", "dropping"]);
-        stems_are_one(&["cancel", "cancelled", "cancelling", "canceled"]);
-        stems_are_one(&["initialise", "initialized", "initialisation", "initializing"]);
-        stems_are_one(&["write", "writes", "writing", "written", "wrote"]);
-        stems_are_one(&["create", "created", "creation", "creating", "creates"]);
+        assert_same_stem(&["check", "checks", "checked", "checking", "validated", "validation", "verifies"]);
+        assert_same_stem(&["expiry", "expired", "expires", "expiring"]);
+        assert_same_stem(&["retry", "retries", "retried", "retrying"]);
+        assert_same_stem(&["concatenate", "concatenated", "concatenating", "concatenation"]);
+        assert_same_stem(&["drop", "drops", "dropped", "dropping"]);
+        assert_same_stem(&["cancel", "cancelled", "cancelling", "canceled"]);
+        assert_same_stem(&["initialise", "initialized", "initialisation", "initializing"]);
+        assert_same_stem(&["write", "writes", "writing", "written", "wrote"]);
+        assert_same_stem(&["create", "created", "creation", "creating", "creates"]);
     }
 
     #[test]
-    fn words_of_other_scripts_and_odd_shapes_stay_whole() {
+    fn words_in_other_scripts_and_odd_words_are_unchanged() {
         assert_eq!(stem("größe"), "größe");
         assert_eq!(stem("検証"), "検証");
         assert_eq!(stem(""), "");
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_words_find_their_opposites() {
+    fn common_words_have_their_opposites() {
         let text = "accept reject, adds removed, allowed denied, ascending descending, begins ends, \
             client server, closes opened, connected disconnected, decoding encoded, decreases increased, \
             decrypts encryption, deletes insertion, disabled enables, early late, excluded including, \

@@ -1,7 +1,7 @@
-//! The meaning of a short text as far as the detectors need it: what it says, denies, counts and names.
+//! The meaning of a short text, as far as the detectors need it: what it states, denies, counts and names.
 //!
-//! Identifiers and paths are no part of the likeness: the place of a finding already holds them, and left
-//! in they make every two reports on one function alike. They only tell two texts apart.
+//! Identifiers and paths do not count towards similarity: a finding's location already holds them, and they would make
+//! any two reports about one function similar. They only distinguish texts.
 
 use super::permille::Permille;
 use super::tokens::{Token, name_parts, normal, tokens};
@@ -10,33 +10,33 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Below this many content words only equal texts are alike.
+/// With fewer content words than this, only equal texts are similar.
 const FEWEST_WORDS: usize = 4;
-/// Two words in common are a topic, not a claim.
+/// The minimum number of common words: two words in common make a topic, not a claim.
 const FEWEST_SHARED: usize = 3;
 
-/// What a text says, in stems.
+/// What a text states, in stems.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
-    /// Folded words and signs of the whole text, identifiers included.
+    /// The folded words and symbols of the whole text, identifiers included.
     normal: String,
     said: BTreeSet<String>,
-    /// Stems next to a word of negation.
+    /// Stems next to a negation.
     denied: BTreeSet<String>,
-    /// Stems of a clause that is negative in any way; a superset of `denied`.
+    /// Stems of clauses that are negative in any way; a superset of `denied`.
     doubted: BTreeSet<String>,
     /// Stems of "instead of …", "rather than …", "no longer …".
     replaced: BTreeSet<String>,
     numbers: BTreeSet<String>,
     names: BTreeSet<String>,
-    /// Stems of the names of the place that the text is about.
+    /// Stems of the names of the location that the text is about.
     topic: BTreeSet<String>,
     /// Stems that have an opposite.
     poles: BTreeSet<String>,
     order: Option<Order>,
 }
 
-/// What a text says to come first, by "before" or "after".
+/// The order of events that a text states by "before" or "after".
 #[derive(Clone, Debug, Default)]
 struct Order {
     earlier: BTreeSet<String>,
@@ -44,8 +44,9 @@ struct Order {
 }
 
 impl Order {
-    /// A subject that is named once and then meant by "it" stands on one side only, hence the tie.
-    fn is_turned(&self, other: &Self) -> bool {
+    /// Whether the two state opposite orders. A tie counts, because a subject that is later called "it" appears on one
+    /// side only.
+    fn is_reversed(&self, other: &Self) -> bool {
         let both = |one: &BTreeSet<String>, two: &BTreeSet<String>| one.intersection(two).count();
         let straight = both(&self.earlier, &other.earlier) + both(&self.later, &other.later);
         let (forth, back) = (both(&self.earlier, &other.later), both(&self.later, &other.earlier));
@@ -60,20 +61,20 @@ impl Words {
         for token in tokens(text) {
             match token {
                 Token::Name(name) => words.names.extend(name_parts(name)),
-                Token::Number(digits) => words.note_number(digits, &clause),
+                Token::Number(digits) => words.record_number(digits, &clause),
                 Token::Word(word) => clause.words.push(word),
                 Token::Comma => {
-                    clause.goes_on = true;
-                    words.note_clause(core::mem::take(&mut clause));
+                    clause.continues = true;
+                    words.record_clause(core::mem::take(&mut clause));
                 }
-                Token::End => words.note_clause(core::mem::take(&mut clause)),
+                Token::End => words.record_clause(core::mem::take(&mut clause)),
             }
         }
-        words.note_clause(clause);
+        words.record_clause(clause);
         words
     }
 
-    /// Tells what the text is about: names of the place are the topic and weigh less than the claim.
+    /// Sets what the text is about: the names of a location are its topic and weigh less than the claim.
     pub(super) fn about(mut self, place: &str) -> Self {
         for part in name_parts(place) {
             self.names.remove(&part);
@@ -82,13 +83,13 @@ impl Words {
         self
     }
 
-    /// Likeness of two claims, in permille; 0 when they contradict each other, 1000 for equal words.
-    pub(super) fn likeness(&self, other: &Self) -> Permille {
+    /// The similarity of two claims, in permille: 0 if they contradict each other, 1000 for equal words.
+    pub(super) fn similarity(&self, other: &Self) -> Permille {
         self.compare(other, &self.said, &other.said)
     }
 
-    /// Likeness of two plans: what a plan says it replaces is no part of it, and makes it another plan.
-    pub(super) fn plan_likeness(&self, other: &Self) -> Permille {
+    /// The similarity of two plans. What a plan replaces is not part of it, and makes it a different plan.
+    pub(super) fn plan_similarity(&self, other: &Self) -> Permille {
         let (mine, theirs) = (self.kept(), other.kept());
         if replaces(&self.replaced, &theirs) || replaces(&other.replaced, &mine) {
             return Permille::default();
@@ -120,17 +121,17 @@ impl Words {
         self.denies(other)
             || other.denies(self)
             || self.opposes(other)
-            || self.turns(other)
-            || tells_apart(&self.numbers, &other.numbers)
+            || self.reverses(other)
+            || differ(&self.numbers, &other.numbers)
             || self.names_others(other)
     }
 
-    /// Only a plain affirmation contradicts a denial: "missing check" and "should check" agree with it.
+    /// Whether it denies what the other plainly affirms: "missing check" and "should check" agree with a denial.
     fn denies(&self, other: &Self) -> bool {
         self.denied.iter().any(|stem| other.said.contains(stem) && !other.doubted.contains(stem))
     }
 
-    /// A denied opposite agrees: "not allowed" and "denied".
+    /// Whether it states the opposite. A denied opposite agrees: "not allowed" and "denied".
     fn opposes(&self, other: &Self) -> bool {
         self.poles.difference(&other.poles).any(|mine| {
             vocabulary::opposites(mine).any(|theirs| {
@@ -141,11 +142,11 @@ impl Words {
         })
     }
 
-    /// Tells whether the two put the same things in the other order, or one chooses what the other replaces.
-    fn turns(&self, other: &Self) -> bool {
-        let turned =
-            self.order.as_ref().zip(other.order.as_ref()).is_some_and(|(one, two)| one.is_turned(two));
-        turned || self.is_chosen_by(other) || other.is_chosen_by(self)
+    /// Whether the two state opposite orders, or one chooses what the other replaces.
+    fn reverses(&self, other: &Self) -> bool {
+        let reversed =
+            self.order.as_ref().zip(other.order.as_ref()).is_some_and(|(one, two)| one.is_reversed(two));
+        reversed || self.is_chosen_by(other) || other.is_chosen_by(self)
     }
 
     fn is_chosen_by(&self, other: &Self) -> bool {
@@ -162,37 +163,37 @@ impl Words {
             && !other.names.iter().any(|name| known(name, self))
     }
 
-    fn note_number(&mut self, digits: String, clause: &Clause) {
+    fn record_number(&mut self, digits: String, clause: &Clause) {
         let is_reference = clause.words.last().is_some_and(|word| vocabulary::is_reference(word));
         if !is_reference {
             self.numbers.insert(digits);
         }
     }
 
-    fn note_clause(&mut self, clause: Clause) {
+    fn record_clause(&mut self, clause: Clause) {
         let mut said: Vec<(usize, String)> = Vec::new();
-        let (mut deny_next, mut doubtful) = (false, false);
+        let (mut negates_next, mut doubtful) = (false, false);
         for (index, word) in clause.words.iter().enumerate() {
             doubtful |= vocabulary::is_faint_denial(word);
             if let Some(digits) = vocabulary::number_word(word) {
                 self.numbers.insert(digits.to_string());
             } else if vocabulary::is_denial(word) {
-                (deny_next, doubtful) = (true, true);
+                (negates_next, doubtful) = (true, true);
             } else if let Some((stem, denied)) = self.content(word) {
                 doubtful |= denied || vocabulary::is_faint_denial(&stem);
-                if deny_next || denied {
+                if negates_next || denied {
                     self.denied.insert(stem.clone());
                 }
-                deny_next = false;
+                negates_next = false;
                 said.push((index, stem));
             }
         }
-        // "… is missing" denies what stands before it.
-        if deny_next {
+        // "… is missing" denies the word before it.
+        if negates_next {
             self.denied.extend(said.last().map(|(_, stem)| stem.clone()));
         }
-        self.note_order(&clause, &said);
-        self.note_replaced(&clause, &said);
+        self.record_order(&clause, &said);
+        self.record_replaced(&clause, &said);
         let stems = said.into_iter().map(|(_, stem)| stem);
         if doubtful {
             self.doubted.extend(stems.clone());
@@ -200,7 +201,7 @@ impl Words {
         self.said.extend(stems);
     }
 
-    fn note_replaced(&mut self, clause: &Clause, said: &[(usize, String)]) {
+    fn record_replaced(&mut self, clause: &Clause, said: &[(usize, String)]) {
         let Some(from) = clause.replaced_from() else {
             return;
         };
@@ -210,9 +211,9 @@ impl Words {
         }
     }
 
-    /// Notes the first order that the text tells. A clause that opens with it ("After …, …") is told of by
-    /// the next one.
-    fn note_order(&mut self, clause: &Clause, said: &[(usize, String)]) {
+    /// Records the first order that the text states. If a clause opens with it ("After …, …"), the next clause completes
+    /// it.
+    fn record_order(&mut self, clause: &Clause, said: &[(usize, String)]) {
         let stems = |from: usize, to: usize| -> BTreeSet<String> {
             said.iter()
                 .filter(|(index, _)| (from..to).contains(index))
@@ -228,14 +229,14 @@ impl Words {
             return;
         };
         let (left, right) = (stems(0, at), stems(at, usize::MAX));
-        if left.is_empty() && !clause.goes_on {
+        if left.is_empty() && !clause.continues {
             return;
         }
         let (earlier, later) = if clause.words[at] == "before" { (left, right) } else { (right, left) };
         self.order = Some(Order { earlier, later });
     }
 
-    /// The stem of a content word and whether the word itself denies it; notes the poles on the way.
+    /// The stem of a content word, and whether the word itself denies it. Also records stems that have opposites.
     fn content(&mut self, word: &str) -> Option<(String, bool)> {
         let denied = vocabulary::denied_by_prefix(word);
         let is_denied = denied.is_some();
@@ -247,16 +248,16 @@ impl Words {
     }
 }
 
-/// The plain words between two marks of punctuation.
+/// The plain words between two punctuation marks.
 #[derive(Default)]
 struct Clause {
     words: Vec<String>,
     /// Whether a comma follows.
-    goes_on: bool,
+    continues: bool,
 }
 
 impl Clause {
-    /// Where the words about a replaced thing begin; they reach to the end of the clause.
+    /// Where the words about something replaced start; they extend to the end of the clause.
     fn replaced_from(&self) -> Option<usize> {
         let pairs =
             [("instead", "of"), ("rather", "than"), ("no", "longer"), ("place", "of"), ("opposed", "to")];
@@ -272,11 +273,11 @@ fn replaces(replaced: &BTreeSet<String>, kept: &BTreeSet<String>) -> bool {
     hit > 0 && hit * 2 >= replaced.len()
 }
 
-fn tells_apart(mine: &BTreeSet<String>, theirs: &BTreeSet<String>) -> bool {
+fn differ(mine: &BTreeSet<String>, theirs: &BTreeSet<String>) -> bool {
     !mine.is_subset(theirs) && !theirs.is_subset(mine)
 }
 
-/// The cosine of two sets in permille: milder than Jaccard when one text is terse and the other is not.
+/// The cosine similarity of two sets in permille: more lenient than Jaccard if only one text is terse.
 fn cosine(shared: u64, mine: u64, theirs: u64) -> Permille {
     let squared = u128::from(shared) * u128::from(shared) * 1_000_000;
     let permille = (squared / (u128::from(mine) * u128::from(theirs)).max(1)).isqrt();

@@ -1,4 +1,4 @@
-//! The archive of rounds: how each began, and what was rolled back. Nothing in it is ever deleted (SR-11).
+//! The archive of rounds: the board at the start of each, and what was rolled back. Nothing is ever deleted.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -6,23 +6,24 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::board::Board;
-use super::convergence::{Counting, RoundRow, RoundState};
+use super::convergence::Counting;
+use super::row::{RoundRow, RoundState};
 
-/// The boards at the start of each round of the present line, and every rollback.
+/// The boards at the start of each current round, and every rollback.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rounds {
     starts: BTreeMap<u32, Board>,
-    rollbacks: Vec<Rollback>,
+    rollbacks: Vec<RoundRollback>,
 }
 
-/// One rollback: the rounds it archived and what the retry is told.
+/// One rollback: the rounds it archived, and the request with the instructions for the retry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Rollback {
-    /// Counts the rollbacks of the run from 1.
+pub struct RoundRollback {
+    /// 1-based number of the rollback in the run.
     pub number: u32,
     pub cause: RollbackCause,
-    /// The round restored, the first in `rounds`.
+    /// The restored round, the first in `rounds`.
     pub to: u32,
     pub rounds: Vec<ArchivedRound>,
 }
@@ -32,11 +33,11 @@ pub struct Rollback {
 #[serde(rename_all = "kebab-case")]
 pub enum RollbackCause {
     Requested(RollbackRequest),
-    /// No rollback was left, and an archived attempt was better; spends nothing.
+    /// No rollback was left, and an archived attempt was better. It does not count as a rollback.
     BestAdopted,
 }
 
-/// A round that was rolled back: the board at its start and as it was when the next began.
+/// A round that was rolled back: the board at its start and at the start of the next round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ArchivedRound {
@@ -45,7 +46,7 @@ pub struct ArchivedRound {
     pub end: Board,
 }
 
-/// What the user says when rolling back.
+/// A user's request to roll back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct RollbackRequest {
@@ -66,55 +67,57 @@ pub enum RetryMode {
     SamePrompt,
     Narrowed,
     ExtraContext,
-    /// The round is left out; the next one begins from where it began.
+    /// The round is skipped; the next one starts from the same board.
     Skip,
 }
 
-/// One try at a round.
+/// One attempt at a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Attempt {
-    /// Where it began.
+pub struct RoundAttempt {
+    /// The round it started with.
     pub round: u32,
-    /// The round that counts: a later one if the engineers failed before it.
+    /// The round that counts: a later one if the engineers failed at first.
     pub until: u32,
-    /// The rollback that archived it; none for the present line.
+    /// The rollback that archived it; `None` for the current attempt.
     pub rollback: Option<u32>,
     pub weighted_net: i64,
 }
 
-/// Why a round is not restored.
+/// Why a round cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RollbackError {
-    #[error("round {round} is not in the present line: restore one of the rounds that have begun")]
+    #[error("round {round} has not started: restore one of the rounds that have")]
     NotBegun { round: u32 },
-    #[error("round {round} was rolled back {limit} times, which is the limit: proceed with its best attempt")]
+    #[error(
+        "round {round} was already rolled back {limit} times, which is the limit: continue with its best attempt"
+    )]
     RoundLimit { round: u32, limit: u32 },
     #[error(
-        "the run was rolled back {limit} times, which is the limit: proceed with round {round}'s best attempt"
+        "the run was already rolled back {limit} times, which is the limit: continue with round {round}'s best attempt"
     )]
     RunLimit { round: u32, limit: u32 },
-    #[error("round {round} can still be rolled back: restore it instead of taking its best attempt")]
+    #[error("round {round} can still be rolled back: restore it instead of using its best attempt")]
     StillAllowed { round: u32 },
     #[error("round {round} has no attempt that counts: pause or abandon the run")]
     NoAttempt { round: u32 },
 }
 
 impl Rounds {
-    /// Keeps the board as it is at the start of its round. Saying so again, after a crash, changes nothing.
+    /// Records the board at the start of its round. Recording it again, after a crash, changes nothing.
     pub fn start(&mut self, board: &Board) {
         self.starts.entry(board.round).or_insert_with(|| board.clone());
     }
 
-    /// Brings back the board, statuses and decisions, of the start of a round; that round and all later ones
-    /// are archived as one rollback. Ids given meanwhile stay given.
+    /// Restores the board from the start of a round, with its statuses and decisions; that round and all later ones are
+    /// archived as one rollback. Ids assigned since then are not reused.
     pub fn restore(&mut self, board: &Board, request: RollbackRequest) -> Result<Board, RollbackError> {
         self.check_limits(board, request.round)?;
         self.follow(board, request)
     }
 
-    /// Restores a round that the workflow's own budgets let go back, whatever the limits here say.
+    /// Restores a round because the workflow's budgets allow it; the limits of the board do not apply.
     pub fn follow(&mut self, board: &Board, request: RollbackRequest) -> Result<Board, RollbackError> {
         let (round, mode) = (request.round, request.mode);
         let start = self.starts.get(&round).ok_or(RollbackError::NotBegun { round })?.clone();
@@ -129,13 +132,13 @@ impl Rounds {
         Ok(restored)
     }
 
-    /// The best of the tries that began at a round, archived ones included: the highest weighted net, the latest on a tie. Tries
-    /// that began from other earlier rounds than the present ones are left out.
-    pub fn best(&self, board: &Board, round: u32) -> Option<Attempt> {
+    /// The best attempt at a round, archived ones included: the highest weighted net, and the latest of equals. Attempts
+    /// that build on other earlier rounds than the current ones are left out.
+    pub fn best(&self, board: &Board, round: u32) -> Option<RoundAttempt> {
         self.attempts(board, round).into_iter().max_by_key(|attempt| attempt.weighted_net)
     }
 
-    /// Goes on with the best try at a round once no rollback is left for it.
+    /// Continues with the best attempt at a round once it has no rollback left.
     pub fn proceed_with_best(&mut self, board: &Board, round: u32) -> Result<Board, RollbackError> {
         if self.check_limits(board, round).is_ok() {
             return Err(RollbackError::StillAllowed { round });
@@ -143,10 +146,10 @@ impl Rounds {
         self.adopt_best(board, round)
     }
 
-    /// Goes on with the best try at a round; the caller knows that it cannot be tried again.
+    /// Continues with the best attempt at a round; the caller knows that it cannot be tried again.
     pub fn adopt_best(&mut self, board: &Board, round: u32) -> Result<Board, RollbackError> {
         let best = self.best(board, round).ok_or(RollbackError::NoAttempt { round })?;
-        let archived = self.archived(best);
+        let archived = self.archived_rounds(best);
         if archived.is_empty() {
             return Ok(board.clone());
         }
@@ -156,12 +159,12 @@ impl Rounds {
         Ok(Board { issued: board.issued.clone(), max_rounds: board.max_rounds, ..end })
     }
 
-    /// Every rollback so far, oldest first; the newest requested one holds what the retry is told.
-    pub fn rollbacks(&self) -> &[Rollback] {
+    /// Every rollback so far, oldest first; the latest request holds the instructions for the retry.
+    pub fn rollbacks(&self) -> &[RoundRollback] {
         &self.rollbacks
     }
 
-    /// Tells whether a round of the present line may be restored once more.
+    /// Checks that a round can be restored once more.
     pub fn check(&self, board: &Board, round: u32) -> Result<(), RollbackError> {
         if !self.starts.contains_key(&round) {
             return Err(RollbackError::NotBegun { round });
@@ -169,14 +172,14 @@ impl Rounds {
         self.check_limits(board, round)
     }
 
-    /// The rounds of the present line, those that have begun.
+    /// The current rounds that have started.
     pub fn begun(&self) -> impl Iterator<Item = u32> + '_ {
         self.starts.keys().copied()
     }
 
     fn check_limits(&self, board: &Board, round: u32) -> Result<(), RollbackError> {
         let (per_round, per_run) = (board.rules.rollbacks_per_round, board.rules.rollbacks_per_run);
-        let requested: Vec<u32> = self.rollbacks.iter().filter_map(Rollback::requested_round).collect();
+        let requested: Vec<u32> = self.rollbacks.iter().filter_map(RoundRollback::requested_round).collect();
         if at_least(requested.len(), per_run) {
             return Err(RollbackError::RunLimit { round, limit: per_run });
         }
@@ -186,12 +189,12 @@ impl Rounds {
         Ok(())
     }
 
-    /// The rounds that were begun after this one and stay spent: a rollback gives none of them back, and has a limit of
-    /// its own for the one that it does again (CORE-11). Rounds that do not count cost none.
+    /// How many rounds after this one stay spent: a rollback refunds none of them, and the repeated round itself has a
+    /// separate limit. Rounds that do not count are free.
     fn spent_since(&self, board: &Board, round: u32) -> u32 {
         let uncounted = |round: u32| board.rows.iter().any(|row| row.round == round && !row.state.counts());
-        let begun = self.starts.range(round..).filter(|(round, _)| !uncounted(**round)).count();
-        u32::try_from(begun).unwrap_or(u32::MAX).saturating_sub(1)
+        let started = self.starts.range(round..).filter(|(round, _)| !uncounted(**round)).count();
+        u32::try_from(started).unwrap_or(u32::MAX).saturating_sub(1)
     }
 
     fn archive(&mut self, board: &Board, round: u32, cause: RollbackCause) {
@@ -204,17 +207,17 @@ impl Rounds {
             end,
         });
         let rounds = rounds.collect();
-        self.rollbacks.push(Rollback { number, cause, to: round, rounds });
+        self.rollbacks.push(RoundRollback { number, cause, to: round, rounds });
     }
 
-    fn attempts(&self, board: &Board, round: u32) -> Vec<Attempt> {
+    fn attempts(&self, board: &Board, round: u32) -> Vec<RoundAttempt> {
         let archived = self.rollbacks_of(round).filter_map(|rollback| {
             let counted = rollback.rounds.iter().find_map(|archived| {
                 counted_row(&archived.end, round).filter(|row| row.round == archived.round)
             });
             Some((Some(rollback.number), counted?))
         });
-        let attempt = |(rollback, row): (Option<u32>, &RoundRow)| Attempt {
+        let attempt = |(rollback, row): (Option<u32>, &RoundRow)| RoundAttempt {
             round,
             until: row.round,
             rollback,
@@ -223,27 +226,27 @@ impl Rounds {
         archived.chain(counted_row(board, round).map(|row| (None, row))).map(attempt).collect()
     }
 
-    /// The rollbacks to a round since its past last changed: an older try stands on rounds that are gone.
-    fn rollbacks_of(&self, round: u32) -> impl Iterator<Item = &Rollback> {
+    /// The rollbacks to a round since the rounds before it last changed; an older attempt builds on rounds that are gone.
+    fn rollbacks_of(&self, round: u32) -> impl Iterator<Item = &RoundRollback> {
         let past = self.rollbacks.iter().rposition(|rollback| rollback.to < round);
         let first = past.map_or(0, |at| at.saturating_add(1));
         self.rollbacks.iter().skip(first).filter(move |rollback| rollback.to == round)
     }
 
-    /// The rounds of an attempt that was archived, in order; none for the present line.
-    fn archived(&self, attempt: Attempt) -> Vec<ArchivedRound> {
-        let of_it = self.rollbacks.iter().filter(|rollback| Some(rollback.number) == attempt.rollback);
-        let rounds = of_it.flat_map(|rollback| &rollback.rounds);
+    /// The rounds of an archived attempt, in order; empty for the current attempt.
+    fn archived_rounds(&self, attempt: RoundAttempt) -> Vec<ArchivedRound> {
+        let own = self.rollbacks.iter().filter(|rollback| Some(rollback.number) == attempt.rollback);
+        let rounds = own.flat_map(|rollback| &rollback.rounds);
         rounds.filter(|archived| (attempt.round..=attempt.until).contains(&archived.round)).cloned().collect()
     }
 }
 
-/// The folder of a round that was rolled back; the run's rollbacks are numbered from 1.
+/// The folder name of a round that was rolled back; rollbacks are numbered from 1.
 pub fn archive_name(round: u32, rollback: u32) -> String {
     alloc::format!("round_{round:03}_rolled_back_{rollback}")
 }
 
-impl Rollback {
+impl RoundRollback {
     fn requested_round(&self) -> Option<u32> {
         match self.cause {
             RollbackCause::Requested(_) => Some(self.to),
@@ -260,7 +263,7 @@ impl Board {
     }
 }
 
-/// The first round from this one on that counts.
+/// The first counted round from this one on.
 fn counted_row(board: &Board, from: u32) -> Option<&RoundRow> {
     board.rows.iter().find(|row| row.round >= from && row.state.counts())
 }

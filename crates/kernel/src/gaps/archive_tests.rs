@@ -3,7 +3,7 @@ use super::super::gap::{GapId, GapStatus};
 use super::super::sample::{
     board, disagrees, failed_round, grounds, id, names, new_gap, play, proposes, raises, reviews,
 };
-use super::super::{Choice, EngineerOutput, QuestionId, ReviewerOutput, close_round};
+use super::super::{DecisionChoice, EngineerOutput, QuestionId, ReviewerOutput, close_round};
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -20,8 +20,8 @@ fn request(round: u32) -> RollbackRequest {
     }
 }
 
-/// Plays a round with nothing new: the low bits say which of the first four workable gaps are proposed, the
-/// high ones which of them are approved.
+/// Plays a round without new gaps: the low bits choose which of the first four workable gaps are proposed, the high bits
+/// which of them are approved.
 fn play_bits(board: &Board, bits: u8) -> Board {
     let workable: Vec<String> =
         board.unsettled().filter(|gap| gap.status.is_workable()).map(|gap| gap.id.to_string()).collect();
@@ -42,7 +42,7 @@ fn four_gaps() -> Board {
 
 // SR-11
 #[test]
-fn restoring_a_round_brings_back_statuses_and_decisions() {
+fn restoring_a_round_restores_statuses_and_decisions() {
     let mut rounds = Rounds::default();
     let start = four_gaps();
     rounds.start(&start);
@@ -51,7 +51,7 @@ fn restoring_a_round_brings_back_statuses_and_decisions() {
     rounds.start(&one);
     let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..EngineerOutput::default() };
     let mut two = play(&one, engineer, ReviewerOutput::default()).board;
-    two.decide(&QuestionId("ISSUE-R1-001".into()), Choice::Stated(0), grounds()).unwrap();
+    two.decide(&QuestionId("ISSUE-R1-001".into()), DecisionChoice::Stated(0), grounds()).unwrap();
     rounds.start(&two);
 
     let restored = rounds.restore(&two, request(2)).unwrap();
@@ -66,7 +66,7 @@ fn restoring_a_round_brings_back_statuses_and_decisions() {
 
 // SR-02, SR-11
 #[test]
-fn ids_given_before_a_rollback_are_not_given_again() {
+fn ids_assigned_before_a_rollback_are_not_reused() {
     let mut rounds = Rounds::default();
     let start = four_gaps();
     rounds.start(&start);
@@ -86,7 +86,7 @@ fn ids_given_before_a_rollback_are_not_given_again() {
 
 // CORE-11, SR-11
 #[test]
-fn the_counter_goes_back_and_the_rounds_that_were_spent_do_not() {
+fn a_rollback_resets_the_round_number_but_refunds_no_rounds() {
     let mut rounds = Rounds::default();
     let mut board = four_gaps();
     for _ in 1..=3 {
@@ -94,11 +94,7 @@ fn the_counter_goes_back_and_the_rounds_that_were_spent_do_not() {
         board = play_bits(&board, 0b0001);
     }
     let restored = rounds.restore(&board, request(3)).unwrap();
-    assert_eq!(
-        (restored.round(), restored.max_rounds()),
-        (3, 10),
-        "a round that is done again has its own limit"
-    );
+    assert_eq!((restored.round(), restored.max_rounds()), (3, 10), "a repeated round has a separate limit");
     rounds.start(&restored);
     let restored = rounds.restore(&restored, request(1)).unwrap();
     assert_eq!((restored.round(), restored.max_rounds(), restored.rounds_left()), (1, 8, 8));
@@ -143,13 +139,16 @@ fn the_best_attempt_has_the_highest_weighted_net_and_is_the_latest_on_a_tie() {
             Err(other) => panic!("{other}"),
         };
     }
-    assert_eq!(rounds.best(&board, 1), Some(Attempt { round: 1, until: 1, rollback: None, weighted_net: 4 }));
+    assert_eq!(
+        rounds.best(&board, 1),
+        Some(RoundAttempt { round: 1, until: 1, rollback: None, weighted_net: 4 })
+    );
     assert_eq!(rounds.proceed_with_best(&board, 1).unwrap(), board);
 }
 
 // SR-11
 #[test]
-fn without_rollbacks_left_the_run_goes_on_with_the_best_attempt() {
+fn without_rollbacks_left_the_run_continues_with_the_best_attempt() {
     let mut rounds = Rounds::default();
     let start = four_gaps();
     let [poor, good, mut none] = [0b0010_0010, 0b0011_0011, 0b0000_0001].map(|bits| play_bits(&start, bits));
@@ -161,7 +160,7 @@ fn without_rollbacks_left_the_run_goes_on_with_the_best_attempt() {
     rounds.start(&start);
     assert_eq!(
         rounds.best(&none, 1),
-        Some(Attempt { round: 1, until: 1, rollback: Some(2), weighted_net: 6 })
+        Some(RoundAttempt { round: 1, until: 1, rollback: Some(2), weighted_net: 6 })
     );
     none.add(new_gap("A", Low)).unwrap();
     let mut adopted = rounds.proceed_with_best(&none, 1).unwrap();
@@ -173,7 +172,7 @@ fn without_rollbacks_left_the_run_goes_on_with_the_best_attempt() {
 
 // SR-11
 #[test]
-fn an_attempt_on_other_earlier_rounds_is_never_the_best() {
+fn an_attempt_that_builds_on_other_rounds_is_never_the_best() {
     let mut rounds = Rounds::default();
     let start = four_gaps();
     rounds.start(&start);
@@ -188,7 +187,10 @@ fn an_attempt_on_other_earlier_rounds_is_never_the_best() {
     let other = play_bits(&start, 0b0000_0010);
     rounds.start(&other);
     let poor = play_bits(&other, 0b0000_0001);
-    assert_eq!(rounds.best(&poor, 2), Some(Attempt { round: 2, until: 2, rollback: None, weighted_net: 0 }));
+    assert_eq!(
+        rounds.best(&poor, 2),
+        Some(RoundAttempt { round: 2, until: 2, rollback: None, weighted_net: 0 })
+    );
 }
 
 // SR-11
@@ -204,7 +206,7 @@ fn a_skipped_round_is_recorded_and_not_counted() {
 }
 
 #[test]
-fn a_round_that_has_not_begun_cannot_be_restored() {
+fn a_round_that_has_not_started_cannot_be_restored() {
     let mut rounds = Rounds::default();
     let start = four_gaps();
     rounds.start(&start);
@@ -214,7 +216,7 @@ fn a_round_that_has_not_begun_cannot_be_restored() {
 
 // SR-11
 #[test]
-fn an_attempt_in_which_engineers_failed_at_first_is_one_like_any_other() {
+fn an_attempt_counts_even_if_its_engineers_failed_at_first() {
     let mut rounds = Rounds::default();
     let start = four_gaps();
     rounds.start(&start);
@@ -225,7 +227,7 @@ fn an_attempt_in_which_engineers_failed_at_first_is_one_like_any_other() {
     rounds.start(&again);
     let poor = play_bits(&again, 0b0000_0001);
     let best = rounds.best(&poor, 1).unwrap();
-    assert_eq!(best, Attempt { round: 1, until: 2, rollback: Some(1), weighted_net: 4 });
+    assert_eq!(best, RoundAttempt { round: 1, until: 2, rollback: Some(1), weighted_net: 4 });
     let adopted = rounds.adopt_best(&poor, 1).unwrap();
     assert_eq!((adopted.round(), adopted.rows()), (3, good.rows()));
     assert_eq!(rounds.begun().collect::<Vec<_>>(), [1, 2]);
@@ -252,7 +254,7 @@ fn starting_a_round_again_after_a_crash_keeps_its_first_board() {
 
 // SR-15
 #[test]
-fn archived_rounds_have_folders_of_their_own() {
+fn each_archived_round_has_its_own_folder() {
     assert_eq!(archive_name(3, 1), "round_003_rolled_back_1");
 }
 

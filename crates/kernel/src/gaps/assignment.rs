@@ -1,4 +1,4 @@
-//! The assignment: which gaps a round works on, in which order, and what can go on side by side (SR-16).
+//! The assignment: which gaps a round works on, in which order, and which can be worked on in parallel.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -7,30 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use super::board::Board;
 use super::gap::{BlockedOn, Gap, GapId};
-use super::section::Places;
+use super::section::SectionPaths;
 
 /// What a round has to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assignment {
-    Work(Work),
-    /// Every gap that is left waits for something; the decisions among these are to be asked.
+    Work(RoundWork),
+    /// Every unsettled gap waits for something; the user has to be asked for the decisions among these.
     AllBlocked {
         waits: Vec<Wait>,
     },
     NoneOpen,
 }
 
-/// The work of one round. `propose` is empty when only reviews are owed.
+/// The work of one round. `propose` is empty when only reviews are due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Work {
-    /// Proposals of earlier rounds that nobody reviewed; the reviewer's first work. The limit does not cut
-    /// them: they are already made.
+pub struct RoundWork {
+    /// Unreviewed proposals of earlier rounds, which the reviewer does first. The limit does not apply to them, since
+    /// they already exist.
     pub review_first: Vec<GapId>,
-    /// The gaps the engineer is given, most urgent first.
+    /// The gaps for the engineer, most urgent first.
     pub propose: Vec<GapId>,
-    /// `propose` in parts that share no section; each may be worked on without knowing the others.
+    /// `propose` split into parts that share no section, so each can be worked on independently.
     pub batches: Vec<Vec<GapId>>,
 }
 
@@ -42,7 +42,7 @@ pub struct Wait {
     pub on: BlockedOn,
 }
 
-/// Assigns the round under way: blocking gaps first, then by severity, then by id.
+/// Assigns the current round: blocking gaps first, then by severity, then by id.
 pub fn assign(board: &Board) -> Assignment {
     if board.unsettled().next().is_none() {
         return Assignment::NoneOpen;
@@ -56,7 +56,7 @@ pub fn assign(board: &Board) -> Assignment {
     workable.truncate(board.rules().assigned);
     let mut review: Vec<&Gap> = board.unreviewed().collect();
     review.sort_by_key(|gap| urgency(gap, &blocking));
-    Assignment::Work(Work {
+    Assignment::Work(RoundWork {
         review_first: ids(&review),
         propose: ids(&workable),
         batches: batches(&workable),
@@ -81,8 +81,8 @@ fn ids(gaps: &[&Gap]) -> Vec<GapId> {
     gaps.iter().map(|gap| gap.id.clone()).collect()
 }
 
-/// Gaps that share a section, directly or through others, stay together. Gaps without a named section share
-/// one part, because nothing shows that they are independent of each other.
+/// Groups gaps that share a section, directly or through others. Gaps that name no section form one group, because
+/// nothing shows that they are independent.
 fn batches(gaps: &[&Gap]) -> Vec<Vec<GapId>> {
     let mut part_of: Vec<usize> = (0..gaps.len()).collect();
     for (at, gap) in gaps.iter().enumerate() {
@@ -101,12 +101,12 @@ fn share_section(one: &Gap, other: &Gap) -> bool {
     if one.sections.is_empty() || other.sections.is_empty() {
         return one.sections.is_empty() && other.sections.is_empty();
     }
-    let places = Places::default();
+    let places = SectionPaths::default();
     let mut pairs = one.sections.iter().flat_map(|a| other.sections.iter().map(move |b| (a, b)));
     pairs.any(|(a, b)| places.is_same(a, b))
 }
 
-/// Gives the members of both parts the number of the earlier one.
+/// Merges two parts: all members get the number of the earlier one.
 fn join(part_of: &mut [usize], one: usize, other: usize) {
     let (Some(&one), Some(&other)) = (part_of.get(one), part_of.get(other)) else {
         return;
@@ -119,16 +119,16 @@ fn join(part_of: &mut [usize], one: usize, other: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Rules;
+    use super::super::BoardRules;
     use super::super::gap::{GapSeverity, NewGap};
-    use super::super::lifecycle::{Actor, Move};
+    use super::super::moves::{Actor, GapMove};
     use super::super::sample::{block_on_gap, board, board_with, id, new_gap, proposal};
     use super::*;
     use GapSeverity::{Critical, High, Low, Medium};
     use proptest::prelude::*;
     use std::string::{String, ToString};
 
-    fn work(board: &Board) -> Work {
+    fn work(board: &Board) -> RoundWork {
         match assign(board) {
             Assignment::Work(work) => work,
             other => panic!("{other:?}"),
@@ -149,9 +149,11 @@ mod tests {
 
     // SR-16
     #[test]
-    fn no_more_than_the_configured_number_is_assigned() {
-        let board =
-            board_with(&[("A", Low), ("A", High), ("A", Low)], Rules { assigned: 2, ..Rules::default() });
+    fn at_most_the_configured_number_of_gaps_is_assigned() {
+        let board = board_with(
+            &[("A", Low), ("A", High), ("A", Low)],
+            BoardRules { assigned: 2, ..BoardRules::default() },
+        );
         assert_eq!(names(&work(&board).propose), ["GAP-A-002", "GAP-A-001"]);
     }
 
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn unreviewed_proposals_are_reviewed_first_and_not_proposed_again() {
         let mut board = board(&[("A", Low), ("A", High)]);
-        let wanted = Move::Propose(proposal("GAP-A-001", "S", "text"));
+        let wanted = GapMove::Propose(proposal("GAP-A-001", "S", "text"));
         board.move_gap(&id("GAP-A-001"), wanted, Actor::Engineer, "").unwrap();
         let work = work(&board);
         assert_eq!(
@@ -173,7 +175,7 @@ mod tests {
     fn all_blocked_names_what_each_gap_waits_for() {
         let mut board = board(&[("A", Low)]);
         let on = BlockedOn::External("legal review".into());
-        board.move_gap(&id("GAP-A-001"), Move::Block(on.clone()), Actor::Engine, "").unwrap();
+        board.move_gap(&id("GAP-A-001"), GapMove::Block(on.clone()), Actor::Engine, "").unwrap();
         assert_eq!(
             assign(&board),
             Assignment::AllBlocked { waits: std::vec![Wait { gap: id("GAP-A-001"), on }] }
@@ -182,9 +184,9 @@ mod tests {
 
     // SR-06
     #[test]
-    fn no_gap_left_is_said() {
+    fn a_board_without_unsettled_gaps_has_nothing_to_assign() {
         let mut board = board(&[("A", Low)]);
-        board.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "").unwrap();
+        board.move_gap(&id("GAP-A-001"), GapMove::Waive, Actor::User, "").unwrap();
         assert_eq!(assign(&board), Assignment::NoneOpen);
     }
 
@@ -196,7 +198,7 @@ mod tests {
     #[test]
     fn gaps_that_share_a_section_through_others_are_one_batch() {
         let gaps = [&["Errors"][..], &["Paths"], &["Retries", "# errors"], &["Client > retries"], &[], &[]];
-        let board = Board::open(gaps.iter().map(|s| touching(s)).collect(), Rules::default()).unwrap();
+        let board = Board::open(gaps.iter().map(|s| touching(s)).collect(), BoardRules::default()).unwrap();
         let batches: Vec<_> = work(&board).batches.iter().map(|batch| names(batch)).collect();
         assert_eq!(
             batches,
@@ -215,7 +217,7 @@ mod tests {
             gaps in prop::collection::vec(prop::collection::vec("[a-f]", 0..3), 1..8)
         ) {
             let inventory = gaps.iter().map(|s| NewGap { sections: s.clone(), ..new_gap("A", Low) }).collect();
-            let board = Board::open(inventory, Rules::default()).unwrap();
+            let board = Board::open(inventory, BoardRules::default()).unwrap();
             let work = work(&board);
             let mut all: Vec<_> = work.batches.concat();
             all.sort();

@@ -1,54 +1,53 @@
-//! The board: every gap, issue and decision of one document, and the round under way.
+//! The board: every gap, issue and decision of one document, and the current round.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::convergence::{RoundRow, Thresholds};
-use super::decision::{Conflict, Decision};
+use super::conflict::{Conflict, UserDecision};
 use super::gap::{BlockedOn, Gap, GapId, GapSeverity, GapStatus, IdError, NewGap};
-use super::issue::{Issue, IssueId};
-use super::lifecycle::{Actor, Move, Transition};
+use super::issue::{ReviewIssue, ReviewIssueId};
+use super::moves::{Actor, GapMove, Transition};
+use super::row::{RoundRow, Thresholds};
 
-/// The state of one refinement. Only the functions of this module change it, so every change is legal
-/// and recorded.
+/// The state of one refinement. Only this module changes it, so every change is legal and recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Board {
-    pub(super) rules: Rules,
+    pub(super) rules: BoardRules,
     pub(super) round: u32,
     pub(super) max_rounds: u32,
     pub(super) gaps: BTreeMap<GapId, Gap>,
     pub(super) transitions: Vec<Transition>,
-    pub(super) issues: BTreeMap<IssueId, Issue>,
-    pub(super) conflicts: BTreeMap<IssueId, Conflict>,
-    pub(super) decisions: Vec<Decision>,
+    pub(super) issues: BTreeMap<ReviewIssueId, ReviewIssue>,
+    pub(super) conflicts: BTreeMap<ReviewIssueId, Conflict>,
+    pub(super) decisions: Vec<UserDecision>,
     pub(super) rows: Vec<RoundRow>,
-    /// Rounds without net progress since the last progress or the user's last word on it.
+    /// Rounds without net progress since the last progress or the user's last decision about it.
     pub(super) stalled: u32,
     pub(super) failed_in_a_row: u32,
-    /// The newest review was clean. It stays the final one while no other comes: text enters the document
+    /// Whether the latest review was clean. It stays the final one until the next review, since text enters the document
     /// only through a review.
     pub(super) clean_review: bool,
     pub(super) issued: Issued,
 }
 
-/// The configured numbers of a refinement.
+/// The configuration of a refinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Rules {
-    /// How many gaps an engineer is given in one round.
+pub struct BoardRules {
+    /// How many gaps an engineer gets in one round.
     pub assigned: usize,
-    /// The least number of rounds a refinement may take.
+    /// The minimum number of rounds that a refinement may take.
     pub rounds: u32,
     pub thresholds: Thresholds,
     pub rollbacks_per_round: u32,
     pub rollbacks_per_run: u32,
 }
 
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules {
+impl Default for BoardRules {
+    fn default() -> BoardRules {
+        BoardRules {
             assigned: 7,
             rounds: 10,
             thresholds: Thresholds::default(),
@@ -58,28 +57,28 @@ impl Default for Rules {
     }
 }
 
-/// The numbers given so far. A rollback keeps them: an archived gap and a new one never share an id.
+/// The numbers assigned so far. A rollback keeps them, so an archived gap and a new one never share an id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Issued {
     gaps: BTreeMap<String, u32>,
     issues: BTreeMap<u32, u32>,
 }
 
-/// Why a gap cannot be put on the board.
+/// Why a gap cannot be added to the board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AddError {
     #[error(transparent)]
     Id(#[from] IdError),
     #[error(
-        "a gap of category {category} is split from {parent}, which is not on the board: name a known gap"
+        "a gap of category {category} was split from {parent}, which is not on the board: name a known gap"
     )]
     UnknownParent { category: String, parent: GapId },
 }
 
 impl Board {
-    /// Opens a board with the first inventory, which fixes the highest number of rounds.
-    pub fn open(inventory: Vec<NewGap>, rules: Rules) -> Result<Board, AddError> {
+    /// Opens a board with the first inventory, which determines the maximum number of rounds.
+    pub fn open(inventory: Vec<NewGap>, rules: BoardRules) -> Result<Board, AddError> {
         let mut board = Board {
             rules,
             round: 0,
@@ -103,13 +102,13 @@ impl Board {
         }
         // A gap may wait for one that is listed after it.
         for (id, on) in waits {
-            board.let_wait(&id, on);
+            board.block_on(&id, on);
         }
         board.round = 1;
         Ok(board)
     }
 
-    /// Puts a gap found in the round under way on the board and gives it its id.
+    /// Adds a gap found in the current round and assigns its id.
     pub fn add(&mut self, new: NewGap) -> Result<GapId, AddError> {
         if let Some(parent) = new.split_from.as_ref().filter(|parent| !self.gaps.contains_key(parent)) {
             return Err(AddError::UnknownParent { category: new.category, parent: parent.clone() });
@@ -128,23 +127,23 @@ impl Board {
         };
         self.gaps.insert(id.clone(), gap);
         if let Some(on) = new.waits_for {
-            self.let_wait(&id, on);
+            self.block_on(&id, on);
         }
         Ok(id)
     }
 
-    /// Blocks a gap on another. One that is unknown, settled or waits for it in turn blocks nothing.
-    fn let_wait(&mut self, id: &GapId, on: GapId) {
+    /// Blocks a gap on another one, unless that is unknown, settled, or itself waiting for this gap.
+    fn block_on(&mut self, id: &GapId, on: GapId) {
         let why = alloc::format!("it waits for {on}");
-        let _ = self.move_gap(id, Move::Block(BlockedOn::Gap(on)), Actor::Engine, &why);
+        let _ = self.move_gap(id, GapMove::Block(BlockedOn::Gap(on)), Actor::Engine, &why);
     }
 
-    /// The round under way, from 1.
+    /// The current round, from 1.
     pub fn round(&self) -> u32 {
         self.round
     }
 
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &BoardRules {
         &self.rules
     }
 
@@ -152,7 +151,7 @@ impl Board {
         self.gaps.get(id)
     }
 
-    /// All gaps in the order of their ids.
+    /// All gaps, in order of id.
     pub fn gaps(&self) -> impl Iterator<Item = &Gap> {
         self.gaps.values()
     }
@@ -162,7 +161,7 @@ impl Board {
         self.gaps.values().filter(|gap| !gap.status.is_settled())
     }
 
-    /// The proposals that no reviewer has judged.
+    /// The gaps whose proposal no reviewer has judged.
     pub fn unreviewed(&self) -> impl Iterator<Item = &Gap> {
         self.gaps.values().filter(|gap| gap.status == GapStatus::Proposed)
     }
@@ -182,7 +181,7 @@ impl Board {
         &self.transitions
     }
 
-    pub fn issues(&self) -> impl Iterator<Item = &Issue> {
+    pub fn issues(&self) -> impl Iterator<Item = &ReviewIssue> {
         self.issues.values()
     }
 
@@ -190,23 +189,23 @@ impl Board {
         self.conflicts.values()
     }
 
-    pub fn decisions(&self) -> &[Decision] {
+    pub fn decisions(&self) -> &[UserDecision] {
         &self.decisions
     }
 
-    /// The rounds so far, those that did not count included.
+    /// All rounds so far, including those that did not count.
     pub fn rows(&self) -> &[RoundRow] {
         &self.rows
     }
 
-    pub(super) fn next_issue(&mut self) -> IssueId {
+    pub(super) fn next_issue(&mut self) -> ReviewIssueId {
         let round = self.round;
         let last = self.issued.issues.entry(round).or_insert(0);
         *last = last.saturating_add(1);
-        IssueId { round, number: *last }
+        ReviewIssueId { round, number: *last }
     }
 
-    /// Tells whether every unsettled gap, and there is one, is blocked.
+    /// Whether there are unsettled gaps and all of them are blocked.
     pub(super) fn all_blocked(&self) -> bool {
         let mut unsettled = self.unsettled().peekable();
         unsettled.peek().is_some() && unsettled.all(|gap| gap.status == GapStatus::Blocked)
@@ -241,7 +240,7 @@ mod tests {
 
     // SR-02
     #[test]
-    fn the_engine_numbers_gaps_per_category() {
+    fn gaps_are_numbered_per_category() {
         let board = board(&[("FLOW", High), ("UX", Low), ("FLOW", Low)]);
         let ids: Vec<_> = board.gaps().map(|gap| gap.id.to_string()).collect();
         assert_eq!(ids, ["GAP-FLOW-001", "GAP-FLOW-002", "GAP-UX-001"]);
@@ -252,7 +251,7 @@ mod tests {
     fn a_gap_may_wait_for_another_of_the_same_inventory() {
         let waiting = NewGap { waits_for: Some(id("GAP-UX-001")), ..new_gap("FLOW", High) };
         let lost = NewGap { waits_for: Some(id("GAP-UX-009")), ..new_gap("FLOW", High) };
-        let board = Board::open(vec![waiting, lost, new_gap("UX", Low)], Rules::default()).unwrap();
+        let board = Board::open(vec![waiting, lost, new_gap("UX", Low)], BoardRules::default()).unwrap();
         let first = board.gap(&id("GAP-FLOW-001")).unwrap();
         assert_eq!(first.waits_for, Some(BlockedOn::Gap(id("GAP-UX-001"))));
         assert_eq!(board.gap(&id("GAP-FLOW-002")).unwrap().status, GapStatus::Open);
@@ -260,20 +259,20 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_category_is_refused_by_name() {
-        let error = Board::open(vec![new_gap("flow", Low)], Rules::default()).unwrap_err();
-        assert!(error.to_string().contains("`flow` is no gap category"), "{error}");
+    fn an_invalid_category_is_refused_by_name() {
+        let error = Board::open(vec![new_gap("flow", Low)], BoardRules::default()).unwrap_err();
+        assert!(error.to_string().contains("`flow` is not a gap category"), "{error}");
     }
 
     #[test]
-    fn a_split_from_an_unknown_gap_is_refused() {
+    fn a_gap_split_from_an_unknown_gap_is_refused() {
         let mut board = board(&[("FLOW", High)]);
         let new = NewGap { split_from: Some(id("GAP-UX-009")), ..new_gap("FLOW", Low) };
         assert!(board.add(new).unwrap_err().to_string().contains("GAP-UX-009"));
     }
 
     #[test]
-    fn a_board_survives_json() {
+    fn a_board_is_read_back_from_json_unchanged() {
         let board = board(&[("FLOW", High), ("UX", Low)]);
         let text = serde_json::to_string(&board).unwrap();
         assert_eq!(serde_json::from_str::<Board>(&text).unwrap(), board);

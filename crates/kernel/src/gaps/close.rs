@@ -1,4 +1,4 @@
-//! The close of a round: both outputs become gap moves, numbers, conflicts and one word for the workflow.
+//! Closes a round: turns both roles' outputs into gap moves, numbers, conflicts and one result for the workflow.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -7,54 +7,57 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::board::{AddError, Board};
-use super::convergence::{Counting, RoundRow, RoundState};
+use super::convergence::Counting;
 use super::gap::{GapId, GapStatus};
-use super::issue::{Answer, IssueId, Stance, Standing};
-use super::lifecycle::{Actor, Move, MoveError};
+use super::issue::{EngineerAnswer, IssueState, ReviewIssueId, Stance};
+use super::lifecycle::MoveError;
+use super::moves::{Actor, GapMove};
 use super::overlap::{Overlap, Placement, placements};
 use super::round::{
-    Autonomy, EngineerOutput, EngineerTurn, Judgement, ReviewerOutput, ReviewerTurn, RoundInput, Verdict,
+    Autonomy, EngineerOutput, EngineerTurn, ProposalVerdict, ReviewerJudgement, ReviewerOutput, ReviewerTurn,
+    RoundInput,
 };
+use super::row::{RoundRow, RoundState};
 
-/// The word of the operation `close-round`.
+/// The result of the operation `close-round`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundEnd {
     Complete,
     Converging,
-    /// No net progress for the first time, or a first round without an engineer: it goes on.
+    /// No net progress for the first time, or the engineer failed for the first time: the refinement continues.
     Stalled,
     /// No net progress again; the user chooses.
     Warning,
     Diverging,
     /// The user has to decide between positions.
     Conflict,
-    /// Every gap that is left is blocked.
+    /// Every unsettled gap is blocked.
     Waiting,
-    /// Nobody delivered anything although there is work, or the engineer failed twice in a row.
+    /// Neither role delivered anything although there is work, or the engineer failed twice in a row.
     Empty,
 }
 
-/// A closed round: the board of the next one, and all there is to tell.
+/// A closed round: the board for the next one, and everything to report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ClosedRound {
     pub end: RoundEnd,
     pub board: Board,
     pub row: RoundRow,
-    /// The texts to be put into the document. Where that fails, the round is closed again with the gap
-    /// listed as unplaced.
+    /// The texts to insert into the document. If one cannot be inserted, the round is closed again with its gap listed as
+    /// unplaced.
     pub placements: Vec<Placement>,
     pub overlaps: Vec<Overlap>,
-    /// The conflicts that this round brought.
-    pub conflicts: Vec<IssueId>,
-    pub must_answer: Vec<IssueId>,
+    /// The conflicts that this round brought up.
+    pub conflicts: Vec<ReviewIssueId>,
+    pub must_answer: Vec<ReviewIssueId>,
     pub notices: Vec<Notice>,
     /// One sentence with the evidence for `end`.
     pub explanation: String,
 }
 
-/// Something the user is told besides the end.
+/// Something to tell the user in addition to the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Notice {
@@ -62,21 +65,21 @@ pub enum Notice {
         why: String,
         in_a_row: u32,
     },
-    /// The proposals that nobody reviewed; they are reviewed first in the next round.
+    /// The reviewer failed; the unreviewed proposals are reviewed first in the next round.
     ReviewerFailed {
         why: String,
         unreviewed: Vec<GapId>,
     },
-    /// More than half of the issues that waited for an answer were disagreed with.
+    /// The engineer disagreed with more than half of the pending issues.
     MostDisagreed {
         disagreed: usize,
         of: usize,
     },
-    /// The engineer disagreed with a decided issue; the decision stands.
+    /// The engineer disagreed with a decided issue; the decision still applies.
     DecisionStands {
-        issue: IssueId,
+        issue: ReviewIssueId,
     },
-    /// The last round that may count has been closed.
+    /// No rounds are left.
     RoundsSpent {
         max: u32,
     },
@@ -87,16 +90,16 @@ pub enum Notice {
 #[serde(rename_all = "kebab-case")]
 pub enum CloseError {
     #[error(
-        "the outputs are of round {given}, but round {expected} is under way: close each round once, in order"
+        "the outputs belong to round {given}, but the current round is {expected}: close each round once, in order"
     )]
     OtherRound { given: u32, expected: u32 },
-    #[error("round {round} has a review although its engineer failed: skip the reviewer")]
+    #[error("round {round} has a review, but its engineer failed: skip the reviewer")]
     ReviewOfFailure { round: u32 },
-    #[error("{issue} was never raised: answer by the ids in the review")]
-    UnknownIssue { issue: IssueId },
+    #[error("{issue} was never raised: use the ids from the review")]
+    UnknownIssue { issue: ReviewIssueId },
     #[error("{issue} is answered twice: give one stance for it")]
-    AnsweredTwice { issue: IssueId },
-    #[error("{gap} is listed as unplaced, but no text of it was to be placed: drop it from the list")]
+    AnsweredTwice { issue: ReviewIssueId },
+    #[error("{gap} is listed as unplaced, but it has no text to place: remove it from the list")]
     NotPlaceable { gap: GapId },
     #[error(transparent)]
     Move(#[from] MoveError),
@@ -104,7 +107,7 @@ pub enum CloseError {
     Add(#[from] AddError),
 }
 
-/// Closes the round under way. On an error nothing has happened: the given board still holds.
+/// Closes the current round. On error, the given board is still valid.
 pub fn close_round(board: &Board, input: &RoundInput) -> Result<ClosedRound, CloseError> {
     if input.round != board.round {
         return Err(CloseError::OtherRound { given: input.round, expected: board.round });
@@ -125,8 +128,10 @@ fn close_failed(mut board: Board, why: &str) -> ClosedRound {
     board.failed_in_a_row = board.failed_in_a_row.saturating_add(1);
     let in_a_row = board.failed_in_a_row;
     let row = board.count_round(Counting::Failed);
-    let explanation =
-        format!("{}; failed {in_a_row} in a row: {why}", row.explanation(&board.rules.thresholds));
+    let explanation = format!(
+        "{}; consecutive failures: {in_a_row}; reason: {why}",
+        row.explanation(&board.rules.thresholds)
+    );
     board.finish(row.clone());
     ClosedRound {
         end: if in_a_row < 2 { RoundEnd::Stalled } else { RoundEnd::Empty },
@@ -148,9 +153,9 @@ fn close_delivered(
 ) -> Result<ClosedRound, CloseError> {
     board.failed_in_a_row = 0;
     let pending = board.pending_issues(&input.asked);
-    let mut notices = board.take_answers(&output.answers, &pending)?;
-    board.take_proposals(output)?;
-    board.take_review(&input.reviewer, &mut notices)?;
+    let mut notices = board.apply_answers(&output.answers, &pending)?;
+    board.apply_proposals(output)?;
+    board.apply_review(&input.reviewer, &mut notices)?;
     let (placements, overlaps) = board.place(input)?;
     board.count_silences(&pending);
     let conflicts = board.find_conflicts()?;
@@ -176,7 +181,7 @@ fn end_of(board: &Board, input: &RoundInput, row: &RoundRow) -> RoundEnd {
         RoundEnd::Conflict
     } else if board.all_blocked() {
         RoundEnd::Waiting
-    } else if input.is_empty() && !board.was_blocked_now() {
+    } else if input.is_empty() && !board.blocked_in_this_round() {
         RoundEnd::Empty
     } else {
         match row.state {
@@ -195,7 +200,7 @@ fn explanation(board: &Board, end: RoundEnd, row: &RoundRow) -> String {
     match end {
         RoundEnd::Complete => {
             format!(
-                "round {round} completes: all {} gaps are settled and the last review is clean",
+                "round {round} completes the refinement: all {} gaps are settled and the last review is clean",
                 board.gaps.len()
             )
         }
@@ -204,14 +209,14 @@ fn explanation(board: &Board, end: RoundEnd, row: &RoundRow) -> String {
             join(board.undecided().map(|conflict| format!("{} ({})", conflict.issue, conflict.gap)))
         ),
         RoundEnd::Waiting => {
-            format!("round {round} waits: every gap that is left is blocked: {}", unsettled())
+            format!("round {round} waits: all unsettled gaps are blocked: {}", unsettled())
         }
         RoundEnd::Empty if board.unsettled().next().is_none() => {
-            format!("round {round} is empty: no gap is open, but a clean review is owed and nobody reviewed")
+            format!("round {round} is empty: no gap is open, but the final clean review is missing")
         }
         RoundEnd::Empty => {
             format!(
-                "round {round} is empty: neither role delivered anything, and these are open: {}",
+                "round {round} is empty: neither role delivered anything, and these gaps are open: {}",
                 unsettled()
             )
         }
@@ -226,7 +231,11 @@ fn join(words: impl Iterator<Item = String>) -> String {
 }
 
 impl Board {
-    fn take_answers(&mut self, answers: &[Answer], pending: &[IssueId]) -> Result<Vec<Notice>, CloseError> {
+    fn apply_answers(
+        &mut self,
+        answers: &[EngineerAnswer],
+        pending: &[ReviewIssueId],
+    ) -> Result<Vec<Notice>, CloseError> {
         let mut notices = Vec::new();
         let mut seen = BTreeSet::new();
         let mut disagreed = 0;
@@ -237,8 +246,8 @@ impl Board {
             let unknown = CloseError::UnknownIssue { issue: answer.issue };
             let issue = self.issues.get_mut(&answer.issue).ok_or(unknown)?;
             let disagrees = answer.stance != Stance::Agree;
-            if issue.standing != Standing::Decided {
-                issue.standing = Standing::Answered(answer.stance.clone());
+            if issue.state != IssueState::Decided {
+                issue.state = IssueState::Answered(answer.stance.clone());
             } else if disagrees {
                 notices.push(Notice::DecisionStands { issue: answer.issue });
             }
@@ -250,9 +259,9 @@ impl Board {
         Ok(notices)
     }
 
-    fn take_proposals(&mut self, output: &EngineerOutput) -> Result<(), CloseError> {
+    fn apply_proposals(&mut self, output: &EngineerOutput) -> Result<(), CloseError> {
         for proposal in &output.proposals {
-            let wanted = Move::Propose(proposal.clone());
+            let wanted = GapMove::Propose(proposal.clone());
             self.move_gap(&proposal.gap, wanted, Actor::Engineer, &proposal.solution)?;
         }
         for gap in &output.new_gaps {
@@ -261,24 +270,24 @@ impl Board {
         Ok(())
     }
 
-    fn take_review(&mut self, turn: &ReviewerTurn, notices: &mut Vec<Notice>) -> Result<(), CloseError> {
+    fn apply_review(&mut self, turn: &ReviewerTurn, notices: &mut Vec<Notice>) -> Result<(), CloseError> {
         match turn {
             ReviewerTurn::Skipped => {}
             ReviewerTurn::Failed { why } => {
                 let unreviewed = self.unreviewed().map(|gap| gap.id.clone()).collect();
                 notices.push(Notice::ReviewerFailed { why: why.clone(), unreviewed });
             }
-            ReviewerTurn::Delivered(output) => self.take_output(output)?,
+            ReviewerTurn::Delivered(output) => self.apply_reviewer_output(output)?,
         }
         Ok(())
     }
 
-    fn take_output(&mut self, output: &ReviewerOutput) -> Result<(), CloseError> {
-        for Verdict { gap, judgement } in &output.verdicts {
+    fn apply_reviewer_output(&mut self, output: &ReviewerOutput) -> Result<(), CloseError> {
+        for ProposalVerdict { gap, judgement } in &output.verdicts {
             let (wanted, why) = match judgement {
-                Judgement::Approved => (Move::Accept, "approved"),
-                Judgement::ApprovedWithNote(note) => (Move::Accept, note.as_str()),
-                Judgement::NeedsRevision(why) => (Move::Revise, why.as_str()),
+                ReviewerJudgement::Approved => (GapMove::Accept, "approved"),
+                ReviewerJudgement::ApprovedWithNote(note) => (GapMove::Accept, note.as_str()),
+                ReviewerJudgement::NeedsRevision(why) => (GapMove::Revise, why.as_str()),
             };
             self.move_gap(gap, wanted, Actor::Reviewer, why)?;
         }
@@ -295,39 +304,39 @@ impl Board {
         Ok(())
     }
 
-    /// Resolves what can be placed; what overlaps it or could not be placed goes back to the engineer.
+    /// Resolves the gaps whose text can be placed; overlapping or unplaceable texts go back to the engineer.
     fn place(&mut self, input: &RoundInput) -> Result<(Vec<Placement>, Vec<Overlap>), CloseError> {
         for unplaced in &input.unplaced {
             let why = format!("the text could not be placed: {}", unplaced.why);
-            self.move_gap(&unplaced.gap, Move::Revise, Actor::Engine, &why)
+            self.move_gap(&unplaced.gap, GapMove::Revise, Actor::Engine, &why)
                 .map_err(|_| CloseError::NotPlaceable { gap: unplaced.gap.clone() })?;
         }
         let (placements, overlaps) = placements(self, &input.places);
         for overlap in &overlaps {
-            self.move_gap(&overlap.second, Move::Revise, Actor::Engine, &overlap.to_string())?;
+            self.move_gap(&overlap.second, GapMove::Revise, Actor::Engine, &overlap.to_string())?;
         }
         for placement in &placements {
             for gap in &placement.gaps {
-                let why = format!("the text is in section `{}`", placement.section);
-                self.move_gap(gap, Move::Resolve, Actor::Engine, &why)?;
+                let why = format!("the text was added to section `{}`", placement.section);
+                self.move_gap(gap, GapMove::Resolve, Actor::Engine, &why)?;
             }
         }
         Ok((placements, overlaps))
     }
 
-    fn count_silences(&mut self, pending: &[IssueId]) {
+    fn count_silences(&mut self, pending: &[ReviewIssueId]) {
         for id in pending {
             let contested = self.issues.get(id).is_some_and(|issue| self.is_contested(&issue.gap));
-            if let Some(issue) = self.issues.get_mut(id).filter(|issue| contested && issue.is_weighty())
-                && let Standing::Unanswered { silences } = &mut issue.standing
+            if let Some(issue) = self.issues.get_mut(id).filter(|issue| contested && issue.is_serious())
+                && let IssueState::Unanswered { silences } = &mut issue.state
             {
                 *silences = silences.saturating_add(1);
             }
         }
     }
 
-    /// Tells whether the engine found in this round that a gap has to wait: the others are next.
-    fn was_blocked_now(&self) -> bool {
+    /// Whether the engine blocked a gap in this round, in which case the other gaps are next.
+    fn blocked_in_this_round(&self) -> bool {
         let mut moves = self.transitions.iter().filter(|moved| moved.round == self.round);
         moves.any(|moved| moved.to == GapStatus::Blocked && moved.actor == Actor::Engine)
     }

@@ -1,19 +1,19 @@
 use super::super::gap::BlockedOn;
 use super::super::gap::GapSeverity::{High, Low};
 use super::super::sample::{board, failed_round, id, new_gap, play, proposal, proposes, reviews, round};
-use super::super::{Rules, Unplaced};
+use super::super::{BoardRules, Unplaced};
 use super::*;
 use insta::assert_snapshot;
 use std::vec;
 
 // SR-09
 #[test]
-fn all_settled_and_a_clean_review_is_complete() {
+fn settled_gaps_and_a_clean_review_complete_the_refinement() {
     let start = board(&[("A", High), ("A", Low)]);
     let closed =
         play(&start, proposes(&["GAP-A-001", "GAP-A-002"]), reviews(&["GAP-A-001", "GAP-A-002"], &[]));
     assert_eq!((closed.end, closed.placements.len()), (RoundEnd::Complete, 2));
-    assert_snapshot!(closed.explanation, @"round 1 completes: all 2 gaps are settled and the last review is clean");
+    assert_snapshot!(closed.explanation, @"round 1 completes the refinement: all 2 gaps are settled and the last review is clean");
 }
 
 // SR-05
@@ -29,7 +29,7 @@ fn a_review_without_checks_is_never_clean() {
 
 // SR-04
 #[test]
-fn a_failed_engineer_is_recorded_not_counted_and_twice_in_a_row_reported() {
+fn a_round_with_a_failed_engineer_does_not_count_and_two_in_a_row_are_reported() {
     let start = board(&[("A", High)]);
     let one = close_round(&start, &failed_round(&start)).unwrap();
     assert_eq!(
@@ -70,23 +70,23 @@ fn a_review_of_a_failed_engineer_is_refused() {
 
 // SR-06
 #[test]
-fn both_empty_is_complete_waiting_or_empty_by_the_gaps() {
+fn an_empty_round_is_complete_waiting_or_empty_depending_on_the_gaps() {
     let nothing = |board: &Board| play(board, EngineerOutput::default(), reviews(&[], &[])).end;
     let mut start = board(&[("A", High)]);
     assert_eq!(nothing(&start), RoundEnd::Empty);
     let on = BlockedOn::External("the vendor".into());
-    start.move_gap(&id("GAP-A-001"), Move::Block(on), Actor::Engine, "").unwrap();
+    start.move_gap(&id("GAP-A-001"), GapMove::Block(on), Actor::Engine, "").unwrap();
     assert_eq!(nothing(&start), RoundEnd::Waiting);
-    start.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "").unwrap();
+    start.move_gap(&id("GAP-A-001"), GapMove::Waive, Actor::User, "").unwrap();
     assert_eq!(nothing(&start), RoundEnd::Complete);
 }
 
 // SR-06
 #[test]
-fn a_round_that_only_found_a_gap_to_wait_goes_on_with_the_others() {
+fn a_round_that_only_blocked_a_gap_continues_with_the_others() {
     let mut start = board(&[("A", High), ("A", Low)]);
     let on = BlockedOn::External("the vendor".into());
-    start.move_gap(&id("GAP-A-001"), Move::Block(on), Actor::Engine, "").unwrap();
+    start.move_gap(&id("GAP-A-001"), GapMove::Block(on), Actor::Engine, "").unwrap();
     let one = play(&start, EngineerOutput::default(), ReviewerOutput::default());
     assert_eq!(one.end, RoundEnd::Stalled);
     let two = play(&one.board, EngineerOutput::default(), ReviewerOutput::default());
@@ -95,18 +95,18 @@ fn a_round_that_only_found_a_gap_to_wait_goes_on_with_the_others() {
 
 // SR-06
 #[test]
-fn nobody_reviewing_at_the_end_is_a_process_failure() {
-    let start = Board::open(vec![], Rules::default()).unwrap();
+fn a_missing_final_review_makes_the_round_empty() {
+    let start = Board::open(vec![], BoardRules::default()).unwrap();
     let mut input = round(&start, EngineerOutput::default(), ReviewerOutput::default());
     input.reviewer = ReviewerTurn::Skipped;
     let closed = close_round(&start, &input).unwrap();
     assert_eq!(closed.end, RoundEnd::Empty);
-    assert_snapshot!(closed.explanation, @"round 1 is empty: no gap is open, but a clean review is owed and nobody reviewed");
+    assert_snapshot!(closed.explanation, @"round 1 is empty: no gap is open, but the final clean review is missing");
 }
 
 // SR-13
 #[test]
-fn of_two_overlapping_texts_the_worse_gap_is_merged_and_the_other_revised() {
+fn of_two_overlapping_texts_the_one_for_the_worse_gap_is_placed_and_the_other_revised() {
     let start = board(&[("A", Low), ("A", High)]);
     let proposals = vec![proposal("GAP-A-001", "Retries", "none"), proposal("GAP-A-002", "retries", "three")];
     let engineer = EngineerOutput { proposals, ..EngineerOutput::default() };
@@ -119,7 +119,7 @@ fn of_two_overlapping_texts_the_worse_gap_is_merged_and_the_other_revised() {
 
 // SR-13
 #[test]
-fn two_texts_for_one_place_overlap_whatever_it_is_called() {
+fn two_texts_for_one_section_overlap_whatever_they_call_it() {
     let start = board(&[("A", Low), ("A", High)]);
     let called = ["Retries", "Errors > Again"];
     let proposals = vec![proposal("GAP-A-001", called[0], "none"), proposal("GAP-A-002", called[1], "three")];
@@ -158,7 +158,7 @@ fn a_text_that_cannot_be_placed_goes_back_to_the_engineer() {
 
 // SR-02
 #[test]
-fn a_resolved_gap_lifts_those_that_waited_for_it() {
+fn resolving_a_gap_unblocks_those_that_waited_for_it() {
     let mut start = board(&[("A", Low), ("A", Low)]);
     super::super::sample::block_on_gap(&mut start, "GAP-A-002", "GAP-A-001");
     let closed = play(&start, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[]));
@@ -166,7 +166,7 @@ fn a_resolved_gap_lifts_those_that_waited_for_it() {
 }
 
 #[test]
-fn a_doubled_or_late_round_is_refused() {
+fn a_repeated_or_late_round_is_refused() {
     let start = board(&[("A", High)]);
     let input = round(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
     let closed = close_round(&start, &input).unwrap();
@@ -177,29 +177,29 @@ fn a_doubled_or_late_round_is_refused() {
 fn an_unknown_gap_or_issue_is_refused_by_name() {
     let start = board(&[("A", High)]);
     let error = close_round(&start, &round(&start, proposes(&["GAP-B-001"]), reviews(&[], &[]))).unwrap_err();
-    assert_snapshot!(error, @"GAP-B-001 is not on the board: use the id the engine gave");
+    assert_snapshot!(error, @"GAP-B-001 is not on the board: use the id that the engine assigned");
     let engineer =
         EngineerOutput { answers: vec![super::super::sample::disagrees("ISSUE-R7-001")], ..proposes(&[]) };
     let error = close_round(&start, &round(&start, engineer, reviews(&[], &[]))).unwrap_err();
-    assert_snapshot!(error, @"ISSUE-R7-001 was never raised: answer by the ids in the review");
+    assert_snapshot!(error, @"ISSUE-R7-001 was never raised: use the ids from the review");
 }
 
 // SR-09
 #[test]
-fn the_last_round_that_may_count_is_told() {
+fn the_last_allowed_round_is_reported() {
     let mut board = board(&[("A", High)]);
-    let mut told = vec![];
+    let mut reported = vec![];
     for _ in 0..10 {
         let closed = play(&board, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
-        told.push(closed.notices.contains(&Notice::RoundsSpent { max: 10 }));
+        reported.push(closed.notices.contains(&Notice::RoundsSpent { max: 10 }));
         board = closed.board;
     }
-    assert_eq!(told.iter().position(|told| *told), Some(9));
+    assert_eq!(reported.iter().position(|reported| *reported), Some(9));
 }
 
 // SR-07
 #[test]
-fn the_words_for_the_workflow_are_stable() {
+fn the_results_for_the_workflow_have_stable_names() {
     let words: Vec<String> = [
         RoundEnd::Complete,
         RoundEnd::Converging,
@@ -221,7 +221,7 @@ fn the_words_for_the_workflow_are_stable() {
 
 // SR-07
 #[test]
-fn stalled_warning_and_diverging_are_told_apart() {
+fn stalled_warning_and_diverging_are_distinguished() {
     let start = board(&[("A", High)]);
     let one = play(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
     let two = play(&one.board, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));

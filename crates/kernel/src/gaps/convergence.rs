@@ -1,95 +1,12 @@
-//! Convergence: what a round did to the number and the weight of the gaps (SR-07).
+//! Convergence: how a round changed the number and the weight of the gaps.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
-use serde::{Deserialize, Serialize};
 
 use super::board::Board;
-use super::gap::{Gap, GapId, GapSeverity, GapStatus};
-
-/// One round in numbers. `end` is `start` plus `new` less `resolved` less `set_aside`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct RoundRow {
-    pub round: u32,
-    /// Unsettled gaps at the end of the round before.
-    pub start: u32,
-    pub resolved: Vec<GapId>,
-    /// Found in this round, those split off another gap included.
-    pub new: Vec<GapId>,
-    /// Deferred or waived since the round before; no progress, hence in no net.
-    pub set_aside: Vec<GapId>,
-    pub end: u32,
-    pub net: i64,
-    pub weighted_net: i64,
-    pub state: RoundState,
-}
-
-/// What a round's numbers say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RoundState {
-    Converging,
-    /// No net progress, for the n-th time without progress between.
-    Stalled(u32),
-    /// As stalled, often enough to warn.
-    Warning(u32),
-    Diverging,
-    /// The engineer failed; the round does not count.
-    Failed,
-    /// The user skipped it after a rollback; the round does not count.
-    Skipped,
-}
-
-/// The numbers that convergence is judged by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, rename_all = "kebab-case")]
-pub struct Thresholds {
-    pub weights: Weights,
-    /// A weighted net of this or less is a stall.
-    pub stall_at: i64,
-    /// So many stalls in a row are a warning.
-    pub warn_at: u32,
-    /// A count net below this is divergence at once.
-    pub diverge_below: i64,
-}
-
-/// What one gap of each severity weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Weights {
-    pub critical: u32,
-    pub high: u32,
-    pub medium: u32,
-    pub low: u32,
-}
-
-impl Default for Thresholds {
-    fn default() -> Thresholds {
-        Thresholds { weights: Weights::default(), stall_at: 0, warn_at: 2, diverge_below: -2 }
-    }
-}
-
-impl Default for Weights {
-    fn default() -> Weights {
-        Weights { critical: 8, high: 4, medium: 2, low: 1 }
-    }
-}
-
-impl RoundState {
-    /// Tells whether the round counts towards the limit and the trend.
-    pub fn counts(self) -> bool {
-        match self {
-            RoundState::Converging
-            | RoundState::Stalled(_)
-            | RoundState::Warning(_)
-            | RoundState::Diverging => true,
-            RoundState::Failed | RoundState::Skipped => false,
-        }
-    }
-}
+use super::gap::{GapId, GapStatus};
+use super::row::{RoundRow, RoundState, Thresholds};
 
 /// Renders the rounds as a Markdown table.
 pub fn table(rows: &[RoundRow]) -> String {
@@ -119,7 +36,7 @@ pub fn table(rows: &[RoundRow]) -> String {
 }
 
 impl RoundRow {
-    /// Says in one sentence what the round did and by which gaps that is known.
+    /// Explains the judgement in one sentence, with the gaps it rests on.
     pub fn explanation(&self, thresholds: &Thresholds) -> String {
         let judged = match self.state {
             RoundState::Converging => {
@@ -145,7 +62,7 @@ impl RoundRow {
 }
 
 impl Board {
-    /// Counts the round under way and judges it; the caller appends the row.
+    /// Counts and judges the current round; the caller appends the row.
     pub(super) fn count_round(&mut self, counting: Counting) -> RoundRow {
         let round = self.round;
         let new: Vec<GapId> =
@@ -202,35 +119,11 @@ impl Board {
     }
 }
 
-/// Whether the round under way counts.
+/// Whether the current round counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counting {
     Counted,
     Failed,
-}
-
-impl Weights {
-    fn of(&self, gap: &Gap) -> i64 {
-        i64::from(match gap.severity {
-            GapSeverity::Critical => self.critical,
-            GapSeverity::High => self.high,
-            GapSeverity::Medium => self.medium,
-            GapSeverity::Low => self.low,
-        })
-    }
-}
-
-impl fmt::Display for RoundState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RoundState::Converging => f.write_str("converging"),
-            RoundState::Stalled(times) => write!(f, "stalled ({times})"),
-            RoundState::Warning(times) => write!(f, "stalled ({times}), warning"),
-            RoundState::Diverging => f.write_str("diverging"),
-            RoundState::Failed => f.write_str("failed, not counted"),
-            RoundState::Skipped => f.write_str("skipped, not counted"),
-        }
-    }
 }
 
 fn count(n: usize) -> i64 {

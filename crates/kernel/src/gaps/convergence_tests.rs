@@ -1,6 +1,8 @@
-use super::super::gap::GapSeverity::{Critical, High, Low, Medium};
+use super::super::gap::GapSeverity::{self, Critical, High, Low, Medium};
 use super::super::sample::{board, board_with, failed_round, id, names, new_gap, play, proposes, reviews};
-use super::super::{Actor, EngineerOutput, Move, NewGap, ReviewerOutput, Rules, close_round};
+use super::super::{
+    Actor, BoardRules, EngineerOutput, GapMove, NewGap, ReviewerOutput, Weights, close_round,
+};
 use super::*;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -12,7 +14,7 @@ fn finds(gaps: &[GapSeverity]) -> EngineerOutput {
 
 // SR-07
 #[test]
-fn the_table_shows_every_round_and_skips_what_did_not_count() {
+fn the_table_shows_every_round_and_marks_those_that_do_not_count() {
     let start = board(&[("A", High), ("A", High), ("A", Low), ("A", Low)]);
     let one = play(&start, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[]));
     let engineer = EngineerOutput { new_gaps: std::vec![new_gap("N", Low)], ..proposes(&["GAP-A-003"]) };
@@ -35,7 +37,7 @@ fn the_table_shows_every_round_and_skips_what_did_not_count() {
 
 // SR-07
 #[test]
-fn weights_decide_the_stall_and_counts_the_divergence() {
+fn a_stall_depends_on_weights_and_divergence_on_counts() {
     let start = board(&[("A", Low), ("A", Low), ("A", Low)]);
     let engineer =
         EngineerOutput { new_gaps: std::vec![new_gap("N", High)], ..proposes(&["GAP-A-001", "GAP-A-002"]) };
@@ -47,7 +49,7 @@ fn weights_decide_the_stall_and_counts_the_divergence() {
 
 // SR-07
 #[test]
-fn progress_starts_the_count_of_stalls_anew() {
+fn progress_resets_the_count_of_stalls() {
     let start = board(&[("A", Medium), ("A", Low)]);
     let stalled = play(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
     let progress = play(&stalled.board, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[]));
@@ -58,7 +60,7 @@ fn progress_starts_the_count_of_stalls_anew() {
 
 // SR-07
 #[test]
-fn a_gap_split_off_another_counts_as_new() {
+fn a_gap_split_from_another_counts_as_new() {
     let start = board(&[("A", High)]);
     let split = NewGap { split_from: Some(id("GAP-A-001")), ..new_gap("A", High) };
     let engineer = EngineerOutput { new_gaps: std::vec![split], ..proposes(&["GAP-A-001"]) };
@@ -68,9 +70,9 @@ fn a_gap_split_off_another_counts_as_new() {
 
 // SR-07
 #[test]
-fn what_the_user_sets_aside_is_no_progress() {
+fn gaps_that_the_user_sets_aside_are_not_progress() {
     let mut start = board(&[("A", High), ("A", Low)]);
-    start.move_gap(&id("GAP-A-002"), Move::Defer, Actor::User, "later").unwrap();
+    start.move_gap(&id("GAP-A-002"), GapMove::Defer, Actor::User, "later").unwrap();
     let row = play(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"])).row;
     assert_eq!((row.start, row.set_aside.len(), row.end, row.net), (2, 1, 1, 0));
 }
@@ -84,7 +86,7 @@ fn thresholds_are_configurable() {
         warn_at: 1,
         diverge_below: -5,
     };
-    let start = board_with(&[("A", Low), ("A", Low)], Rules { thresholds, ..Rules::default() });
+    let start = board_with(&[("A", Low), ("A", Low)], BoardRules { thresholds, ..BoardRules::default() });
     let row = play(&start, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[])).row;
     assert_eq!((row.weighted_net, row.state), (3, RoundState::Warning(1)));
     let row = play(&start, finds(&[Low, Low, Low]), ReviewerOutput::default()).row;

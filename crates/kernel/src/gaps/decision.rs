@@ -1,98 +1,49 @@
-//! Conflicts between engineer and reviewer, and the decisions that end them (SR-10).
+//! Conflicts between engineer and reviewer, and the decisions that end them.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::board::Board;
-use super::gap::{BlockedOn, GapId};
-use super::issue::{Issue, IssueId, Stance, Standing};
-use super::lifecycle::{Actor, Move, MoveError};
+use super::conflict::{Conflict, ConflictCause, Grounds, Position, UserDecision};
+use super::gap::{BlockedOn, GapId, QuestionId};
+use super::issue::{IssueState, ReviewIssue, ReviewIssueId, Stance};
+use super::lifecycle::MoveError;
+use super::moves::{Actor, GapMove};
 
-/// A dispute that only the user can end.
+/// What the user chooses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Conflict {
-    pub issue: IssueId,
-    pub gap: GapId,
-    pub cause: ConflictCause,
-    /// At least two, the reviewer's first.
-    pub positions: Vec<Position>,
-    /// The round that ended with it.
-    pub round: u32,
-}
-
-/// How a conflict came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ConflictCause {
-    Disagreement,
-    /// Two delivered rounds ignored the issue.
-    Silence,
-}
-
-/// One side's view.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
-    pub by: Actor,
-    pub text: String,
-}
-
-/// What a user is asked to decide: an issue id for a conflict, else the asker's own name for it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct QuestionId(pub String);
-
-/// A decision: what it was about, what was chosen, why, by whom and when. It binds all later rounds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
-    pub about: QuestionId,
-    pub gaps: Vec<GapId>,
-    pub choice: String,
-    pub grounds: Grounds,
-    pub round: u32,
-}
-
-/// Who decided, why and when. The kernel has no clock: the time is the host's text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grounds {
-    pub reason: String,
-    pub by: String,
-    pub at: String,
-}
-
-/// What the user picks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Choice {
+pub enum DecisionChoice {
     /// The position with this number, from 0.
     Stated(usize),
     Written(String),
 }
 
-/// Why a decision is not taken.
+/// Why a decision is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionError {
-    #[error("nothing waits for a decision about {about}: name an open conflict or what a gap is blocked on")]
+    #[error(
+        "nothing is waiting for a decision about {about}: name an open conflict or what a gap is blocked on"
+    )]
     Unasked { about: QuestionId },
-    #[error("{about} is decided already: the first decision binds, roll the round back to take it anew")]
+    #[error("{about} is already decided, and the first decision binds: roll the round back to decide again")]
     Taken { about: QuestionId },
-    #[error("{about} has no position {number}: choose below {stated}, or write one")]
+    #[error("{about} has no position {number}: choose a number below {stated}, or write a position")]
     NoSuchPosition { about: QuestionId, number: usize, stated: usize },
-    #[error("the position written for {about} is empty: say what is to hold")]
+    #[error("the position written for {about} is empty: say what should apply")]
     Empty { about: QuestionId },
     #[error(transparent)]
     Move(#[from] MoveError),
 }
 
 impl Board {
-    /// Records the user's decision and lifts every gap that waited for it; the board is unchanged on error.
+    /// Records the user's decision and unblocks every gap that waited for it. On error, the board is unchanged.
     pub fn decide(
         &mut self,
         about: &QuestionId,
-        choice: Choice,
+        choice: DecisionChoice,
         grounds: Grounds,
     ) -> Result<(), DecisionError> {
         if self.decisions.iter().any(|decision| decision.about == *about) {
@@ -106,17 +57,22 @@ impl Board {
         let choice = chosen(about, conflict.as_ref(), choice)?;
         let mut next = self.clone();
         for gap in &gaps {
-            next.move_gap(gap, Move::Lift, Actor::Engine, &alloc::format!("{about} is decided: {choice}"))?;
+            next.move_gap(
+                gap,
+                GapMove::Lift,
+                Actor::Engine,
+                &alloc::format!("{about} is decided: {choice}"),
+            )?;
         }
         if let Some(conflict) = &conflict {
             if let Some(issue) = next.issues.get_mut(&conflict.issue) {
-                issue.standing = Standing::Decided;
+                issue.state = IssueState::Decided;
             }
             if !gaps.contains(&conflict.gap) {
                 gaps.push(conflict.gap.clone());
             }
         }
-        next.decisions.push(Decision { about: about.clone(), gaps, choice, grounds, round: self.round });
+        next.decisions.push(UserDecision { about: about.clone(), gaps, choice, grounds, round: self.round });
         next.block_undecided()?;
         *self = next;
         Ok(())
@@ -125,22 +81,22 @@ impl Board {
     /// The conflicts without a decision.
     pub fn undecided(&self) -> impl Iterator<Item = &Conflict> {
         self.conflicts.values().filter(|conflict| {
-            self.issues.get(&conflict.issue).is_some_and(|issue| issue.standing != Standing::Decided)
+            self.issues.get(&conflict.issue).is_some_and(|issue| issue.state != IssueState::Decided)
                 && self.gaps.get(&conflict.gap).is_some_and(|gap| !gap.status.is_settled())
         })
     }
 
-    /// The decisions that bind whoever works on a gap.
-    pub fn binding(&self, gap: &GapId) -> impl Iterator<Item = &Decision> {
+    /// The decisions that bind work on a gap.
+    pub fn binding(&self, gap: &GapId) -> impl Iterator<Item = &UserDecision> {
         self.decisions.iter().filter(move |decision| decision.gaps.contains(gap))
     }
 
-    /// Finds the new conflicts among the weighty issues and blocks their gaps on the decision.
-    pub(super) fn find_conflicts(&mut self) -> Result<Vec<IssueId>, MoveError> {
+    /// Finds new conflicts among the serious issues and blocks their gaps until the user decides.
+    pub(super) fn find_conflicts(&mut self) -> Result<Vec<ReviewIssueId>, MoveError> {
         let found: Vec<Conflict> = self
             .issues
             .values()
-            .filter(|issue| issue.is_weighty() && self.is_contested(&issue.gap))
+            .filter(|issue| issue.is_serious() && self.is_contested(&issue.gap))
             .filter(|issue| !self.conflicts.contains_key(&issue.id))
             .filter_map(|issue| conflict(issue, self.round))
             .collect();
@@ -154,16 +110,16 @@ impl Board {
         let undecided: Vec<(GapId, QuestionId)> =
             self.undecided().map(|conflict| (conflict.gap.clone(), conflict.question())).collect();
         for (gap, question) in undecided {
-            // A gap waits for one thing at a time; its further conflicts follow when that one is lifted.
+            // A gap waits for one thing at a time; further conflicts follow when that one is decided.
             if self.is_contested(&gap) {
                 let why = alloc::format!("engineer and reviewer differ about {question}");
-                self.move_gap(&gap, Move::Block(BlockedOn::Decision(question)), Actor::Engine, &why)?;
+                self.move_gap(&gap, GapMove::Block(BlockedOn::Decision(question)), Actor::Engine, &why)?;
             }
         }
         Ok(())
     }
 
-    /// The gaps that a decision sets free: a gap that waits for something outside is named by its own id.
+    /// The gaps that a decision unblocks. For a gap that waits for something external, the question is its own id.
     fn waiting_for(&self, about: &QuestionId) -> Vec<GapId> {
         self.unsettled()
             .filter(|gap| match &gap.waits_for {
@@ -176,48 +132,43 @@ impl Board {
     }
 }
 
-impl Conflict {
-    /// The question that this conflict asks.
-    pub fn question(&self) -> QuestionId {
-        QuestionId(self.issue.to_string())
-    }
-}
-
-impl fmt::Display for QuestionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-fn conflict(issue: &Issue, round: u32) -> Option<Conflict> {
+fn conflict(issue: &ReviewIssue, round: u32) -> Option<Conflict> {
     let mut positions = alloc::vec![Position { by: Actor::Reviewer, text: issue.concern.clone() }];
     let mut engineer = |text: String| positions.push(Position { by: Actor::Engineer, text });
-    let cause = match &issue.standing {
-        Standing::Unanswered { silences } if *silences >= 2 => {
-            engineer("the proposal as it stands (no answer was given)".to_string());
+    let cause = match &issue.state {
+        IssueState::Unanswered { silences } if *silences >= 2 => {
+            engineer("the proposal as it is (no answer was given)".to_string());
             ConflictCause::Silence
         }
-        Standing::Answered(Stance::Disagree { position, rationale, alternative }) => {
+        IssueState::Answered(Stance::Disagree { position, rationale, alternative }) => {
             engineer(alloc::format!("{position}: {rationale}"));
             if !alternative.is_empty() {
                 engineer(alternative.clone());
             }
             ConflictCause::Disagreement
         }
-        Standing::Unanswered { .. } | Standing::Answered(Stance::Agree) | Standing::Decided => return None,
+        IssueState::Unanswered { .. } | IssueState::Answered(Stance::Agree) | IssueState::Decided => {
+            return None;
+        }
     };
     Some(Conflict { issue: issue.id, gap: issue.gap.clone(), cause, positions, round })
 }
 
-fn chosen(about: &QuestionId, conflict: Option<&Conflict>, choice: Choice) -> Result<String, DecisionError> {
+fn chosen(
+    about: &QuestionId,
+    conflict: Option<&Conflict>,
+    choice: DecisionChoice,
+) -> Result<String, DecisionError> {
     let stated = conflict.map(|conflict| conflict.positions.as_slice()).unwrap_or_default();
     match choice {
-        Choice::Stated(number) => match stated.get(number) {
+        DecisionChoice::Stated(number) => match stated.get(number) {
             Some(position) => Ok(position.text.clone()),
             None => Err(DecisionError::NoSuchPosition { about: about.clone(), number, stated: stated.len() }),
         },
-        Choice::Written(text) if text.trim().is_empty() => Err(DecisionError::Empty { about: about.clone() }),
-        Choice::Written(text) => Ok(text),
+        DecisionChoice::Written(text) if text.trim().is_empty() => {
+            Err(DecisionError::Empty { about: about.clone() })
+        }
+        DecisionChoice::Written(text) => Ok(text),
     }
 }
 

@@ -2,7 +2,7 @@ use super::super::gap::GapSeverity::{self, Critical, High, Low, Medium};
 use super::super::gap::GapStatus;
 use super::super::sample::{board, disagrees, grounds, id, issue_id, play, proposes, raises, reviews, round};
 use super::super::{
-    Answer, Autonomy, ClosedRound, EngineerOutput, Notice, ReviewerOutput, RoundEnd, close_round,
+    Autonomy, ClosedRound, EngineerAnswer, EngineerOutput, Notice, ReviewerOutput, RoundEnd, close_round,
 };
 use super::*;
 use std::vec;
@@ -14,13 +14,13 @@ fn disputed(severity: GapSeverity) -> ClosedRound {
     play(&board(&[("A", High), ("A", Low)]), proposes(&["GAP-A-001"]), review)
 }
 
-fn answers(answers: Vec<Answer>) -> EngineerOutput {
+fn answers(answers: Vec<EngineerAnswer>) -> EngineerOutput {
     EngineerOutput { answers, ..EngineerOutput::default() }
 }
 
 // SR-10
 #[test]
-fn disagreement_with_a_weighty_issue_whose_gap_stays_open_is_a_conflict() {
+fn disagreement_with_a_serious_issue_about_an_open_gap_is_a_conflict() {
     for severity in [High, Critical] {
         let first = disputed(severity);
         assert_eq!(first.end, RoundEnd::Stalled);
@@ -44,19 +44,19 @@ fn disagreement_with_a_weighty_issue_whose_gap_stays_open_is_a_conflict() {
 
 // SR-10
 #[test]
-fn disagreement_with_a_lower_issue_is_recorded_only() {
+fn disagreement_with_a_lesser_issue_is_only_recorded() {
     let second =
         play(&disputed(Medium).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     assert!(second.conflicts.is_empty());
     assert!(matches!(
-        second.board.issues().next().unwrap().standing,
-        Standing::Answered(Stance::Disagree { .. })
+        second.board.issues().next().unwrap().state,
+        IssueState::Answered(Stance::Disagree { .. })
     ));
 }
 
 // SR-10
 #[test]
-fn disagreement_about_a_gap_that_is_then_accepted_is_no_conflict() {
+fn disagreement_about_a_gap_that_is_then_accepted_is_not_a_conflict() {
     let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-001"]) };
     let second = play(&disputed(High).board, engineer, reviews(&["GAP-A-001"], &[]));
     assert_eq!((second.end, second.conflicts.len()), (RoundEnd::Converging, 0));
@@ -64,7 +64,7 @@ fn disagreement_about_a_gap_that_is_then_accepted_is_no_conflict() {
 
 // SR-10
 #[test]
-fn disagreement_waits_for_the_review_of_what_was_proposed_with_it() {
+fn disagreement_with_a_new_proposal_waits_for_its_review() {
     let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-001"]) };
     let unreviewed = play(&disputed(High).board, engineer, ReviewerOutput::default());
     assert!(unreviewed.conflicts.is_empty());
@@ -74,7 +74,7 @@ fn disagreement_waits_for_the_review_of_what_was_proposed_with_it() {
 
 // SR-10
 #[test]
-fn one_silence_must_be_answered_and_a_second_is_a_conflict() {
+fn an_ignored_issue_must_be_answered_and_a_second_silence_is_a_conflict() {
     let first = disputed(High);
     assert!(first.must_answer.is_empty());
     let second = play(&first.board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
@@ -87,7 +87,7 @@ fn one_silence_must_be_answered_and_a_second_is_a_conflict() {
 
 // SR-10
 #[test]
-fn who_was_not_asked_about_a_gap_is_not_silent_on_it() {
+fn an_engineer_who_was_not_asked_about_a_gap_is_not_silent_on_it() {
     let mut board = disputed(High).board;
     for _ in 0..3 {
         let mut input = round(&board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
@@ -100,7 +100,7 @@ fn who_was_not_asked_about_a_gap_is_not_silent_on_it() {
 
 // SR-10
 #[test]
-fn silence_on_a_lower_issue_is_nothing() {
+fn silence_on_a_lesser_issue_is_ignored() {
     let mut board = disputed(Low).board;
     for _ in 0..3 {
         let closed = play(&board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
@@ -111,29 +111,29 @@ fn silence_on_a_lower_issue_is_nothing() {
 
 // SR-10
 #[test]
-fn more_than_half_disagreed_is_told() {
+fn disagreement_with_more_than_half_of_the_issues_is_reported() {
     let review = ReviewerOutput {
         issues: vec![raises("GAP-A-001", Low), raises("GAP-A-001", Low), raises("GAP-A-001", Low)],
         ..reviews(&[], &["GAP-A-001"])
     };
     let first = play(&board(&[("A", High)]), proposes(&["GAP-A-001"]), review);
-    let told = |issues: &[&str]| {
+    let notices = |issues: &[&str]| {
         let engineer = answers(issues.iter().map(|issue| disagrees(issue)).collect());
         play(&first.board, engineer, ReviewerOutput::default()).notices
     };
-    assert_eq!(told(&["ISSUE-R1-001"]), []);
-    assert_eq!(told(&["ISSUE-R1-001", "ISSUE-R1-003"]), [Notice::MostDisagreed { disagreed: 2, of: 3 }]);
+    assert_eq!(notices(&["ISSUE-R1-001"]), []);
+    assert_eq!(notices(&["ISSUE-R1-001", "ISSUE-R1-003"]), [Notice::MostDisagreed { disagreed: 2, of: 3 }]);
 }
 
 // SR-10
 #[test]
-fn without_a_user_the_gap_is_blocked_on_the_decision_and_others_go_on() {
+fn without_a_user_the_gap_is_blocked_on_the_decision_and_others_continue() {
     let first = disputed(High);
     let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-002"]) };
     let mut input = round(&first.board, engineer, reviews(&["GAP-A-002"], &[]));
     input.autonomy = Autonomy::Autonomous;
     let second = close_round(&first.board, &input).unwrap();
-    // Nothing else is left here, so going on is waiting.
+    // No other gap is left here, so the round waits.
     assert_eq!(second.end, RoundEnd::Waiting);
     let gap = second.board.gap(&id("GAP-A-001")).unwrap();
     assert_eq!(gap.waits_for, Some(BlockedOn::Decision(QuestionId("ISSUE-R1-001".into()))));
@@ -141,16 +141,19 @@ fn without_a_user_the_gap_is_blocked_on_the_decision_and_others_go_on() {
 
 // SR-10
 #[test]
-fn a_decision_lifts_the_gap_and_binds_the_next_engineer() {
+fn a_decision_unblocks_the_gap_and_binds_the_next_engineer() {
     let second =
         play(&disputed(High).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     let mut board = second.board;
     let about = QuestionId("ISSUE-R1-001".into());
-    board.decide(&about, Choice::Stated(2), grounds()).unwrap();
+    board.decide(&about, DecisionChoice::Stated(2), grounds()).unwrap();
     assert_eq!(board.gap(&id("GAP-A-001")).unwrap().status, GapStatus::Open);
     let binding: Vec<_> = board.binding(&id("GAP-A-001")).map(|d| d.choice.as_str()).collect();
     assert_eq!(binding, ["make it configurable"]);
-    assert!(matches!(board.decide(&about, Choice::Stated(0), grounds()), Err(DecisionError::Taken { .. })));
+    assert!(matches!(
+        board.decide(&about, DecisionChoice::Stated(0), grounds()),
+        Err(DecisionError::Taken { .. })
+    ));
 
     let third = play(&board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     assert!(third.conflicts.is_empty());
@@ -158,25 +161,25 @@ fn a_decision_lifts_the_gap_and_binds_the_next_engineer() {
 }
 
 #[test]
-fn a_decision_names_a_stated_position_or_writes_one() {
+fn a_decision_chooses_a_stated_position_or_writes_one() {
     let second =
         play(&disputed(High).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     let about = QuestionId("ISSUE-R1-001".into());
     let mut board = second.board.clone();
     assert!(matches!(
-        board.decide(&about, Choice::Stated(3), grounds()),
+        board.decide(&about, DecisionChoice::Stated(3), grounds()),
         Err(DecisionError::NoSuchPosition { .. })
     ));
     assert!(matches!(
-        board.decide(&about, Choice::Written(" ".into()), grounds()),
+        board.decide(&about, DecisionChoice::Written(" ".into()), grounds()),
         Err(DecisionError::Empty { .. })
     ));
     assert!(matches!(
-        board.decide(&QuestionId("colour".into()), Choice::Written("red".into()), grounds()),
+        board.decide(&QuestionId("colour".into()), DecisionChoice::Written("red".into()), grounds()),
         Err(DecisionError::Unasked { .. })
     ));
     assert_eq!(board, second.board);
-    board.decide(&about, Choice::Written("both".into()), grounds()).unwrap();
+    board.decide(&about, DecisionChoice::Written("both".into()), grounds()).unwrap();
     assert_eq!(board.decisions()[0].choice, "both");
 }
 
@@ -190,19 +193,19 @@ fn a_gap_with_two_conflicts_stays_blocked_until_both_are_decided() {
     let engineer = answers(vec![disagrees("ISSUE-R1-001"), disagrees("ISSUE-R1-002")]);
     let mut board = play(&first.board, engineer, ReviewerOutput::default()).board;
     for (issue, status) in [("ISSUE-R1-001", GapStatus::Blocked), ("ISSUE-R1-002", GapStatus::Open)] {
-        board.decide(&QuestionId(issue.into()), Choice::Stated(0), grounds()).unwrap();
+        board.decide(&QuestionId(issue.into()), DecisionChoice::Stated(0), grounds()).unwrap();
         assert_eq!(board.gap(&id("GAP-A-001")).unwrap().status, status);
     }
 }
 
 // SR-06
 #[test]
-fn a_gap_blocked_on_a_question_of_its_own_is_lifted_by_its_decision() {
+fn a_gap_blocked_on_a_question_is_unblocked_by_its_decision() {
     let mut board = board(&[("A", Low)]);
     let about = QuestionId("licence".into());
     board
-        .move_gap(&id("GAP-A-001"), Move::Block(BlockedOn::Decision(about.clone())), Actor::Engine, "")
+        .move_gap(&id("GAP-A-001"), GapMove::Block(BlockedOn::Decision(about.clone())), Actor::Engine, "")
         .unwrap();
-    board.decide(&about, Choice::Written("MIT".into()), grounds()).unwrap();
+    board.decide(&about, DecisionChoice::Written("MIT".into()), grounds()).unwrap();
     assert_eq!(board.gap(&id("GAP-A-001")).unwrap().status, GapStatus::Open);
 }

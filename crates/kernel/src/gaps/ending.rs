@@ -1,4 +1,4 @@
-//! The end of a refinement, and what the user may say before it: narrow, accept, approve (SR-08, SR-09).
+//! The end of a refinement, and what the user may do before it: narrow, accept, approve.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use super::board::Board;
 use super::gap::{BlockedOn, GapId, GapSeverity, GapStatus};
-use super::lifecycle::{Actor, Move};
+use super::moves::{Actor, GapMove};
 
 /// Whether the user may approve the document as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptable {
-    /// Allowed; the high gaps are to be named to the user one by one.
+    /// Allowed; the user must be shown each high gap.
     Yes { high: Vec<GapId>, lower: Vec<GapId> },
-    /// Not allowed while these are open; only a forced completion passes them.
+    /// Not allowed while these are open; only a forced completion overrides them.
     No { critical: Vec<GapId>, blocking: Vec<GapId> },
 }
 
 impl Board {
-    /// Tells whether the refinement is complete: every gap settled and the newest review clean.
+    /// Whether the refinement is complete: every gap is settled and the latest review is clean.
     pub fn is_complete(&self) -> bool {
         self.unsettled().next().is_none() && self.clean_review
     }
 
-    /// Tells whether the user may approve early, and what is then left open.
+    /// Whether the user may approve early, and what would be left open.
     pub fn acceptable(&self) -> Acceptable {
         let critical = self.ids_of(GapSeverity::Critical);
         let blocking: Vec<GapId> = self.blocking().into_iter().collect();
@@ -36,7 +36,7 @@ impl Board {
         Acceptable::Yes { high: self.ids_of(GapSeverity::High), lower }
     }
 
-    /// The highest number of rounds on the present line: fixed by the first inventory, less what rolled back ones spent.
+    /// The maximum number of rounds: set by the first inventory, minus what rolled-back rounds spent.
     pub fn max_rounds(&self) -> u32 {
         self.max_rounds
     }
@@ -47,21 +47,21 @@ impl Board {
         self.max_rounds.saturating_sub(u32::try_from(counted).unwrap_or(u32::MAX))
     }
 
-    /// Defers the medium and low gaps that no remaining gap waits for, by the user's word, and forgets the
-    /// stalls; says which. Accepted gaps stay: their text is about to be merged.
+    /// Defers, for the user, the medium and low gaps that no remaining gap waits for, and resets the stalls. Returns the
+    /// deferred gaps. Accepted gaps stay, because their text is about to be merged.
     pub fn narrow(&mut self, why: &str) -> Vec<GapId> {
         let kept = self.kept_when_narrowed();
         let deferred: Vec<GapId> =
             self.unsettled().map(|gap| gap.id.clone()).filter(|id| !kept.contains(id)).collect();
         let deferred = deferred
             .into_iter()
-            .filter(|id| self.move_gap(id, Move::Defer, Actor::User, why).is_ok())
+            .filter(|id| self.move_gap(id, GapMove::Defer, Actor::User, why).is_ok())
             .collect();
         self.stalled = 0;
         deferred
     }
 
-    /// Takes the gaps as they are, by the user's word: the stalls so far are forgotten.
+    /// Accepts the gaps as they are, for the user, and resets the stalls.
     pub fn accept_complexity(&mut self) {
         self.stalled = 0;
     }
@@ -85,7 +85,7 @@ impl Board {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Rules;
+    use super::super::BoardRules;
     use super::super::sample::{block_on_gap, board, id, new_gap};
     use super::*;
     use GapSeverity::{Critical, High, Low, Medium};
@@ -93,10 +93,10 @@ mod tests {
 
     // SR-09
     #[test]
-    fn the_limit_is_ten_or_half_the_first_inventory_and_stays() {
+    fn the_limit_is_ten_or_half_the_first_inventory_and_never_changes() {
         for (gaps, limit) in [(0, 10), (20, 10), (21, 11), (25, 13), (60, 30)] {
             let inventory = (0..gaps).map(|_| new_gap("A", Low)).collect();
-            let mut board = Board::open(inventory, Rules::default()).unwrap();
+            let mut board = Board::open(inventory, BoardRules::default()).unwrap();
             assert_eq!(board.max_rounds(), limit);
             for _ in 0..50 {
                 board.add(new_gap("B", Low)).unwrap();
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn early_approval_names_the_high_gaps() {
         let mut board = board(&[("A", Critical), ("A", High), ("A", Low)]);
-        board.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "out of scope").unwrap();
+        board.move_gap(&id("GAP-A-001"), GapMove::Waive, Actor::User, "out of scope").unwrap();
         assert_eq!(
             board.acceptable(),
             Acceptable::Yes { high: vec![id("GAP-A-002")], lower: vec![id("GAP-A-003")] }
@@ -156,7 +156,7 @@ mod tests {
 
     // SR-08
     #[test]
-    fn accepting_the_complexity_forgets_the_stalls_and_moves_no_gap() {
+    fn accepting_the_complexity_resets_the_stalls_and_moves_no_gap() {
         let mut board = board(&[("A", Low)]);
         board.stalled = 2;
         let gaps = board.gaps.clone();

@@ -1,4 +1,4 @@
-//! A gap: one hole in a document, its id, how bad it is and how far its closing has come (SR-02).
+//! A gap: one hole in a document, with its id, severity, status, proposal and what it waits for.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,16 +6,13 @@ use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Serialize};
 
-use super::decision::QuestionId;
-use super::overlap::Proposal;
-
 /// One hole in the document under refinement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     pub id: GapId,
     pub severity: GapSeverity,
     pub claim: String,
-    /// The sections of the document it touches; empty when nobody could tell.
+    /// The sections of the document it concerns; empty if unknown.
     #[serde(default)]
     pub sections: Vec<String>,
     pub status: GapStatus,
@@ -26,12 +23,12 @@ pub struct Gap {
     pub found_in: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_from: Option<GapId>,
-    /// The newest proposal; kept after its acceptance.
+    /// The latest proposal; kept after it is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Proposal>,
 }
 
-/// A gap as its finder reports it, before the engine gives it an id.
+/// A gap as reported, before the engine assigns its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewGap {
     pub category: String,
@@ -46,17 +43,29 @@ pub struct NewGap {
     pub waits_for: Option<GapId>,
 }
 
-/// How bad a gap is; the order is the order of badness, worst last.
+/// A solution for one gap, with the text for a named section of the document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    pub gap: GapId,
+    pub solution: String,
+    pub section: String,
+    /// The passage of the document that the text replaces; empty for a new section.
+    #[serde(default)]
+    pub replaces: String,
+    pub text: String,
+}
+
+/// How bad a gap is, worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapSeverity {
-    /// Wording.
+    /// A matter of wording.
     Low,
     /// An edge case is open.
     Medium,
-    /// Two readers build different things.
+    /// Two readers would build different things.
     High,
-    /// It cannot be built, or is unsafe.
+    /// It cannot be built, or would be unsafe.
     Critical,
 }
 
@@ -71,12 +80,12 @@ impl fmt::Display for GapSeverity {
     }
 }
 
-/// How far the closing of a gap has come.
+/// The status of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapStatus {
     Open,
-    /// A solution waits for its review.
+    /// A solution is waiting for review.
     Proposed,
     Accepted,
     NeedsRevision,
@@ -101,7 +110,7 @@ impl GapStatus {
         GapStatus::Waived,
     ];
 
-    /// Tells whether nobody has to work on the gap any more.
+    /// Whether no more work is needed on the gap.
     pub fn is_settled(self) -> bool {
         match self {
             GapStatus::Resolved | GapStatus::Closed | GapStatus::Deferred | GapStatus::Waived => true,
@@ -113,7 +122,7 @@ impl GapStatus {
         }
     }
 
-    /// Tells whether an engineer can propose something for the gap.
+    /// Whether an engineer can propose a solution for the gap.
     pub fn is_workable(self) -> bool {
         match self {
             GapStatus::Open | GapStatus::NeedsRevision => true,
@@ -154,7 +163,18 @@ pub enum BlockedOn {
     External(String),
 }
 
-/// `GAP-<CATEGORY>-<NNN>`, given by the engine and never given twice.
+/// What a user is asked to decide: an issue id for a conflict, otherwise a name chosen by the asker.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct QuestionId(pub String);
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `GAP-<CATEGORY>-<NNN>`, assigned by the engine and never reused.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct GapId {
@@ -193,7 +213,7 @@ impl FromStr for GapId {
         let (category, digits) =
             text.strip_prefix("GAP-").and_then(|rest| rest.split_once('-')).ok_or_else(shape)?;
         let id = GapId::new(category, digits.parse().map_err(|_| shape())?)?;
-        // Two spellings of one id would be two gaps to a text search.
+        // With two spellings of one id, a text search would miss one.
         if alloc::format!("{id}") == text { Ok(id) } else { Err(shape()) }
     }
 }
@@ -212,13 +232,15 @@ impl From<GapId> for String {
     }
 }
 
-/// Why a text is no gap id.
+/// Why a text is not a gap id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdError {
-    #[error("`{category}` is no gap category: use capitals and digits, starting with a letter, as in FLOW")]
+    #[error(
+        "`{category}` is not a gap category: use capitals and digits, starting with a letter, as in FLOW"
+    )]
     Category { category: String },
-    #[error("`{text}` is no gap id: write GAP-<CATEGORY>-<NNN>, as in GAP-FLOW-001")]
+    #[error("`{text}` is not a gap id: write GAP-<CATEGORY>-<NNN>, as in GAP-FLOW-001")]
     Shape { text: String },
     #[error("category {category} has no numbers left: use another category")]
     Exhausted { category: String },
@@ -268,7 +290,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_is_an_id_in_its_own_spelling_or_an_error(text in "(GAP-)?[A-Za-z0-9-]{0,12}") {
+        fn every_text_that_parses_as_an_id_is_its_only_spelling(text in "(GAP-)?[A-Za-z0-9-]{0,12}") {
             if let Ok(id) = text.parse::<GapId>() {
                 prop_assert_eq!(id.to_string(), text);
             }

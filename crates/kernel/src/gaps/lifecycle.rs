@@ -1,69 +1,30 @@
-//! The life of a gap: which status follows which, and whose word each move is (SR-02).
+//! The lifecycle of a gap: which status can follow which, and who may make each move.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::board::Board;
 use super::gap::{BlockedOn, GapId, GapStatus};
-use super::overlap::Proposal;
-
-/// One move in the life of a gap.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Move {
-    Propose(Proposal),
-    Accept,
-    Revise,
-    /// The accepted text is in the document.
-    Resolve,
-    Close,
-    Block(BlockedOn),
-    /// Ends a block; the gap is open again, whatever it was before.
-    Lift,
-    Defer,
-    Waive,
-}
-
-/// Whose word a move is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Actor {
-    Engineer,
-    Reviewer,
-    Engine,
-    User,
-}
-
-/// The record of one move.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transition {
-    pub gap: GapId,
-    pub from: GapStatus,
-    pub to: GapStatus,
-    pub actor: Actor,
-    pub round: u32,
-    pub why: String,
-}
+use super::moves::{Actor, GapMove, Transition};
 
 /// Why a move is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MoveError {
-    #[error("{gap} is not on the board: use the id the engine gave")]
+    #[error("{gap} is not on the board: use the id that the engine assigned")]
     UnknownGap { gap: GapId },
-    #[error("{gap} cannot go from {from} to {to} by the {actor}: legal from {from} is {legal}")]
+    #[error("the {actor} cannot move {gap} from {from} to {to}; from {from}, legal moves are: {legal}")]
     Illegal { gap: GapId, from: GapStatus, to: GapStatus, actor: Actor, legal: String },
-    #[error("the proposal for {named} is offered for {gap}: propose each gap under its own id")]
+    #[error("the proposal for {gap} names {named}: file each proposal under its own gap id")]
     OtherGap { gap: GapId, named: GapId },
-    #[error("{gap} cannot wait for {on}, which is settled: leave {gap} as it is")]
+    #[error("{gap} cannot wait for {on}, which is settled: do not block {gap}")]
     WaitsForSettled { gap: GapId, on: GapId },
-    #[error("{gap} cannot wait for {on}, which waits for {gap}: lift one of the two first")]
+    #[error("{gap} cannot wait for {on}, which waits for {gap}: unblock one of the two first")]
     Circle { gap: GapId, on: GapId },
 }
 
-/// The moves that are legal from a status, each with its one actor.
+/// The legal moves from a status, each with the one actor who may make it.
 pub fn legal_moves(from: GapStatus) -> &'static [(GapStatus, Actor)] {
     use Actor::{Engine, Engineer, Reviewer, User};
     use GapStatus::{Accepted, Blocked, Closed, Deferred, NeedsRevision, Open, Proposed, Resolved, Waived};
@@ -76,7 +37,7 @@ pub fn legal_moves(from: GapStatus) -> &'static [(GapStatus, Actor)] {
             (Deferred, User),
             (Waived, User),
         ],
-        // Only the engine sees that an accepted text cannot be put into the document as it stands.
+        // Only the engine can tell that an accepted text does not fit into the document.
         Accepted => &[
             (Resolved, Engine),
             (NeedsRevision, Engine),
@@ -90,27 +51,16 @@ pub fn legal_moves(from: GapStatus) -> &'static [(GapStatus, Actor)] {
     }
 }
 
-impl Move {
-    /// The status the move leads to.
-    pub fn target(&self) -> GapStatus {
-        match self {
-            Move::Propose(_) => GapStatus::Proposed,
-            Move::Accept => GapStatus::Accepted,
-            Move::Revise => GapStatus::NeedsRevision,
-            Move::Resolve => GapStatus::Resolved,
-            Move::Close => GapStatus::Closed,
-            Move::Block(_) => GapStatus::Blocked,
-            Move::Lift => GapStatus::Open,
-            Move::Defer => GapStatus::Deferred,
-            Move::Waive => GapStatus::Waived,
-        }
-    }
-}
-
 impl Board {
-    /// Makes one move with one gap and records it; a refused move leaves the board as it was. The gaps that
-    /// waited for a gap which is settled now are lifted with it.
-    pub fn move_gap(&mut self, id: &GapId, wanted: Move, actor: Actor, why: &str) -> Result<(), MoveError> {
+    /// Moves a gap and records the move; a refused move changes nothing. When a gap is settled, the gaps that waited for
+    /// it are unblocked.
+    pub fn move_gap(
+        &mut self,
+        id: &GapId,
+        wanted: GapMove,
+        actor: Actor,
+        why: &str,
+    ) -> Result<(), MoveError> {
         self.check_move(id, &wanted, actor)?;
         let round = self.round;
         let to = wanted.target();
@@ -118,24 +68,24 @@ impl Board {
         let from = core::mem::replace(&mut gap.status, to);
         gap.waits_for = None;
         match wanted {
-            Move::Propose(proposal) => gap.proposal = Some(proposal),
-            Move::Block(on) => gap.waits_for = Some(on),
-            Move::Accept
-            | Move::Revise
-            | Move::Resolve
-            | Move::Close
-            | Move::Lift
-            | Move::Defer
-            | Move::Waive => {}
+            GapMove::Propose(proposal) => gap.proposal = Some(proposal),
+            GapMove::Block(on) => gap.waits_for = Some(on),
+            GapMove::Accept
+            | GapMove::Revise
+            | GapMove::Resolve
+            | GapMove::Close
+            | GapMove::Lift
+            | GapMove::Defer
+            | GapMove::Waive => {}
         }
         self.transitions.push(Transition { gap: id.clone(), from, to, actor, round, why: why.into() });
         if to.is_settled() {
-            self.lift_waiting(id);
+            self.unblock_waiting(id);
         }
         Ok(())
     }
 
-    /// Closes every resolved gap at the end of the refinement; says which.
+    /// Closes every resolved gap at the end of the refinement and returns them.
     pub fn close_resolved(&mut self) -> Vec<GapId> {
         let resolved: Vec<GapId> = self
             .gaps
@@ -145,11 +95,11 @@ impl Board {
             .collect();
         resolved
             .into_iter()
-            .filter(|id| self.move_gap(id, Move::Close, Actor::Engine, "the refinement has ended").is_ok())
+            .filter(|id| self.move_gap(id, GapMove::Close, Actor::Engine, "the refinement has ended").is_ok())
             .collect()
     }
 
-    fn lift_waiting(&mut self, settled: &GapId) {
+    fn unblock_waiting(&mut self, settled: &GapId) {
         let round = self.round;
         for gap in self.gaps.values_mut().filter(|gap| gap.waits_for == Some(BlockedOn::Gap(settled.clone())))
         {
@@ -166,26 +116,26 @@ impl Board {
         }
     }
 
-    fn check_move(&self, id: &GapId, wanted: &Move, actor: Actor) -> Result<(), MoveError> {
+    fn check_move(&self, id: &GapId, wanted: &GapMove, actor: Actor) -> Result<(), MoveError> {
         let gap = self.gaps.get(id).ok_or_else(|| MoveError::UnknownGap { gap: id.clone() })?;
         let (from, to) = (gap.status, wanted.target());
         if !legal_moves(from).contains(&(to, actor)) {
             return Err(MoveError::Illegal { gap: id.clone(), from, to, actor, legal: legal_in_words(from) });
         }
         match wanted {
-            Move::Propose(proposal) if proposal.gap != *id => {
+            GapMove::Propose(proposal) if proposal.gap != *id => {
                 Err(MoveError::OtherGap { gap: id.clone(), named: proposal.gap.clone() })
             }
-            Move::Block(BlockedOn::Gap(on)) => self.check_wait(id, on),
-            Move::Propose(_)
-            | Move::Block(BlockedOn::Decision(_) | BlockedOn::External(_))
-            | Move::Accept
-            | Move::Revise
-            | Move::Resolve
-            | Move::Close
-            | Move::Lift
-            | Move::Defer
-            | Move::Waive => Ok(()),
+            GapMove::Block(BlockedOn::Gap(on)) => self.check_wait(id, on),
+            GapMove::Propose(_)
+            | GapMove::Block(BlockedOn::Decision(_) | BlockedOn::External(_))
+            | GapMove::Accept
+            | GapMove::Revise
+            | GapMove::Resolve
+            | GapMove::Close
+            | GapMove::Lift
+            | GapMove::Defer
+            | GapMove::Waive => Ok(()),
         }
     }
 
@@ -208,21 +158,10 @@ impl Board {
     }
 }
 
-impl fmt::Display for Actor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Actor::Engineer => "engineer",
-            Actor::Reviewer => "reviewer",
-            Actor::Engine => "engine",
-            Actor::User => "user",
-        })
-    }
-}
-
 fn legal_in_words(from: GapStatus) -> String {
     let moves: Vec<String> =
         legal_moves(from).iter().map(|(to, actor)| alloc::format!("{to} by the {actor}")).collect();
-    if moves.is_empty() { "nothing: the status is final".to_string() } else { moves.join(", ") }
+    if moves.is_empty() { "none, the status is final".to_string() } else { moves.join(", ") }
 }
 
 #[cfg(test)]

@@ -17,10 +17,10 @@ fn every_transition_has_one_actor() {
     accepted: resolved by the engine, needs-revision by the engine, blocked by the engine, deferred by the user, waived by the user
     needs-revision: proposed by the engineer, blocked by the engine, deferred by the user, waived by the user
     resolved: closed by the engine
-    closed: nothing: the status is final
+    closed: none, the status is final
     blocked: open by the engine, deferred by the user, waived by the user
-    deferred: nothing: the status is final
-    waived: nothing: the status is final
+    deferred: none, the status is final
+    waived: none, the status is final
     ");
     for from in GapStatus::ALL {
         for to in GapStatus::ALL {
@@ -31,18 +31,18 @@ fn every_transition_has_one_actor() {
 
 // SR-02
 #[test]
-fn the_whole_life_is_recorded_with_actor_round_and_reason() {
+fn every_move_is_recorded_with_actor_round_and_reason() {
     let mut board = board(&[("FLOW", High)]);
     let gap = id("GAP-FLOW-001");
     board
-        .move_gap(&gap, Move::Propose(proposal("GAP-FLOW-001", "S", "t")), Actor::Engineer, "say it")
+        .move_gap(&gap, GapMove::Propose(proposal("GAP-FLOW-001", "S", "t")), Actor::Engineer, "say it")
         .unwrap();
-    board.move_gap(&gap, Move::Revise, Actor::Reviewer, "vague").unwrap();
+    board.move_gap(&gap, GapMove::Revise, Actor::Reviewer, "vague").unwrap();
     board
-        .move_gap(&gap, Move::Propose(proposal("GAP-FLOW-001", "S", "t")), Actor::Engineer, "say more")
+        .move_gap(&gap, GapMove::Propose(proposal("GAP-FLOW-001", "S", "t")), Actor::Engineer, "say more")
         .unwrap();
-    board.move_gap(&gap, Move::Accept, Actor::Reviewer, "clear").unwrap();
-    board.move_gap(&gap, Move::Resolve, Actor::Engine, "in S").unwrap();
+    board.move_gap(&gap, GapMove::Accept, Actor::Reviewer, "clear").unwrap();
+    board.move_gap(&gap, GapMove::Resolve, Actor::Engine, "in S").unwrap();
     assert_eq!(board.close_resolved(), [gap]);
     let trace: String = board
         .transitions()
@@ -61,17 +61,17 @@ fn the_whole_life_is_recorded_with_actor_round_and_reason() {
 
 // SR-02
 #[test]
-fn a_step_by_another_actor_is_refused_and_says_what_is_legal() {
+fn a_move_by_the_wrong_actor_is_refused_with_the_legal_moves() {
     let mut board = board(&[("FLOW", High)]);
-    let error = board.move_gap(&id("GAP-FLOW-001"), Move::Waive, Actor::Engineer, "too hard").unwrap_err();
-    assert_snapshot!(error, @"GAP-FLOW-001 cannot go from open to waived by the engineer: legal from open is proposed by the engineer, blocked by the engine, deferred by the user, waived by the user");
+    let error = board.move_gap(&id("GAP-FLOW-001"), GapMove::Waive, Actor::Engineer, "too hard").unwrap_err();
+    assert_snapshot!(error, @"the engineer cannot move GAP-FLOW-001 from open to waived; from open, legal moves are: proposed by the engineer, blocked by the engine, deferred by the user, waived by the user");
     assert!(board.transitions().is_empty());
 }
 
 #[test]
 fn a_proposal_for_another_gap_is_refused() {
     let mut board = board(&[("A", Low), ("A", Low)]);
-    let wanted = Move::Propose(proposal("GAP-A-002", "S", "t"));
+    let wanted = GapMove::Propose(proposal("GAP-A-002", "S", "t"));
     assert!(matches!(
         board.move_gap(&id("GAP-A-001"), wanted, Actor::Engineer, ""),
         Err(MoveError::OtherGap { .. })
@@ -80,10 +80,10 @@ fn a_proposal_for_another_gap_is_refused() {
 
 // SR-02
 #[test]
-fn a_blocked_gap_is_lifted_when_the_gap_it_waits_for_is_settled() {
+fn a_blocked_gap_is_unblocked_when_the_gap_it_waits_for_is_settled() {
     let mut board = board(&[("A", Low), ("A", Low)]);
     block_on_gap(&mut board, "GAP-A-002", "GAP-A-001");
-    board.move_gap(&id("GAP-A-001"), Move::Defer, Actor::User, "later").unwrap();
+    board.move_gap(&id("GAP-A-001"), GapMove::Defer, Actor::User, "later").unwrap();
     let gap = board.gap(&id("GAP-A-002")).unwrap();
     assert_eq!((gap.status, &gap.waits_for), (GapStatus::Open, &None));
     assert_snapshot!(board.transitions().last().unwrap().why, @"GAP-A-001 is settled");
@@ -95,19 +95,19 @@ fn gaps_cannot_wait_for_each_other_in_a_circle() {
     block_on_gap(&mut board, "GAP-A-001", "GAP-A-002");
     block_on_gap(&mut board, "GAP-A-002", "GAP-A-003");
     for on in ["GAP-A-001", "GAP-A-003"] {
-        let wanted = Move::Block(BlockedOn::Gap(id(on)));
+        let wanted = GapMove::Block(BlockedOn::Gap(id(on)));
         let error = board.move_gap(&id("GAP-A-003"), wanted, Actor::Engine, "").unwrap_err();
         assert!(matches!(error, MoveError::Circle { .. }), "{error}");
     }
 }
 
 #[test]
-fn nothing_waits_for_a_settled_or_unknown_gap() {
+fn a_gap_cannot_wait_for_a_settled_or_unknown_gap() {
     let mut board = board(&[("A", Low), ("A", Low)]);
-    board.move_gap(&id("GAP-A-001"), Move::Waive, Actor::User, "").unwrap();
+    board.move_gap(&id("GAP-A-001"), GapMove::Waive, Actor::User, "").unwrap();
     let mut wait = |on: &str| {
         board
-            .move_gap(&id("GAP-A-002"), Move::Block(BlockedOn::Gap(id(on))), Actor::Engine, "")
+            .move_gap(&id("GAP-A-002"), GapMove::Block(BlockedOn::Gap(id(on))), Actor::Engine, "")
             .unwrap_err()
             .to_string()
     };
@@ -115,20 +115,20 @@ fn nothing_waits_for_a_settled_or_unknown_gap() {
     assert!(wait("GAP-B-001").contains("not on the board"));
 }
 
-fn any_move() -> impl Strategy<Value = (usize, Move, Actor)> {
+fn any_move() -> impl Strategy<Value = (usize, GapMove, Actor)> {
     let gap = |n: usize| id(&std::format!("GAP-A-00{}", n + 1));
     let moves = move |at: usize, on: usize| {
         vec![
-            Move::Propose(proposal(&gap(at).to_string(), "S", "t")),
-            Move::Accept,
-            Move::Revise,
-            Move::Resolve,
-            Move::Close,
-            Move::Block(BlockedOn::Gap(gap(on))),
-            Move::Block(BlockedOn::External("x".into())),
-            Move::Lift,
-            Move::Defer,
-            Move::Waive,
+            GapMove::Propose(proposal(&gap(at).to_string(), "S", "t")),
+            GapMove::Accept,
+            GapMove::Revise,
+            GapMove::Resolve,
+            GapMove::Close,
+            GapMove::Block(BlockedOn::Gap(gap(on))),
+            GapMove::Block(BlockedOn::External("x".into())),
+            GapMove::Lift,
+            GapMove::Defer,
+            GapMove::Waive,
         ]
     };
     let actors = vec![Actor::Engineer, Actor::Reviewer, Actor::Engine, Actor::User];
@@ -139,7 +139,7 @@ fn any_move() -> impl Strategy<Value = (usize, Move, Actor)> {
 proptest! {
     // SR-02
     #[test]
-    fn no_order_of_moves_leaves_the_table(moves in prop::collection::vec(any_move(), 0..60)) {
+    fn no_sequence_of_moves_makes_an_illegal_transition(moves in prop::collection::vec(any_move(), 0..60)) {
         let mut board = board(&[("A", Low), ("A", High), ("A", Low)]);
         let ids: Vec<GapId> = board.gaps().map(|gap| gap.id.clone()).collect();
         for (at, wanted, actor) in moves {

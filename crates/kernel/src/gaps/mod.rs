@@ -1,41 +1,50 @@
-//! The gap board: gaps of a document, worked on in rounds until none is left (SR).
+//! The gap board: the gaps of a document, worked on in rounds until all are settled.
 //!
-//! Pure, and bound to no workflow. Agents' outputs come in through [`close_round`] only; what a user decides
-//! through [`Board::decide`], [`Board::narrow`], [`Board::accept_complexity`] and [`Rounds::restore`].
+//! Pure and independent of any workflow. Agents' outputs enter through [`close_round`] only, users' decisions through
+//! [`Board::decide`], [`Board::narrow`], [`Board::accept_complexity`] and [`Rounds::restore`].
 
 mod archive;
 mod assignment;
 mod board;
 mod close;
+mod conflict;
 mod convergence;
 mod decision;
+mod dispute;
 mod ending;
 mod gap;
 mod issue;
 mod lifecycle;
+mod moves;
 mod overlap;
 mod round;
+mod row;
 mod section;
 
 #[cfg(test)]
 mod sample;
 
 pub use archive::{
-    ArchivedRound, Attempt, RetryMode, Rollback, RollbackCause, RollbackError, RollbackRequest, Rounds,
-    archive_name,
+    ArchivedRound, RetryMode, RollbackCause, RollbackError, RollbackRequest, RoundAttempt, RoundRollback,
+    Rounds, archive_name,
 };
-pub use assignment::{Assignment, Wait, Work, assign};
-pub use board::{AddError, Board, Rules};
+pub use assignment::{Assignment, RoundWork, Wait, assign};
+pub use board::{AddError, Board, BoardRules};
 pub use close::{CloseError, ClosedRound, Notice, RoundEnd, close_round};
-pub use convergence::{RoundRow, RoundState, Thresholds, Weights, table};
-pub use decision::{Choice, Conflict, ConflictCause, Decision, DecisionError, Grounds, Position, QuestionId};
+pub use conflict::{Conflict, ConflictCause, Grounds, Position, UserDecision};
+pub use convergence::table;
+pub use decision::{DecisionChoice, DecisionError};
 pub use ending::Acceptable;
-pub use gap::{BlockedOn, Gap, GapId, GapSeverity, GapStatus, IdError, NewGap};
-pub use issue::{Answer, Issue, IssueId, IssueIdError, NewIssue, Stance, Standing};
-pub use lifecycle::{Actor, Move, MoveError, Transition, legal_moves};
-pub use overlap::{Overlap, OverlapKind, Placement, Proposal, overlaps};
-pub use round::{
-    Autonomy, EngineerOutput, EngineerTurn, Judgement, ReviewerOutput, ReviewerTurn, RoundInput, Unplaced,
-    Verdict,
+pub use gap::{BlockedOn, Gap, GapId, GapSeverity, GapStatus, IdError, NewGap, Proposal, QuestionId};
+pub use issue::{
+    EngineerAnswer, IssueState, NewIssue, ReviewIssue, ReviewIssueId, ReviewIssueIdError, Stance,
 };
-pub use section::{Places, WITHIN, section_name, section_path};
+pub use lifecycle::{MoveError, legal_moves};
+pub use moves::{Actor, GapMove, Transition};
+pub use overlap::{Overlap, OverlapKind, Placement, overlaps};
+pub use round::{
+    Autonomy, EngineerOutput, EngineerTurn, ProposalVerdict, ReviewerJudgement, ReviewerOutput, ReviewerTurn,
+    RoundInput, Unplaced,
+};
+pub use row::{RoundRow, RoundState, Thresholds, Weights};
+pub use section::{SectionPaths, WITHIN, section_name, section_path};

@@ -1,4 +1,4 @@
-//! Proposals and where their text goes: overlaps are found before anything is merged (SR-13, SR-17).
+//! Proposals and where their text goes: overlaps are found before anything is merged.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,28 +6,16 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::board::Board;
-use super::gap::{GapId, GapSeverity, GapStatus};
-use super::section::Places;
+use super::gap::{GapId, GapSeverity, GapStatus, Proposal};
+use super::section::SectionPaths;
 
-/// A solution for one gap, with the text for a named section of the document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Proposal {
-    pub gap: GapId,
-    pub solution: String,
-    pub section: String,
-    /// The passage of the document that the text stands in for; empty when the section is written anew.
-    #[serde(default)]
-    pub replaces: String,
-    pub text: String,
-}
-
-/// Two proposals that cannot both be merged as they stand.
+/// Two proposals that cannot both be merged as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overlap {
     pub first: GapId,
     pub second: GapId,
     pub kind: OverlapKind,
-    /// The section or passage both are about.
+    /// The section or passage that both change.
     pub place: String,
 }
 
@@ -41,7 +29,7 @@ pub enum OverlapKind {
     Passage,
 }
 
-/// One text to be put into the document; equal texts for one section are put there once.
+/// One text to insert into the document; equal texts for one section are inserted once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     pub section: String,
@@ -53,8 +41,8 @@ pub struct Placement {
 
 /// Finds every overlapping pair, in the order of the proposals.
 ///
-/// Two proposals with the same text for the same section are no overlap: either alone does for both.
-pub fn overlaps(proposals: &[Proposal], places: &Places) -> Vec<Overlap> {
+/// Two proposals with the same text for the same section do not overlap: one of them serves both gaps.
+pub fn overlaps(proposals: &[Proposal], places: &SectionPaths) -> Vec<Overlap> {
     let mut found = Vec::new();
     for (at, first) in proposals.iter().enumerate() {
         for second in proposals.iter().skip(at + 1) {
@@ -64,8 +52,8 @@ pub fn overlaps(proposals: &[Proposal], places: &Places) -> Vec<Overlap> {
     found
 }
 
-/// The placements of the accepted proposals, worst gap first, and the overlaps that hold others back.
-pub(super) fn placements(board: &Board, places: &Places) -> (Vec<Placement>, Vec<Overlap>) {
+/// The placements of the accepted proposals, worst gap first, and the overlaps that hold back the others.
+pub(super) fn placements(board: &Board, places: &SectionPaths) -> (Vec<Placement>, Vec<Overlap>) {
     let mut placed: Vec<Placement> = Vec::new();
     let mut merged: Vec<Proposal> = Vec::new();
     let mut held = Vec::new();
@@ -108,7 +96,7 @@ fn accepted(board: &Board) -> Vec<Proposal> {
     found.into_iter().map(|(_, proposal)| proposal).collect()
 }
 
-fn overlap(first: &Proposal, second: &Proposal, places: &Places) -> Option<Overlap> {
+fn overlap(first: &Proposal, second: &Proposal, places: &SectionPaths) -> Option<Overlap> {
     let same_section = places.is_same(&first.section, &second.section);
     let same_text = squeeze(&first.text) == squeeze(&second.text)
         && squeeze(&first.replaces) == squeeze(&second.replaces);
@@ -142,7 +130,7 @@ mod tests {
     use std::string::ToString;
 
     fn overlaps(proposals: &[Proposal]) -> Vec<Overlap> {
-        overlaps_in(proposals, &Places::default())
+        overlaps_in(proposals, &SectionPaths::default())
     }
 
     fn replacing(gap: &str, section: &str, replaces: &str) -> Proposal {
@@ -151,7 +139,7 @@ mod tests {
 
     // SR-13
     #[test]
-    fn two_texts_for_one_section_overlap_however_it_is_spelt() {
+    fn two_texts_for_one_section_overlap_however_its_name_is_written() {
         let found = overlaps(&[
             proposal("GAP-FLOW-001", "Retry policy", "three times"),
             proposal("GAP-FLOW-002", "Paths", "relative"),
@@ -163,7 +151,7 @@ mod tests {
 
     // SR-13
     #[test]
-    fn texts_for_the_same_passage_overlap_across_section_names() {
+    fn texts_for_one_passage_overlap_even_under_different_section_names() {
         let found = overlaps(&[
             replacing("GAP-FLOW-001", "Errors", "a retry is\nmade once, then it fails"),
             replacing("GAP-FLOW-002", "Retries", "A passage elsewhere"),
@@ -174,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn one_text_for_two_gaps_is_no_overlap() {
+    fn one_text_for_two_gaps_does_not_overlap() {
         assert!(
             overlaps(&[proposal("GAP-FLOW-001", "A", "x  y"), proposal("GAP-FLOW-002", "a", "x y")])
                 .is_empty()

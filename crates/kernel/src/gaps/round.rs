@@ -1,35 +1,34 @@
-//! What the two roles delivered in one round, as the engine understood it (SR-04, SR-05, SR-14).
+//! What the two roles delivered in one round, as the engine read it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::gap::{GapId, NewGap};
-use super::issue::{Answer, NewIssue};
-use super::overlap::Proposal;
-use super::section::Places;
+use super::gap::{GapId, NewGap, Proposal};
+use super::issue::{EngineerAnswer, NewIssue};
+use super::section::SectionPaths;
 
-/// All that closing a round needs to know.
+/// Everything needed to close a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct RoundInput {
-    /// The round these outputs belong to; a late or doubled one is refused.
+    /// The round that these outputs belong to; a late or repeated one is refused.
     pub round: u32,
     pub engineer: EngineerTurn,
-    /// The gaps that the engineers who delivered were given. Who was not asked about a gap was not silent on it.
+    /// The gaps assigned to the engineers who delivered. An engineer who was not asked about a gap was not silent on it.
     #[serde(default)]
     pub asked: Vec<GapId>,
     pub reviewer: ReviewerTurn,
     pub autonomy: Autonomy,
-    /// Accepted texts that the host could not put into the document.
+    /// Accepted texts that the host could not insert into the document.
     #[serde(default)]
     pub unplaced: Vec<Unplaced>,
-    /// What the document makes of the sections that proposals name.
+    /// Where the section names of the proposals are in the document.
     #[serde(default)]
-    pub places: Places,
+    pub places: SectionPaths,
 }
 
-/// Whether a user is there to decide.
+/// Whether a user is available to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Autonomy {
@@ -45,12 +44,12 @@ pub enum EngineerTurn {
     Delivered(EngineerOutput),
 }
 
-/// What an engineer delivered; all empty is "nothing to propose".
+/// What an engineer delivered; all empty means "nothing to propose".
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct EngineerOutput {
     pub proposals: Vec<Proposal>,
-    pub answers: Vec<Answer>,
+    pub answers: Vec<EngineerAnswer>,
     pub new_gaps: Vec<NewGap>,
 }
 
@@ -58,7 +57,7 @@ pub struct EngineerOutput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewerTurn {
-    /// There was no turn, because the engineer failed or had nothing.
+    /// There was no turn, because the engineer failed or delivered nothing.
     Skipped,
     Failed {
         why: String,
@@ -66,33 +65,33 @@ pub enum ReviewerTurn {
     Delivered(ReviewerOutput),
 }
 
-/// What a reviewer delivered. "No issues" is `checks` with nothing else; without checks it is silence.
+/// What a reviewer delivered. `checks` alone mean "no issues"; without checks it is silence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct ReviewerOutput {
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<ProposalVerdict>,
     pub issues: Vec<NewIssue>,
     pub checks: Vec<String>,
     pub new_gaps: Vec<NewGap>,
 }
 
-/// A reviewer's word on one proposal.
+/// A reviewer's verdict on one proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct ProposalVerdict {
     pub gap: GapId,
-    pub judgement: Judgement,
+    pub judgement: ReviewerJudgement,
 }
 
 /// What a reviewer thinks of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judgement {
+pub enum ReviewerJudgement {
     Approved,
     ApprovedWithNote(String),
     NeedsRevision(String),
 }
 
-/// An accepted text that could not be put into the document, and why.
+/// An accepted text that could not be inserted into the document, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unplaced {
     pub gap: GapId,
@@ -106,16 +105,16 @@ impl EngineerOutput {
 }
 
 impl ReviewerOutput {
-    /// Tells whether the reviewer had nothing to say about any gap; the checks performed are no such word.
+    /// Whether the reviewer said nothing about any gap; checks do not count.
     pub fn is_empty(&self) -> bool {
         self.verdicts.is_empty() && self.issues.is_empty() && self.new_gaps.is_empty()
     }
 
-    /// Tells whether the review found nothing and says what it looked at.
+    /// Whether the review found nothing and lists what it checked.
     pub fn is_clean(&self) -> bool {
-        let approved = |verdict: &Verdict| match verdict.judgement {
-            Judgement::Approved | Judgement::ApprovedWithNote(_) => true,
-            Judgement::NeedsRevision(_) => false,
+        let approved = |verdict: &ProposalVerdict| match verdict.judgement {
+            ReviewerJudgement::Approved | ReviewerJudgement::ApprovedWithNote(_) => true,
+            ReviewerJudgement::NeedsRevision(_) => false,
         };
         !self.checks.is_empty()
             && self.issues.is_empty()

@@ -10,7 +10,7 @@ pub fn id(text: &str) -> GapId {
     text.parse().unwrap()
 }
 
-pub fn issue_id(text: &str) -> IssueId {
+pub fn issue_id(text: &str) -> ReviewIssueId {
     text.parse().unwrap()
 }
 
@@ -26,10 +26,10 @@ pub fn new_gap(category: &str, severity: GapSeverity) -> NewGap {
 }
 
 pub fn board(gaps: &[(&str, GapSeverity)]) -> Board {
-    board_with(gaps, Rules::default())
+    board_with(gaps, BoardRules::default())
 }
 
-pub fn board_with(gaps: &[(&str, GapSeverity)], rules: Rules) -> Board {
+pub fn board_with(gaps: &[(&str, GapSeverity)], rules: BoardRules) -> Board {
     Board::open(gaps.iter().map(|(category, severity)| new_gap(category, *severity)).collect(), rules)
         .unwrap()
 }
@@ -45,10 +45,10 @@ pub fn proposal(gap: &str, section: &str, text: &str) -> Proposal {
 }
 
 pub fn block_on_gap(board: &mut Board, gap: &str, on: &str) {
-    board.move_gap(&id(gap), Move::Block(BlockedOn::Gap(id(on))), Actor::Engine, "waits").unwrap();
+    board.move_gap(&id(gap), GapMove::Block(BlockedOn::Gap(id(on))), Actor::Engine, "waits").unwrap();
 }
 
-/// Proposals for gaps, each with a section of its own.
+/// Proposals for gaps, each for a separate section.
 pub fn proposes(gaps: &[&str]) -> EngineerOutput {
     let proposals = gaps.iter().map(|gap| proposal(gap, gap, gap)).collect();
     EngineerOutput { proposals, ..EngineerOutput::default() }
@@ -56,10 +56,12 @@ pub fn proposes(gaps: &[&str]) -> EngineerOutput {
 
 /// A review with one check that approves some proposals and sends others back.
 pub fn reviews(approved: &[&str], revised: &[&str]) -> ReviewerOutput {
-    let yes = approved.iter().map(|gap| Verdict { gap: id(gap), judgement: Judgement::Approved });
-    let no = revised
-        .iter()
-        .map(|gap| Verdict { gap: id(gap), judgement: Judgement::NeedsRevision("vague".into()) });
+    let yes =
+        approved.iter().map(|gap| ProposalVerdict { gap: id(gap), judgement: ReviewerJudgement::Approved });
+    let no = revised.iter().map(|gap| ProposalVerdict {
+        gap: id(gap),
+        judgement: ReviewerJudgement::NeedsRevision("vague".into()),
+    });
     ReviewerOutput {
         verdicts: yes.chain(no).collect(),
         checks: vec!["examples".into()],
@@ -75,7 +77,7 @@ pub fn round(board: &Board, engineer: EngineerOutput, reviewer: ReviewerOutput) 
         reviewer: ReviewerTurn::Delivered(reviewer),
         autonomy: Autonomy::Interactive,
         unplaced: vec![],
-        places: Places::default(),
+        places: SectionPaths::default(),
     }
 }
 
@@ -91,7 +93,7 @@ pub fn failed_round(board: &Board) -> RoundInput {
         reviewer: ReviewerTurn::Skipped,
         autonomy: Autonomy::Interactive,
         unplaced: vec![],
-        places: Places::default(),
+        places: SectionPaths::default(),
     }
 }
 
@@ -99,13 +101,13 @@ pub fn raises(gap: &str, severity: GapSeverity) -> NewIssue {
     NewIssue { gap: id(gap), severity, concern: "too vague".into() }
 }
 
-pub fn disagrees(issue: &str) -> Answer {
+pub fn disagrees(issue: &str) -> EngineerAnswer {
     let stance = Stance::Disagree {
         position: "it is enough".into(),
         rationale: "the caller knows".into(),
         alternative: "make it configurable".into(),
     };
-    Answer { issue: issue_id(issue), stance }
+    EngineerAnswer { issue: issue_id(issue), stance }
 }
 
 pub fn grounds() -> Grounds {

@@ -1,25 +1,25 @@
-//! Names of sections, and which of them mean the same place of the document (SR-13, SR-17).
+//! Section names, and which of them mean the same section of the document.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// What stands between the names of a path of sections.
+/// The separator in a path of section names.
 pub const WITHIN: &str = " > ";
 
-/// The places that a document has for the names of sections. A name that it does not know stands for itself.
+/// The paths of section names in a document. An unknown name is taken as its own path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Places(BTreeMap<String, Vec<String>>);
+pub struct SectionPaths(BTreeMap<String, Vec<String>>);
 
-impl Places {
-    /// Keeps where a name leads: all sections down to the one that it means, as they are compared.
+impl SectionPaths {
+    /// Records the path of a name: all sections down to the one it means, in comparable form.
     pub fn learn(&mut self, name: &str, path: Vec<String>) {
         self.0.insert(name.into(), path);
     }
 
-    /// Tells whether two names mean one section. Of two paths, the shorter may leave out what stands above.
+    /// Whether two names mean one section. The shorter of two paths may omit the outer sections.
     pub(super) fn is_same(&self, one: &str, other: &str) -> bool {
         let (one, other) = (self.path(one), self.path(other));
         one.ends_with(&other) || other.ends_with(&one)
@@ -30,12 +30,12 @@ impl Places {
     }
 }
 
-/// The names of a path as they are compared, from the outermost section in.
+/// The names of a path in comparable form, outermost section first.
 pub fn section_path(path: &str) -> Vec<String> {
     path.split(WITHIN).map(section_name).collect()
 }
 
-/// A section's name as it is compared: without marks, case and doubled blanks.
+/// A section name in comparable form: without markup, case and repeated blanks.
 pub fn section_name(name: &str) -> String {
     let plain = name.trim_start_matches(['#', ' ', '\t']).replace(['`', '*', '_'], "");
     plain.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
@@ -48,8 +48,8 @@ mod tests {
 
     // SR-13
     #[test]
-    fn a_section_is_the_same_by_its_name_and_by_its_path() {
-        let mut places = Places::default();
+    fn a_name_and_a_path_can_mean_the_same_section() {
+        let mut places = SectionPaths::default();
         assert!(places.is_same("Auth > Login", "## `login`") && !places.is_same("A > Login", "B > Login"));
         places.learn("Login", vec!["sessions".into(), "login".into()]);
         assert!(places.is_same("Login", "Sessions > Login") && !places.is_same("Login", "Auth > Login"));

@@ -1,4 +1,4 @@
-//! Sending findings to the phases and tasks that must deal with them (PF-03, EP-21).
+//! Sends findings to the phases and tasks that must deal with them.
 
 use super::{Step, Stepper};
 use crate::event::Item;
@@ -11,63 +11,64 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// The findings that a ruling is about: the phase's own, and those that came along to an aside.
-    pub(super) fn gathered(&self, lane: Lane, own: &[u32]) -> Vec<u32> {
-        let mut all = self.desk(lane).carried.clone();
-        all.extend(own.iter().copied().filter(|at| !self.desk(lane).carried.contains(at)));
+    /// The findings that a ruling is about: the phase's own, and those carried along to an aside.
+    pub(super) fn findings_for_ruling(&self, lane: Lane, own: &[u32]) -> Vec<u32> {
+        let mut all = self.lane_state(lane).carried.clone();
+        all.extend(own.iter().copied().filter(|at| !self.lane_state(lane).carried.contains(at)));
         all
     }
 
-    /// The earliest phase that the findings name as their origin. Without a name it is the most recent phase
-    /// that injects, and the ruling says that this was assumed.
-    pub(super) fn injector(&self, lane: Lane, findings: &[u32]) -> (PhaseId, Why) {
+    /// The earliest phase that the findings name as their origin. If none names one, the most recent phase that can
+    /// inject defects is assumed, and the ruling says so.
+    pub(super) fn find_injector(&self, lane: Lane, findings: &[u32]) -> (PhaseId, Why) {
         let mut phases: Vec<PhaseId> = findings
             .iter()
             .filter_map(|at| self.state.findings.get(*at as usize))
             .flat_map(|filed| filed.finding.injected_by.iter())
-            .filter_map(|name| self.injecting(name))
+            .filter_map(|name| self.injecting_phase(name))
             .collect();
         phases.sort_unstable();
         phases.dedup();
         match phases.first() {
             Some(first) => (*first, Why::Injected { phases: phases.clone(), assumed: false }),
             None => {
-                let last = self.last_injecting(lane);
+                let last = self.assumed_injector(lane);
                 (last, Why::Injected { phases: vec![last], assumed: true })
             }
         }
     }
 
-    fn last_injecting(&self, lane: Lane) -> PhaseId {
-        let desk = self.desk(lane);
-        let latest = desk.caller.unwrap_or(desk.phase);
+    fn assumed_injector(&self, lane: Lane) -> PhaseId {
+        let lane_state = self.lane_state(lane);
+        let latest = lane_state.caller.unwrap_or(lane_state.phase);
         let before = self.program.injects.iter().copied().filter(|id| *id < latest).max();
-        before.or(self.program.injects.first().copied()).unwrap_or(desk.phase)
+        before.or(self.program.injects.first().copied()).unwrap_or(lane_state.phase)
     }
 
-    /// Puts findings where they will be read: those that name phases into the inboxes of these phases, the
-    /// others to the target; and those of tasks to their tasks, when the way back passes a sub-flow.
+    /// Puts findings into inboxes: a finding that names its origin goes to those phases, any other to the target. If the
+    /// way back crosses a sub-flow, the findings of its tasks go to the tasks.
     pub(super) fn address(&mut self, lane: Lane, target: PhaseId, findings: &[u32]) {
-        let from = self.desk(lane).phase;
+        let from = self.lane_state(lane).phase;
         for at in findings {
             let Some(filed) = self.state.findings.get_mut(*at as usize) else {
                 continue;
             };
             filed.sent_at = Some(self.state.changes);
-            // An aside passes it on; where that leads is where it is sent.
+            // An aside forwards the finding; `sent_to` is set when that happens.
             if !self.program.phase(target).aside {
                 filed.sent_to = Some(target);
             }
             let names = filed.finding.injected_by.clone();
-            let mut named: Vec<PhaseId> = names.iter().filter_map(|name| self.injecting(name)).collect();
+            let mut named: Vec<PhaseId> =
+                names.iter().filter_map(|name| self.injecting_phase(name)).collect();
             named.retain(|id| *id >= target);
             if named.is_empty() {
                 named.push(target);
             }
             for phase in named {
                 match lane {
-                    Lane::Main => self.put(phase, *at),
-                    Lane::Task { .. } => self.put_task(lane, *at),
+                    Lane::Main => self.add_to_inbox(phase, *at),
+                    Lane::Task { .. } => self.add_to_task_inbox(lane, *at),
                 }
             }
         }
@@ -76,7 +77,7 @@ impl Stepper<'_> {
         }
     }
 
-    pub(super) fn put(&mut self, phase: PhaseId, at: u32) {
+    pub(super) fn add_to_inbox(&mut self, phase: PhaseId, at: u32) {
         let target = self.program.phase(phase);
         if target.aside || matches!(target.work, Work::Flow { .. }) {
             return;
@@ -87,7 +88,7 @@ impl Stepper<'_> {
         }
     }
 
-    fn put_task(&mut self, lane: Lane, at: u32) {
+    fn add_to_task_inbox(&mut self, lane: Lane, at: u32) {
         if let Some(task) = self.task_id(lane) {
             let inbox = self.state.task_inbox.entry(task).or_default();
             if !inbox.contains(&at) {
@@ -96,8 +97,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Findings for tasks, when a sub-flow lies on the stretch that is done again. A failure behind the sub-flow that
-    /// is about no task in particular is the last one's.
+    /// Addresses findings to tasks when the repeated stretch contains a sub-flow. A failure after the sub-flow that
+    /// concerns no particular task goes to the last task.
     fn address_tasks(&mut self, target: PhaseId, from: PhaseId, findings: &[u32]) {
         let flow = self.program.phase_ids().find(|id| {
             *id >= target && *id <= from && matches!(self.program.phase(*id).work, Work::Flow { .. })
@@ -156,10 +157,10 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// After an operation that gives tasks up: those that did not get through, those that the findings are about, and
-    /// all that need them are not worked on any more (EP-20).
-    pub(super) fn give_up(&mut self, lane: Lane) {
-        let gives_up = match &self.program.phase(self.desk(lane).phase).work {
+    /// After an operation that gives up tasks: drops the unfinished tasks, those that the findings are about, and all
+    /// that need them.
+    pub(super) fn give_up_tasks(&mut self, lane: Lane) {
+        let gives_up = match &self.program.phase(self.lane_state(lane).phase).work {
             Work::Operation { operation } => self.program.operation(*operation).gives_up,
             Work::Role { .. }
             | Work::Each { .. }
@@ -170,7 +171,7 @@ impl Stepper<'_> {
         let (true, Some(flow)) = (gives_up, self.task_flow()) else {
             return;
         };
-        let kept = self.tasks_through(flow);
+        let kept = self.finished_tasks(flow);
         self.state.finished.retain(|id, _| kept.iter().any(|item| item.id == *id));
         if let Work::Flow { list, .. } = &self.program.phase(flow).work {
             self.state.lists[list.index()] = kept;
@@ -181,8 +182,8 @@ impl Stepper<'_> {
         self.program.phase_ids().find(|id| matches!(self.program.phase(*id).work, Work::Flow { .. }))
     }
 
-    /// The tasks that got through, that no carried finding is about, and that need none but such.
-    fn tasks_through(&self, flow: PhaseId) -> Vec<Item> {
+    /// The finished tasks that no carried finding is about and that need only such tasks.
+    fn finished_tasks(&self, flow: PhaseId) -> Vec<Item> {
         let carried = self.state.main.carried.iter();
         let blamed: Vec<String> = carried.flat_map(|at| self.tasks_of(flow, *at)).collect();
         let mut through: Vec<Item> = Vec::new();
@@ -197,14 +198,14 @@ impl Stepper<'_> {
     }
 }
 
-/// The tasks that an operation which gives tasks up has to take back, as things stand before it.
+/// The tasks that an operation which gives up tasks would drop in this state.
 pub fn given_up(program: &Program, state: &State) -> Vec<String> {
     let mut state = state.clone();
     let stepper = Stepper { program, state: &mut state, answered: None, out: Step::default() };
     let Some(flow) = stepper.task_flow() else {
         return Vec::new();
     };
-    let through = stepper.tasks_through(flow);
+    let through = stepper.finished_tasks(flow);
     let gone = stepper.list_of(flow).iter().filter(|item| !through.iter().any(|kept| kept.id == item.id));
     gone.map(|item| item.id.clone()).collect()
 }

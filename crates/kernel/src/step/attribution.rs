@@ -1,17 +1,17 @@
-//! A human says which phases injected a defect, against the word of whoever reported it (PF-12).
+//! A human corrects which phases injected a defect, overriding the reporter.
 
 use super::{Refusal, Stepper};
 use crate::ids::PhaseId;
-use crate::ruling::{Verdict, Why};
+use crate::ruling::{Disposition, Why};
 use crate::signal::REATTRIBUTE;
 use crate::state::{Attribution, FiledStatus, Stage};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// An open finding goes by the new phases from now on; of a settled one only reports change, also after the end.
-    /// `from` must be what the finding says now, so that nobody overrules what they have not seen.
-    pub(super) fn reattributed(
+    /// An open finding is routed by the new phases from now on; for a settled one only reports change, even after the
+    /// end of the run. `from` must be the current attribution, so that nobody overrides one they have not seen.
+    pub(super) fn reattribute(
         &mut self,
         at: u32,
         (from, to): (&[String], &[String]),
@@ -25,7 +25,7 @@ impl Stepper<'_> {
         if filed.finding.injected_by != from {
             return Err(Refusal::AttributedSince(filed.finding.injected_by.join(", ")));
         }
-        let named = self.origins(to, filed.phase)?;
+        let named = self.origin_phases(to, filed.phase)?;
         let id = filed.finding.id.clone();
         let to: Vec<String> = named.iter().map(|phase| self.program.phase(*phase).name.clone()).collect();
 
@@ -36,13 +36,17 @@ impl Stepper<'_> {
             self.redirect(at, &named);
         }
         let why = Why::Human { by: by.to_string(), note: note.to_string() };
-        self.rule(REATTRIBUTE, Verdict::Reattribute { finding: id, from: from.to_vec(), to }, why);
+        self.push_human_ruling(
+            REATTRIBUTE,
+            Disposition::Reattribute { finding: id, from: from.to_vec(), to },
+            why,
+        );
         Ok(())
     }
 
-    /// The phases of these names, earliest first: such as can inject a defect that this phase found. A workflow that
-    /// does not say which phases inject lets any that writes something do so.
-    fn origins(&self, names: &[String], found_by: PhaseId) -> Result<Vec<PhaseId>, Refusal> {
+    /// Looks up these phases, earliest first. Each must be able to inject a defect that `found_by` can find. In a
+    /// workflow without `injects`, every phase that writes something can inject defects.
+    fn origin_phases(&self, names: &[String], found_by: PhaseId) -> Result<Vec<PhaseId>, Refusal> {
         let injects = |id: &PhaseId| match self.program.injects.is_empty() {
             true => !self.program.phase(*id).writes.is_empty(),
             false => self.program.injects.contains(id),
@@ -66,8 +70,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Moves a finding that is on its way to those of the named phases that the run has still before it. Where none
-    /// is, it stays where it was sent, and the next ruling about it goes by the new names.
+    /// Moves a finding that waits in a later inbox to those of the named phases that are still ahead. If none is, it
+    /// stays where it was sent, and the next ruling about it uses the new names.
     fn redirect(&mut self, at: u32, named: &[PhaseId]) {
         let here = self.state.main.phase;
         let is_under_way = self.state.inbox[here.index() + 1..].iter().any(|inbox| inbox.contains(&at));
@@ -79,7 +83,7 @@ impl Stepper<'_> {
             inbox.retain(|waiting| *waiting != at);
         }
         for phase in ahead {
-            self.put(phase, at);
+            self.add_to_inbox(phase, at);
         }
     }
 }

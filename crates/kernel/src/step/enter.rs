@@ -1,7 +1,7 @@
-//! Opening a phase: passed over because its result stands, answered by default, or given out as commands.
+//! Enters a phase: skips it because its result is still valid, answers it by default, or issues its commands.
 
 use super::Stepper;
-use super::follow::Ruled;
+use super::follow::RuledSignal;
 use crate::change::Digest;
 use crate::command::{Command, Dispatch, Question, QuestionKind};
 use crate::event::Mode;
@@ -9,33 +9,33 @@ use crate::ids::{ArtifactId, BudgetId, CommandId, ContractId, Lane, PhaseId, Sig
 use crate::program::{Items, Nearest, Program, Work};
 use crate::resolve;
 use crate::ruling::{Rule, Why};
-use crate::state::{Checkpoint, HoldCause, Progress, Seat};
+use crate::state::{Checkpoint, HoldCause, Seat, SeatProgress};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// Moves a desk to a phase and opens it. Phases whose results stand and questions that answer themselves
-    /// lead on from here; since every way back spends, that comes to an end.
+    /// Moves a lane to a phase and opens it. Phases whose results are still valid and questions with a default lead on from here;
+    /// this terminates because every way back spends a budget.
     pub(super) fn enter(&mut self, lane: Lane, target: PhaseId) {
         let program = self.program;
         let phase = program.phase(target);
         let visit = self.count_visit(lane, target);
         let reads = self.reads(lane, target);
-        let desk = self.desk_mut(lane);
-        desk.phase = target;
-        desk.visit = visit;
-        desk.reads = reads;
-        desk.detected = None;
-        desk.seats.clear();
+        let lane_state = self.lane_state_mut(lane);
+        lane_state.phase = target;
+        lane_state.visit = visit;
+        lane_state.reads = reads;
+        lane_state.detected = None;
+        lane_state.seats.clear();
         if !phase.aside {
-            desk.caller = None;
-            desk.carried.clear();
+            lane_state.caller = None;
+            lane_state.carried.clear();
         }
         if phase.checkpoint {
             self.set_checkpoint(target);
         }
-        if let Some(signal) = self.standing(lane, target) {
-            self.settle_as(lane, Ruled { signal, rule: Rule::Stands, why: Why::SameInputs });
+        if let Some(signal) = self.reusable_signal(lane, target) {
+            self.settle_with(lane, RuledSignal { signal, rule: Rule::Stands, why: Why::SameInputs });
             return;
         }
         match &phase.work {
@@ -53,19 +53,19 @@ impl Stepper<'_> {
             Work::Flow { .. } => self.start_batch(target),
             Work::Ask { default, .. } => match (default, self.state.mode) {
                 (Some(default), Mode::Autonomous) => {
-                    let ruled = Ruled { signal: *default, rule: Rule::Default, why: Why::Autonomous };
-                    self.settle_as(lane, ruled);
+                    let ruled = RuledSignal { signal: *default, rule: Rule::Default, why: Why::Autonomous };
+                    self.settle_with(lane, ruled);
                 }
                 (Some(_) | None, Mode::Autonomous | Mode::Interactive) => self.open_seats(lane, 1, 0),
             },
         }
     }
 
-    /// Puts the question at a desk once more.
+    /// Asks the lane's question once more.
     pub(super) fn ask_again(&mut self, lane: Lane) {
-        let phase = self.desk(lane).phase;
+        let phase = self.lane_state(lane).phase;
         let visit = self.count_visit(lane, phase);
-        self.desk_mut(lane).visit = visit;
+        self.lane_state_mut(lane).visit = visit;
         self.open_seats(lane, 1, 0);
     }
 
@@ -88,19 +88,19 @@ impl Stepper<'_> {
         }
     }
 
-    /// The versions that a phase reads now.
+    /// The current versions of what a phase reads.
     fn reads(&self, lane: Lane, phase: PhaseId) -> Vec<(ArtifactId, Digest)> {
         let phase = self.program.phase(phase);
         phase
             .reads
             .iter()
             .chain(&phase.may_read)
-            .map(|artifact| (*artifact, self.current(lane, *artifact)))
+            .map(|artifact| (*artifact, self.current_digest(lane, *artifact)))
             .collect()
     }
 
-    /// The content of an artifact as seen from a lane: a task sees its own change.
-    pub(super) fn current(&self, lane: Lane, artifact: ArtifactId) -> Digest {
+    /// The content of an artifact for a lane: a task sees its own change.
+    pub(super) fn current_digest(&self, lane: Lane, artifact: ArtifactId) -> Digest {
         if let Lane::Task { index, .. } = lane {
             let run = &self.state.tasks[usize::from(index)];
             if run.patch != Digest::default() && self.written_in_flow(artifact) {
@@ -128,20 +128,20 @@ impl Stepper<'_> {
             attempt: 0,
             retries: 0,
             advisory: at >= members,
-            progress: Progress::Held,
+            progress: SeatProgress::Held,
         });
-        let desk = self.desk_mut(lane);
-        desk.seats.clear();
-        desk.seats.extend(seats);
+        let lane_state = self.lane_state_mut(lane);
+        lane_state.seats.clear();
+        lane_state.seats.extend(seats);
         for at in 0..count {
-            self.issue(lane, at);
+            self.issue_command(lane, at);
         }
     }
 
-    /// Gives out the command of a seat; a limit that is reached holds it back.
-    pub(super) fn issue(&mut self, lane: Lane, at: usize) {
+    /// Issues the command of a seat, unless a limit has been reached.
+    pub(super) fn issue_command(&mut self, lane: Lane, at: usize) {
         let program = self.program;
-        let phase_id = self.desk(lane).phase;
+        let phase_id = self.lane_state(lane).phase;
         let phase = program.phase(phase_id);
         let dispatches = match &phase.work {
             Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => true,
@@ -150,18 +150,18 @@ impl Stepper<'_> {
         let environment =
             self.state.hold.as_ref().is_some_and(|hold| matches!(hold.cause, HoldCause::Environment { .. }));
         if dispatches && environment {
-            // Nobody is sent out into an environment that does not work.
-            self.desk_mut(lane).seats[at].progress = Progress::Held;
+            // A dispatch into a broken environment would fail as well.
+            self.lane_state_mut(lane).seats[at].progress = SeatProgress::Held;
             return;
         }
         if dispatches && let Some(limit) = self.reached_limit() {
             self.hold_for_limit(lane, at, limit);
             return;
         }
-        let visit = self.desk(lane).visit;
-        let seat = &mut self.desk_mut(lane).seats[at];
+        let visit = self.lane_state(lane).visit;
+        let seat = &mut self.lane_state_mut(lane).seats[at];
         seat.attempt = seat.attempt.saturating_add(1);
-        seat.progress = Progress::Open;
+        seat.progress = SeatProgress::Open;
         let (attempt, advisory) = (seat.attempt, seat.advisory);
         let id =
             CommandId { phase: phase_id, lane, visit, seat: u16::try_from(at).unwrap_or(u16::MAX), attempt };
@@ -178,10 +178,10 @@ impl Stepper<'_> {
                 id,
                 operation: *operation,
                 task: self.task_id(lane),
-                findings: self.desk(lane).carried.clone(),
+                findings: self.lane_state(lane).carried.clone(),
             },
             Work::Ask { default, .. } => self.question(id, *default),
-            // A sub-flow has no seats of its own.
+            // A sub-flow has no seats: its tasks do.
             Work::Flow { .. } => return,
         };
         if dispatches {
@@ -192,7 +192,7 @@ impl Stepper<'_> {
 
     fn dispatch(&self, id: CommandId, nearest: Option<ContractId>, advisory: bool) -> Command {
         let phase = self.program.phase(id.phase);
-        let desk = self.desk(id.lane);
+        let lane_state = self.lane_state(id.lane);
         let seat = usize::from(id.seat);
         let item = match &phase.work {
             Work::Each { items: Items::Fixed(names), .. } => names.get(seat).cloned(),
@@ -207,7 +207,7 @@ impl Stepper<'_> {
         };
         let task = self.task(id.lane);
         let mut findings = self.state.inbox[id.phase.index()].clone();
-        findings.extend(desk.carried.iter().copied());
+        findings.extend(lane_state.carried.iter().copied());
         if let Some(addressed) = task.and_then(|task| self.state.task_inbox.get(task)) {
             findings.extend(addressed.iter().copied());
         }
@@ -218,16 +218,16 @@ impl Stepper<'_> {
             item,
             task: task.map(String::from),
             advisory,
-            reads: desk.reads.clone(),
+            reads: lane_state.reads.clone(),
             findings,
             known: self.state.known.clone(),
             failures: id.attempt.saturating_sub(1),
         })
     }
 
-    /// The contract of the phase that led to the aside at this desk.
+    /// The contract of the phase that led to this lane's aside.
     fn caller_contract(&self, lane: Lane) -> Option<ContractId> {
-        let caller = self.desk(lane).caller?;
+        let caller = self.lane_state(lane).caller?;
         self.program.phase(caller).contracts().first().copied()
     }
 
@@ -243,7 +243,7 @@ impl Stepper<'_> {
         })
     }
 
-    /// The options of a question that can be followed now, and those that cannot.
+    /// The options of a question that can be followed now, and the others.
     pub(super) fn offered(
         &self,
         lane: Lane,
@@ -270,7 +270,7 @@ impl Stepper<'_> {
     }
 }
 
-/// The contract that a seat of a phase works under.
+/// The contract of a seat of a phase.
 pub(super) fn seat_contract(program: &Program, phase: PhaseId, seat: usize) -> Option<ContractId> {
     match &program.phase(phase).work {
         Work::Role { contract, .. } | Work::Each { contract, .. } => Some(*contract),

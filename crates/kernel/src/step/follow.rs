@@ -1,32 +1,31 @@
-//! Following a route: budgets pay, confidence falls, findings are sent, and the desk moves on.
+//! Follows a route: spends budgets, lowers the confidence, sends findings, and moves the lane on.
 
-use super::Stepper;
-use super::seats::FAILURE_VISIT;
+use super::{FAILURE_VISIT, Stepper};
 use crate::change::Digest;
 use crate::command::Command;
 use crate::event::Usage;
 use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
 use crate::program::{Action, Effect, Route};
 use crate::resolve;
-use crate::ruling::{Charge, Rule, Ruling, Verdict, Why};
+use crate::ruling::{Charge, Disposition, Rule, Ruling, Why};
 use crate::signal::COMPLETED;
-use crate::state::{End, FiledStatus, HoldCause, Progress, Stage, TaskProgress};
+use crate::state::{End, FiledStatus, HoldCause, SeatProgress, Stage, TaskProgress};
 use alloc::vec::Vec;
 
 /// A signal with the rule that raised it and its reason.
-pub(super) struct Ruled {
+pub(super) struct RuledSignal {
     pub signal: SignalId,
     pub rule: Rule,
     pub why: Why,
 }
 
 impl Stepper<'_> {
-    /// Rules on the phase at a desk and carries the ruling out.
-    pub(super) fn settle_as(&mut self, lane: Lane, ruled: Ruled) {
+    /// Rules on a lane's phase and acts on the ruling.
+    pub(super) fn settle_with(&mut self, lane: Lane, ruled: RuledSignal) {
         let program = self.program;
-        let phase = self.desk(lane).phase;
+        let phase = self.lane_state(lane).phase;
         let resolution = resolve::resolve(program, phase, ruled.signal, |budget| self.left(lane, budget));
-        // The checker excludes a signal without a route; a program that was never checked fails here.
+        // The checker rules this out; a program that was never checked fails here.
         let Some(resolution) = resolution else {
             let end = End::Failed { phase, signal: ruled.signal, exhausted: None };
             self.push_ruling(lane, &ruled, Followed::failing(), Vec::new());
@@ -36,20 +35,20 @@ impl Stepper<'_> {
         let route = resolution.route;
         let accepted = route.action.is_accepting();
         let own = if accepted { self.findings_at(lane) } else { self.findings_to_send(lane) };
-        let findings = self.gathered(lane, &own);
+        let findings = self.findings_for_ruling(lane, &own);
         let mut effects: Vec<Effect> = route.effect.into_iter().chain(self.lacks_diversity(lane)).collect();
         if route.effect.is_none() && accepted && !own.is_empty() && resolve::may_dissent(program, phase) {
-            // Accepted with an open finding above minor: the run goes on with it, and not as if it were not there.
+            // Accepted with an open finding above minor: the run continues, and the confidence says so.
             effects.push(Effect::Dissent);
         }
         for effect in &effects {
-            self.cap(effect.ceiling());
-            self.note_known(*effect, &findings);
+            self.cap_confidence(effect.ceiling());
+            self.record_known_issues(*effect, &findings);
         }
-        // After the effect: the confidence decides which phases `next` passes by.
+        // After the effects, because the confidence decides which phases `next` skips.
         let (target, why) = self.target(lane, route, &findings, ruled.why.clone());
         if accepted {
-            self.latch(lane, phase, &findings);
+            self.settle_findings(lane, phase, &findings);
         }
         let charges = self.charge(lane, route);
         let followed = Followed {
@@ -58,18 +57,18 @@ impl Stepper<'_> {
             charges,
             exhausted: resolution.exhausted.clone(),
         };
-        self.push_ruling(lane, &Ruled { why, ..ruled }, followed, effects);
+        self.push_ruling(lane, &RuledSignal { why, ..ruled }, followed, effects);
         let last = resolution.exhausted.last().copied();
-        self.carry_out(lane, route, ruled.signal, target, findings, last);
+        self.follow_action(lane, route, ruled.signal, target, findings, last);
     }
 
-    fn push_ruling(&mut self, lane: Lane, ruled: &Ruled, followed: Followed, effects: Vec<Effect>) {
+    fn push_ruling(&mut self, lane: Lane, ruled: &RuledSignal, followed: Followed, effects: Vec<Effect>) {
         self.out.rulings.push(Ruling {
-            phase: self.desk(lane).phase,
+            phase: self.lane_state(lane).phase,
             lane,
             signal: ruled.signal,
             rule: ruled.rule,
-            verdict: Verdict::Follow { action: followed.action, target: followed.target },
+            verdict: Disposition::Follow { action: followed.action, target: followed.target },
             exhausted: followed.exhausted,
             charges: followed.charges,
             effects,
@@ -78,18 +77,18 @@ impl Stepper<'_> {
         });
     }
 
-    /// Where a route leads, if to a phase. A remand to the injector is resolved here.
+    /// The phase that a route leads to, if any. A remand to the injector is resolved here.
     fn target(&self, lane: Lane, route: &Route, findings: &[u32], why: Why) -> (Option<PhaseId>, Why) {
-        let desk = self.desk(lane);
+        let lane_state = self.lane_state(lane);
         match &route.action {
-            Action::Next => (self.following(lane, desk.phase), why),
-            Action::Return => (desk.caller.and_then(|caller| self.following(lane, caller)), why),
+            Action::Next => (self.following(lane, lane_state.phase), why),
+            Action::Return => (lane_state.caller.and_then(|caller| self.following(lane, caller)), why),
             Action::To(target) | Action::Remand(target) | Action::Restore(target) => (Some(*target), why),
             Action::RemandInjector => {
-                let (target, why) = self.injector(lane, findings);
+                let (target, why) = self.find_injector(lane, findings);
                 (Some(target), why)
             }
-            Action::Hold => (Some(desk.phase), why),
+            Action::Hold => (Some(lane_state.phase), why),
             Action::Raise(_) | Action::Done | Action::Fail | Action::Stop(_) | Action::Ignore => (None, why),
         }
     }
@@ -107,7 +106,7 @@ impl Stepper<'_> {
             .collect()
     }
 
-    fn note_known(&mut self, effect: Effect, findings: &[u32]) {
+    fn record_known_issues(&mut self, effect: Effect, findings: &[u32]) {
         match effect {
             Effect::Blockers | Effect::Dissent => {
                 for at in findings {
@@ -120,9 +119,9 @@ impl Stepper<'_> {
         }
     }
 
-    /// What a phase accepted stays accepted: its open findings are settled, but for those the run goes on with, and
-    /// what is settled waits in no inbox and is no known issue any more.
-    fn latch(&mut self, lane: Lane, phase: PhaseId, current: &[u32]) {
+    /// Settles the open findings of a phase that accepted the work, except the current ones, and removes them from
+    /// inboxes and known issues.
+    fn settle_findings(&mut self, lane: Lane, phase: PhaseId, current: &[u32]) {
         if self.state.findings.is_empty() {
             return;
         }
@@ -145,7 +144,7 @@ impl Stepper<'_> {
         self.state.task_inbox.retain(|_, inbox| !inbox.is_empty());
     }
 
-    fn carry_out(
+    fn follow_action(
         &mut self,
         lane: Lane,
         route: &Route,
@@ -154,17 +153,17 @@ impl Stepper<'_> {
         findings: Vec<u32>,
         exhausted: Option<BudgetId>,
     ) {
-        let phase = self.desk(lane).phase;
+        let phase = self.lane_state(lane).phase;
         match (&route.action, target) {
             (Action::Next | Action::Return, Some(target)) => self.enter(lane, target),
             (Action::Next | Action::Return, None) => self.leave_flow(lane, COMPLETED, Vec::new()),
             (Action::To(_), Some(target)) => {
-                self.note_caller(lane, phase);
+                self.record_caller(lane, phase);
                 if self.program.phase(phase).aside && !self.program.phase(target).aside {
-                    // The aside is done with them; the flow proper finds them in its inbox.
+                    // The aside has dealt with them; the main flow finds them in its inbox.
                     self.address(lane, target, &findings);
                 }
-                self.desk_mut(lane).carried = findings;
+                self.lane_state_mut(lane).carried = findings;
                 self.enter(lane, target);
             }
             (Action::Restore(_), Some(target)) => {
@@ -190,23 +189,23 @@ impl Stepper<'_> {
         }
     }
 
-    /// Sends work back: budgets of the stretch are filled again, findings go to their phases, the target opens.
+    /// Sends work back: refills the budgets of the stretch, sends findings to their phases, and enters the target.
     fn remand(&mut self, lane: Lane, route: &Route, target: PhaseId, findings: &[u32]) {
-        let from = self.desk(lane).phase;
+        let from = self.lane_state(lane).phase;
         self.refill(lane, from, target, &route.spends);
         self.pass_on(lane, target);
         self.address(lane, target, findings);
-        // Whoever sends work back wants it done again, with findings or without.
+        // Work that is sent back is repeated, with or without findings.
         self.state.results[target.index()] = None;
         self.discard(target);
-        // An aside deals with what came along and passes it on; a phase of the flow proper finds it in its inbox.
-        self.desk_mut(lane).carried =
+        // An aside handles carried findings and forwards them; a phase of the main flow finds them in its inbox.
+        self.lane_state_mut(lane).carried =
             if self.program.phase(target).aside { findings.to_vec() } else { Vec::new() };
-        self.note_caller(lane, from);
+        self.record_caller(lane, from);
         self.enter(lane, target);
     }
 
-    /// Fills the budgets again that a way back from `from` to `target` fills.
+    /// Refills the budgets that a way back from `from` to `target` refills.
     pub(super) fn refill(&mut self, lane: Lane, from: PhaseId, target: PhaseId, spends: &[BudgetId]) {
         for at in 0..self.program.budgets.len() {
             let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
@@ -216,8 +215,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Work that is sent back further than a finding was sent before starts afresh: what is found in it is no earlier
-    /// report of the same.
+    /// Work that is sent back further than a finding was before starts afresh, so the finding no longer counts as an
+    /// earlier report of what is found in the new work.
     fn pass_on(&mut self, lane: Lane, target: PhaseId) {
         if lane != Lane::Main {
             return;
@@ -234,7 +233,7 @@ impl Stepper<'_> {
         if self.program.phase(target).discards.is_empty() {
             return;
         }
-        // What was found in work that is thrown away is of no use to the new one.
+        // Findings about discarded work do not apply to the new work.
         for inbox in &mut self.state.inbox[target.index() + 1..] {
             inbox.clear();
         }
@@ -251,10 +250,10 @@ impl Stepper<'_> {
         self.emit(Command::Discard { artifacts });
     }
 
-    /// An aside knows the phase of the flow proper that led to it, however many asides lie between.
-    fn note_caller(&mut self, lane: Lane, from: PhaseId) {
+    /// Records the phase of the main flow that leads to an aside; asides on the way do not count.
+    fn record_caller(&mut self, lane: Lane, from: PhaseId) {
         if !self.program.phase(from).aside {
-            self.desk_mut(lane).caller = Some(from);
+            self.lane_state_mut(lane).caller = Some(from);
         }
     }
 
@@ -262,24 +261,24 @@ impl Stepper<'_> {
     fn leave_flow(&mut self, lane: Lane, exit: SignalId, findings: Vec<u32>) {
         match lane {
             Lane::Main => self.end(End::Done),
-            Lane::Task { index, .. } => self.task_exited(usize::from(index), exit, findings),
+            Lane::Task { index, .. } => self.exit_task(usize::from(index), exit, findings),
         }
     }
 
-    /// Ends the run: what is open is cancelled, and after a failure its operations run first.
+    /// Ends the run: cancels what is open and, after a failure, performs the failure operations first.
     pub(super) fn end(&mut self, end: End) {
         let held = self.state.hold.is_some();
         self.cancel_open();
         self.state.paused = false;
         let failed = match &end {
             End::Failed { .. } | End::Cancelled { .. } => true,
-            // A stop in the workflow is a decision; one at a hold breaks the run off.
+            // A stop in the workflow is a decision; a stop at a hold aborts the run.
             End::Stopped { .. } => held,
             End::Done => false,
         };
         if failed && !self.program.failure.is_empty() {
             self.state.stage = Stage::Ending { end, at: 0 };
-            self.next_failure_operation(0);
+            self.issue_failure_operation(0);
         } else {
             self.finish(end);
         }
@@ -290,7 +289,7 @@ impl Stepper<'_> {
         self.emit(Command::Finish { end });
     }
 
-    fn next_failure_operation(&mut self, at: u16) {
+    fn issue_failure_operation(&mut self, at: u16) {
         let id = CommandId {
             phase: self.state.main.phase,
             lane: Lane::Main,
@@ -302,8 +301,8 @@ impl Stepper<'_> {
         self.emit(Command::Operate { id, operation, task: None, findings: Vec::new() });
     }
 
-    /// An operation of the failure handler ended; however it ended, the next one follows.
-    pub(super) fn failure_operation_ended(
+    /// Handles the end of a failure operation; the next one follows whatever the result.
+    pub(super) fn end_failure_operation(
         &mut self,
         id: CommandId,
         usage: &Usage,
@@ -314,37 +313,37 @@ impl Stepper<'_> {
             if !(over && known) {
                 return Err(super::Refusal::UnknownCommand(id));
             }
-            self.out.note = super::Note::Late;
+            self.out.receipt = super::Receipt::Late;
             return Ok(());
         };
         if !known || id.seat > at {
             return Err(super::Refusal::UnknownCommand(id));
         }
         if id.seat < at {
-            self.out.note = super::Note::Late;
+            self.out.receipt = super::Receipt::Late;
             return Ok(());
         }
         self.state.used.time = self.state.used.time.saturating_add(usage.of_run());
         let next = at + 1;
         if usize::from(next) < self.program.failure.len() {
             self.state.stage = Stage::Ending { end, at: next };
-            self.next_failure_operation(next);
+            self.issue_failure_operation(next);
         } else {
             self.finish(end);
         }
         Ok(())
     }
 
-    /// Cancels everything that is open; nothing is orphaned (CORE-17).
+    /// Cancels everything that is open, so that nothing is orphaned.
     pub(super) fn cancel_open(&mut self) {
         let mut open = Vec::new();
-        let mut collect = |desk: &crate::state::Desk, lane: Lane| {
-            for (at, seat) in desk.seats.iter().enumerate() {
-                if seat.progress == Progress::Open {
+        let mut collect = |lane_state: &crate::state::LaneState, lane: Lane| {
+            for (at, seat) in lane_state.seats.iter().enumerate() {
+                if seat.progress == SeatProgress::Open {
                     open.push(CommandId {
-                        phase: desk.phase,
+                        phase: lane_state.phase,
                         lane,
-                        visit: desk.visit,
+                        visit: lane_state.visit,
                         seat: u16::try_from(at).unwrap_or(u16::MAX),
                         attempt: seat.attempt,
                     });
@@ -356,7 +355,7 @@ impl Stepper<'_> {
         for (index, run) in self.state.tasks.iter().enumerate() {
             if run.progress == TaskProgress::Running {
                 let index = u16::try_from(index).unwrap_or(u16::MAX);
-                collect(&run.desk, Lane::Task { batch, index });
+                collect(&run.lane_state, Lane::Task { batch, index });
             }
         }
         open.extend(self.state.hold.take().filter(|hold| Some(hold.id) != self.answered).map(|hold| hold.id));

@@ -1,22 +1,22 @@
-//! What people do: answer, cancel, pause, resume, roll back, take an approach off the list.
+//! What people do: answer, cancel, pause, resume, roll back, remove an approach from the list.
 
-use super::follow::Ruled;
+use super::follow::RuledSignal;
 use super::seats::open_seat;
-use super::{Note, Refusal, Stepper};
+use super::{Receipt, Refusal, Stepper};
 use crate::command::Command;
 use crate::event::Grants;
 use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
 use crate::program::{Action, Scope, Work};
-use crate::ruling::{Charge, Rule, Ruling, Verdict, Why};
+use crate::ruling::{Charge, Disposition, Rule, Ruling, Why};
 use crate::signal::{CANCEL, GO_ON, PAUSE, REMOVE_APPROACH, RESUME, ROLL_BACK, STOP};
-use crate::state::{Answer, Derived, End, HoldCause, Progress, Stage, TaskProgress};
+use crate::state::{Derived, End, HoldCause, SeatProgress, SeatResult, Stage, TaskProgress};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// The answer to a gate; it is consumed by the step that starts what it allows (CORE-14).
-    pub(super) fn answered(
+    /// Applies the answer to a gate; the same step starts what it allows.
+    pub(super) fn apply_answer(
         &mut self,
         id: CommandId,
         option: &str,
@@ -29,13 +29,13 @@ impl Stepper<'_> {
             return Err(Refusal::NotStarted);
         }
         if self.state.hold.as_ref().is_some_and(|hold| hold.id == id) {
-            return self.answered_hold(option, by, note, grants);
+            return self.apply_hold_answer(option, by, note, grants);
         }
         if id.seat == u16::MAX {
-            return self.late(id);
+            return self.accept_late(id);
         }
         let Some(at) = open_seat(self.state, id) else {
-            return self.late(id);
+            return self.accept_late(id);
         };
         let phase = self.program.phase(id.phase);
         let Work::Ask { .. } = &phase.work else {
@@ -52,21 +52,21 @@ impl Stepper<'_> {
             return Err(Refusal::UnknownName { what: "flag of this question", name });
         }
 
-        // What the human does not say anew does not hold any more.
+        // A flag that this answer does not set is cleared.
         for flag in &phase.sets {
             self.state.flags[flag.index()] = flags.contains(&(*flag, true));
         }
-        self.desk_mut(id.lane).seats[at].progress = Progress::Said(Answer {
+        self.lane_state_mut(id.lane).seats[at].progress = SeatProgress::Said(SeatResult {
             signal,
             verdict: signal,
             derived: Derived::Plainly,
             findings: Vec::new(),
             model: None,
         });
-        self.remember(id.lane, signal);
+        self.remember_result(id.lane, signal);
         let line = phase.route(signal).map_or(0, |route| route.line);
         let why = Why::Human { by: by.to_string(), note: note.to_string() };
-        self.settle_as(id.lane, Ruled { signal, rule: Rule::Route { line }, why });
+        self.settle_with(id.lane, RuledSignal { signal, rule: Rule::Route { line }, why });
         Ok(())
     }
 
@@ -75,7 +75,13 @@ impl Stepper<'_> {
         Refusal::NotOffered { option: option.to_string(), offered: names.join(", ") }
     }
 
-    fn answered_hold(&mut self, option: &str, by: &str, note: &str, grants: Grants) -> Result<(), Refusal> {
+    fn apply_hold_answer(
+        &mut self,
+        option: &str,
+        by: &str,
+        note: &str,
+        grants: Grants,
+    ) -> Result<(), Refusal> {
         let signal = [GO_ON, STOP].into_iter().find(|signal| self.program.signal(*signal) == option);
         let Some(signal) = signal else {
             return Err(self.not_offered(option, &[GO_ON, STOP]));
@@ -90,14 +96,18 @@ impl Stepper<'_> {
                 HoldCause::Limit { limit } => format!("limit reached: {limit}"),
                 HoldCause::Route => String::from("stopped by a human"),
             };
-            self.rule(signal, Verdict::Follow { action: Action::Stop(cause.clone()), target: None }, why);
+            self.push_human_ruling(
+                signal,
+                Disposition::Follow { action: Action::Stop(cause.clone()), target: None },
+                why,
+            );
             self.end(End::Stopped { why: cause });
             return Ok(());
         }
         self.state.hold = None;
-        self.rule(signal, Verdict::GoOn, why);
+        self.push_human_ruling(signal, Disposition::GoOn, why);
         match hold.cause {
-            // Somebody is there now, so the question itself is put, whatever the mode.
+            // A human is present now, so the question is asked even in autonomous mode.
             HoldCause::Route => self.ask_again(hold.id.lane),
             HoldCause::Limit { limit } => {
                 match grants {
@@ -108,15 +118,15 @@ impl Stepper<'_> {
                     }
                     Grants::Everything => self.state.granted = self.state.used,
                 }
-                self.issue_held();
+                self.issue_held_seats();
             }
-            HoldCause::Environment { .. } => self.issue_held(),
+            HoldCause::Environment { .. } => self.issue_held_seats(),
         }
         Ok(())
     }
 
-    /// Gives out again what a hold kept back.
-    fn issue_held(&mut self) {
+    /// Issues the commands that a hold kept back.
+    fn issue_held_seats(&mut self) {
         let batch = self.state.visits[self.state.main.phase.index()];
         let mut lanes = alloc::vec![Lane::Main];
         for (index, run) in self.state.tasks.iter().enumerate() {
@@ -125,56 +135,65 @@ impl Stepper<'_> {
             }
         }
         for lane in lanes {
-            for at in 0..self.desk(lane).seats.len() {
-                if self.desk(lane).seats[at].progress == Progress::Held && self.state.hold.is_none() {
-                    self.issue(lane, at);
+            for at in 0..self.lane_state(lane).seats.len() {
+                if self.lane_state(lane).seats[at].progress == SeatProgress::Held && self.state.hold.is_none()
+                {
+                    self.issue_command(lane, at);
                 }
             }
         }
     }
 
-    /// Works in every state; what comes in later is recorded and ignored (CORE-17).
-    pub(super) fn cancelled(&mut self, by: &str) -> Result<(), Refusal> {
+    /// Cancels the run in any state; later events are recorded and ignored.
+    pub(super) fn cancel(&mut self, by: &str) -> Result<(), Refusal> {
         match &self.state.stage {
             Stage::Fresh | Stage::Running => {}
             Stage::Ending { .. } | Stage::Ended(_) => {
-                self.out.note = Note::Late;
+                self.out.receipt = Receipt::Late;
                 return Ok(());
             }
         }
         let why = Why::Human { by: by.to_string(), note: String::new() };
-        self.rule(CANCEL, Verdict::Cancel, why);
+        self.push_human_ruling(CANCEL, Disposition::Cancel, why);
         self.end(End::Cancelled { by: by.to_string() });
         Ok(())
     }
 
-    pub(super) fn paused(&mut self, by: &str) -> Result<(), Refusal> {
-        self.must_run()?;
+    pub(super) fn pause(&mut self, by: &str) -> Result<(), Refusal> {
+        self.check_running()?;
         if self.state.paused {
-            self.out.note = Note::Late;
+            self.out.receipt = Receipt::Late;
             return Ok(());
         }
         self.state.paused = true;
-        self.rule(PAUSE, Verdict::Pause, Why::Human { by: by.to_string(), note: String::new() });
+        self.push_human_ruling(
+            PAUSE,
+            Disposition::Pause,
+            Why::Human { by: by.to_string(), note: String::new() },
+        );
         Ok(())
     }
 
-    pub(super) fn resumed(&mut self, by: &str) -> Result<(), Refusal> {
-        self.must_run()?;
+    pub(super) fn resume(&mut self, by: &str) -> Result<(), Refusal> {
+        self.check_running()?;
         if !self.state.paused {
-            self.out.note = Note::Late;
+            self.out.receipt = Receipt::Late;
             return Ok(());
         }
         self.state.paused = false;
-        self.rule(RESUME, Verdict::GoOn, Why::Human { by: by.to_string(), note: String::new() });
+        self.push_human_ruling(
+            RESUME,
+            Disposition::GoOn,
+            Why::Human { by: by.to_string(), note: String::new() },
+        );
         let deferred = core::mem::take(&mut self.state.deferred);
         self.out.commands.extend(deferred);
         Ok(())
     }
 
-    /// Takes the run back to the start of a round, at a gate or in a pause (SR-11).
-    pub(super) fn rolled_back(&mut self, to: u16, by: &str, reason: &str) -> Result<(), Refusal> {
-        self.must_run()?;
+    /// Rolls the run back to the start of a round, at a gate or while paused.
+    pub(super) fn roll_back(&mut self, to: u16, by: &str, reason: &str) -> Result<(), Refusal> {
+        self.check_running()?;
         let at_gate = matches!(self.program.phase(self.state.main.phase).work, Work::Ask { .. });
         if !at_gate && self.state.hold.is_none() && !self.state.paused {
             return Err(Refusal::NotAtGate);
@@ -207,7 +226,7 @@ impl Stepper<'_> {
         let artifacts = self.restore_round(target, Some(to));
         self.state.results[target.index()] = None;
         let why = Why::Human { by: by.to_string(), note: reason.to_string() };
-        self.rule(ROLL_BACK, Verdict::RollBack { round: to, artifacts }, why);
+        self.push_human_ruling(ROLL_BACK, Disposition::RollBack { round: to, artifacts }, why);
         if let Some(ruling) = self.out.rulings.last_mut() {
             ruling.charges = charges;
         }
@@ -215,15 +234,15 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// The checkpoint phase and the budgets of the workflow's own way to roll back.
+    /// The checkpoint phase and the budgets of the workflow's route for rolling back.
     fn restoring_route(&self) -> Option<(PhaseId, Vec<BudgetId>)> {
         let routes = self.program.phases.iter().flat_map(|phase| &phase.routes);
         let mut restoring = routes.filter(|(_, route)| matches!(route.action, Action::Restore(_)));
-        restoring.find_map(|(_, route)| Some((route.action.named()?, route.spends.clone())))
+        restoring.find_map(|(_, route)| Some((route.action.target_phase()?, route.spends.clone())))
     }
 
-    /// Leaves of the budgets of restoring no more than there is for the round that begins at a checkpoint. They are
-    /// counted by the round that is gone back to, however the run came to it.
+    /// Caps the budgets for rolling back at what is left for the round that starts at a checkpoint. Rollbacks are
+    /// counted per restored round.
     pub(super) fn count_restores(&mut self, checkpoint: PhaseId, round: u16) {
         let spends = self.restoring_route().map(|(_, spends)| spends).unwrap_or_default();
         for budget in spends {
@@ -244,7 +263,7 @@ impl Stepper<'_> {
         self.state.full[budget.index()].saturating_sub(restored)
     }
 
-    /// Puts artifacts and flags back as they were when the round began; no budget is given back.
+    /// Restores artifacts, flags and lists from the start of the round; budgets stay spent.
     pub(super) fn restore_round(&mut self, target: PhaseId, round: Option<u16>) -> Vec<ArtifactId> {
         let wanted = |point: &crate::state::Checkpoint| {
             point.phase == target && round.is_none_or(|round| point.round == round)
@@ -272,30 +291,30 @@ impl Stepper<'_> {
         artifacts
     }
 
-    /// What was committed is gone from the branch; nothing is ruled, since the run is over.
-    pub(super) fn reverted(&mut self, commit: &str) -> Result<(), Refusal> {
+    /// Records the commit that reverted the run's work. There is no ruling, since the run is over.
+    pub(super) fn record_revert(&mut self, commit: &str) -> Result<(), Refusal> {
         match &self.state.stage {
             Stage::Ended(_) => {
                 self.state.reverted = Some(commit.to_string());
                 Ok(())
             }
             Stage::Fresh => Err(Refusal::NotStarted),
-            Stage::Running | Stage::Ending { .. } => Err(Refusal::WrongStage("not over")),
+            Stage::Running | Stage::Ending { .. } => Err(Refusal::WrongStage("not finished")),
         }
     }
 
-    pub(super) fn approach_removed(&mut self, at: u16, by: &str) -> Result<(), Refusal> {
-        self.must_run()?;
+    pub(super) fn remove_approach(&mut self, at: u16, by: &str) -> Result<(), Refusal> {
+        self.check_running()?;
         if usize::from(at) >= self.state.approaches.len() {
             return Err(Refusal::NoSuchApproach(at));
         }
         self.state.approaches.remove(usize::from(at));
         let why = Why::Human { by: by.to_string(), note: String::new() };
-        self.rule(REMOVE_APPROACH, Verdict::RemoveApproach { at }, why);
+        self.push_human_ruling(REMOVE_APPROACH, Disposition::RemoveApproach { at }, why);
         Ok(())
     }
 
-    pub(super) fn rule(&mut self, signal: SignalId, verdict: Verdict, why: Why) {
+    pub(super) fn push_human_ruling(&mut self, signal: SignalId, verdict: Disposition, why: Why) {
         let (phase, lane) = (self.state.main.phase, Lane::Main);
         self.out.rulings.push(Ruling {
             phase,

@@ -1,8 +1,8 @@
-//! One event's way through the kernel: refused without a trace, or taken with rulings and commands.
+//! One event's way through the kernel: it is refused and changes nothing, or it leads to rulings and commands.
 //!
-//! `outcome.rs` reads what a seat ended with, `settle.rs` turns a finished phase into one signal,
-//! `follow.rs` follows its route, `enter.rs` opens the next phase, `tasks.rs` runs sub-flows,
-//! `address.rs` sends findings where they belong, `human.rs` takes what people do.
+//! `outcome.rs` reads how a seat ended, `settle.rs` turns a finished phase into one signal, `follow.rs` follows its
+//! route, `enter.rs` opens the next phase or skips it by `reuse.rs`, `tasks.rs` runs sub-flows, `address.rs` sends
+//! findings where they belong, `human.rs` handles what people do.
 
 mod address;
 mod attribution;
@@ -11,9 +11,9 @@ mod follow;
 mod human;
 mod notice;
 mod outcome;
+mod reuse;
 mod seats;
 mod settle;
-mod standing;
 mod start;
 mod tasks;
 
@@ -23,31 +23,36 @@ use crate::ids::{BudgetId, CommandId, Lane, PhaseId};
 use crate::program::{Condition, Fact, Program, Scope};
 use crate::resolve;
 use crate::ruling::Ruling;
-use crate::state::{Desk, Stage, State};
+use crate::state::{LaneState, Stage, State};
 use alloc::string::String;
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 pub use address::given_up;
 pub use settle::tally_of;
 
+/// The visit number of the operations that run when a run fails.
+const FAILURE_VISIT: u16 = 0;
+
 /// What one event led to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     pub rulings: Vec<Ruling>,
     pub commands: Vec<Command>,
-    pub note: Note,
+    pub receipt: Receipt,
 }
 
-/// How an event was taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Note {
+/// How an event was received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receipt {
     #[default]
-    Taken,
-    /// It came twice, or after the run went on without it: recorded, and nothing follows.
+    Accepted,
+    /// A duplicate, or too late to matter: it is recorded, and nothing follows.
     Late,
 }
 
-/// Why an event cannot be taken; the state is as it was.
+/// Why an event is refused; the state is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("the run has not started")]
@@ -56,25 +61,25 @@ pub enum Refusal {
     AlreadyStarted,
     #[error("no command {0} was ever issued")]
     UnknownCommand(CommandId),
-    #[error("`{says}` is not among what can be said here: {possible}")]
+    #[error("`{says}` is not a possible result here; possible are {possible}")]
     NotSayable { says: String, possible: String },
     #[error("`{option}` is not offered; the options are {offered}")]
     NotOffered { option: String, offered: String },
-    #[error("{0} does not wait for an answer")]
+    #[error("{0} is not waiting for an answer")]
     NotAQuestion(CommandId),
-    #[error("{0} waits for a human's answer, not for a result")]
+    #[error("{0} is waiting for a human's answer, not for a result")]
     NotADispatch(CommandId),
-    #[error("there is no {what} named `{name}` in the workflow")]
+    #[error("the workflow has no {what} named `{name}`")]
     UnknownName { what: &'static str, name: String },
-    #[error("the list `{list}` cannot be worked through: {problem}")]
+    #[error("the list `{list}` cannot be processed: {problem}")]
     BadList { list: String, problem: String },
-    #[error("says `{says}`, but the evidence says `{evidence}`: {reasons}")]
+    #[error("the result is `{says}`, but the evidence is `{evidence}`: {reasons}")]
     Contradicted { says: String, evidence: &'static str, reasons: String },
-    #[error("a run is rolled back only at a gate or while it is paused")]
+    #[error("a run can be rolled back only at a gate or while it is paused")]
     NotAtGate,
     #[error("the workflow has no rounds that can be rolled back")]
     NoRounds,
-    #[error("there is no round {0} to go back to")]
+    #[error("there is no round {0} to roll back to")]
     NoSuchRound(u16),
     #[error("no rollback is left: budget `{0}` is empty")]
     NoRollbackLeft(String),
@@ -82,41 +87,41 @@ pub enum Refusal {
     NoSuchApproach(u16),
     #[error("the run has no finding number {0}")]
     NoSuchFinding(u32),
-    #[error("the finding is attributed to {0} by now")]
+    #[error("the finding is now attributed to {0}")]
     AttributedSince(String),
-    #[error("`{name}` cannot have injected this defect; that can {possible}")]
+    #[error("`{name}` cannot have injected this defect; possible origins are {possible}")]
     NotAnOrigin { name: String, possible: String },
-    #[error("a defect was injected by some phase")]
+    #[error("name at least one phase that injected the defect")]
     NoOrigin,
     #[error("the run is {0}")]
     WrongStage(&'static str),
 }
 
-/// Takes one event. On refusal the state is unchanged.
+/// Applies one event. On refusal the state is unchanged.
 pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step, Refusal> {
     let mut stepper = Stepper { program, state, answered: None, out: Step::default() };
     match event {
         Event::Started(start) => stepper.start(start)?,
-        Event::Ended { id, outcome, usage } => stepper.ended(*id, outcome, usage)?,
-        Event::Interrupted { id, began, usage } => stepper.interrupted(*id, *began, usage)?,
+        Event::Ended { id, outcome, usage } => stepper.end_command(*id, outcome, usage)?,
+        Event::Interrupted { id, began, usage } => stepper.record_interruption(*id, *began, usage)?,
         Event::Answered { id, option, by, note, flags, grants } => {
             stepper.answered = Some(*id);
-            stepper.answered(*id, option, by, note, flags, *grants)?;
+            stepper.apply_answer(*id, option, by, note, flags, *grants)?;
         }
-        Event::Cancelled { by } => stepper.cancelled(by)?,
-        Event::Paused { by } => stepper.paused(by)?,
-        Event::Resumed { by } => stepper.resumed(by)?,
-        Event::RolledBack { to, by, reason, .. } => stepper.rolled_back(*to, by, reason)?,
-        Event::ApproachRemoved { at, by } => stepper.approach_removed(*at, by)?,
+        Event::Cancelled { by } => stepper.cancel(by)?,
+        Event::Paused { by } => stepper.pause(by)?,
+        Event::Resumed { by } => stepper.resume(by)?,
+        Event::RolledBack { to, by, reason, .. } => stepper.roll_back(*to, by, reason)?,
+        Event::ApproachRemoved { at, by } => stepper.remove_approach(*at, by)?,
         Event::Reattributed { at, from, to, by, note } => {
-            stepper.reattributed(*at, (from, to), by, note)?;
+            stepper.reattribute(*at, (from, to), by, note)?;
         }
-        Event::Reverted { commit, .. } => stepper.reverted(commit)?,
+        Event::Reverted { commit, .. } => stepper.record_revert(commit)?,
     }
     Ok(stepper.out)
 }
 
-/// The program, the state under change, and what comes out.
+/// The program, the state being changed, and the output.
 struct Stepper<'a> {
     program: &'a Program,
     state: &'a mut State,
@@ -126,17 +131,17 @@ struct Stepper<'a> {
 }
 
 impl Stepper<'_> {
-    fn desk(&self, lane: Lane) -> &Desk {
+    fn lane_state(&self, lane: Lane) -> &LaneState {
         match lane {
             Lane::Main => &self.state.main,
-            Lane::Task { index, .. } => &self.state.tasks[usize::from(index)].desk,
+            Lane::Task { index, .. } => &self.state.tasks[usize::from(index)].lane_state,
         }
     }
 
-    fn desk_mut(&mut self, lane: Lane) -> &mut Desk {
+    fn lane_state_mut(&mut self, lane: Lane) -> &mut LaneState {
         match lane {
             Lane::Main => &mut self.state.main,
-            Lane::Task { index, .. } => &mut self.state.tasks[usize::from(index)].desk,
+            Lane::Task { index, .. } => &mut self.state.tasks[usize::from(index)].lane_state,
         }
     }
 
@@ -150,12 +155,12 @@ impl Stepper<'_> {
         }
     }
 
-    /// The same, for what outlives the step.
+    /// The id of the task of a lane, owned.
     fn task_id(&self, lane: Lane) -> Option<String> {
         self.task(lane).map(String::from)
     }
 
-    /// What is left of a budget as seen from a lane; the rounds of a sub-flow are counted per task.
+    /// What is left of a budget for a lane; each task counts the rounds of its sub-flow separately.
     fn left(&self, lane: Lane, budget: BudgetId) -> u16 {
         if let Lane::Task { index, .. } = lane {
             let run = &self.state.tasks[usize::from(index)];
@@ -199,7 +204,7 @@ impl Stepper<'_> {
         resolve::following(self.program, from, |condition| self.holds(lane, condition))
     }
 
-    /// Emits a command, or keeps it back while the run is paused.
+    /// Emits a command, or holds it back while the run is paused.
     fn emit(&mut self, command: Command) {
         if self.state.paused && command.id().is_some() {
             self.state.deferred.push(command);
@@ -208,12 +213,12 @@ impl Stepper<'_> {
         }
     }
 
-    fn must_run(&self) -> Result<(), Refusal> {
+    fn check_running(&self) -> Result<(), Refusal> {
         match &self.state.stage {
             Stage::Running => Ok(()),
             Stage::Fresh => Err(Refusal::NotStarted),
             Stage::Ending { .. } => Err(Refusal::WrongStage("ending")),
-            Stage::Ended(_) => Err(Refusal::WrongStage("over")),
+            Stage::Ended(_) => Err(Refusal::WrongStage("finished")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the detectors see in a result: circles, reversals, approaches that failed before.
+//! Runs the detectors on a result: circles, reversals, approaches that failed before.
 
 use super::Stepper;
 use super::enter::seat_contract;
@@ -11,8 +11,8 @@ use crate::state::Memory;
 use alloc::string::String;
 
 impl Stepper<'_> {
-    /// Shows a result to the detectors and keeps what they say for the ruling.
-    pub(super) fn notice(
+    /// Runs the detectors on a result and keeps what they find for the ruling.
+    pub(super) fn run_detectors(
         &mut self,
         lane: Lane,
         at: usize,
@@ -21,13 +21,13 @@ impl Stepper<'_> {
         approach: Option<&Approach>,
     ) {
         if let Some(change) = change {
-            self.notice_change(lane, change);
+            self.check_change(lane, change);
         }
         if !tests.is_empty() {
-            self.notice_tests(lane, tests);
+            self.check_tests(lane, tests);
         }
         if let Some(approach) = approach {
-            self.notice_approach(lane, at, approach);
+            self.check_approach(lane, at, approach);
         }
         if self.records_approach(lane)
             && let Some(failed) = self.state.approach.take()
@@ -36,36 +36,36 @@ impl Stepper<'_> {
         }
     }
 
-    fn notice_change(&mut self, lane: Lane, change: &Change) {
-        let phase = self.desk(lane).phase;
+    fn check_change(&mut self, lane: Lane, change: &Change) {
+        let phase = self.lane_state(lane).phase;
         let memory = self.memory(lane, phase);
         match detect::change(&mut memory.trail, &mut memory.last, change) {
-            // Back to where it began is one step undone; anything more is a circle.
+            // A return to the tree before the first attempt undoes a single step; only more than that is a circle.
             (Some(Circle::Tree { earlier: 0, .. }) | None, Some(reversal)) => {
-                self.detected(lane, REVERSAL, reversal.sentence());
+                self.record_detection(lane, REVERSAL, reversal.sentence());
             }
-            (Some(circle), _) => self.detected(lane, CIRCLE, circle.sentence()),
+            (Some(circle), _) => self.record_detection(lane, CIRCLE, circle.sentence()),
             (None, None) => {}
         }
     }
 
-    /// Test results are set against the changes of every phase that has a hand in the tree.
-    fn notice_tests(&mut self, lane: Lane, tests: &[TestResult]) {
+    /// Checks test results against the changes of every phase that contributed to the tree.
+    fn check_tests(&mut self, lane: Lane, tests: &[TestResult]) {
         let task = self.task_id(lane);
         let mut found = None;
         for memory in self.state.memories.iter_mut().filter(|memory| memory.task == task) {
             let tree = memory.last.as_ref().map(|last| last.tree).unwrap_or_default();
-            let circle = memory.trail.note_results(tree, tests);
+            let circle = memory.trail.record_results(tree, tests);
             found = found.or(circle);
         }
         if let Some(circle) = found {
-            self.detected(lane, CIRCLE, circle.sentence());
+            self.record_detection(lane, CIRCLE, circle.sentence());
         }
     }
 
-    /// The approach of a design is kept; one that is guarded is first held against those that failed.
-    fn notice_approach(&mut self, lane: Lane, at: usize, approach: &Approach) {
-        let Some(contract) = seat_contract(self.program, self.desk(lane).phase, at) else {
+    /// Keeps the approach of a design; a guarded one is first compared with those that failed.
+    fn check_approach(&mut self, lane: Lane, at: usize, approach: &Approach) {
+        let Some(contract) = seat_contract(self.program, self.lane_state(lane).phase, at) else {
             return;
         };
         let contract = self.program.contract(contract);
@@ -75,8 +75,8 @@ impl Stepper<'_> {
                 failed.extend(self.state.approach.clone());
             }
             if let Some(oscillation) = detect::oscillation(approach, &failed) {
-                // A design that is refused was not tried.
-                self.detected(lane, OSCILLATION, oscillation.sentence());
+                // A refused design was never tried, so it does not become the current approach.
+                self.record_detection(lane, OSCILLATION, oscillation.sentence());
                 return;
             }
         }
@@ -86,7 +86,7 @@ impl Stepper<'_> {
     }
 
     fn records_approach(&self, lane: Lane) -> bool {
-        match &self.program.phase(self.desk(lane).phase).work {
+        match &self.program.phase(self.lane_state(lane).phase).work {
             Work::Operation { operation } => self.program.operation(*operation).records_approach,
             Work::Role { .. }
             | Work::Each { .. }
@@ -96,7 +96,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// What is remembered of a phase's changes. New inputs, such as a revised design, start a new window.
+    /// The memory of a phase's changes. New inputs, such as a revised design, start a new window.
     fn memory(&mut self, lane: Lane, phase: PhaseId) -> &mut Memory {
         let task = self.task(lane);
         let inputs = self
@@ -107,7 +107,7 @@ impl Stepper<'_> {
             .filter(|artifact| !self.program.phase(phase).writes.contains(artifact))
             .map(|artifact| (*artifact, self.state.digest(*artifact)))
             .collect();
-        // Of a batch that goes on, the latest task is the one that works.
+        // From the end: the most recent tasks of a batch are the active ones.
         let is_of = |memory: &Memory| memory.phase == phase && memory.task.as_deref() == task;
         let at = self.state.memories.iter().rposition(is_of).unwrap_or_else(|| {
             let (trail, task) = (detect::Trail::default(), self.task_id(lane));
@@ -124,9 +124,9 @@ impl Stepper<'_> {
         memory
     }
 
-    /// Keeps the first thing detected; detectors are called in order of precedence.
-    fn detected(&mut self, lane: Lane, signal: SignalId, sentence: String) {
-        let detected = &mut self.desk_mut(lane).detected;
+    /// Keeps the first detection; detectors run in order of precedence.
+    fn record_detection(&mut self, lane: Lane, signal: SignalId, sentence: String) {
+        let detected = &mut self.lane_state_mut(lane).detected;
         if detected.is_none() {
             *detected = Some((signal, sentence));
         }

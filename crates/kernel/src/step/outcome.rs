@@ -1,4 +1,4 @@
-//! Reading an outcome: what a seat said, checked against its contract and the evidence, before anything changes.
+//! Reads an outcome: checks a seat's result against its contract and the evidence before anything changes.
 
 use super::enter::seat_contract;
 use super::{Refusal, Stepper};
@@ -11,14 +11,14 @@ use crate::program::{Contract, Effect, Program, Work};
 use crate::signal::{
     COSMETIC_FINDING, Failure, NO_RESULT, PLAN_FINDING, PRODUCTION_FINDING, SECURITY_BLOCKER, TEST_FINDING,
 };
-use crate::state::{Answer, Attribution, Derived, Filed, FiledStatus, Progress};
+use crate::state::{Attribution, Derived, Filed, FiledStatus, SeatProgress, SeatResult};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// An outcome that was found valid, or the failure that it amounts to.
-pub(super) enum Reading<'r> {
+/// A valid result, or the failure that the outcome amounts to.
+pub(super) enum ReadOutcome<'r> {
     Valid(Box<Valid<'r>>),
     Failed { failure: Failure, detail: String, in_a_row: u16 },
 }
@@ -41,34 +41,38 @@ pub(super) struct Valid<'r> {
 }
 
 impl Stepper<'_> {
-    /// Reads an outcome; nothing has changed when this refuses.
-    pub(super) fn read<'r>(&self, id: CommandId, outcome: &'r Outcome) -> Result<Reading<'r>, Refusal> {
+    /// Reads an outcome; a refusal changes nothing.
+    pub(super) fn read_outcome<'r>(
+        &self,
+        id: CommandId,
+        outcome: &'r Outcome,
+    ) -> Result<ReadOutcome<'r>, Refusal> {
         match outcome {
             Outcome::Failed { failure, detail, in_a_row } => {
-                Ok(Reading::Failed { failure: *failure, detail: detail.clone(), in_a_row: *in_a_row })
+                Ok(ReadOutcome::Failed { failure: *failure, detail: detail.clone(), in_a_row: *in_a_row })
             }
             Outcome::Supposed(signal) => self.read_supposed(id, *signal),
             Outcome::Said(report) => self.read_report(id, report),
         }
     }
 
-    fn read_supposed<'r>(&self, id: CommandId, signal: SignalId) -> Result<Reading<'r>, Refusal> {
+    fn read_supposed<'r>(&self, id: CommandId, signal: SignalId) -> Result<ReadOutcome<'r>, Refusal> {
         if signal == NO_RESULT {
             let detail = String::from("supposed");
-            return Ok(Reading::Failed { failure: Failure::Denied, detail, in_a_row: 0 });
+            return Ok(ReadOutcome::Failed { failure: Failure::Denied, detail, in_a_row: 0 });
         }
         let phase = self.program.phase(id.phase);
-        let sayable = sayable(self.program, id);
-        if !sayable.contains(&signal) && phase.route(signal).is_none() {
+        let possible = possible_results(self.program, id);
+        if !possible.contains(&signal) && phase.route(signal).is_none() {
             let name = self.program.signals.get(signal.index()).map_or("", String::as_str);
-            return Err(self.not_sayable(name, sayable));
+            return Err(self.not_a_result(name, possible));
         }
         let fresh = Digest(u64::from(self.state.changes) + 2);
         let wrote = phase.writes.iter().map(|artifact| (*artifact, fresh)).collect();
-        Ok(Reading::Valid(Box::new(Valid {
+        Ok(ReadOutcome::Valid(Box::new(Valid {
             signal,
             verdict: signal,
-            derived: if sayable.contains(&signal) { Derived::Plainly } else { Derived::Supposed },
+            derived: if possible.contains(&signal) { Derived::Plainly } else { Derived::Supposed },
             findings: &[],
             wrote,
             change: None,
@@ -82,14 +86,14 @@ impl Stepper<'_> {
         })))
     }
 
-    fn read_report<'r>(&self, id: CommandId, report: &'r Report) -> Result<Reading<'r>, Refusal> {
-        let sayable = sayable(self.program, id);
-        let said = sayable.iter().copied().find(|signal| self.program.signal(*signal) == report.says);
+    fn read_report<'r>(&self, id: CommandId, report: &'r Report) -> Result<ReadOutcome<'r>, Refusal> {
+        let possible = possible_results(self.program, id);
+        let said = possible.iter().copied().find(|signal| self.program.signal(*signal) == report.says);
         let Some(verdict) = said else {
-            return Err(self.not_sayable(&report.says, sayable));
+            return Err(self.not_a_result(&report.says, possible));
         };
-        if let Some(detail) = self.misattributed(id, &report.findings) {
-            return Ok(Reading::Failed { failure: Failure::Malformed, detail, in_a_row: 0 });
+        if let Some(detail) = self.origin_error(id, &report.findings) {
+            return Ok(ReadOutcome::Failed { failure: Failure::Malformed, detail, in_a_row: 0 });
         }
         if matches!(self.program.phase(id.phase).work, Work::Operation { .. }) {
             self.check_evidence(verdict, report)?;
@@ -101,7 +105,7 @@ impl Stepper<'_> {
             return Err(Refusal::UnknownName { what: "artifact that this phase writes", name });
         }
         let lists = self.read_lists(&report.lists)?;
-        if let Some((list, _)) = lists.iter().find(|(list, _)| !self.brings(id, *list)) {
+        if let Some((list, _)) = lists.iter().find(|(list, _)| !self.may_bring_list(id, *list)) {
             let name = self.program.lists[list.index()].clone();
             return Err(Refusal::UnknownName { what: "list that this phase brings", name });
         }
@@ -110,21 +114,21 @@ impl Stepper<'_> {
             let name = self.program.flags[flag.index()].clone();
             return Err(Refusal::UnknownName { what: "flag that this phase sets", name });
         }
-        // Who says that the work cannot be done has nothing to change.
-        let is_happy = sayable.first() == Some(&verdict);
+        // Only the happy verdict promises a change: a role may report that the work cannot be done.
+        let is_happy = possible.first() == Some(&verdict);
         if is_happy && !report.disputes && self.changed_nothing(id, &wrote) {
-            let detail = String::from("findings were addressed to it, and it changed nothing");
-            return Ok(Reading::Failed { failure: Failure::Unchanged, detail, in_a_row: 0 });
+            let detail = String::from("it received findings but changed nothing");
+            return Ok(ReadOutcome::Failed { failure: Failure::Unchanged, detail, in_a_row: 0 });
         }
         let contract = seat_contract(self.program, id.phase, usize::from(id.seat));
         let (signal, derived) = match contract {
             Some(contract) => derive(self.program.contract(contract), verdict, &report.findings),
             None => (verdict, Derived::Plainly),
         };
-        // What a phase may set and does not say does not hold.
+        // A flag that the report does not set is cleared.
         let unsaid = phase.sets.iter().filter(|flag| !flags.iter().any(|(said, _)| said == *flag));
         let flags = flags.iter().copied().chain(unsaid.map(|flag| (*flag, false))).collect();
-        Ok(Reading::Valid(Box::new(Valid {
+        Ok(ReadOutcome::Valid(Box::new(Valid {
             signal,
             verdict,
             derived,
@@ -141,8 +145,8 @@ impl Stepper<'_> {
         })))
     }
 
-    /// Tells whether the contract or operation of a seat brings a list; none is changed while it is worked through.
-    fn brings(&self, id: CommandId, list: ListId) -> bool {
+    /// Whether the contract or operation of a seat may bring a list; a list cannot change while its tasks run.
+    fn may_bring_list(&self, id: CommandId, list: ListId) -> bool {
         let under_way = match (id.lane, &self.program.phase(self.state.main.phase).work) {
             (Lane::Task { .. }, Work::Flow { list: running, .. }) => *running == list,
             _ => false,
@@ -161,22 +165,22 @@ impl Stepper<'_> {
         brought && !under_way
     }
 
-    fn not_sayable(&self, says: &str, sayable: &[SignalId]) -> Refusal {
-        let names: Vec<&str> = sayable.iter().map(|signal| self.program.signal(*signal)).collect();
+    fn not_a_result(&self, says: &str, possible: &[SignalId]) -> Refusal {
+        let names: Vec<&str> = possible.iter().map(|signal| self.program.signal(*signal)).collect();
         Refusal::NotSayable { says: says.to_string(), possible: names.join(", ") }
     }
 
-    /// A finding may name as its origin only phases that can inject, none later than the one that found it.
-    fn misattributed(&self, id: CommandId, findings: &[Finding]) -> Option<String> {
+    /// Why a finding's origin is wrong: it must be a phase that can inject defects, and not a later one than the finder.
+    fn origin_error(&self, id: CommandId, findings: &[Finding]) -> Option<String> {
         if self.program.injects.is_empty() {
             return None;
         }
-        let latest = self.desk(id.lane).caller.unwrap_or(id.phase).max(id.phase);
+        let latest = self.lane_state(id.lane).caller.unwrap_or(id.phase).max(id.phase);
         findings
             .iter()
             .flat_map(|finding| finding.injected_by.iter().map(move |name| (finding, name)))
-            .find_map(|(finding, name)| match self.injecting(name) {
-                None => Some(format!("finding {}: `{name}` is no phase that injects defects", finding.id)),
+            .find_map(|(finding, name)| match self.injecting_phase(name) {
+                None => Some(format!("finding {}: `{name}` is not a phase that injects defects", finding.id)),
                 Some(phase) if phase > latest => {
                     Some(format!("finding {}: `{name}` comes later than the phase that found it", finding.id))
                 }
@@ -185,21 +189,21 @@ impl Stepper<'_> {
     }
 
     /// The injecting phase of this name.
-    pub(super) fn injecting(&self, name: &str) -> Option<PhaseId> {
+    pub(super) fn injecting_phase(&self, name: &str) -> Option<PhaseId> {
         self.program.injects.iter().copied().find(|id| self.program.phase(*id).name == name)
     }
 
-    /// The gate over the evidence is recomputed; a result that contradicts its own rows is refused.
+    /// Applies the evidence gate again; a result that contradicts its own rows is refused.
     fn check_evidence(&self, verdict: SignalId, report: &Report) -> Result<(), Refusal> {
         if report.rows.is_empty() && report.size.is_none() {
             return Ok(());
         }
-        let size = report.size.unwrap_or(evidence::Size::Large);
+        let size = report.size.unwrap_or(evidence::TaskSize::Large);
         let ruled = evidence::rule(&report.rows, size);
         let said = self.program.signal(verdict);
         let (evidence, reasons) = match &ruled {
-            evidence::Ruled::Passed => ("passed", Vec::new()),
-            evidence::Ruled::Failed(reasons) => ("failed", reasons.clone()),
+            evidence::GateResult::Passed => ("passed", Vec::new()),
+            evidence::GateResult::Failed(reasons) => ("failed", reasons.clone()),
         };
         if said == evidence {
             return Ok(());
@@ -230,8 +234,7 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// A phase that was sent findings, or whose work is to change what it reads, and that wrote what was there already
-    /// has done nothing (OT-09).
+    /// Whether a phase that received findings, or that should change what it reads, wrote only what was already there.
     fn changed_nothing(&self, id: CommandId, wrote: &[(ArtifactId, Digest)]) -> bool {
         let addressed = match id.lane {
             Lane::Main => !self.state.inbox[id.phase.index()].is_empty(),
@@ -242,22 +245,22 @@ impl Stepper<'_> {
         let amends = wrote.iter().any(|(artifact, _)| self.program.phase(id.phase).reads.contains(artifact));
         (addressed || amends)
             && !wrote.is_empty()
-            && wrote.iter().all(|(artifact, digest)| self.before(id.lane, *artifact) == *digest)
+            && wrote.iter().all(|(artifact, digest)| self.content_before(id.lane, *artifact) == *digest)
     }
 
-    /// The content of an artifact before this dispatch; for a task, the change that it was sent back with.
-    fn before(&self, lane: Lane, artifact: ArtifactId) -> Digest {
+    /// The content of an artifact before this dispatch; for a task that was sent back, its last change.
+    fn content_before(&self, lane: Lane, artifact: ArtifactId) -> Digest {
         let attempt = self.task(lane).and_then(|task| self.state.attempts.get(task));
         match attempt {
             Some(attempt) if self.written_in_flow(artifact) => *attempt,
-            Some(_) | None => self.current(lane, artifact),
+            Some(_) | None => self.current_digest(lane, artifact),
         }
     }
 
-    /// Takes a valid result over into the state.
-    pub(super) fn take(&mut self, lane: Lane, at: usize, valid: Valid<'_>) {
-        let advisory = self.desk(lane).seats[at].advisory;
-        self.take_lists(valid.lists);
+    /// Applies a valid result to the state.
+    pub(super) fn accept_result(&mut self, lane: Lane, at: usize, valid: Valid<'_>) {
+        let advisory = self.lane_state(lane).seats[at].advisory;
+        self.set_lists(valid.lists);
         for (flag, value) in valid.flags {
             self.state.flags[flag.index()] = value;
         }
@@ -265,13 +268,13 @@ impl Stepper<'_> {
             self.state.risk = risk;
         }
         if valid.degraded {
-            self.cap(Effect::Degradation.ceiling());
+            self.cap_confidence(Effect::Degradation.ceiling());
         }
-        self.write(lane, &valid.wrote);
-        self.notice(lane, at, valid.change, valid.tests, valid.approach);
-        self.give_up(lane);
-        let findings = self.file(lane, advisory, valid.findings);
-        self.desk_mut(lane).seats[at].progress = Progress::Said(Answer {
+        self.write_artifacts(lane, &valid.wrote);
+        self.run_detectors(lane, at, valid.change, valid.tests, valid.approach);
+        self.give_up_tasks(lane);
+        let findings = self.file_findings(lane, advisory, valid.findings);
+        self.lane_state_mut(lane).seats[at].progress = SeatProgress::Said(SeatResult {
             signal: valid.signal,
             verdict: valid.verdict,
             derived: valid.derived,
@@ -280,9 +283,9 @@ impl Stepper<'_> {
         });
     }
 
-    fn write(&mut self, lane: Lane, wrote: &[(ArtifactId, Digest)]) {
+    fn write_artifacts(&mut self, lane: Lane, wrote: &[(ArtifactId, Digest)]) {
         for (artifact, digest) in wrote {
-            if self.current(lane, *artifact) == *digest {
+            if self.current_digest(lane, *artifact) == *digest {
                 continue;
             }
             self.state.changes += 1;
@@ -298,8 +301,8 @@ impl Stepper<'_> {
         }
     }
 
-    fn file(&mut self, lane: Lane, advisory: bool, findings: &[Finding]) -> Vec<u32> {
-        let phase = self.desk(lane).phase;
+    fn file_findings(&mut self, lane: Lane, advisory: bool, findings: &[Finding]) -> Vec<u32> {
+        let phase = self.lane_state(lane).phase;
         findings
             .iter()
             .cloned()
@@ -328,7 +331,7 @@ impl Stepper<'_> {
 }
 
 /// The verdicts or results that a seat can end with.
-fn sayable(program: &Program, id: CommandId) -> &[SignalId] {
+fn possible_results(program: &Program, id: CommandId) -> &[SignalId] {
     match &program.phase(id.phase).work {
         Work::Operation { operation } => &program.operation(*operation).results,
         Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => {
@@ -339,7 +342,7 @@ fn sayable(program: &Program, id: CommandId) -> &[SignalId] {
     }
 }
 
-/// The signal that a verdict with these findings gives.
+/// Derives the signal from a verdict and its findings.
 fn derive(contract: &Contract, verdict: SignalId, findings: &[Finding]) -> (SignalId, Derived) {
     if contract.findings && findings.iter().any(Finding::is_security_blocker) {
         return (SECURITY_BLOCKER, Derived::SecurityBlocker);

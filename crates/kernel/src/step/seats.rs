@@ -1,74 +1,81 @@
 //! The end of a dispatch or an operation: which seat it belongs to, retries, back-off, limits.
 
-use super::outcome::Reading;
-use super::{Note, Refusal, Stepper};
+use super::outcome::ReadOutcome;
+use super::{FAILURE_VISIT, Receipt, Refusal, Stepper};
 use crate::command::{Command, Question, QuestionKind};
 use crate::event::{Limits, Outcome, Usage};
 use crate::ids::{CommandId, Lane, PhaseId};
 use crate::program::{Confidence, Items, Phase, Work};
-use crate::ruling::{Rule, Ruling, Verdict, Why};
+use crate::ruling::{Disposition, Rule, Ruling, Why};
 use crate::signal::{Failure, GO_ON, NO_RESULT, Remedy, STOP};
-use crate::state::{HoldCause, HoldOpen, Progress, Stage, State};
+use crate::state::{HoldCause, HoldOpen, SeatProgress, Stage, State};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// After so many environment failures of an agent in a row, counted across runs, a human is asked (CORE-10).
+/// The number of consecutive environment failures of an agent, counted across runs, after which a human is asked.
 const ENVIRONMENT_PATIENCE: u16 = 3;
 
-/// The visit number of the operations that run when a run fails.
-pub(super) const FAILURE_VISIT: u16 = 0;
-
 impl Stepper<'_> {
-    pub(super) fn ended(&mut self, id: CommandId, outcome: &Outcome, usage: &Usage) -> Result<(), Refusal> {
+    pub(super) fn end_command(
+        &mut self,
+        id: CommandId,
+        outcome: &Outcome,
+        usage: &Usage,
+    ) -> Result<(), Refusal> {
         if self.state.stage == Stage::Fresh {
             return Err(Refusal::NotStarted);
         }
         if id.visit == FAILURE_VISIT {
-            return self.failure_operation_ended(id, usage);
+            return self.end_failure_operation(id, usage);
         }
         let Some(at) = open_seat(self.state, id) else {
-            self.late(id)?;
-            // What was cancelled is paid for too; journals that do not tell the time of the run left that out.
+            self.accept_late(id)?;
+            // Cancelled work costs too. Journals without `wall` did not charge it, and must replay as they were.
             if usage.wall.is_some() {
-                self.use_up(usage, self.is_dispatch(id));
+                self.charge_usage(usage, self.is_dispatch(id));
             }
             return Ok(());
         };
         if matches!(self.program.phase(id.phase).work, Work::Ask { .. }) {
             return Err(Refusal::NotADispatch(id));
         }
-        let reading = self.read(id, outcome)?;
-        self.use_up(usage, self.is_dispatch(id));
+        let reading = self.read_outcome(id, outcome)?;
+        self.charge_usage(usage, self.is_dispatch(id));
         match reading {
-            Reading::Valid(valid) => self.take(id.lane, at, *valid),
-            Reading::Failed { failure, detail, in_a_row } => {
-                self.failed(id.lane, at, failure, detail, in_a_row);
+            ReadOutcome::Valid(valid) => self.accept_result(id.lane, at, *valid),
+            ReadOutcome::Failed { failure, detail, in_a_row } => {
+                self.handle_failure(id.lane, at, failure, detail, in_a_row);
             }
         }
-        self.settle_if_over(id.lane);
+        self.settle_if_complete(id.lane);
         Ok(())
     }
 
-    /// What was used is paid for; an agent that has to begin again is one more dispatch.
-    pub(super) fn interrupted(&mut self, id: CommandId, began: bool, usage: &Usage) -> Result<(), Refusal> {
+    /// Charges what was used; an agent that has to start again counts as one more dispatch.
+    pub(super) fn record_interruption(
+        &mut self,
+        id: CommandId,
+        began: bool,
+        usage: &Usage,
+    ) -> Result<(), Refusal> {
         if self.state.stage == Stage::Fresh {
             return Err(Refusal::NotStarted);
         }
         match self.is_open(id) {
             true => self.state.used.dispatches += u64::from(began),
-            false => self.late(id)?,
+            false => self.accept_late(id)?,
         }
-        self.use_up(usage, began);
+        self.charge_usage(usage, began);
         Ok(())
     }
 
-    /// An event for a command that is no longer open is harmless; one for a command that never was is refused.
-    pub(super) fn late(&mut self, id: CommandId) -> Result<(), Refusal> {
+    /// Accepts an event for a command that is no longer open; refuses one for a command that was never issued.
+    pub(super) fn accept_late(&mut self, id: CommandId) -> Result<(), Refusal> {
         if !self.was_issued(id) {
             return Err(Refusal::UnknownCommand(id));
         }
-        self.out.note = Note::Late;
+        self.out.receipt = Receipt::Late;
         Ok(())
     }
 
@@ -86,10 +93,12 @@ impl Stepper<'_> {
         if id.seat == u16::MAX {
             return lane && visited && id.attempt <= self.state.holds;
         }
-        let current =
-            self.state.desk(id.lane).filter(|desk| desk.phase == id.phase && desk.visit == id.visit);
+        let current = self
+            .state
+            .lane_state(id.lane)
+            .filter(|lane_state| lane_state.phase == id.phase && lane_state.visit == id.visit);
         let attempted = current
-            .and_then(|desk| desk.seats.get(usize::from(id.seat)))
+            .and_then(|lane_state| lane_state.seats.get(usize::from(id.seat)))
             .is_none_or(|seat| id.attempt <= seat.attempt);
         lane && visited && attempted && usize::from(id.seat) < most_seats(phase)
     }
@@ -106,7 +115,7 @@ impl Stepper<'_> {
         !self.program.phase(id.phase).contracts().is_empty()
     }
 
-    fn use_up(&mut self, usage: &Usage, dispatch: bool) {
+    fn charge_usage(&mut self, usage: &Usage, dispatch: bool) {
         let used = &mut self.state.used;
         used.time = used.time.saturating_add(usage.of_run());
         match usage.tokens {
@@ -121,42 +130,49 @@ impl Stepper<'_> {
         }
     }
 
-    /// Retries by kind; none of it touches a budget of the workflow.
-    pub(super) fn failed(&mut self, lane: Lane, at: usize, failure: Failure, detail: String, in_a_row: u16) {
-        let allowed = self.program.phase(self.desk(lane).phase).retries;
-        let seat = &mut self.desk_mut(lane).seats[at];
+    /// Retries, holds or gives up, depending on the kind of failure. No budget of the workflow pays for it.
+    pub(super) fn handle_failure(
+        &mut self,
+        lane: Lane,
+        at: usize,
+        failure: Failure,
+        detail: String,
+        in_a_row: u16,
+    ) {
+        let allowed = self.program.phase(self.lane_state(lane).phase).retries;
+        let seat = &mut self.lane_state_mut(lane).seats[at];
         match failure.remedy() {
             Remedy::Retry if seat.retries < allowed => {
                 seat.retries += 1;
                 let attempt = seat.attempt;
-                self.rule_again(lane, failure, attempt, detail);
-                self.issue(lane, at);
+                self.rule_retry(lane, failure, attempt, detail);
+                self.issue_command(lane, at);
             }
             Remedy::BackOff if in_a_row < ENVIRONMENT_PATIENCE => {
                 let attempt = seat.attempt;
-                self.rule_again(lane, failure, attempt, detail);
-                self.issue(lane, at);
+                self.rule_retry(lane, failure, attempt, detail);
+                self.issue_command(lane, at);
             }
             Remedy::BackOff => {
-                seat.progress = Progress::Held;
+                seat.progress = SeatProgress::Held;
                 self.hold(lane, HoldCause::Environment { detail });
             }
             Remedy::Hold => {
-                seat.progress = Progress::Held;
+                seat.progress = SeatProgress::Held;
                 let limit = if detail.is_empty() { String::from("an agent's own budget") } else { detail };
                 self.hold(lane, HoldCause::Limit { limit });
             }
-            Remedy::Retry | Remedy::GiveUp => seat.progress = Progress::Failed { failure, detail },
+            Remedy::Retry | Remedy::GiveUp => seat.progress = SeatProgress::Failed { failure, detail },
         }
     }
 
-    fn rule_again(&mut self, lane: Lane, failure: Failure, attempt: u16, detail: String) {
+    fn rule_retry(&mut self, lane: Lane, failure: Failure, attempt: u16, detail: String) {
         let ruling = Ruling {
-            phase: self.desk(lane).phase,
+            phase: self.lane_state(lane).phase,
             lane,
             signal: NO_RESULT,
             rule: Rule::Retry,
-            verdict: Verdict::Again { failure, attempt: attempt.saturating_add(1) },
+            verdict: Disposition::Again { failure, attempt: attempt.saturating_add(1) },
             exhausted: Vec::new(),
             charges: Vec::new(),
             effects: Vec::new(),
@@ -166,13 +182,13 @@ impl Stepper<'_> {
         self.out.rulings.push(ruling);
     }
 
-    /// The limit of the run that is reached, by name (CORE-07, CORE-11).
+    /// The limit that the run has reached, by name.
     pub(super) fn reached_limit(&self) -> Option<&'static str> {
         let (limits, used, granted) = (self.state.limits, self.state.used, self.state.granted);
         let over = |limit: Option<u64>, used: u64, granted: u64| {
             limit.is_some_and(|limit| used.saturating_sub(granted) >= limit)
         };
-        // What is not known is in no sum; only the number of dispatches bounds it.
+        // Unknown usage is in no sum; only a limit on dispatches can bound it.
         let unkept = |limit: Option<u64>, unknown: u64, granted: u64| {
             limit.is_some() && limits.dispatches.is_none() && unknown > granted
         };
@@ -193,7 +209,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Lets a limit hold anew from here, and no other.
+    /// Restarts the count of this limit, and of no other.
     pub(super) fn grant(&mut self, limit: &str) {
         let (granted, used) = (&mut self.state.granted, self.state.used);
         match limit {
@@ -203,12 +219,12 @@ impl Stepper<'_> {
             Limits::MONEY => granted.money = used.money,
             Limits::UNTOLD => granted.untold = used.untold,
             Limits::UNPRICED => granted.unpriced = used.unpriced,
-            // An agent's own budget is none of the run's limits.
+            // An agent's own budget is not a limit of the run.
             _ => {}
         }
     }
 
-    /// Sets a limit of the run that can be set.
+    /// Sets one of the run's limits.
     pub(super) fn set_limit(&mut self, limit: &str, amount: u64) {
         let limits = &mut self.state.limits;
         match limit {
@@ -221,21 +237,21 @@ impl Stepper<'_> {
     }
 
     pub(super) fn hold_for_limit(&mut self, lane: Lane, at: usize, limit: &str) {
-        self.desk_mut(lane).seats[at].progress = Progress::Held;
+        self.lane_state_mut(lane).seats[at].progress = SeatProgress::Held;
         self.hold(lane, HoldCause::Limit { limit: String::from(limit) });
     }
 
-    /// Asks a human whether to go on; one question however many seats are held.
+    /// Asks a human whether to continue: one question, however many seats are held.
     pub(super) fn hold(&mut self, lane: Lane, cause: HoldCause) {
         if self.state.hold.is_some() {
             return;
         }
         self.state.holds = self.state.holds.saturating_add(1);
-        let desk = self.desk(lane);
+        let lane_state = self.lane_state(lane);
         let id = CommandId {
-            phase: desk.phase,
+            phase: lane_state.phase,
             lane,
-            visit: desk.visit,
+            visit: lane_state.visit,
             seat: u16::MAX,
             attempt: self.state.holds,
         };
@@ -251,7 +267,7 @@ impl Stepper<'_> {
             lane,
             signal: NO_RESULT,
             rule: Rule::Hold,
-            verdict: Verdict::Hold,
+            verdict: Disposition::Hold,
             exhausted: Vec::new(),
             charges: Vec::new(),
             effects: Vec::new(),
@@ -269,11 +285,11 @@ impl Stepper<'_> {
         }));
     }
 
-    /// Settles the phase at a desk once no seat is open or held.
-    pub(super) fn settle_if_over(&mut self, lane: Lane) {
-        let over = self.desk(lane).seats.iter().all(|seat| match seat.progress {
-            Progress::Open | Progress::Held => false,
-            Progress::Said(_) | Progress::Failed { .. } => true,
+    /// Settles a lane's phase once no seat is open or held.
+    pub(super) fn settle_if_complete(&mut self, lane: Lane) {
+        let over = self.lane_state(lane).seats.iter().all(|seat| match seat.progress {
+            SeatProgress::Open | SeatProgress::Held => false,
+            SeatProgress::Said(_) | SeatProgress::Failed { .. } => true,
         });
         if over {
             self.settle(lane);
@@ -281,7 +297,7 @@ impl Stepper<'_> {
     }
 
     /// Lowers the confidence to a ceiling; it never rises.
-    pub(super) fn cap(&mut self, ceiling: Confidence) {
+    pub(super) fn cap_confidence(&mut self, ceiling: Confidence) {
         self.state.confidence = self.state.confidence.min(ceiling);
     }
 }
@@ -302,9 +318,9 @@ pub(super) fn open_seat(state: &State, id: CommandId) -> Option<usize> {
     if state.stage != Stage::Running {
         return None;
     }
-    let desk = state.desk(id.lane)?;
+    let lane_state = state.lane_state(id.lane)?;
     let at = usize::from(id.seat);
-    let seat = desk.seats.get(at)?;
-    let same = desk.phase == id.phase && desk.visit == id.visit && seat.attempt == id.attempt;
-    (same && seat.progress == Progress::Open).then_some(at)
+    let seat = lane_state.seats.get(at)?;
+    let same = lane_state.phase == id.phase && lane_state.visit == id.visit && seat.attempt == id.attempt;
+    (same && seat.progress == SeatProgress::Open).then_some(at)
 }

@@ -1,42 +1,45 @@
-//! The end of a phase: its members' answers become one signal, in the order of precedence of the law.
+//! Settles a phase: combines its members' results into one signal, by precedence.
 
 use super::Stepper;
-use super::follow::Ruled;
+use super::follow::RuledSignal;
 use crate::detect;
 use crate::ids::{Lane, PhaseId, SignalId};
 use crate::program::{Action, Effect, TallyRow, TallyTest, Work, is_detector};
 use crate::ruling::{Rule, Why};
 use crate::signal::{DETECTORS, KIND_FINDINGS, NO_RESULT, REPEATED, SECURITY_BLOCKER};
-use crate::state::{Answer, Attribution, Derived, FiledStatus, Progress};
+use crate::state::{Attribution, Derived, FiledStatus, SeatProgress, SeatResult};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the members of a phase amount to.
-struct Sum {
+/// The combined result of a phase's members.
+struct Combined {
     signal: SignalId,
     verdict: SignalId,
     why: Why,
 }
 
 impl Stepper<'_> {
-    /// Settles the phase at a desk: no-result, then a security blocker, then the detectors, then the verdict.
+    /// Settles a lane's phase: no result, then a security blocker, then the detectors, then the verdict.
     pub(super) fn settle(&mut self, lane: Lane) {
-        let phase = self.desk(lane).phase;
-        let mut sum = self.sum_up(lane);
-        let final_word = sum.signal == NO_RESULT || sum.signal == SECURITY_BLOCKER;
-        if !final_word && let Some((signal, sentence)) = self.detection(lane, phase, &sum) {
-            sum.signal = signal;
-            sum.why = Why::Detected { sentence };
+        let phase = self.lane_state(lane).phase;
+        let mut combined = self.combine_members(lane);
+        let final_word = combined.signal == NO_RESULT || combined.signal == SECURITY_BLOCKER;
+        if !final_word && let Some((signal, sentence)) = self.detection(lane, phase, &combined) {
+            combined.signal = signal;
+            combined.why = Why::Detected { sentence };
         }
-        if sum.signal != NO_RESULT {
-            self.remember(lane, sum.signal);
+        if combined.signal != NO_RESULT {
+            self.remember_result(lane, combined.signal);
         }
-        let line = self.program.phase(phase).route(sum.signal).map_or(0, |route| route.line);
-        self.settle_as(lane, Ruled { signal: sum.signal, rule: Rule::Route { line }, why: sum.why });
+        let line = self.program.phase(phase).route(combined.signal).map_or(0, |route| route.line);
+        self.settle_with(
+            lane,
+            RuledSignal { signal: combined.signal, rule: Rule::Route { line }, why: combined.why },
+        );
     }
 
-    /// The open findings of the members that have a say, as positions.
+    /// The open findings of the members whose verdict counts, as indexes.
     pub(super) fn findings_at(&self, lane: Lane) -> Vec<u32> {
         let mut all = self.all_findings_at(lane);
         all.retain(|at| {
@@ -53,27 +56,27 @@ impl Stepper<'_> {
     }
 
     fn all_findings_at(&self, lane: Lane) -> Vec<u32> {
-        self.desk(lane)
+        self.lane_state(lane)
             .seats
             .iter()
             .filter(|seat| !seat.advisory)
             .filter_map(|seat| match &seat.progress {
-                Progress::Said(answer) => Some(answer),
-                Progress::Open | Progress::Held | Progress::Failed { .. } => None,
+                SeatProgress::Said(answer) => Some(answer),
+                SeatProgress::Open | SeatProgress::Held | SeatProgress::Failed { .. } => None,
             })
             .flat_map(|answer| answer.findings.iter().copied())
             .collect()
     }
 
-    /// Members that should have run on different models but did not: a degradation (EP-08).
+    /// Degradation, if members that should run on different models did not.
     pub(super) fn lacks_diversity(&self, lane: Lane) -> Option<Effect> {
-        let desk = self.desk(lane);
-        let Work::Each { diverse: true, .. } = &self.program.phase(desk.phase).work else {
+        let lane_state = self.lane_state(lane);
+        let Work::Each { diverse: true, .. } = &self.program.phase(lane_state.phase).work else {
             return None;
         };
         let mut models: Vec<&str> = Vec::new();
-        for seat in &desk.seats {
-            if let Progress::Said(Answer { model: Some(model), .. }) = &seat.progress {
+        for seat in &lane_state.seats {
+            if let SeatProgress::Said(SeatResult { model: Some(model), .. }) = &seat.progress {
                 if models.contains(&model.as_str()) {
                     return Some(Effect::Degradation);
                 }
@@ -83,48 +86,52 @@ impl Stepper<'_> {
         None
     }
 
-    fn sum_up(&self, lane: Lane) -> Sum {
-        let desk = self.desk(lane);
-        let members: Vec<&Progress> =
-            desk.seats.iter().filter(|seat| !seat.advisory).map(|seat| &seat.progress).collect();
-        match &self.program.phase(desk.phase).work {
-            Work::Each { tally, quorum, .. } => self.sum_up_tally(&members, tally, *quorum),
+    fn combine_members(&self, lane: Lane) -> Combined {
+        let lane_state = self.lane_state(lane);
+        let members: Vec<&SeatProgress> =
+            lane_state.seats.iter().filter(|seat| !seat.advisory).map(|seat| &seat.progress).collect();
+        match &self.program.phase(lane_state.phase).work {
+            Work::Each { tally, quorum, .. } => self.combine_by_tally(&members, tally, *quorum),
             Work::Role { .. }
             | Work::Panel { .. }
             | Work::Operation { .. }
             | Work::Ask { .. }
-            | Work::Flow { .. } => self.gravest(desk.phase, &members),
+            | Work::Flow { .. } => self.most_severe(lane_state.phase, &members),
         }
     }
 
-    /// Of a single member its signal; of a panel the gravest.
-    fn gravest(&self, phase: PhaseId, members: &[&Progress]) -> Sum {
-        let mut gravest: Option<&Answer> = None;
+    /// The signal of a single member, or the most severe of a panel.
+    fn most_severe(&self, phase: PhaseId, members: &[&SeatProgress]) -> Combined {
+        let mut gravest: Option<&SeatResult> = None;
         for member in members {
             match member {
-                Progress::Failed { failure, detail } => {
+                SeatProgress::Failed { failure, detail } => {
                     let why = Why::Failed { failure: *failure, detail: detail.clone() };
-                    return Sum { signal: NO_RESULT, verdict: NO_RESULT, why };
+                    return Combined { signal: NO_RESULT, verdict: NO_RESULT, why };
                 }
-                Progress::Said(answer) => {
+                SeatProgress::Said(answer) => {
                     let graver = gravest.is_none_or(|known| {
-                        self.gravity(phase, answer.signal) > self.gravity(phase, known.signal)
+                        self.severity_rank(phase, answer.signal) > self.severity_rank(phase, known.signal)
                     });
                     if graver {
                         gravest = Some(answer);
                     }
                 }
-                Progress::Open | Progress::Held => {}
+                SeatProgress::Open | SeatProgress::Held => {}
             }
         }
         match gravest {
-            Some(answer) => Sum { signal: answer.signal, verdict: answer.verdict, why: self.why(answer) },
-            None => Sum { signal: NO_RESULT, verdict: NO_RESULT, why: Why::BelowQuorum { have: 0, need: 1 } },
+            Some(answer) => {
+                Combined { signal: answer.signal, verdict: answer.verdict, why: self.why(answer) }
+            }
+            None => {
+                Combined { signal: NO_RESULT, verdict: NO_RESULT, why: Why::BelowQuorum { have: 0, need: 1 } }
+            }
         }
     }
 
-    /// How grave a signal is: security first, then detectors, then findings by kind, then verdicts as listed.
-    fn gravity(&self, phase: PhaseId, signal: SignalId) -> usize {
+    /// Ranks a signal: security first, then detectors, then findings by kind, then verdicts as listed.
+    fn severity_rank(&self, phase: PhaseId, signal: SignalId) -> usize {
         if signal == SECURITY_BLOCKER {
             return 3000;
         }
@@ -143,12 +150,17 @@ impl Stepper<'_> {
             .unwrap_or(0)
     }
 
-    fn sum_up_tally(&self, members: &[&Progress], tally: &[TallyRow], quorum: Option<u16>) -> Sum {
+    fn combine_by_tally(
+        &self,
+        members: &[&SeatProgress],
+        tally: &[TallyRow],
+        quorum: Option<u16>,
+    ) -> Combined {
         let signals: Vec<Option<SignalId>> = members
             .iter()
             .map(|member| match member {
-                Progress::Said(answer) => Some(answer.signal),
-                Progress::Failed { .. } | Progress::Open | Progress::Held => None,
+                SeatProgress::Said(answer) => Some(answer.signal),
+                SeatProgress::Failed { .. } | SeatProgress::Open | SeatProgress::Held => None,
             })
             .collect();
         let have: Vec<SignalId> = signals.iter().flatten().copied().collect();
@@ -158,22 +170,25 @@ impl Stepper<'_> {
                 have: u16::try_from(have.len()).unwrap_or(u16::MAX),
                 need: u16::try_from(need).unwrap_or(u16::MAX),
             };
-            return Sum { signal: NO_RESULT, verdict: NO_RESULT, why };
+            return Combined { signal: NO_RESULT, verdict: NO_RESULT, why };
         }
         let supposed =
             have.iter().copied().find(|signal| *signal == SECURITY_BLOCKER || DETECTORS.contains(signal));
         if let Some(signal) = supposed {
             let blocker = members.iter().find_map(|member| match member {
-                Progress::Said(answer) if answer.signal == signal => Some(self.why(answer)),
-                Progress::Said(_) | Progress::Failed { .. } | Progress::Open | Progress::Held => None,
+                SeatProgress::Said(answer) if answer.signal == signal => Some(self.why(answer)),
+                SeatProgress::Said(_)
+                | SeatProgress::Failed { .. }
+                | SeatProgress::Open
+                | SeatProgress::Held => None,
             });
-            return Sum { signal, verdict: signal, why: blocker.unwrap_or(Why::Supposed) };
+            return Combined { signal, verdict: signal, why: blocker.unwrap_or(Why::Supposed) };
         }
         let signal = tally_of(tally, &have);
-        Sum { signal, verdict: signal, why: Why::Tally { members: signals } }
+        Combined { signal, verdict: signal, why: Why::Tally { members: signals } }
     }
 
-    fn why(&self, answer: &Answer) -> Why {
+    fn why(&self, answer: &SeatResult) -> Why {
         match answer.derived {
             Derived::Plainly => Why::Said,
             Derived::OnlyMinor => Why::OnlyMinor { verdict: answer.verdict },
@@ -190,37 +205,38 @@ impl Stepper<'_> {
         }
     }
 
-    /// The first detector that counts here. One about findings counts only when the work is not accepted.
-    fn detection(&mut self, lane: Lane, phase: PhaseId, sum: &Sum) -> Option<(SignalId, String)> {
-        let found = self.desk(lane).detected.clone();
-        let counted = found.and_then(|(signal, sentence)| self.counting(phase, signal, sum, sentence));
+    /// The first detection that has a route here. A repeated finding counts only when the work is not accepted.
+    fn detection(&mut self, lane: Lane, phase: PhaseId, combined: &Combined) -> Option<(SignalId, String)> {
+        let found = self.lane_state(lane).detected.clone();
+        let counted =
+            found.and_then(|(signal, sentence)| self.routed_detection(phase, signal, combined, sentence));
         if counted.is_some() {
             return counted;
         }
-        let route = self.program.phase(phase).route(sum.signal)?;
+        let route = self.program.phase(phase).route(combined.signal)?;
         if route.action.is_accepting() {
             return None;
         }
-        let sentence = self.repetition(lane, phase)?;
-        self.counting(phase, REPEATED, sum, sentence)
+        let sentence = self.find_repetition(lane, phase)?;
+        self.routed_detection(phase, REPEATED, combined, sentence)
     }
 
-    fn counting(
+    fn routed_detection(
         &self,
         phase: PhaseId,
         detector: SignalId,
-        sum: &Sum,
+        combined: &Combined,
         sentence: String,
     ) -> Option<(SignalId, String)> {
         let phase = self.program.phase(phase);
-        let signal = phase.detected(detector, sum.verdict);
+        let signal = phase.detected(detector, combined.verdict);
         let route = phase.route(signal)?;
         (route.action != Action::Ignore).then_some((signal, sentence))
     }
 
-    /// Sets new findings against the open ones of the same phase. A finding counts as reported again when work
-    /// was addressed to it and something changed since (CORE-12).
-    fn repetition(&mut self, lane: Lane, phase: PhaseId) -> Option<String> {
+    /// Compares new findings with the open ones of the same phase. A finding is repeated when it was sent back and
+    /// something has changed since.
+    fn find_repetition(&mut self, lane: Lane, phase: PhaseId) -> Option<String> {
         let needed = self.program.phase(phase).repeats;
         let mut repeated = None;
         for at in self.findings_at(lane) {
@@ -246,7 +262,7 @@ impl Stepper<'_> {
             if worked_on && count >= needed && repeated.is_none() {
                 let finding = &self.state.findings[at].finding;
                 repeated = Some(format!(
-                    "finding {} is reported for the {} time after work addressed to it: the same as {first}, {how}",
+                    "finding {} was reported for the {} time, after it had been worked on; it repeats {first}: {how}",
                     finding.id,
                     ordinal(count),
                 ));
@@ -271,7 +287,7 @@ impl Stepper<'_> {
     }
 }
 
-/// The first row of a tally that holds for the signals that came back.
+/// The signal of the first tally row that holds for these signals.
 pub fn tally_of(tally: &[TallyRow], have: &[SignalId]) -> SignalId {
     let count = |signal: SignalId| have.iter().filter(|said| **said == signal).count();
     tally

@@ -1,10 +1,10 @@
-//! The start of a run.
+//! Starts a run.
 
 use super::{Refusal, Stepper};
 use crate::change::Digest;
 use crate::event::{Item, Start};
 use crate::ids::{BudgetId, Lane, ListId};
-use crate::program::{Scope, Size};
+use crate::program::{BudgetSize, Scope};
 use crate::resolve;
 use crate::state::{End, Stage};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Longer lists are refused: nobody reads a plan of a thousand tasks.
+/// The maximum length of a list: nobody reads a plan of a thousand tasks.
 const MOST_ITEMS: usize = 1000;
 
 impl Stepper<'_> {
@@ -39,7 +39,7 @@ impl Stepper<'_> {
         for (flag, value) in flags {
             self.state.flags[flag.index()] = value;
         }
-        self.take_lists(lists);
+        self.set_lists(lists);
         self.fill_budgets(start);
         let first = resolve::first(self.program, None, |condition| self.holds(Lane::Main, condition));
         match first {
@@ -69,7 +69,7 @@ impl Stepper<'_> {
             .collect();
     }
 
-    /// Checks lists that an event brings: known names, ids that occur once, needs that exist and end.
+    /// Checks the lists of an event: known names, unique ids, and needs that exist and have no cycle.
     pub(super) fn read_lists(
         &self,
         lists: &[(String, Vec<Item>)],
@@ -81,21 +81,21 @@ impl Stepper<'_> {
                     .program
                     .list_named(name)
                     .ok_or_else(|| Refusal::UnknownName { what: "list", name: name.clone() })?;
-                let ordered =
-                    in_order(items).map_err(|problem| Refusal::BadList { list: name.clone(), problem })?;
+                let ordered = in_dependency_order(items)
+                    .map_err(|problem| Refusal::BadList { list: name.clone(), problem })?;
                 Ok((list, ordered))
             })
             .collect()
     }
 
-    /// Takes lists over; a budget sized by a list grows once, when the list is first known.
-    pub(super) fn take_lists(&mut self, lists: Vec<(ListId, Vec<Item>)>) {
+    /// Sets lists; a budget sized by a list grows once, when the list is first known.
+    pub(super) fn set_lists(&mut self, lists: Vec<(ListId, Vec<Item>)>) {
         for (list, items) in lists {
             let first = !items.is_empty() && !self.state.listed[list.index()];
             self.state.listed[list.index()] |= first;
             self.state.lists[list.index()] = items;
             for at in 0..self.state.left.len() {
-                let Size::Share { list: by, .. } = self.program.budgets[at].size else {
+                let BudgetSize::Share { list: by, .. } = self.program.budgets[at].size else {
                     continue;
                 };
                 let id = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
@@ -109,10 +109,10 @@ impl Stepper<'_> {
     }
 }
 
-/// Items so that each comes after what it needs; otherwise in the order given.
-fn in_order(items: &[Item]) -> Result<Vec<Item>, String> {
+/// Sorts items so that each comes after the items it needs, and otherwise keeps the order.
+fn in_dependency_order(items: &[Item]) -> Result<Vec<Item>, String> {
     if items.len() > MOST_ITEMS {
-        return Err(format!("it has {} items; {MOST_ITEMS} are the most", items.len()));
+        return Err(format!("it has {} items, but at most {MOST_ITEMS} are allowed", items.len()));
     }
     let mut known = BTreeMap::new();
     for item in items {
@@ -135,7 +135,7 @@ fn in_order(items: &[Item]) -> Result<Vec<Item>, String> {
         });
         let Some(item) = ready else {
             let stuck = items.iter().find(|item| !done.contains(item.id.as_str()));
-            return Err(format!("`{}` needs itself by a detour", stuck.map_or("", |item| &item.id)));
+            return Err(format!("`{}` depends on itself", stuck.map_or("", |item| &item.id)));
         };
         done.insert(item.id.as_str());
         ordered.push(item.clone());

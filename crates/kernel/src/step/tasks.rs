@@ -1,7 +1,7 @@
-//! Sub-flows: one for each task, in dependency order, so many at once, drained before one ruling.
+//! Sub-flows: one per task, in dependency order, several in parallel; one ruling follows when all have ended.
 
 use super::Stepper;
-use super::follow::Ruled;
+use super::follow::RuledSignal;
 use super::settle::tally_of;
 use crate::change::Digest;
 use crate::event::Item;
@@ -10,11 +10,11 @@ use crate::program::{Scope, Work};
 use crate::resolve;
 use crate::ruling::{Rule, Why};
 use crate::signal::COMPLETED;
-use crate::state::{Desk, Finished, Stage, TaskProgress, TaskRun};
+use crate::state::{Finished, LaneState, Stage, TaskProgress, TaskRun};
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// The items of the sub-flow that the main desk is at.
+    /// The items of the main line's current sub-flow.
     pub(super) fn flow_items(&self) -> &[Item] {
         match &self.program.phase(self.state.main.phase).work {
             Work::Flow { list, .. } => &self.state.lists[list.index()],
@@ -36,7 +36,7 @@ impl Stepper<'_> {
             .iter()
             .map(|_| TaskRun {
                 progress: TaskProgress::Waiting,
-                desk: Desk::new(flow),
+                lane_state: LaneState::new(flow),
                 left: rounds.clone(),
                 visits: Vec::new(),
                 patch: Digest::default(),
@@ -65,7 +65,7 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// Starts what can be started; when nothing runs any more, the batch is over.
+    /// Starts the tasks that can start; when nothing runs any more, the batch is over.
     pub(super) fn schedule(&mut self) {
         let Work::Flow { at_once, .. } = &self.program.phase(self.state.main.phase).work else {
             return;
@@ -88,11 +88,11 @@ impl Stepper<'_> {
             }
         }
         if self.state.tasks.iter().all(|run| run.progress != TaskProgress::Running) {
-            self.drain();
+            self.settle_batch();
         }
     }
 
-    /// What a waiting task becomes now, if anything.
+    /// The next progress of a waiting task, if it can move on.
     fn readiness(&self, index: usize, at_once: usize) -> Option<TaskProgress> {
         if self.state.tasks[index].progress != TaskProgress::Waiting {
             return None;
@@ -112,7 +112,7 @@ impl Stepper<'_> {
         if !all_done {
             return None;
         }
-        if self.task_stands(item) {
+        if self.task_is_reusable(item) {
             return Some(TaskProgress::Stands);
         }
         let running = self.state.tasks.iter().filter(|run| run.progress == TaskProgress::Running).count();
@@ -127,17 +127,17 @@ impl Stepper<'_> {
         };
         match resolve::first(self.program, Some(flow), |condition| self.holds(lane, condition)) {
             Some(first) => self.enter(lane, first),
-            None => self.task_exited(index, COMPLETED, Vec::new()),
+            None => self.exit_task(index, COMPLETED, Vec::new()),
         }
     }
 
-    /// A task left its sub-flow: finished, or with a signal and findings.
-    pub(super) fn task_exited(&mut self, index: usize, exit: SignalId, findings: Vec<u32>) {
+    /// Handles a task that left its sub-flow: finished, or with a signal and findings.
+    pub(super) fn exit_task(&mut self, index: usize, exit: SignalId, findings: Vec<u32>) {
         let item = self.flow_items()[index].clone();
         let run = &mut self.state.tasks[index];
         run.progress = TaskProgress::Exited(exit);
         run.raised = findings;
-        run.desk.seats.clear();
+        run.lane_state.seats.clear();
         let patch = run.patch;
         if exit == COMPLETED {
             let finished = Finished {
@@ -154,8 +154,8 @@ impl Stepper<'_> {
         self.schedule();
     }
 
-    /// All tasks have ended: one ruling for all of them, with the findings of all.
-    fn drain(&mut self) {
+    /// Makes one ruling for all tasks of a batch, with all their findings.
+    fn settle_batch(&mut self) {
         let flow = self.state.main.phase;
         let Work::Flow { tally, .. } = &self.program.phase(flow).work else {
             return;
@@ -178,10 +178,10 @@ impl Stepper<'_> {
         self.state.main.carried = findings;
         let line = self.program.phase(flow).route(signal).map_or(0, |route| route.line);
         let why = Why::Tally { members: exits };
-        self.settle_as(Lane::Main, Ruled { signal, rule: Rule::Route { line }, why });
+        self.settle_with(Lane::Main, RuledSignal { signal, rule: Rule::Route { line }, why });
     }
 
-    /// The tree after the batch: the patches of the finished tasks, in the order of the list.
+    /// Sets the digests after the batch, from the patches of the finished tasks in list order.
     fn merge_patches(&mut self, flow: PhaseId) {
         let merged = self
             .flow_items()

@@ -1,6 +1,6 @@
-//! Blobs: content against name, and every name that an event uses against what is there.
+//! Checks that each blob matches its id, and that every blob that an event refers to exists.
 
-use super::problem::Problem;
+use super::problem::AuditProblem;
 use super::{Audit, AuditPart};
 use crate::error::Fault;
 use crate::fact::{BlobId, RunId};
@@ -20,7 +20,7 @@ impl Audit<'_> {
             let body = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
             let size: i64 = row.get(2)?;
             if BlobId::of(body) != blob || i64::try_from(body.len()) != Ok(size) {
-                self.problems.push(Problem::BlobChanged { blob });
+                self.problems.push(AuditProblem::BlobChanged { blob });
             }
             there.insert(blob);
         }
@@ -32,7 +32,7 @@ impl Audit<'_> {
             let facts = decode_facts(&run, seq, row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?)?;
             if let Some(blob) = facts.blobs().find(|blob| !there.contains(blob)) {
                 let seq = u64::try_from(seq).unwrap_or(0);
-                self.problems.push(Problem::BlobMissing { blob, run, seq });
+                self.problems.push(AuditProblem::BlobMissing { blob, run, seq });
                 return Ok(());
             }
             done += 1;

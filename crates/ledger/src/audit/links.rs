@@ -1,8 +1,8 @@
-//! The chain, row by row: the first that does not fit is named, and what was done to it.
+//! Checks the hash chain row by row, and names the first row that breaks it.
 
-use super::problem::{Problem, RowFault};
+use super::problem::{AuditProblem, RowFault};
 use super::{Audit, AuditPart};
-use crate::chain::{GENESIS, Head, Link};
+use crate::chain::{ChainHead, GENESIS, Link};
 use crate::column::Whole;
 use crate::error::Fault;
 use crate::fact::{Millis, RunId};
@@ -14,14 +14,14 @@ const ROWS: &str =
 const NEXT: &str = "SELECT id, run, seq, at, kind, body, facts, rulings, commands, hash FROM events
     WHERE id > ?1 ORDER BY id LIMIT 1";
 const KNOWN_SEQ: &str = "SELECT seq FROM runs WHERE run = ?1";
-const LACKING: &str = "SELECT runs.run FROM runs
+const INCOMPLETE: &str = "SELECT runs.run FROM runs
     WHERE (SELECT count(*) FROM events WHERE events.run = runs.run) < runs.seq ORDER BY created_at LIMIT 1";
 const SEQS: &str = "SELECT seq FROM events WHERE run = ?1 ORDER BY seq";
 const HASH_AT: &str = "SELECT hash FROM events WHERE id = ?1";
 
 impl Audit<'_> {
-    pub(super) fn links(&mut self, expected: Option<Head>) -> Result<(), Fault> {
-        if let Some(problem) = self.first_misfit()? {
+    pub(super) fn links(&mut self, expected: Option<ChainHead>) -> Result<(), Fault> {
+        if let Some(problem) = self.first_broken_row()? {
             self.problems.push(problem);
         }
         if let Some(expected) = expected.filter(|expected| expected.count > 0) {
@@ -29,11 +29,11 @@ impl Audit<'_> {
             let hash: Option<[u8; 32]> =
                 self.conn.prepare_cached(HASH_AT)?.query_row([id], |row| row.get(0)).optional()?;
             match hash {
-                None => {
-                    self.problems.push(Problem::CutOff { expected: expected.count, found: self.head.count })
-                }
+                None => self
+                    .problems
+                    .push(AuditProblem::CutOff { expected: expected.count, found: self.head.count }),
                 Some(hash) if hash != expected.hash.0 => {
-                    self.problems.push(Problem::OtherHistory { count: expected.count });
+                    self.problems.push(AuditProblem::OtherHistory { count: expected.count });
                 }
                 Some(_) => {}
             }
@@ -41,7 +41,7 @@ impl Audit<'_> {
         Ok(())
     }
 
-    fn first_misfit(&mut self) -> Result<Option<Problem>, Fault> {
+    fn first_broken_row(&mut self) -> Result<Option<AuditProblem>, Fault> {
         let mut statement = self.conn.prepare(ROWS)?;
         let mut rows = statement.query([])?;
         let (mut id, mut hash) = (0, GENESIS);
@@ -61,7 +61,7 @@ impl Audit<'_> {
             }
             self.report(AuditPart::Chain, id.unsigned_abs());
         }
-        Ok(lacking(self.conn)?.map(|(run, seq)| Problem::Row {
+        Ok(first_missing_event(self.conn)?.map(|(run, seq)| AuditProblem::Row {
             id: id + 1,
             run: Some(run),
             seq: Some(seq),
@@ -69,15 +69,15 @@ impl Audit<'_> {
         }))
     }
 
-    /// Tells what was done to the first row that does not fit: its neighbours and the table of runs are witnesses.
+    /// Finds out from its neighbours and the table of runs what was done to the first row that breaks the chain.
     fn diagnose(
         &self,
         row: &Link<'_>,
         expected: i64,
         previous: &[u8; 32],
         last: Option<i64>,
-    ) -> Result<Problem, Fault> {
-        let own = |fault| Problem::Row {
+    ) -> Result<AuditProblem, Fault> {
+        let own = |fault| AuditProblem::Row {
             id: row.id,
             run: Some(RunId(row.run.to_string())),
             seq: u64::try_from(row.seq).ok(),
@@ -86,13 +86,13 @@ impl Audit<'_> {
         if row.id < expected || self.next_fits(row.id, previous)? {
             return Ok(own(RowFault::Inserted));
         }
-        let removed = lacking(self.conn)?;
+        let removed = first_missing_event(self.conn)?;
         let skipped = last.unwrap_or(0) + 1;
         if row.id > expected || removed.is_some() || row.seq > skipped {
             let gap = (row.seq > skipped)
                 .then(|| (RunId(row.run.to_string()), u64::try_from(skipped).unwrap_or(0)));
             let (run, seq) = gap.or(removed).unzip();
-            return Ok(Problem::Row { id: expected, run, seq, fault: RowFault::Removed });
+            return Ok(AuditProblem::Row { id: expected, run, seq, fault: RowFault::Removed });
         }
         let known: Option<i64> =
             self.conn.prepare_cached(KNOWN_SEQ)?.query_row([row.run], |row| row.get(0)).optional()?;
@@ -100,7 +100,7 @@ impl Audit<'_> {
         Ok(own(if inserted { RowFault::Inserted } else { RowFault::Changed }))
     }
 
-    /// Tells whether the row after this one fits when this one is left out.
+    /// Whether the next row fits the chain without this one.
     fn next_fits(&self, id: i64, previous: &[u8; 32]) -> Result<bool, Fault> {
         let mut statement = self.conn.prepare(NEXT)?;
         let mut rows = statement.query([id])?;
@@ -108,14 +108,14 @@ impl Audit<'_> {
             return Ok(false);
         };
         let (link, stored) = read(row)?;
-        // Its number was one less before a row was put in front of it.
+        // Its id was one less before a row was inserted in front of it.
         Ok(Link { id, ..link }.hash(previous) == stored || link.hash(previous) == stored)
     }
 }
 
-/// The first event that a run lacks, by what the table of runs knows.
-fn lacking(conn: &Connection) -> Result<Option<(RunId, u64)>, Fault> {
-    let run: Option<RunId> = conn.prepare(LACKING)?.query_row([], |row| row.get(0)).optional()?;
+/// The first missing event of a run, according to the table of runs.
+fn first_missing_event(conn: &Connection) -> Result<Option<(RunId, u64)>, Fault> {
+    let run: Option<RunId> = conn.prepare(INCOMPLETE)?.query_row([], |row| row.get(0)).optional()?;
     let Some(run) = run else {
         return Ok(None);
     };
@@ -144,7 +144,7 @@ fn read<'r>(row: &'r Row<'_>) -> Result<(Link<'r>, [u8; 32]), Fault> {
         rulings: text(7)?,
         commands: text(8)?,
     };
-    // A hash of another length fits nothing.
+    // A hash of another length matches nothing.
     let mut hash = [0; 32];
     let stored = row.get_ref(9)?.as_blob().map_err(rusqlite::Error::from)?;
     if stored.len() == hash.len() {

@@ -1,11 +1,11 @@
-//! Whether a ledger is what was written: file, schema, chain, blobs, and projections made again (CORE-08).
+//! Audits a ledger: file, schema, chain, blobs, and projections compared with a rebuild.
 
 mod blobs;
 mod links;
 mod problem;
 mod tables;
 
-use crate::chain::Head;
+use crate::chain::ChainHead;
 use crate::error::{Fault, LedgerError};
 use crate::query::Reader;
 use crate::schema;
@@ -13,22 +13,22 @@ use rusqlite::Connection;
 use serde::Serialize;
 use std::path::Path;
 
-pub use problem::{Problem, RowFault};
+pub use problem::{AuditProblem, RowFault};
 
-/// So many rows pass between two reports of progress.
+/// Rows between two progress reports.
 const REPORT_EVERY: u64 = 1024;
 
 /// What an audit found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AuditReport {
-    /// How the journal ends now.
-    pub head: Head,
-    /// Of each part the first, in the order of the parts.
-    pub problems: Vec<Problem>,
+    /// The end of the journal at the time of the audit.
+    pub head: ChainHead,
+    /// The first problem of each part, in the order of the parts.
+    pub problems: Vec<AuditProblem>,
 }
 
 impl AuditReport {
-    /// Tells whether everything is as it was written.
+    /// Whether no problem was found.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
@@ -45,7 +45,7 @@ pub enum AuditPart {
     Projections,
 }
 
-/// How far an audit is.
+/// The progress of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AuditProgress {
     pub part: AuditPart,
@@ -53,11 +53,10 @@ pub struct AuditProgress {
     pub of: u64,
 }
 
-/// Checks a whole ledger, against a head that is known from elsewhere where there is one: a tail that was cut off
-/// leaves no other trace.
+/// Audits a ledger. A head that was kept elsewhere reveals a truncated journal, which leaves no other trace.
 pub fn audit(
     reader: &Reader,
-    expected: Option<Head>,
+    expected: Option<ChainHead>,
     mut progress: impl FnMut(AuditProgress),
 ) -> Result<AuditReport, LedgerError> {
     let head = reader.head()?;
@@ -80,17 +79,17 @@ pub fn audit(
     Ok(report)
 }
 
-/// An audit under way.
+/// A running audit.
 struct Audit<'a> {
     conn: &'a Connection,
     path: &'a Path,
-    head: Head,
+    head: ChainHead,
     progress: &'a mut dyn FnMut(AuditProgress),
-    problems: Vec<Problem>,
+    problems: Vec<AuditProblem>,
 }
 
 impl Audit<'_> {
-    /// Runs one part. What cannot be read is a problem of the ledger, not an end of the audit.
+    /// Runs one part. Unreadable data is a problem to report; the audit continues.
     fn part(
         &mut self,
         part: AuditPart,
@@ -104,7 +103,7 @@ impl Audit<'_> {
                 | LedgerError::NotALedger { .. }
                 | LedgerError::Undecodable { .. }),
             ) => {
-                self.problems.push(Problem::Unreadable { part, detail: error.to_string() });
+                self.problems.push(AuditProblem::Unreadable { part, detail: error.to_string() });
                 Ok(())
             }
             Err(error) => Err(error),
@@ -123,27 +122,27 @@ impl Audit<'_> {
         for line in lines {
             let line = line?;
             if line != "ok" {
-                self.problems.push(Problem::File { detail: line });
+                self.problems.push(AuditProblem::File { detail: line });
             }
         }
         Ok(())
     }
 
-    /// Tables, indexes, triggers and views are those of the format: without its triggers a journal can be changed.
+    /// Compares tables, indexes, triggers and views with the format. Triggers matter: without them a journal can be changed.
     fn schema(&mut self) -> Result<(), Fault> {
-        let fresh = schema::blank()?;
+        let fresh = schema::in_memory()?;
         let (found, known) = (schema::objects(self.conn)?, schema::objects(&fresh)?);
         for (name, sql) in &known {
             match found.get(name) {
-                None => self.problems.push(Problem::SchemaMissing { object: name.clone() }),
+                None => self.problems.push(AuditProblem::SchemaMissing { object: name.clone() }),
                 Some(other) if other != sql => {
-                    self.problems.push(Problem::SchemaChanged { object: name.clone() });
+                    self.problems.push(AuditProblem::SchemaChanged { object: name.clone() });
                 }
                 Some(_) => {}
             }
         }
         for name in found.keys().filter(|name| !known.contains_key(*name)) {
-            self.problems.push(Problem::SchemaAdded { object: name.clone() });
+            self.problems.push(AuditProblem::SchemaAdded { object: name.clone() });
         }
         Ok(())
     }

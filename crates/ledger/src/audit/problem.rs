@@ -1,15 +1,15 @@
-//! What an audit can find, each with its place.
+//! The problems that an audit can find.
 
 use super::AuditPart;
 use crate::fact::{BlobId, RunId};
 use serde::Serialize;
 use std::fmt;
 
-/// One thing that is not as it was written.
+/// One deviation from what Remand wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "problem")]
 #[non_exhaustive]
-pub enum Problem {
+pub enum AuditProblem {
     /// The file itself is damaged.
     File {
         detail: String,
@@ -23,47 +23,46 @@ pub enum Problem {
     SchemaAdded {
         object: String,
     },
-    /// The first row of the journal that does not fit the chain. Of a removed row the run is known when others of the
-    /// run tell.
+    /// The first row of the journal that breaks the chain. The run of a removed row is known only from its other rows.
     Row {
         id: i64,
         run: Option<RunId>,
         seq: Option<u64>,
         fault: RowFault,
     },
-    /// The journal is shorter than a head that was quoted says.
+    /// The journal is shorter than the expected head says.
     CutOff {
         expected: u64,
         found: u64,
     },
-    /// The journal has another row where a quoted head says how it ended.
+    /// The journal has another row at the position of the expected head.
     OtherHistory {
         count: u64,
     },
-    /// The content of a blob is not what its name says.
+    /// The content of a blob does not match its id.
     BlobChanged {
         blob: BlobId,
     },
-    /// An event names a blob that is not there.
+    /// An event refers to a missing blob.
     BlobMissing {
         blob: BlobId,
         run: RunId,
         seq: u64,
     },
-    /// The kernel rules otherwise on a recorded event than was recorded.
+    /// The kernel rules a recorded event differently from the recorded ruling.
     RuledOtherwise {
         detail: String,
     },
-    /// A row of a projection is not what the journal makes of it.
+    /// A projection row differs from a rebuild.
     Projection {
         table: &'static str,
         row: String,
-        /// None when the whole row is missing or should not be there.
+        /// None if the whole row is missing or superfluous.
         column: Option<String>,
         found: String,
         made: String,
     },
-    /// A snapshot is not the state that the journal leads to.
+    /// A snapshot differs from the state that a replay gives.
     Snapshot {
         run: RunId,
         seq: u64,
@@ -94,34 +93,34 @@ impl fmt::Display for RowFault {
     }
 }
 
-impl Problem {
-    /// Tells whether making the projections again from the journal mends it.
+impl AuditProblem {
+    /// Whether a rebuild of the projections repairs it.
     pub fn is_of_projections(&self) -> bool {
         match self {
-            Problem::Projection { .. } | Problem::Snapshot { .. } => true,
-            Problem::File { .. }
-            | Problem::SchemaMissing { .. }
-            | Problem::SchemaChanged { .. }
-            | Problem::SchemaAdded { .. }
-            | Problem::Row { .. }
-            | Problem::CutOff { .. }
-            | Problem::OtherHistory { .. }
-            | Problem::BlobChanged { .. }
-            | Problem::BlobMissing { .. }
-            | Problem::RuledOtherwise { .. }
-            | Problem::Unreadable { .. } => false,
+            AuditProblem::Projection { .. } | AuditProblem::Snapshot { .. } => true,
+            AuditProblem::File { .. }
+            | AuditProblem::SchemaMissing { .. }
+            | AuditProblem::SchemaChanged { .. }
+            | AuditProblem::SchemaAdded { .. }
+            | AuditProblem::Row { .. }
+            | AuditProblem::CutOff { .. }
+            | AuditProblem::OtherHistory { .. }
+            | AuditProblem::BlobChanged { .. }
+            | AuditProblem::BlobMissing { .. }
+            | AuditProblem::RuledOtherwise { .. }
+            | AuditProblem::Unreadable { .. } => false,
         }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for AuditProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::File { detail } => write!(f, "the file is damaged: {detail}"),
-            Problem::SchemaMissing { object } => write!(f, "{object} of the schema is missing"),
-            Problem::SchemaChanged { object } => write!(f, "{object} of the schema was changed"),
-            Problem::SchemaAdded { object } => write!(f, "{object} does not belong to the schema"),
-            Problem::Row { id, run, seq, fault } => {
+            AuditProblem::File { detail } => write!(f, "the file is damaged: {detail}"),
+            AuditProblem::SchemaMissing { object } => write!(f, "{object} of the schema is missing"),
+            AuditProblem::SchemaChanged { object } => write!(f, "{object} of the schema was changed"),
+            AuditProblem::SchemaAdded { object } => write!(f, "{object} does not belong to the schema"),
+            AuditProblem::Row { id, run, seq, fault } => {
                 write!(f, "row {id} of the journal was {fault}")?;
                 match (run, seq) {
                     (Some(run), Some(seq)) => write!(f, ": event {seq} of run {run}"),
@@ -129,28 +128,28 @@ impl fmt::Display for Problem {
                     (None, _) => Ok(()),
                 }
             }
-            Problem::CutOff { expected, found } => {
-                write!(f, "the journal was cut off: it has {found} rows, and had {expected}")
+            AuditProblem::CutOff { expected, found } => {
+                write!(f, "the journal is truncated: it has {found} rows, but had {expected}")
             }
-            Problem::OtherHistory { count } => {
-                write!(f, "row {count} of the journal is not the one that was quoted as its end")
+            AuditProblem::OtherHistory { count } => {
+                write!(f, "row {count} of the journal differs from the expected head")
             }
-            Problem::BlobChanged { blob } => write!(f, "the content of blob {blob} was changed"),
-            Problem::BlobMissing { blob, run, seq } => {
-                write!(f, "blob {blob}, which event {seq} of run {run} names, is missing")
+            AuditProblem::BlobChanged { blob } => write!(f, "the content of blob {blob} was changed"),
+            AuditProblem::BlobMissing { blob, run, seq } => {
+                write!(f, "blob {blob} is missing; event {seq} of run {run} refers to it")
             }
-            Problem::RuledOtherwise { detail } => f.write_str(detail),
-            Problem::Projection { table, row, column: Some(column), found, made } => write!(
+            AuditProblem::RuledOtherwise { detail } => f.write_str(detail),
+            AuditProblem::Projection { table, row, column: Some(column), found, made } => write!(
                 f,
-                "in table {table}, row {row}, column {column} holds {found}, and the journal makes {made}"
+                "in table {table}, row {row}, column {column} holds {found}, but the journal gives {made}"
             ),
-            Problem::Projection { table, row, column: None, found, made } => {
-                write!(f, "in table {table}, row {row} is {found}, and the journal makes it {made}")
+            AuditProblem::Projection { table, row, column: None, found, made } => {
+                write!(f, "in table {table}, row {row} is {found}, but by the journal it is {made}")
             }
-            Problem::Snapshot { run, seq } => {
-                write!(f, "the snapshot of run {run} at event {seq} is not where its journal leads")
+            AuditProblem::Snapshot { run, seq } => {
+                write!(f, "the snapshot of run {run} at event {seq} differs from a replay of its journal")
             }
-            Problem::Unreadable { detail, .. } => f.write_str(detail),
+            AuditProblem::Unreadable { detail, .. } => f.write_str(detail),
         }
     }
 }

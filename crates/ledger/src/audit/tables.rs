@@ -1,14 +1,14 @@
-//! Projections: made again beside the ledger, and compared row by row.
+//! Rebuilds the projections in a temporary database, and compares them row by row.
 
-use super::problem::Problem;
+use super::problem::AuditProblem;
 use super::{Audit, AuditPart};
 use crate::error::Fault;
 use crate::fact::RunId;
 use crate::follow;
-use crate::history::{Lives, Purpose};
-use crate::project::{self, Lived};
-use crate::replay::Failed;
-use crate::schema::{PROJECTED, PROJECTIONS, Projected};
+use crate::history::{Purpose, RunReplays};
+use crate::project::{self, ReplayedEvent};
+use crate::replay_error::Failed;
+use crate::tables::{PROJECTED, PROJECTIONS, Projected};
 use remand_kernel::State;
 use remand_kernel::command::Command;
 use rusqlite::types::ValueRef;
@@ -22,7 +22,7 @@ const STRAY_SNAPSHOT: &str = "SELECT run, seq FROM snapshots
 
 impl Audit<'_> {
     pub(super) fn tables(&mut self) -> Result<(), Fault> {
-        // A nameless file of its own, which SQLite removes.
+        // A temporary database, which SQLite removes.
         let made = Connection::open("")?;
         made.pragma_update(None, "journal_mode", "off")?;
         made.pragma_update(None, "synchronous", "off")?;
@@ -33,7 +33,7 @@ impl Audit<'_> {
                 Failed::Fault(fault) => return Err(fault),
                 Failed::Mismatch { .. } | Failed::Refused { .. } | Failed::NoProgram { .. } => {
                     let detail = failed.at(self.path).to_string();
-                    self.problems.push(Problem::RuledOtherwise { detail });
+                    self.problems.push(AuditProblem::RuledOtherwise { detail });
                     return Ok(());
                 }
             }
@@ -51,30 +51,35 @@ impl Audit<'_> {
         let (conn, mut done) = (self.conn, 0);
         let followed = follow::followed(conn)?;
         made.execute_batch("BEGIN")?;
-        Lives::default().go_on(conn, 0, Purpose::Audit, |lived, placed, commands, memo, open| {
-            if serde_json::to_string(&lived.step.commands)? != commands {
-                let detail = format!(
-                    "event {} of run {} led to other commands than are recorded",
-                    placed.seq, lived.run
-                );
-                self.problems.push(Problem::RuledOtherwise { detail });
-            }
-            if !snapshot_fits(conn, lived, placed.seq, open)? {
-                self.problems.push(misleading(lived.run.clone(), placed.seq));
-            }
-            // What a driver appended a moment ago may not be shown yet.
-            if placed.id <= followed {
-                project::project(made, lived, placed, memo)?;
-            }
-            done += 1;
-            self.report(AuditPart::Projections, done);
-            Ok(())
-        })?;
+        RunReplays::default().replay_after(
+            conn,
+            0,
+            Purpose::Audit,
+            |replayed, slot, commands, memo, open| {
+                if serde_json::to_string(&replayed.step.commands)? != commands {
+                    let detail = format!(
+                        "event {} of run {} leads to other commands than were recorded",
+                        slot.seq, replayed.run
+                    );
+                    self.problems.push(AuditProblem::RuledOtherwise { detail });
+                }
+                if !snapshot_fits(conn, replayed, slot.seq, open)? {
+                    self.problems.push(misleading(replayed.run.clone(), slot.seq));
+                }
+                // Events that a driver has just appended may not be projected yet.
+                if slot.id <= followed {
+                    project::project(made, replayed, slot, memo)?;
+                }
+                done += 1;
+                self.report(AuditPart::Projections, done);
+                Ok(())
+            },
+        )?;
         made.execute_batch("COMMIT")?;
         Ok(())
     }
 
-    /// A snapshot of an event that the journal does not have.
+    /// Finds a snapshot of an event that is not in the journal.
     fn stray_snapshot(&mut self) -> Result<(), Fault> {
         let stray = self.conn.query_row(STRAY_SNAPSHOT, [], |row| Ok((row.get(0)?, row.get(1)?)));
         if let Some((run, seq)) = stray.optional()? {
@@ -84,27 +89,32 @@ impl Audit<'_> {
     }
 }
 
-fn misleading(run: RunId, seq: i64) -> Problem {
-    Problem::Snapshot { run, seq: u64::try_from(seq).unwrap_or(0) }
+fn misleading(run: RunId, seq: i64) -> AuditProblem {
+    AuditProblem::Snapshot { run, seq: u64::try_from(seq).unwrap_or(0) }
 }
 
-fn snapshot_fits(conn: &Connection, lived: &Lived<'_>, seq: i64, open: &[Command]) -> Result<bool, Fault> {
-    let kept = conn
-        .prepare_cached(SNAPSHOT)?
-        .query_row(params![lived.run, seq], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+fn snapshot_fits(
+    conn: &Connection,
+    replayed: &ReplayedEvent<'_>,
+    seq: i64,
+    open: &[Command],
+) -> Result<bool, Fault> {
+    let kept = conn.prepare_cached(SNAPSHOT)?.query_row(params![replayed.run, seq], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    });
     let Some((state, commands)) = kept.optional()? else {
         return Ok(true);
     };
-    Ok(serde_json::from_str::<State>(&state).is_ok_and(|kept| kept == *lived.state)
+    Ok(serde_json::from_str::<State>(&state).is_ok_and(|kept| kept == *replayed.state)
         && serde_json::from_str::<Vec<Command>>(&commands).is_ok_and(|kept| kept == open))
 }
 
-/// The first row of a table that differs, walking both in the order of their keys.
+/// The first row that differs, comparing both tables in the order of their keys.
 fn first_difference(
     found: &Connection,
     made: &Connection,
     projected: &Projected,
-) -> Result<Option<Problem>, Fault> {
+) -> Result<Option<AuditProblem>, Fault> {
     let Projected { table, key, known_by } = *projected;
     let (keys, known_by): (Vec<&str>, Vec<&str>) =
         (key.split(", ").collect(), known_by.split(", ").collect());
@@ -112,24 +122,24 @@ fn first_difference(
     let (mut found, mut made) = (found.prepare(&sql)?, made.prepare(&sql)?);
     let names: Vec<String> = made.column_names().map(str::to_string).collect();
     if found.column_count() != names.len() {
-        let detail = format!("table {table} has other columns than its format");
+        let detail = format!("table {table} does not have the columns of its format");
         return Err(Fault::Decode { what: "the schema".to_string(), detail });
     }
     let (mut found, mut made) = (found.query([])?, made.query([])?);
-    let whole = |row: &Row<'_>, found: &str, made: &str| -> Result<Option<Problem>, Fault> {
+    let whole = |row: &Row<'_>, found: &str, made: &str| -> Result<Option<AuditProblem>, Fault> {
         let (found, made) = (found.to_string(), made.to_string());
-        Ok(Some(Problem::Projection { table, row: name(row, &known_by)?, column: None, found, made }))
+        Ok(Some(AuditProblem::Projection { table, row: name(row, &known_by)?, column: None, found, made }))
     };
     loop {
         let (is, should) = match (found.next()?, made.next()?) {
             (None, None) => return Ok(None),
-            (Some(is), None) => return whole(is, "there", "absent"),
-            (None, Some(should)) => return whole(should, "absent", "there"),
+            (Some(is), None) => return whole(is, "present", "absent"),
+            (None, Some(should)) => return whole(should, "absent", "present"),
             (Some(is), Some(should)) => (is, should),
         };
         match by_key(is, should, keys.len())? {
-            Ordering::Less => return whole(is, "there", "absent"),
-            Ordering::Greater => return whole(should, "absent", "there"),
+            Ordering::Less => return whole(is, "present", "absent"),
+            Ordering::Greater => return whole(should, "absent", "present"),
             Ordering::Equal => {}
         }
         for (at, column) in names.iter().enumerate().skip(keys.len()) {
@@ -137,7 +147,7 @@ fn first_difference(
             if found != made {
                 let (found, made) = (words(found), words(made));
                 let (row, column) = (name(should, &known_by)?, Some(column.clone()));
-                return Ok(Some(Problem::Projection { table, row, column, found, made }));
+                return Ok(Some(AuditProblem::Projection { table, row, column, found, made }));
             }
         }
     }
@@ -157,7 +167,7 @@ fn by_key(is: &Row<'_>, should: &Row<'_>, keys: usize) -> Result<Ordering, Fault
     Ok(Ordering::Equal)
 }
 
-/// A row by the columns that people know it by.
+/// A row by the columns that identify it to people.
 fn name(row: &Row<'_>, known_by: &[&str]) -> Result<String, Fault> {
     let mut parts = Vec::with_capacity(known_by.len());
     for column in known_by {
@@ -166,7 +176,7 @@ fn name(row: &Row<'_>, known_by: &[&str]) -> Result<String, Fault> {
     Ok(parts.join(", "))
 }
 
-/// A value for people, not longer than they read.
+/// A value for people, shortened.
 fn words(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "nothing".to_string(),

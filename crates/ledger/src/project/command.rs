@@ -1,16 +1,16 @@
-//! Dispatches and operations: a row when the command is issued, completed when it ends (EP-26).
+//! Dispatches and operations: a row when the command is issued, completed when it ends.
 
-use super::Projection;
-use crate::column::whole;
+use super::{Projection, old_prose};
+use crate::cell::interruption_id;
+use crate::column::{ColumnWord, whole};
 use crate::error::Fault;
-use crate::fact::{Millis, Tokens};
-use crate::query::interrupted;
+use crate::fact::{MalformedCause, Millis, TokenCounts};
 use remand_kernel::command::Dispatch;
 use remand_kernel::event::{Outcome, Usage};
 use remand_kernel::ids::{CommandId, OperationId};
 use remand_kernel::program::{Contract, Program, Work};
 use remand_kernel::signal::Failure;
-use remand_kernel::step::Note;
+use remand_kernel::step::Receipt;
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ const DISPATCH_ENDED: &str = "UPDATE commands SET started_at = coalesce(?2, star
     status = ?4, tokens = ?5, money = ?6, time = ?7, model = ?8, driver = ?9, session = ?10, says = ?11,
     failure = ?12, detail = ?13, summary = ?14, prompt = ?15, output = ?16, exit_code = ?17, ended_by = ?18,
     result = ?19, before = ?20, after = ?21, tokens_in = ?22, tokens_out = ?23, tokens_cached = ?24,
-    tokens_stored = ?25, price = ?26
+    tokens_stored = ?25, price = ?26, malformed = ?27
     WHERE id = ?1";
 
-/// What came in after the run went on without it: the cost counts, the result does not.
+/// A result that arrived after the run continued without it: its cost counts, its verdict does not.
 const DISPATCH_LATE: &str =
     "UPDATE commands SET started_at = coalesce(?2, started_at), tokens = ?3, money = ?4,
     time = ?5, model = ?6, driver = ?7, session = ?8, prompt = ?9, output = ?10, exit_code = ?11,
@@ -33,7 +33,8 @@ const DISPATCH_LATE: &str =
     tokens_stored = ?18, price = ?19
     WHERE id = ?1 AND time IS NULL";
 
-/// A dispatch of its own beside the one that is open, found by no command: what that one used is told when it ends.
+/// A row for an interrupted dispatch, next to the row of the open command. The open command reports its own usage when it
+/// ends.
 const INTERRUPTED: &str =
     "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, item, task, advisory, visit, attempt,
     started_at, completed_at, status, failure, detail, retries)
@@ -47,30 +48,30 @@ const OPERATION_ENDED: &str = "UPDATE commands SET started_at = coalesce(?2, sta
 const CANCELLED: &str =
     "UPDATE commands SET completed_at = ?2, status = 'ERROR', failure = 'cancelled' WHERE id = ?1";
 
-const UNTOLD: &str = "SELECT command, commands.id, status = 'running'
+const UNREPORTED: &str = "SELECT command, commands.id, status = 'running'
     FROM events JOIN commands ON commands.id BETWEEN events.id << 16 AND events.id << 16 | 65535
     WHERE events.run = ?1 AND (status = 'running' OR commands.kind = 'dispatch' AND time IS NULL)";
 
-/// The rows of commands that did not tell yet what they used, by command.
-pub(super) type Untold = BTreeMap<String, Telling>;
+/// Rows of commands whose usage is not reported yet, by command id.
+pub(super) type Unreported = BTreeMap<String, OpenRow>;
 
-/// Where the row of a command is that may still be told of.
+/// A row that may still be completed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Telling {
+pub(super) struct OpenRow {
     row: i64,
-    /// Not cancelled: the run waits for it.
+    /// False once it is cancelled.
     under_way: bool,
 }
 
-/// The commands of a run that did not tell yet, as they stand in the table.
-pub(super) fn untold(conn: &Connection, run: &str) -> Result<Untold, Fault> {
-    let mut statement = conn.prepare_cached(UNTOLD)?;
+/// The commands of a run whose usage is not reported yet, from the table.
+pub(super) fn unreported(conn: &Connection, run: &str) -> Result<Unreported, Fault> {
+    let mut statement = conn.prepare_cached(UNREPORTED)?;
     let rows = statement
-        .query_map([run], |row| Ok((row.get(0)?, Telling { row: row.get(1)?, under_way: row.get(2)? })))?;
+        .query_map([run], |row| Ok((row.get(0)?, OpenRow { row: row.get(1)?, under_way: row.get(2)? })))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What a row of a command begins with.
+/// The columns that a command has when it is issued.
 struct Issued<'i> {
     kind: &'static str,
     id: CommandId,
@@ -82,18 +83,23 @@ struct Issued<'i> {
 }
 
 impl Projection<'_> {
-    pub(super) fn dispatched(&self, dispatch: &Dispatch, n: i64, untold: &mut Untold) -> Result<(), Fault> {
+    pub(super) fn dispatched(
+        &self,
+        dispatch: &Dispatch,
+        n: i64,
+        unreported: &mut Unreported,
+    ) -> Result<(), Fault> {
         let contract = dispatch.nearest.unwrap_or(dispatch.contract);
         let issued = Issued {
             kind: "dispatch",
             id: dispatch.id,
-            name: &self.lived.program.contract(contract).title(),
+            name: &self.replayed.program.contract(contract).title(),
             item: dispatch.item.as_deref(),
             task: dispatch.task.as_deref(),
             advisory: dispatch.advisory,
             failures: dispatch.failures,
         };
-        self.began(&issued, n, untold)
+        self.began(&issued, n, unreported)
     }
 
     pub(super) fn operated(
@@ -102,34 +108,34 @@ impl Projection<'_> {
         operation: OperationId,
         task: Option<&str>,
         n: i64,
-        untold: &mut Untold,
+        unreported: &mut Unreported,
     ) -> Result<(), Fault> {
-        let name = &self.lived.program.operation(operation).name;
+        let name = self.replayed.program.operation(operation).name.name();
         let issued = Issued { kind: "operation", id, name, item: None, task, advisory: false, failures: 0 };
-        self.began(&issued, n, untold)
+        self.began(&issued, n, unreported)
     }
 
-    fn began(&self, issued: &Issued<'_>, n: i64, untold: &mut Untold) -> Result<(), Fault> {
+    fn began(&self, issued: &Issued<'_>, n: i64, unreported: &mut Unreported) -> Result<(), Fault> {
         let id = issued.id;
         let command = id.to_string();
         self.conn.prepare_cached(ISSUED)?.execute(params![
-            self.lived.run,
-            self.placed.seq,
+            self.replayed.run,
+            self.slot.seq,
             n,
-            self.placed.row(n),
+            self.slot.row(n),
             issued.kind,
             command,
-            self.lived.program.phase(id.phase).name,
+            self.replayed.program.phase(id.phase).name,
             issued.name,
             issued.item,
             issued.task,
             issued.advisory,
             id.visit,
             id.attempt,
-            self.placed.at,
+            self.slot.at,
             issued.failures,
         ])?;
-        untold.insert(command, Telling { row: self.placed.row(n), under_way: true });
+        unreported.insert(command, OpenRow { row: self.slot.row(n), under_way: true });
         Ok(())
     }
 
@@ -138,20 +144,20 @@ impl Projection<'_> {
         id: CommandId,
         outcome: &Outcome,
         usage: &Usage,
-        untold: &mut Untold,
+        unreported: &mut Unreported,
     ) -> Result<(), Fault> {
         let command = id.to_string();
-        let Some(Telling { row, under_way, .. }) = untold.get(&command).copied() else {
+        let Some(OpenRow { row, under_way, .. }) = unreported.get(&command).copied() else {
             return Ok(());
         };
-        let contract = contract(self.lived.program, id);
-        match (self.lived.step.note, contract) {
-            (Note::Late, Some(_)) => return self.dispatch_late(row, usage),
-            (Note::Late, None) => return Ok(()),
-            (Note::Taken, Some(_) | None) if !under_way => return Ok(()),
-            (Note::Taken, Some(_) | None) => {}
+        let contract = contract(self.replayed.program, id);
+        match (self.replayed.step.receipt, contract) {
+            (Receipt::Late, Some(_)) => return self.dispatch_late(row, usage),
+            (Receipt::Late, None) => return Ok(()),
+            (Receipt::Accepted, Some(_) | None) if !under_way => return Ok(()),
+            (Receipt::Accepted, Some(_) | None) => {}
         }
-        untold.remove(&command);
+        unreported.remove(&command);
         match contract {
             Some(contract) => self.dispatch_ended(row, contract, outcome, usage),
             None => self.operation_ended(row, outcome, usage),
@@ -165,9 +171,9 @@ impl Projection<'_> {
         outcome: &Outcome,
         usage: &Usage,
     ) -> Result<(), Fault> {
-        let program = self.lived.program;
+        let program = self.replayed.program;
         let ending = Ending::of(program, outcome);
-        let telemetry = self.lived.facts.telemetry.as_ref();
+        let telemetry = self.replayed.facts.telemetry.as_ref();
         let tokens = telemetry.and_then(|telemetry| telemetry.tokens);
         let happy = contract.says.first().map(|signal| program.signal(*signal));
         let derived = match ending.failure {
@@ -184,10 +190,10 @@ impl Projection<'_> {
         };
         self.conn.prepare_cached(DISPATCH_ENDED)?.execute(params![
             row,
-            telemetry.and_then(|telemetry| known(telemetry.started_at)),
-            telemetry.and_then(|telemetry| known(telemetry.ended_at)).unwrap_or(self.placed.at),
+            telemetry.and_then(|telemetry| filled_in(telemetry.started_at)),
+            telemetry.and_then(|telemetry| filled_in(telemetry.ended_at)).unwrap_or(self.slot.at),
             status.unwrap_or(derived),
-            told(usage, tokens).map(whole),
+            reported_tokens(usage, tokens).map(whole),
             usage.money.map(whole),
             whole(usage.time),
             model,
@@ -200,7 +206,7 @@ impl Projection<'_> {
             telemetry.and_then(|telemetry| telemetry.prompt),
             telemetry.and_then(|telemetry| telemetry.output),
             telemetry.and_then(|telemetry| telemetry.exit_code),
-            self.placed.id,
+            self.slot.id,
             telemetry.and_then(|telemetry| telemetry.result),
             telemetry.and_then(|telemetry| telemetry.before.as_deref()),
             telemetry.and_then(|telemetry| telemetry.after.as_deref()),
@@ -209,39 +215,51 @@ impl Projection<'_> {
             tokens.map(|tokens| whole(tokens.cached)),
             tokens.map(|tokens| whole(tokens.stored)),
             telemetry.and_then(|telemetry| telemetry.price.as_deref()),
+            self.malformed(&ending).map(ColumnWord::word),
         ])?;
         Ok(())
     }
 
-    /// An agent began with a command that stays open.
-    pub(super) fn interrupted(&self, id: CommandId, usage: &Usage, untold: &Untold) -> Result<(), Fault> {
+    /// What was wrong with a result that was refused.
+    fn malformed(&self, ending: &Ending<'_>) -> Option<MalformedCause> {
+        let detail = ending.detail.filter(|_| ending.failure == Some(Failure::Malformed))?;
+        Some(self.replayed.facts.malformed.unwrap_or_else(|| old_prose::malformed(detail)))
+    }
+
+    /// An agent was interrupted; its command stays open.
+    pub(super) fn interrupted(
+        &self,
+        id: CommandId,
+        usage: &Usage,
+        unreported: &Unreported,
+    ) -> Result<(), Fault> {
         let command = id.to_string();
-        let Some(Telling { row, .. }) = untold.get(&command) else {
+        let Some(OpenRow { row, .. }) = unreported.get(&command) else {
             return Ok(());
         };
-        if self.lived.step.note == Note::Late {
+        if self.replayed.step.receipt == Receipt::Late {
             return self.dispatch_late(*row, usage);
         }
-        let own = self.placed.row(0);
+        let own = self.slot.row(0);
         let cancelled = Failure::Cancelled.name();
         self.conn.prepare_cached(INTERRUPTED)?.execute(params![
             row,
-            self.placed.seq,
+            self.slot.seq,
             own,
-            self.placed.at,
+            self.slot.at,
             cancelled,
-            interrupted(&command, u64::try_from(self.placed.seq).unwrap_or(0)),
+            interruption_id(&command, u64::try_from(self.slot.seq).unwrap_or(0)),
         ])?;
         self.dispatch_late(own, usage)
     }
 
     fn dispatch_late(&self, row: i64, usage: &Usage) -> Result<(), Fault> {
-        let telemetry = self.lived.facts.telemetry.as_ref();
+        let telemetry = self.replayed.facts.telemetry.as_ref();
         let tokens = telemetry.and_then(|telemetry| telemetry.tokens);
         self.conn.prepare_cached(DISPATCH_LATE)?.execute(params![
             row,
-            telemetry.and_then(|telemetry| known(telemetry.started_at)),
-            told(usage, tokens).map(whole),
+            telemetry.and_then(|telemetry| filled_in(telemetry.started_at)),
+            reported_tokens(usage, tokens).map(whole),
             usage.money.map(whole),
             whole(usage.time),
             telemetry.and_then(|telemetry| telemetry.model.as_deref()),
@@ -263,12 +281,12 @@ impl Projection<'_> {
     }
 
     fn operation_ended(&self, row: i64, outcome: &Outcome, usage: &Usage) -> Result<(), Fault> {
-        let ending = Ending::of(self.lived.program, outcome);
-        let telemetry = self.lived.facts.telemetry.as_ref();
+        let ending = Ending::of(self.replayed.program, outcome);
+        let telemetry = self.replayed.facts.telemetry.as_ref();
         self.conn.prepare_cached(OPERATION_ENDED)?.execute(params![
             row,
-            telemetry.and_then(|telemetry| known(telemetry.started_at)),
-            telemetry.and_then(|telemetry| known(telemetry.ended_at)).unwrap_or(self.placed.at),
+            telemetry.and_then(|telemetry| filled_in(telemetry.started_at)),
+            telemetry.and_then(|telemetry| filled_in(telemetry.ended_at)).unwrap_or(self.slot.at),
             if ending.failure.is_some() { "ERROR" } else { "DONE" },
             whole(usage.time),
             ending.says,
@@ -278,22 +296,22 @@ impl Projection<'_> {
         Ok(())
     }
 
-    pub(super) fn cancelled(&self, id: CommandId, untold: &mut Untold) -> Result<(), Fault> {
+    pub(super) fn cancelled(&self, id: CommandId, unreported: &mut Unreported) -> Result<(), Fault> {
         let command = id.to_string();
-        let Some(telling) = untold.get_mut(&command).filter(|telling| telling.under_way) else {
+        let Some(open_row) = unreported.get_mut(&command).filter(|open_row| open_row.under_way) else {
             return Ok(());
         };
-        self.conn.prepare_cached(CANCELLED)?.execute(params![telling.row, self.placed.at])?;
-        telling.under_way = false;
-        // Of an operation nothing is told later.
-        if contract(self.lived.program, id).is_none() {
-            untold.remove(&command);
+        self.conn.prepare_cached(CANCELLED)?.execute(params![open_row.row, self.slot.at])?;
+        open_row.under_way = false;
+        // An operation reports nothing after it was cancelled.
+        if contract(self.replayed.program, id).is_none() {
+            unreported.remove(&command);
         }
         Ok(())
     }
 }
 
-/// How a command ended, in words.
+/// How a command ended, as columns.
 struct Ending<'o> {
     says: Option<&'o str>,
     failure: Option<Failure>,
@@ -314,17 +332,17 @@ impl<'o> Ending<'o> {
     }
 }
 
-/// The tokens of a dispatch. An agent that says nothing of them did not do without any.
-fn told(usage: &Usage, kinds: Option<Tokens>) -> Option<u64> {
+/// The tokens of a dispatch. Zero without kinds means that the agent did not report them.
+fn reported_tokens(usage: &Usage, kinds: Option<TokenCounts>) -> Option<u64> {
     usage.tokens.filter(|tokens| *tokens > 0 || kinds.is_some())
 }
 
-/// A time that was filled in.
-fn known(at: Millis) -> Option<Millis> {
+/// The time, unless it was left at its default.
+fn filled_in(at: Millis) -> Option<Millis> {
     (at != Millis::default()).then_some(at)
 }
 
-/// The contract that a dispatch works under; none for an operation.
+/// The contract of a dispatch; none for an operation.
 fn contract(program: &Program, id: CommandId) -> Option<&Contract> {
     if id.visit == 0 {
         return None;

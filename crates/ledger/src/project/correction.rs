@@ -1,9 +1,9 @@
-//! Corrections: from the ruling that sends a finding back to the one that settles it or leaves it out (PF-09).
+//! Corrections: from the ruling that sends a finding back to the one that settles or omits it.
 
 use super::Projection;
-use crate::column::Named;
+use crate::cell::CorrectionEnd;
+use crate::column::ColumnWord;
 use crate::error::Fault;
-use crate::query::CorrectionEnd;
 use remand_kernel::detect::same_finding;
 use remand_kernel::ruling::Rule;
 use remand_kernel::signal::NO_RESULT;
@@ -46,12 +46,12 @@ pub(super) fn sendings(conn: &Connection, run: &str) -> Result<Sendings, Fault> 
 
 impl Projection<'_> {
     pub(super) fn corrections(&self, sendings: &mut Sendings) -> Result<(), Fault> {
-        for (position, filed) in (0_i64..).zip(&self.lived.state.findings) {
+        for (position, filed) in (0_i64..).zip(&self.replayed.state.findings) {
             let known = sendings.get_mut(&position);
             match (known, self.sent(filed)) {
                 (Some(known), sent) if sent.as_ref().is_none_or(|sent| known.is(sent)) => {
                     let is_over =
-                        filed.status != FiledStatus::Open || self.is_left_out(position, filed, known);
+                        filed.status != FiledStatus::Open || self.is_omitted(position, filed, known);
                     if known.is_open && is_over {
                         self.close(position, known, self.end(filed, known))?;
                     }
@@ -69,40 +69,40 @@ impl Projection<'_> {
         Ok(())
     }
 
-    /// How a finding was sent last, if it ever was and is still to be dealt with.
+    /// How a finding was last sent back, if it was and is still open.
     fn sent(&self, filed: &Filed) -> Option<Sending> {
         let target = filed.sent_to.filter(|_| filed.status == FiledStatus::Open)?;
         Some(Sending {
-            seq: self.placed.seq,
+            seq: self.slot.seq,
             changes: filed.sent_at?,
-            target: self.lived.program.phase(target).name.clone(),
+            target: self.replayed.program.phase(target).name.clone(),
             is_open: true,
         })
     }
 
-    /// Whether whoever reported a finding has now looked at the work again and said nothing of it. To the kernel it stays
-    /// open until the work is accepted: it may yet be reported again.
-    fn is_left_out(&self, position: i64, filed: &Filed, sending: &Sending) -> bool {
-        let looked_again = sending.seq < self.placed.seq
-            && self.lived.step.rulings.iter().any(|ruling| {
+    /// Whether the reporting phase has reviewed the work again without repeating the finding. To the kernel it stays open
+    /// until the work is accepted, because it may still be reported again.
+    fn is_omitted(&self, position: i64, filed: &Filed, sending: &Sending) -> bool {
+        let looked_again = sending.seq < self.slot.seq
+            && self.replayed.step.rulings.iter().any(|ruling| {
                 matches!(ruling.rule, Rule::Route { .. })
                     && ruling.phase == filed.phase
                     && ruling.signal != NO_RESULT
                     && self.task(ruling.lane, ruling.phase) == filed.task.as_deref()
             });
-        let later = (0_i64..).zip(&self.lived.state.findings).filter(|(at, _)| *at > position);
+        let later = (0_i64..).zip(&self.replayed.state.findings).filter(|(at, _)| *at > position);
         let mut reports = later.filter(|(_, other)| other.phase == filed.phase && other.task == filed.task);
         looked_again && !reports.any(|(_, other)| same_finding(&filed.finding, &other.finding).is_some())
     }
 
     fn open(&self, position: i64, filed: &Filed, sending: &Sending) -> Result<(), Fault> {
-        let within_task = filed.sent_to.is_some_and(|to| self.lived.program.phase(to).owner.is_some());
+        let within_task = filed.sent_to.is_some_and(|to| self.replayed.program.phase(to).owner.is_some());
         let task = filed.task.as_ref().filter(|_| within_task);
         self.conn.prepare_cached(SENT)?.execute(params![
-            self.lived.run,
+            self.replayed.run,
             sending.seq,
             position,
-            self.placed.at,
+            self.slot.at,
             sending.target,
             task,
             sending.changes,
@@ -113,20 +113,20 @@ impl Projection<'_> {
     fn close(&self, position: i64, sending: &mut Sending, end: CorrectionEnd) -> Result<(), Fault> {
         sending.is_open = false;
         self.conn.prepare_cached(CLOSED)?.execute(params![
-            self.lived.run,
+            self.replayed.run,
             sending.seq,
             position,
-            self.placed.seq,
-            self.placed.at,
+            self.slot.seq,
+            self.slot.at,
             end.word(),
         ])?;
         Ok(())
     }
 
-    /// How a correction ends that is over; one that is still open is over when the finding was left out.
+    /// How a correction ended. One that is still open ends when the finding is omitted.
     fn end(&self, filed: &Filed, sending: &Sending) -> CorrectionEnd {
         match filed.status {
-            FiledStatus::Settled | FiledStatus::Open if self.lived.state.changes == sending.changes => {
+            FiledStatus::Settled | FiledStatus::Open if self.replayed.state.changes == sending.changes => {
                 CorrectionEnd::Withdrawn
             }
             FiledStatus::Settled | FiledStatus::Open => CorrectionEnd::Corrected,
@@ -138,7 +138,7 @@ impl Projection<'_> {
 }
 
 impl Sending {
-    /// Whether this is the same sending, whichever event is looked at.
+    /// Whether both are the same sending, seen at different events.
     fn is(&self, other: &Sending) -> bool {
         self.changes == other.changes && self.target == other.target
     }

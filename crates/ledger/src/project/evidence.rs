@@ -1,20 +1,21 @@
-//! What the host saw: checks, versions of artifacts, notes (EP-16, EP-22).
+//! What the host observed: checks, artifact versions, notes, deliveries.
 
-use super::Projection;
-use crate::column::{Json, Named, tier_number, whole};
+use super::{Projection, old_prose};
+use crate::column::{ColumnWord, Json, tier_number, whole};
 use crate::error::Fault;
-use crate::fact::Reuse;
+use crate::fact::{Check, Delivery, Reuse};
+use remand_kernel::Event;
 use remand_kernel::evidence::RowPhase;
 use rusqlite::params;
 use std::collections::BTreeSet;
 
 const CHECKED: &str = "INSERT INTO checks (run, seq, at, task, task_id, phase, name, tool, command, exit_code, snippet,
-    output, passed, verdict, severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded)
+    output, passed, verdict, severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, tree)
     VALUES (?1, ?2, ?3, ?4, CASE WHEN ?4 IS NULL AND ?5 <> 'baseline'
         THEN (SELECT slug FROM runs WHERE run = ?1) ELSE ?4 END,
-    ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 0)";
+    ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 0, ?22)";
 
-/// Of the after-rows of a task only those of the latest iteration stand.
+/// Only the latest iteration of a task's after-rows counts.
 const SUPERSEDE: &str = "UPDATE checks SET superseded = 1
     WHERE run = ?1 AND task_id = coalesce(?2, (SELECT slug FROM runs WHERE run = ?1)) AND phase = 'after'
     AND superseded = 0 AND iteration < (SELECT max(iteration) FROM checks
@@ -28,6 +29,9 @@ const WRITTEN: &str = "INSERT INTO artifacts (run, name, part, version, seq, at,
 const NOTED: &str =
     "INSERT INTO notes (run, seq, at, kind, text, files, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
+const DELIVERED: &str =
+    "INSERT INTO deliveries (id, run, seq, at, kind, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
 const KEPT: &str = "INSERT OR REPLACE INTO results (key, check_id) VALUES (?1, ?2)";
 const WITHDRAWN: &str = "DELETE FROM results WHERE key = ?1";
 const TAKEN: &str = "INSERT INTO reuses (check_id, run, seq, at) VALUES (?1, ?2, ?3, ?4)";
@@ -35,11 +39,11 @@ const TAKEN: &str = "INSERT INTO reuses (check_id, run, seq, at) VALUES (?1, ?2,
 impl Projection<'_> {
     pub(super) fn checks(&self) -> Result<(), Fault> {
         let mut verified = BTreeSet::new();
-        for check in &self.lived.facts.checks {
+        for check in &self.replayed.facts.checks {
             self.conn.prepare_cached(CHECKED)?.execute(params![
-                self.lived.run,
-                self.placed.seq,
-                self.placed.at,
+                self.replayed.run,
+                self.slot.seq,
+                self.slot.at,
                 check.task,
                 check.phase.word(),
                 check.name,
@@ -50,7 +54,7 @@ impl Projection<'_> {
                 check.output,
                 check.passed,
                 check.verdict,
-                check.severity.map(Named::word),
+                check.severity.map(ColumnWord::word),
                 check.round,
                 tier_number(check.tier),
                 check.iteration,
@@ -58,6 +62,7 @@ impl Projection<'_> {
                 whole(check.duration_ms),
                 check.reason,
                 check.tests,
+                self.baseline_tree(check),
             ])?;
             if let Some(reuse) = &check.reuse {
                 self.reused(reuse)?;
@@ -67,12 +72,21 @@ impl Projection<'_> {
             }
         }
         for task in verified {
-            self.conn.prepare_cached(SUPERSEDE)?.execute(params![self.lived.run, task])?;
+            self.conn.prepare_cached(SUPERSEDE)?.execute(params![self.replayed.run, task])?;
         }
         Ok(())
     }
 
-    /// Of the row that was written last.
+    /// The tree that a baseline row of a task was measured on.
+    fn baseline_tree<'c>(&'c self, check: &'c Check) -> Option<&'c str> {
+        if check.phase != RowPhase::Baseline || check.task.is_none() {
+            return None;
+        }
+        let recorded = self.replayed.facts.baseline_tree.as_deref();
+        recorded.or_else(|| old_prose::baseline_tree(&check.reason))
+    }
+
+    /// Records the reuse of the row that was written last.
     fn reused(&self, reuse: &Reuse) -> Result<(), Fault> {
         let id = self.conn.last_insert_rowid();
         match reuse {
@@ -86,13 +100,13 @@ impl Projection<'_> {
     }
 
     pub(super) fn artifacts(&self) -> Result<(), Fault> {
-        for artifact in &self.lived.facts.artifacts {
+        for artifact in &self.replayed.facts.artifacts {
             self.conn.prepare_cached(WRITTEN)?.execute(params![
-                self.lived.run,
+                self.replayed.run,
                 artifact.name,
                 artifact.part,
-                self.placed.seq,
-                self.placed.at,
+                self.slot.seq,
+                self.slot.at,
                 artifact.digest.0.cast_signed(),
                 artifact.blob,
                 artifact.by,
@@ -103,17 +117,43 @@ impl Projection<'_> {
     }
 
     pub(super) fn notes(&self) -> Result<(), Fault> {
-        for note in &self.lived.facts.notes {
+        for note in &self.replayed.facts.notes {
             self.conn.prepare_cached(NOTED)?.execute(params![
-                self.lived.run,
-                self.placed.seq,
-                self.placed.at,
+                self.replayed.run,
+                self.slot.seq,
+                self.slot.at,
                 note.kind.word(),
                 note.text,
                 Json(&note.files),
                 note.blob,
             ])?;
         }
+        Ok(())
+    }
+
+    /// What the operation that ended made of the work.
+    pub(super) fn delivery(&self) -> Result<(), Fault> {
+        let Event::Ended { .. } = self.replayed.event else {
+            return Ok(());
+        };
+        let facts = self.replayed.facts;
+        let Some(delivery) = facts.delivery.clone().or_else(|| old_prose::delivery(&facts.notes)) else {
+            return Ok(());
+        };
+        let kind = match &delivery {
+            Delivery::Committed { .. } => "committed",
+            Delivery::Refused { .. } => "refused",
+            Delivery::HandedOver { .. } => "handed-over",
+            Delivery::Nothing => "nothing",
+        };
+        self.conn.prepare_cached(DELIVERED)?.execute(params![
+            self.slot.id,
+            self.replayed.run,
+            self.slot.seq,
+            self.slot.at,
+            kind,
+            Json(&delivery),
+        ])?;
         Ok(())
     }
 }

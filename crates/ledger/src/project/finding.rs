@@ -1,7 +1,7 @@
-//! Findings with what became of them; only those that are new or changed are written.
+//! Findings and what became of them. Only new and changed ones are written.
 
 use super::Projection;
-use crate::column::{Json, Named, Word};
+use crate::column::{ColumnWord, Json, Word};
 use crate::error::Fault;
 use remand_kernel::state::{Filed, FiledStatus};
 use rusqlite::{Connection, params};
@@ -14,12 +14,12 @@ const CHANGED: &str =
     "UPDATE findings SET status = ?3, sent_to = ?4, count = ?5, known = ?6, injected_by = ?7
     WHERE run = ?1 AND position = ?2";
 
-const MARKS: &str =
+const PROGRESS: &str =
     "SELECT status, sent_to, count, known, injected_by FROM findings WHERE run = ?1 ORDER BY position";
 
 /// The part of a finding that changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct FindingProgress {
     status: FiledStatus,
     sent_to: Option<String>,
     count: u8,
@@ -27,11 +27,11 @@ pub(super) struct Mark {
     injected_by: Vec<String>,
 }
 
-/// The marks of a run's findings as they stand in the table, by position.
-pub(super) fn marks(conn: &Connection, run: &str) -> Result<Vec<Mark>, Fault> {
-    let mut statement = conn.prepare_cached(MARKS)?;
+/// The progress of a run's findings as the table holds it, by position.
+pub(super) fn progress(conn: &Connection, run: &str) -> Result<Vec<FindingProgress>, Fault> {
+    let mut statement = conn.prepare_cached(PROGRESS)?;
     let rows = statement.query_map([run], |row| {
-        Ok(Mark {
+        Ok(FindingProgress {
             status: row.get::<_, Word<FiledStatus>>(0)?.0,
             sent_to: row.get(1)?,
             count: row.get(2)?,
@@ -43,34 +43,34 @@ pub(super) fn marks(conn: &Connection, run: &str) -> Result<Vec<Mark>, Fault> {
 }
 
 impl Projection<'_> {
-    pub(super) fn findings(&self, marks: &mut Vec<Mark>) -> Result<(), Fault> {
-        let filed = &self.lived.state.findings;
+    pub(super) fn findings(&self, stored: &mut Vec<FindingProgress>) -> Result<(), Fault> {
+        let filed = &self.replayed.state.findings;
         if filed.is_empty() {
             return Ok(());
         }
         let mut known = vec![false; filed.len()];
-        for at in &self.lived.state.known {
+        for at in &self.replayed.state.known {
             if let Some(known) = known.get_mut(*at as usize) {
                 *known = true;
             }
         }
         for (position, (filed, known)) in filed.iter().zip(known).enumerate() {
-            match marks.get_mut(position) {
+            match stored.get_mut(position) {
                 None => {
-                    let mark = self.mark(filed, known);
-                    self.found(position, filed, &mark)?;
-                    marks.push(mark);
+                    let progress = self.progress(filed, known);
+                    self.found(position, filed, &progress)?;
+                    stored.push(progress);
                 }
-                Some(mark) if !self.fits(mark, filed, known) => {
-                    *mark = self.mark(filed, known);
+                Some(progress) if !self.fits(progress, filed, known) => {
+                    *progress = self.progress(filed, known);
                     self.conn.prepare_cached(CHANGED)?.execute(params![
-                        self.lived.run,
+                        self.replayed.run,
                         i64::try_from(position).unwrap_or(i64::MAX),
-                        mark.status.word(),
-                        mark.sent_to,
-                        mark.count,
-                        mark.known,
-                        Json(&mark.injected_by),
+                        progress.status.word(),
+                        progress.sent_to,
+                        progress.count,
+                        progress.known,
+                        Json(&progress.injected_by),
                     ])?;
                 }
                 Some(_) => {}
@@ -80,35 +80,35 @@ impl Projection<'_> {
     }
 
     fn sent_to(&self, filed: &Filed) -> Option<&str> {
-        filed.sent_to.map(|phase| self.lived.program.phase(phase).name.as_str())
+        filed.sent_to.map(|phase| self.replayed.program.phase(phase).name.as_str())
     }
 
-    fn mark(&self, filed: &Filed, known: bool) -> Mark {
+    fn progress(&self, filed: &Filed, known: bool) -> FindingProgress {
         let sent_to = self.sent_to(filed).map(str::to_string);
         let injected_by = filed.finding.injected_by.clone();
-        Mark { status: filed.status, sent_to, count: filed.count, known, injected_by }
+        FindingProgress { status: filed.status, sent_to, count: filed.count, known, injected_by }
     }
 
-    fn fits(&self, mark: &Mark, filed: &Filed, known: bool) -> bool {
-        mark.status == filed.status
-            && mark.count == filed.count
-            && mark.known == known
-            && mark.sent_to.as_deref() == self.sent_to(filed)
-            && mark.injected_by == filed.finding.injected_by
+    fn fits(&self, progress: &FindingProgress, filed: &Filed, known: bool) -> bool {
+        progress.status == filed.status
+            && progress.count == filed.count
+            && progress.known == known
+            && progress.sent_to.as_deref() == self.sent_to(filed)
+            && progress.injected_by == filed.finding.injected_by
     }
 
-    fn found(&self, position: usize, filed: &Filed, mark: &Mark) -> Result<(), Fault> {
+    fn found(&self, position: usize, filed: &Filed, progress: &FindingProgress) -> Result<(), Fault> {
         let finding = &filed.finding;
         self.conn.prepare_cached(FOUND)?.execute(params![
-            self.lived.run,
+            self.replayed.run,
             i64::try_from(position).unwrap_or(i64::MAX),
-            self.placed.seq,
+            self.slot.seq,
             finding.id,
             finding.severity.word(),
             finding.category.word(),
-            finding.kind.map(Named::word),
+            finding.kind.map(ColumnWord::word),
             Json(&finding.injected_by),
-            self.lived.program.phase(filed.phase).name,
+            self.replayed.program.phase(filed.phase).name,
             finding.task.as_ref().or(filed.task.as_ref()),
             finding.place.file,
             finding.place.symbol,
@@ -119,10 +119,10 @@ impl Projection<'_> {
             finding.recommendation,
             finding.patch,
             finding.repeats,
-            mark.status.word(),
-            mark.sent_to,
-            mark.count,
-            mark.known,
+            progress.status.word(),
+            progress.sent_to,
+            progress.count,
+            progress.known,
         ])?;
         Ok(())
     }

@@ -1,22 +1,23 @@
-//! Gates: what was asked, what could be answered, and what was (EP-12). Defaults taken without asking are gates too.
+//! Gates: the question, the options, the answer. A default taken without asking is a gate too.
 
 use super::Projection;
-use crate::column::Json;
+use crate::cell::{GateOption, WithheldOption};
+use crate::column::{ColumnWord, Json};
 use crate::error::Fault;
-use crate::query::{GateOption, LIMIT_ASKED, WithheldOption};
+use crate::limit::LimitKind;
 use remand_kernel::command::{Question, QuestionKind};
 use remand_kernel::ids::{CommandId, Lane, PhaseId, SignalId};
 use remand_kernel::program::{Program, Work};
 use remand_kernel::ruling::{Rule, Ruling};
 use remand_kernel::state::HoldCause;
-use remand_kernel::step::Note;
+use remand_kernel::step::Receipt;
 use remand_kernel::view;
 use rusqlite::params;
 
 const ASKED: &str =
     "INSERT INTO gates (run, seq, command, phase, task, kind, question, options, withheld, approaches,
-    preset, mandatory, mode, opened_at, auto)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0) ON CONFLICT DO NOTHING";
+    preset, mandatory, mode, opened_at, auto, limit_kind)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15) ON CONFLICT DO NOTHING";
 
 const DEFAULTED: &str =
     "INSERT INTO gates (run, seq, command, phase, task, kind, question, options, withheld, approaches,
@@ -30,8 +31,8 @@ const ANSWERED: &str = "UPDATE gates SET option = ?3, by = ?4, note = ?5, flags 
 const WITHDRAWN: &str = "UPDATE gates SET withdrawn_at = ?3
     WHERE run = ?1 AND command = ?2 AND answered_at IS NULL AND withdrawn_at IS NULL";
 
-/// What a human said.
-pub(super) struct Answer<'e> {
+/// A human's answer.
+pub(super) struct GateAnswer<'e> {
     pub option: &'e str,
     pub by: &'e str,
     pub note: &'e str,
@@ -40,7 +41,7 @@ pub(super) struct Answer<'e> {
 
 impl Projection<'_> {
     pub(super) fn asked(&self, question: &Question) -> Result<(), Fault> {
-        let (program, id) = (self.lived.program, question.id);
+        let (program, id) = (self.replayed.program, question.id);
         let (kind, words) = match &question.kind {
             QuestionKind::Phase => ("phase", question_words(program, id.phase)),
             QuestionKind::Hold(reason) => ("hold", self.hold_words(reason)),
@@ -56,8 +57,8 @@ impl Projection<'_> {
             })
             .collect();
         self.conn.prepare_cached(ASKED)?.execute(params![
-            self.lived.run,
-            self.placed.seq,
+            self.replayed.run,
+            self.slot.seq,
             id.to_string(),
             program.phase(id.phase).name,
             self.task(id.lane, id.phase),
@@ -68,15 +69,25 @@ impl Projection<'_> {
             Json(&question.approaches),
             question.default.map(|signal| program.signal(signal)),
             question.default.is_none(),
-            self.lived.state.mode.name(),
-            self.placed.at,
+            self.replayed.state.mode.name(),
+            self.slot.at,
+            self.limit(question).map(ColumnWord::word),
         ])?;
         Ok(())
     }
 
+    /// The limit that a question is about.
+    fn limit(&self, question: &Question) -> Option<LimitKind> {
+        let hold = self.replayed.state.hold.as_ref().filter(|hold| hold.id == question.id)?;
+        match &hold.cause {
+            HoldCause::Limit { limit } => Some(LimitKind::from_name(limit)),
+            HoldCause::Environment { .. } | HoldCause::Route => None,
+        }
+    }
+
     /// A default that was taken without asking.
     pub(super) fn defaulted(&self, n: usize, ruling: &Ruling) -> Result<(), Fault> {
-        let program = self.lived.program;
+        let program = self.replayed.program;
         let Work::Ask { question, options, .. } = &program.phase(ruling.phase).work else {
             return Ok(());
         };
@@ -84,50 +95,50 @@ impl Projection<'_> {
         let options: Vec<GateOption> =
             options.iter().map(|choice| option(program, ruling.phase, choice.signal)).collect();
         self.conn.prepare_cached(DEFAULTED)?.execute(params![
-            self.lived.run,
-            self.placed.seq,
-            format!("default.{}.{n}", self.placed.seq),
+            self.replayed.run,
+            self.slot.seq,
+            format!("default.{}.{n}", self.slot.seq),
             program.phase(ruling.phase).name,
             self.task(ruling.lane, ruling.phase),
             question,
             Json(options),
             program.signal(ruling.signal),
-            self.lived.state.mode.name(),
-            self.placed.at,
+            self.replayed.state.mode.name(),
+            self.slot.at,
         ])?;
         Ok(())
     }
 
-    pub(super) fn answered(&self, id: CommandId, answer: Answer<'_>) -> Result<(), Fault> {
-        if self.lived.step.note == Note::Late {
+    pub(super) fn answered(&self, id: CommandId, answer: GateAnswer<'_>) -> Result<(), Fault> {
+        if self.replayed.step.receipt == Receipt::Late {
             return Ok(());
         }
         self.conn.prepare_cached(ANSWERED)?.execute(params![
-            self.lived.run,
+            self.replayed.run,
             id.to_string(),
             answer.option,
             answer.by,
             answer.note,
             Json(answer.flags),
-            self.placed.at,
+            self.slot.at,
         ])?;
         Ok(())
     }
 
     pub(super) fn withdrawn(&self, id: CommandId) -> Result<(), Fault> {
         self.conn.prepare_cached(WITHDRAWN)?.execute(params![
-            self.lived.run,
+            self.replayed.run,
             id.to_string(),
-            self.placed.at
+            self.slot.at
         ])?;
         Ok(())
     }
 
     fn hold_words(&self, reason: &str) -> String {
-        let hold = self.lived.state.hold.as_ref().map(|hold| &hold.cause);
+        let hold = self.replayed.state.hold.as_ref().map(|hold| &hold.cause);
         match hold {
             Some(HoldCause::Environment { .. }) => format!("The environment failed: {reason}. Go on?"),
-            Some(HoldCause::Limit { .. }) => format!("{}{reason}{}", LIMIT_ASKED.0, LIMIT_ASKED.1),
+            Some(HoldCause::Limit { .. }) => format!("The limit on {reason} is reached. Go on?"),
             Some(HoldCause::Route) | None => format!("The run holds: {reason}. Go on?"),
         }
     }
@@ -136,11 +147,11 @@ impl Projection<'_> {
         let Lane::Task { index, .. } = lane else {
             return None;
         };
-        let owner = self.lived.program.phase(phase).owner?;
-        let Work::Flow { list, .. } = &self.lived.program.phase(owner).work else {
+        let owner = self.replayed.program.phase(phase).owner?;
+        let Work::Flow { list, .. } = &self.replayed.program.phase(owner).work else {
             return None;
         };
-        let items = &self.lived.state.lists[list.index()];
+        let items = &self.replayed.state.lists[list.index()];
         items.get(usize::from(index)).map(|item| item.id.as_str())
     }
 }

@@ -1,14 +1,16 @@
-//! The row of a run: what it was opened with, where it is and what it used.
+//! The row of a run: how it was opened, where it is, and what it used.
 
 use super::Projection;
-use crate::column::{Named, whole};
+use crate::cell::RunStage;
+use crate::column::{ColumnWord, whole};
+use crate::detail::RunDetail;
 use crate::error::{Fault, LedgerError};
-use crate::query::RunStage;
+use crate::position::{has_open_seat, lane_states};
 use remand_kernel::event::Risk;
 use remand_kernel::program::{Program, Work};
-use remand_kernel::state::{Desk, End, HoldCause, Progress, Stage, State, TaskProgress};
+use remand_kernel::state::{End, LaneState, Stage, State};
 use remand_kernel::view;
-use rusqlite::params;
+use rusqlite::{Connection, OptionalExtension, params};
 
 const OPEN: &str = "INSERT INTO runs (run, workflow, subject, request, slug, mode, base, branch, pinned, version,
     created_at, updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
@@ -21,19 +23,24 @@ const UPDATE: &str =
     risk = ?8, dispatches = ?9, money = ?10, unpriced = ?11, tokens = ?12, time = ?13,
     limit_dispatches = ?14, limit_money = ?15, limit_tokens = ?16, limit_time = ?17 WHERE run = ?1";
 
+const DETAIL: &str = "SELECT body FROM run_details WHERE run = ?1";
+const DETAILED: &str = "INSERT INTO run_details (run, body) VALUES (?1, ?2)
+    ON CONFLICT (run) DO UPDATE SET body = excluded.body";
+
 impl Projection<'_> {
-    pub(super) fn run(&self) -> Result<(), Fault> {
-        if self.placed.seq == 1 {
+    pub(super) fn run(&self, stored: &mut String) -> Result<(), Fault> {
+        if self.slot.seq == 1 {
             self.opened()?;
         }
-        let (program, state) = (self.lived.program, self.lived.state);
+        let (program, state) = (self.replayed.program, self.replayed.state);
         let (used, limits) = (&state.used, &state.limits);
+        let detail = RunDetail::of(program, state);
         self.conn.prepare_cached(UPDATE)?.execute(params![
-            self.lived.run,
-            self.placed.at,
-            self.placed.seq,
+            self.replayed.run,
+            self.slot.at,
+            self.slot.seq,
             stage(program, state).word(),
-            place(program, state),
+            detail.position.to_string(),
             state.end().map(|end| view::end(program, end)),
             state.confidence.name(),
             risk(state.risk),
@@ -47,16 +54,26 @@ impl Projection<'_> {
             limits.tokens.map(whole),
             limits.time.map(whole),
         ])?;
+        self.detail(&detail, stored)
+    }
+
+    /// Writes the detail if it changed.
+    fn detail(&self, detail: &RunDetail, stored: &mut String) -> Result<(), Fault> {
+        let text = serde_json::to_string(detail)?;
+        if text != *stored {
+            self.conn.prepare_cached(DETAILED)?.execute(params![self.replayed.run, text])?;
+            *stored = text;
+        }
         Ok(())
     }
 
     fn opened(&self) -> Result<(), Fault> {
-        let Some(opened) = &self.lived.facts.opened else {
-            return Err(LedgerError::NotOpened { run: self.lived.run.clone() }.into());
+        let Some(opened) = &self.replayed.facts.opened else {
+            return Err(LedgerError::NotOpened { run: self.replayed.run.clone() }.into());
         };
-        let (program, state) = (self.lived.program, self.lived.state);
+        let (program, state) = (self.replayed.program, self.replayed.state);
         self.conn.prepare_cached(OPEN)?.execute(params![
-            self.lived.run,
+            self.replayed.run,
             program.name,
             program.subject,
             opened.request,
@@ -66,8 +83,8 @@ impl Projection<'_> {
             opened.branch,
             opened.pinned,
             opened.version,
-            self.placed.at,
-            self.placed.seq,
+            self.slot.at,
+            self.slot.seq,
             opened.file,
         ])?;
         Ok(())
@@ -82,7 +99,7 @@ fn risk(risk: Risk) -> &'static str {
     }
 }
 
-/// Where a run is in its life, as people see it.
+/// The stage of a run, as people see it.
 fn stage(program: &Program, state: &State) -> RunStage {
     match &state.stage {
         Stage::Ended(End::Done) => RunStage::Done,
@@ -92,62 +109,19 @@ fn stage(program: &Program, state: &State) -> RunStage {
         Stage::Fresh | Stage::Ending { .. } => RunStage::Running,
         Stage::Running if state.paused => RunStage::Paused,
         Stage::Running => {
-            let works = desks(state).any(|(_, desk)| has_open(desk) && !asks(program, desk));
-            let asked = state.hold.is_some() || desks(state).any(|(_, desk)| has_open(desk));
+            let works = lane_states(state).any(|(_, lane)| has_open_seat(lane) && !asks(program, lane));
+            let asked = state.hold.is_some() || lane_states(state).any(|(_, lane)| has_open_seat(lane));
             if asked && !works { RunStage::Waiting } else { RunStage::Running }
         }
     }
 }
 
-/// Where a run is, in the names of its phases.
-fn place(program: &Program, state: &State) -> String {
-    let phase = |desk: &Desk| program.phase(desk.phase).name.clone();
-    match &state.stage {
-        Stage::Ended(_) => return String::new(),
-        Stage::Ending { at, .. } => {
-            let operation = program.failure.get(usize::from(*at));
-            return operation.map_or_else(String::new, |id| program.operation(*id).name.clone());
-        }
-        Stage::Fresh | Stage::Running => {}
-    }
-    let mut places: Vec<String> = Vec::new();
-    if let Some(hold) = &state.hold {
-        let cause = match &hold.cause {
-            HoldCause::Environment { detail } => detail,
-            HoldCause::Limit { limit } => limit,
-            HoldCause::Route => "",
-        };
-        places.push(if cause.is_empty() { "hold".to_string() } else { format!("hold: {cause}") });
-    }
-    let items = match &program.phase(state.main.phase).work {
-        Work::Flow { list, .. } => state.lists[list.index()].as_slice(),
-        Work::Role { .. }
-        | Work::Each { .. }
-        | Work::Panel { .. }
-        | Work::Operation { .. }
-        | Work::Ask { .. } => &[],
-    };
-    for (task, desk) in desks(state) {
-        match task.and_then(|index| items.get(index)) {
-            Some(item) => places.push(format!("{}/{}", item.id, phase(desk))),
-            None if state.tasks.is_empty() || has_open(desk) => places.push(phase(desk)),
-            None => {}
-        }
-    }
-    places.join(", ")
+/// The detail of a run as its row holds it; empty where there is none.
+pub(super) fn stored_detail(conn: &Connection, run: &str) -> Result<String, Fault> {
+    let stored = conn.prepare_cached(DETAIL)?.query_row([run], |row| row.get(0));
+    Ok(stored.optional()?.unwrap_or_default())
 }
 
-/// The desks where work is under way, with the position of the task.
-fn desks(state: &State) -> impl Iterator<Item = (Option<usize>, &Desk)> {
-    let tasks = state.tasks.iter().enumerate();
-    let running = tasks.filter(|(_, run)| run.progress == TaskProgress::Running);
-    std::iter::once((None, &state.main)).chain(running.map(|(index, run)| (Some(index), &run.desk)))
-}
-
-fn has_open(desk: &Desk) -> bool {
-    desk.seats.iter().any(|seat| seat.progress == Progress::Open)
-}
-
-fn asks(program: &Program, desk: &Desk) -> bool {
-    matches!(program.phase(desk.phase).work, Work::Ask { .. })
+fn asks(program: &Program, lane: &LaneState) -> bool {
+    matches!(program.phase(lane.phase).work, Work::Ask { .. })
 }

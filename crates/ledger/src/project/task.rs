@@ -1,13 +1,11 @@
-//! The tasks of a run: the current list, and those that an earlier list had.
+//! The tasks of a run: the current list, and tasks of earlier lists.
 
 use super::Projection;
 use crate::column::Json;
+use crate::detail::TASKS;
 use crate::error::Fault;
 use remand_kernel::event::Item;
 use rusqlite::{Connection, params};
-
-/// The list whose items are tasks.
-const TASKS: &str = "tasks";
 
 const UNLIST: &str = "UPDATE tasks SET listed = 0 WHERE run = ?1 AND listed = 1";
 
@@ -18,7 +16,7 @@ const LIST: &str =
 
 const LISTED: &str = "SELECT id, needs, files FROM tasks WHERE run = ?1 AND listed = 1 ORDER BY position";
 
-/// The current list of a run as it stands in the table.
+/// The current list of a run, from the table.
 pub(super) fn listed(conn: &Connection, run: &str) -> Result<Vec<Item>, Fault> {
     let mut statement = conn.prepare_cached(LISTED)?;
     let rows = statement.query_map([run], |row| {
@@ -34,20 +32,20 @@ pub(super) fn listed(conn: &Connection, run: &str) -> Result<Vec<Item>, Fault> {
 
 impl Projection<'_> {
     pub(super) fn tasks(&self, memo: &mut Vec<Item>) -> Result<(), Fault> {
-        let Some(list) = self.lived.program.list_named(TASKS) else {
+        let Some(list) = self.replayed.program.list_named(TASKS) else {
             return Ok(());
         };
-        let items = &self.lived.state.lists[list.index()];
+        let items = &self.replayed.state.lists[list.index()];
         let same = |(item, known): (&Item, &Item)| {
             item.id == known.id && item.needs == known.needs && item.files == known.files
         };
         if items.len() == memo.len() && items.iter().zip(memo.iter()).all(same) {
             return Ok(());
         }
-        self.conn.prepare_cached(UNLIST)?.execute([self.lived.run])?;
+        self.conn.prepare_cached(UNLIST)?.execute([self.replayed.run])?;
         for (position, item) in items.iter().enumerate() {
             self.conn.prepare_cached(LIST)?.execute(params![
-                self.lived.run,
+                self.replayed.run,
                 item.id,
                 i64::try_from(position).unwrap_or(i64::MAX),
                 Json(&item.needs),

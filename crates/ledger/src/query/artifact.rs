@@ -17,9 +17,9 @@ const LATEST: &str = "SELECT name, part, max(version), seq, at, digest, blob, by
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArtifactRow {
     pub name: String,
-    /// Empty for the whole.
+    /// Empty for the whole artifact.
     pub part: String,
-    /// From 1, for each name and part.
+    /// From 1 for each name and part.
     pub version: u32,
     pub seq: u64,
     pub at: Millis,
@@ -30,12 +30,12 @@ pub struct ArtifactRow {
 }
 
 impl Reader {
-    /// The latest version of each artifact of a run and each part of it, by name.
+    /// The latest version of each artifact and part, by name.
     pub fn artifacts(&self, run: &RunId) -> Result<Vec<ArtifactRow>, LedgerError> {
         self.rows(LATEST, [run], decode)
     }
 
-    /// All versions of an artifact, parts among them, the oldest first.
+    /// All versions of an artifact and its parts, oldest first.
     pub fn artifact_versions(&self, run: &RunId, name: &str) -> Result<Vec<ArtifactRow>, LedgerError> {
         let sql =
             format!("SELECT {COLUMNS} FROM artifacts WHERE run = ?1 AND name = ?2 ORDER BY part, version");
@@ -65,7 +65,7 @@ impl Reader {
         body.ok_or(LedgerError::NoSuchBlob { id })
     }
 
-    /// Tells whether the ledger has a blob, so that its content need not be handed over again.
+    /// Whether the ledger has a blob, so its content need not be passed again.
     pub fn has_blob(&self, id: BlobId) -> Result<bool, LedgerError> {
         self.read(|conn| Ok(conn.prepare_cached("SELECT 1 FROM blobs WHERE id = ?1")?.exists([id])?))
     }

@@ -1,26 +1,26 @@
-//! Evidence: the checks of a run (EP-16).
+//! Evidence: the checks of a run.
 
 use super::Reader;
-use crate::column::{Named, TierColumn, Whole, Word};
+use crate::column::{ColumnWord, TierColumn, Whole, Word};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, RunId};
-use remand_kernel::evidence::{Row as EvidenceRow, RowPhase, Source, Tier};
+use remand_kernel::evidence::{EvidenceRow, RowPhase, RowSource, Tier};
 use remand_kernel::finding::Severity;
 use rusqlite::Row;
 use serde::Serialize;
 
 const CHECKS: &str =
     "SELECT checks.run, checks.seq, checks.at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
-    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, reuses.run, reuses.seq, reuses.at
+    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, reuses.run, reuses.seq, reuses.at, tree
     FROM checks LEFT JOIN reuses ON reuses.check_id = checks.id
     WHERE checks.run = ?1 AND (?2 IS NULL OR task = ?2) AND (?3 IS NULL OR phase = ?3) ORDER BY checks.id";
 
 const GATE: &str = "SELECT checks.run, checks.seq, checks.at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
-    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, reuses.run, reuses.seq, reuses.at
+    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, reuses.run, reuses.seq, reuses.at, tree
     FROM checks LEFT JOIN reuses ON reuses.check_id = checks.id
     WHERE checks.run = ?1 AND superseded = 0 AND (task_id IS ?2 OR (task IS NULL AND phase = 'baseline')) ORDER BY checks.id";
 
-/// Which checks are wanted; all of a run by default.
+/// Which checks to read; all by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CheckFilter<'f> {
     pub task: Option<&'f str>,
@@ -52,23 +52,31 @@ pub struct CheckRow {
     pub duration_ms: u64,
     pub reason: String,
     pub tests: Option<BlobId>,
-    /// A later iteration took its place.
+    /// A later iteration replaced it.
     pub superseded: bool,
-    /// The row that it was taken over from, where nothing was run for it.
+    /// The row that the result was reused from, if nothing ran.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<ReuseOrigin>,
+    /// The tree that a task's baseline was measured on; old journals give its first digits only.
+    #[serde(skip)]
+    pub tree: Option<String>,
 }
 
-/// Where a result was made.
+/// The row that a reused result came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Origin {
+pub struct ReuseOrigin {
     pub run: RunId,
     pub seq: u64,
     pub at: Millis,
 }
 
 impl CheckRow {
-    /// The row as the gate over evidence reads it (EP-18).
+    /// Whether it is the baseline of a task on this tree.
+    pub fn is_baseline_on(&self, tree: &str) -> bool {
+        self.tree.as_deref().is_some_and(|known| tree.starts_with(known))
+    }
+
+    /// The row as the evidence gate reads it.
     pub fn evidence(&self) -> EvidenceRow {
         EvidenceRow {
             check: self.name.clone(),
@@ -81,18 +89,18 @@ impl CheckRow {
             collected: self.collected,
             duration_ms: self.duration_ms,
             reason: self.reason.clone(),
-            source: Source::Engine,
+            source: RowSource::Engine,
         }
     }
 }
 
 impl Reader {
-    /// The checks of a run, superseded ones among them, in the order in which they were recorded.
+    /// The checks of a run in the order of recording, including superseded ones.
     pub fn checks(&self, run: &RunId, filter: CheckFilter<'_>) -> Result<Vec<CheckRow>, LedgerError> {
-        self.rows(CHECKS, (run, filter.task, filter.phase.map(Named::word)), decode)
+        self.rows(CHECKS, (run, filter.task, filter.phase.map(ColumnWord::word)), decode)
     }
 
-    /// What a gate over one task reads: its own standing rows, and the baseline of the whole run.
+    /// The rows that the gate of one task reads: its own rows that are not superseded, and the baseline of the run.
     pub fn gate_checks(&self, run: &RunId, task: &str) -> Result<Vec<CheckRow>, LedgerError> {
         self.rows(GATE, (run, task), decode)
     }
@@ -123,8 +131,9 @@ pub(super) fn decode(row: &Row<'_>) -> rusqlite::Result<CheckRow> {
         tests: row.get(20)?,
         superseded: row.get(21)?,
         origin: match row.get::<_, Option<RunId>>(22)? {
-            Some(run) => Some(Origin { run, seq: row.get::<_, Whole>(23)?.0, at: row.get(24)? }),
+            Some(run) => Some(ReuseOrigin { run, seq: row.get::<_, Whole>(23)?.0, at: row.get(24)? }),
             None => None,
         },
+        tree: row.get(25)?,
     })
 }

@@ -1,13 +1,13 @@
-//! What dispatches took, summed up by what people ask for (CORE-11).
+//! Costs of dispatches, summed by role, agent, model, phase or run.
 
 use super::Reader;
 use crate::column::Whole;
 use crate::error::LedgerError;
-use crate::fact::{RunId, Tokens};
+use crate::fact::{RunId, TokenCounts};
 use rusqlite::Row;
 use serde::Serialize;
 
-/// What costs are told apart by.
+/// What costs are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostBy {
@@ -30,43 +30,43 @@ impl CostBy {
     }
 }
 
-/// What some dispatches took together. Sums are of what is known; the counts tell of how many dispatches it is not.
+/// What a group of dispatches used. Sums cover what is known; counts say how many dispatches are missing from them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CostRow {
-    /// None where the ledger does not know it, such as the model of a dispatch that never ended.
+    /// None if the ledger does not know it, such as the model of a dispatch that never ended.
     pub name: Option<String>,
     pub dispatches: u64,
-    /// Those that are still under way.
+    /// Dispatches that have not ended.
     pub running: u64,
     /// Milliseconds.
     pub time: u64,
     pub tokens: u64,
-    /// Of the dispatches that tell their tokens by kind.
-    pub kinds: Tokens,
-    /// Dispatches that ended and did not tell their tokens.
+    /// Of the dispatches that report their tokens by kind.
+    pub kinds: TokenCounts,
+    /// Dispatches that ended without reporting their tokens.
     pub untold: u64,
-    /// Dispatches that told a sum of tokens and no kinds.
+    /// Dispatches that reported only the sum of their tokens.
     pub unsorted: u64,
-    /// Micro-units of the currency, as agents said.
+    /// Micro-units of the currency, reported by agents.
     pub said: u64,
-    /// Micro-units of the currency, reckoned by prices.
+    /// Micro-units of the currency, computed from prices.
     pub reckoned: u64,
-    /// Dispatches that ended and whose cost is unknown.
+    /// Dispatches that ended with an unknown cost.
     pub unpriced: u64,
 }
 
 impl CostRow {
-    /// Micro-units of the currency, of all dispatches whose cost is known.
+    /// Micro-units of the currency, of all dispatches with a known cost.
     pub fn money(&self) -> u64 {
         self.said.saturating_add(self.reckoned)
     }
 
-    /// The dispatches that are over.
+    /// Dispatches that have ended.
     pub fn ended(&self) -> u64 {
         self.dispatches.saturating_sub(self.running)
     }
 
-    /// All rows together.
+    /// The sum of all rows.
     pub fn total(rows: &[CostRow]) -> CostRow {
         let sum = |of: fn(&CostRow) -> u64| rows.iter().map(of).fold(0, u64::saturating_add);
         CostRow {
@@ -75,7 +75,7 @@ impl CostRow {
             running: sum(|row| row.running),
             time: sum(|row| row.time),
             tokens: sum(|row| row.tokens),
-            kinds: rows.iter().fold(Tokens::default(), |all, row| all.and(row.kinds)),
+            kinds: rows.iter().fold(TokenCounts::default(), |all, row| all.and(row.kinds)),
             untold: sum(|row| row.untold),
             unsorted: sum(|row| row.unsorted),
             said: sum(|row| row.said),
@@ -113,7 +113,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<CostRow> {
         running: count(2)?,
         time: count(3)?,
         tokens: count(4)?,
-        kinds: Tokens { input: count(5)?, output: count(6)?, cached: count(7)?, stored: count(8)? },
+        kinds: TokenCounts { input: count(5)?, output: count(6)?, cached: count(7)?, stored: count(8)? },
         untold: count(9)?,
         unsorted: count(10)?,
         said: count(11)?,

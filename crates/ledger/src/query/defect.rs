@@ -1,4 +1,4 @@
-//! The defect log of a run: where each defect came from, where it was found, and what its correction took (PF-09).
+//! The defect log of a run: where each defect came from, where it was found, and what its correction cost.
 
 use super::{CorrectionEnd, CorrectionRow, FindingRow, Reader};
 use crate::column::{Json, Whole, words};
@@ -6,7 +6,7 @@ use crate::error::LedgerError;
 use crate::fact::{Millis, RunId};
 use remand_kernel::Event;
 use remand_kernel::event::Usage;
-use remand_kernel::finding::{Category, Place, Severity};
+use remand_kernel::finding::{Category, Location, Severity};
 use remand_kernel::state::FiledStatus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -21,46 +21,46 @@ const REATTRIBUTED: &str =
 /// One defect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DefectRow {
-    /// The finding's place in the run's list.
+    /// The position of the finding in the run's list.
     pub position: u32,
     /// The finding's own id.
     pub id: String,
     pub severity: Severity,
     pub category: Category,
-    pub place: Place,
+    pub place: Location,
     pub claim: String,
     /// The phases that injected it, earliest first.
     pub injected: Vec<String>,
-    /// Nobody named a phase; it is the one that it was sent to.
+    /// Nobody named the injecting phase, so it is assumed to be the one that the finding was sent to.
     pub assumed: bool,
     /// The phase that found it.
     pub detected: String,
     /// Dispatches between sending it back and settling it, by phase in the order of work.
     pub attempts: Vec<Attempts>,
-    /// What the correction used. Where one dispatch dealt with several defects, each has its share.
-    pub shared: Shared,
-    /// Of the dispatches that told them.
+    /// What the correction used. A dispatch that dealt with several defects is divided among them.
+    pub shared: SharedCost,
+    /// Of the dispatches that reported them.
     pub tokens: u64,
-    /// Dispatches that did not tell their tokens.
+    /// Dispatches that did not report their tokens.
     pub untold: u32,
-    /// Micro-units of the currency, of the dispatches whose cost is known.
+    /// Micro-units of the currency, of the dispatches with a known cost.
     pub money: u64,
-    /// Dispatches whose cost nobody told.
+    /// Dispatches with an unknown cost.
     pub unpriced: u32,
     /// Milliseconds of work.
     pub time: u64,
-    pub resolution: Resolution,
-    /// What humans said about its origin, in order.
+    pub resolution: DefectResolution,
+    /// Changes of its origin by humans, in order.
     pub reattributions: Vec<ReattributionRow>,
 }
 
 /// Dispatches, each divided by the number of defects that it dealt with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Shared {
+pub struct SharedCost {
     pub dispatches: f64,
-    /// Those of them whose cost nobody told.
+    /// Those with an unknown cost.
     pub unpriced: f64,
-    /// Those of them that did not tell their tokens.
+    /// Those that did not report their tokens.
     pub untold: f64,
 }
 
@@ -74,34 +74,34 @@ pub struct Attempts {
 /// What became of a defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Resolution {
+pub enum DefectResolution {
     Corrected,
-    /// Whoever found it accepted the work as it was: no defect after all.
+    /// The phase that found it accepted the unchanged work: it was not a defect.
     Withdrawn,
-    /// A later report of the same defect stands for it.
+    /// A later report of the same defect replaced it.
     ReportedAgain,
-    /// It went along when work was sent further back.
+    /// It was passed on when work was sent further back.
     PassedOn,
     /// Minor: kept for later.
     FollowUp,
-    /// The run went on with it.
+    /// The run continued with it.
     KnownIssue,
     Open,
 }
 
 words! {
-    Resolution {
-        Resolution::Corrected => "corrected",
-        Resolution::Withdrawn => "withdrawn",
-        Resolution::ReportedAgain => "reported-again",
-        Resolution::PassedOn => "passed-on",
-        Resolution::FollowUp => "follow-up",
-        Resolution::KnownIssue => "known-issue",
-        Resolution::Open => "open",
+    DefectResolution {
+        DefectResolution::Corrected => "corrected",
+        DefectResolution::Withdrawn => "withdrawn",
+        DefectResolution::ReportedAgain => "reported-again",
+        DefectResolution::PassedOn => "passed-on",
+        DefectResolution::FollowUp => "follow-up",
+        DefectResolution::KnownIssue => "known-issue",
+        DefectResolution::Open => "open",
     }
 }
 
-/// A human's word on the origin of a defect.
+/// A human changed the origin of a defect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReattributionRow {
     pub seq: u64,
@@ -114,7 +114,7 @@ pub struct ReattributionRow {
     pub note: String,
 }
 
-/// One dispatch or operation that came to its end.
+/// One dispatch or operation that ended.
 struct Work {
     seq: u64,
     phase: String,
@@ -123,26 +123,26 @@ struct Work {
     usage: Usage,
 }
 
-impl Resolution {
+impl DefectResolution {
     pub fn name(self) -> &'static str {
-        crate::column::Named::word(self)
+        crate::column::ColumnWord::word(self)
     }
 
-    /// Whether a defect of its own is meant: no duplicate, and no mistake of whoever reported it.
+    /// Whether it counts as a defect: not a duplicate, and not a false report.
     pub fn counts(self) -> bool {
         match self {
-            Resolution::Corrected
-            | Resolution::PassedOn
-            | Resolution::FollowUp
-            | Resolution::KnownIssue
-            | Resolution::Open => true,
-            Resolution::Withdrawn | Resolution::ReportedAgain => false,
+            DefectResolution::Corrected
+            | DefectResolution::PassedOn
+            | DefectResolution::FollowUp
+            | DefectResolution::KnownIssue
+            | DefectResolution::Open => true,
+            DefectResolution::Withdrawn | DefectResolution::ReportedAgain => false,
         }
     }
 }
 
 impl Reader {
-    /// The defects of a run in the order in which they were found. Advice is none.
+    /// The defects of a run in the order of reporting. Advice is not a defect.
     pub fn defects(&self, run: &RunId) -> Result<Vec<DefectRow>, LedgerError> {
         let findings = self.findings(run)?;
         let corrections = self.corrections(run)?;
@@ -153,13 +153,13 @@ impl Reader {
             .iter()
             .filter(is_defect)
             .map(|finding| {
-                let said = reattributions.iter().filter(|row| row.position == finding.position).cloned();
-                defect(finding, &corrections, &work, said.collect())
+                let own = reattributions.iter().filter(|row| row.position == finding.position).cloned();
+                defect(finding, &corrections, &work, own.collect())
             })
             .collect())
     }
 
-    /// What humans said about the origin of this run's findings, in order.
+    /// Changes of the origin of this run's findings by humans, in order.
     pub fn reattributions(&self, run: &RunId) -> Result<Vec<ReattributionRow>, LedgerError> {
         let rows = self.rows(REATTRIBUTED, [run], |row| {
             let (seq, at) = (row.get::<_, Whole>(0)?.0, row.get(1)?);
@@ -216,7 +216,7 @@ fn defect(
         injected,
         detected: finding.phase.clone(),
         attempts: Vec::new(),
-        shared: Shared::default(),
+        shared: SharedCost::default(),
         tokens: 0,
         untold: 0,
         money: 0,
@@ -226,18 +226,18 @@ fn defect(
         reattributions,
     };
     for done in work.iter().filter(|done| own.iter().any(|correction| covers(correction, done))) {
-        let part = Part::of(finding, corrections, done);
-        defect.tokens += part.of_amount(done.usage.tokens.unwrap_or(0));
-        defect.money += part.of_amount(done.usage.money.unwrap_or(0));
-        defect.time += part.of_amount(done.usage.time);
+        let share = Share::of(finding, corrections, done);
+        defect.tokens += share.of_amount(done.usage.tokens.unwrap_or(0));
+        defect.money += share.of_amount(done.usage.money.unwrap_or(0));
+        defect.time += share.of_amount(done.usage.time);
         if done.is_dispatch {
             let unpriced = u32::from(done.usage.money.is_none());
             let untold = u32::from(done.usage.tokens.is_none());
             defect.unpriced += unpriced;
             defect.untold += untold;
-            defect.shared.dispatches += part.of_one();
-            defect.shared.unpriced += part.of_one() * f64::from(unpriced);
-            defect.shared.untold += part.of_one() * f64::from(untold);
+            defect.shared.dispatches += share.of_one();
+            defect.shared.unpriced += share.of_one() * f64::from(unpriced);
+            defect.shared.untold += share.of_one() * f64::from(untold);
             match defect.attempts.iter_mut().find(|attempts| attempts.phase == done.phase) {
                 Some(attempts) => attempts.dispatches += 1,
                 None => defect.attempts.push(Attempts { phase: done.phase.clone(), dispatches: 1 }),
@@ -247,22 +247,22 @@ fn defect(
     defect
 }
 
-/// The part that one defect has in work that several were corrected by.
-struct Part {
-    /// Its place among them.
+/// The share of one defect in work that corrected several.
+struct Share {
+    /// Its index among them.
     at: u32,
     among: u32,
 }
 
-impl Part {
-    fn of(finding: &FindingRow, corrections: &[CorrectionRow], done: &Work) -> Part {
+impl Share {
+    fn of(finding: &FindingRow, corrections: &[CorrectionRow], done: &Work) -> Share {
         let covering = corrections.iter().filter(|correction| covers(correction, done));
         let all: BTreeSet<u32> = covering.map(|correction| correction.position).collect();
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Part { at: count(all.range(..finding.position).count()), among: count(all.len()).max(1) }
+        Share { at: count(all.range(..finding.position).count()), among: count(all.len()).max(1) }
     }
 
-    /// The parts of all of them are the whole amount.
+    /// Rounds so that all shares add up to the amount.
     fn of_amount(&self, amount: u64) -> u64 {
         let up_to = |at: u32| u128::from(amount) * u128::from(at) / u128::from(self.among);
         u64::try_from(up_to(self.at + 1) - up_to(self.at)).unwrap_or(u64::MAX)
@@ -279,17 +279,17 @@ fn covers(correction: &CorrectionRow, done: &Work) -> bool {
     in_time && correction.task.as_ref().is_none_or(|task| done.task.as_ref() == Some(task))
 }
 
-fn resolution(finding: &FindingRow, last: Option<&CorrectionRow>) -> Resolution {
+fn resolution(finding: &FindingRow, last: Option<&CorrectionRow>) -> DefectResolution {
     let ended = last.and_then(|last| last.outcome);
     match finding.status {
-        FiledStatus::Open if finding.known => Resolution::KnownIssue,
+        FiledStatus::Open if finding.known => DefectResolution::KnownIssue,
         FiledStatus::Settled | FiledStatus::Open if ended == Some(CorrectionEnd::Withdrawn) => {
-            Resolution::Withdrawn
+            DefectResolution::Withdrawn
         }
-        FiledStatus::Open if ended != Some(CorrectionEnd::Corrected) => Resolution::Open,
-        FiledStatus::Settled | FiledStatus::Open => Resolution::Corrected,
-        FiledStatus::Superseded => Resolution::ReportedAgain,
-        FiledStatus::PassedOn => Resolution::PassedOn,
-        FiledStatus::FollowUp | FiledStatus::Advice => Resolution::FollowUp,
+        FiledStatus::Open if ended != Some(CorrectionEnd::Corrected) => DefectResolution::Open,
+        FiledStatus::Settled | FiledStatus::Open => DefectResolution::Corrected,
+        FiledStatus::Superseded => DefectResolution::ReportedAgain,
+        FiledStatus::PassedOn => DefectResolution::PassedOn,
+        FiledStatus::FollowUp | FiledStatus::Advice => DefectResolution::FollowUp,
     }
 }

@@ -1,9 +1,9 @@
-//! Dispatches with their telemetry (EP-26).
+//! Dispatches with their telemetry.
 
 use super::Reader;
-use crate::column::{Named, Whole, Word, words};
+use crate::column::{ColumnWord, Whole, Word, words};
 use crate::error::LedgerError;
-use crate::fact::{BlobId, Millis, RunId, Tokens};
+use crate::fact::{BlobId, MalformedCause, Millis, RunId, TokenCounts};
 use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use rusqlite::Row;
@@ -11,17 +11,18 @@ use serde::{Deserialize, Serialize};
 
 const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, visit, attempt, started_at, completed_at,
     status, retries, tokens, money, time, model, driver, session, says, failure, detail, summary, prompt, output,
-    exit_code, result, before, after, tokens_in, tokens_out, tokens_cached, tokens_stored, price";
+    exit_code, result, before, after, tokens_in, tokens_out, tokens_cached, tokens_stored, price,
+    (SELECT malformed FROM commands WHERE commands.id = dispatches.id)";
 
-/// Without those that came in after their run went on without them.
+/// Without results that arrived after their run had continued.
 const ENDED: &str =
     "SELECT failure FROM dispatches WHERE driver = ?1 AND ended_by IS NOT NULL ORDER BY ended_by DESC";
 
-/// See `interrupted` for the names.
+/// See `interruption_id` for the ids.
 const INTERRUPTIONS: &str =
     "SELECT count(*) FROM dispatches WHERE run = ?1 AND substr(command, 1, length(?2) + 1) = ?2 || '~'";
 
-/// How a dispatch or an operation stands.
+/// The status of a dispatch or an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DispatchStatus {
     #[serde(rename = "running")]
@@ -67,7 +68,7 @@ pub struct DispatchRow {
     pub completed_at: Option<Millis>,
     pub status: DispatchStatus,
     pub retries: u16,
-    /// None where the agent did not say.
+    /// None if the agent did not report them.
     pub tokens: Option<u64>,
     /// Micro-units of the currency; none when unknown.
     pub money: Option<u64>,
@@ -82,21 +83,18 @@ pub struct DispatchRow {
     pub prompt: Option<BlobId>,
     pub output: Option<BlobId>,
     pub exit_code: Option<i32>,
-    /// The result as the agent left it, right or wrong.
+    /// The result as the agent left it, valid or not.
     pub result: Option<BlobId>,
-    /// The work tree before and after, as git knows it.
+    /// The git trees before and after.
     pub before: Option<String>,
     pub after: Option<String>,
-    /// The tokens by kind; none where the agent did not say.
-    pub spent: Option<Tokens>,
-    /// The price that the cost was reckoned by; none where the agent told it, or nobody knows it.
+    /// The tokens by kind; none if the agent did not report them.
+    pub spent: Option<TokenCounts>,
+    /// The price that the cost was computed from; none if the agent reported the cost, or the cost is unknown.
     pub price: Option<String>,
-}
-
-/// Under which name a dispatch stands that was interrupted by this event of its run: its command is open, and ends
-/// with another dispatch.
-pub fn interrupted(command: &str, seq: u64) -> String {
-    format!("{command}~{seq}")
+    /// What was wrong with the result, where `failure` is `malformed`.
+    #[serde(skip)]
+    pub malformed: Option<MalformedCause>,
 }
 
 impl Reader {
@@ -111,7 +109,7 @@ impl Reader {
         Ok(self.rows(&sql, (run, command), decode)?.into_iter().next())
     }
 
-    /// How many agents that began with a command were interrupted, as far as the journal tells.
+    /// How often the journal records an interruption of this command.
     pub fn interruptions(&self, run: &RunId, command: &str) -> Result<u64, LedgerError> {
         self.tables(|conn| {
             let count =
@@ -120,17 +118,16 @@ impl Reader {
         })
     }
 
-    /// The dispatches of a run of which nobody told yet what they used, in the order of issue: they are under way, or were
-    /// cancelled and have not come to their end.
-    pub fn untold_dispatches(&self, run: &RunId) -> Result<Vec<String>, LedgerError> {
+    /// Dispatches of a run whose usage is not reported yet, in the order of issue: they are running, or were cancelled and
+    /// have not exited.
+    pub fn unreported_dispatches(&self, run: &RunId) -> Result<Vec<String>, LedgerError> {
         let sql = "SELECT command FROM dispatches WHERE run = ?1 AND time IS NULL ORDER BY seq, n";
         self.rows(sql, [run], |row| row.get(0))
     }
 
-    /// How many of a driver's dispatches that ended last, over all runs, failed by the environment, without one between
-    /// that did not (CORE-10).
+    /// Environment failures in a row of one driver, over all runs, counted back from its last dispatch.
     ///
-    /// Before a command on a seat that failed more often in a row, it is that many: the driver may do well elsewhere,
+    /// If the seat of this command has failed more often in a row, that count is returned: the driver may work elsewhere,
     /// with another model.
     pub fn environment_failures_in_a_row(
         &self,
@@ -165,11 +162,16 @@ fn is_environment(failure: Option<&str>) -> bool {
     failure == Some(Failure::Environment.name())
 }
 
-fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Tokens>> {
+fn spent(row: &Row<'_>) -> rusqlite::Result<Option<TokenCounts>> {
     let count = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
     let (input, output, cached, stored) = (count(30)?, count(31)?, count(32)?, count(33)?);
     let zero = |kind: Option<u64>| kind.unwrap_or(0);
-    Ok(input.map(|input| Tokens { input, output: zero(output), cached: zero(cached), stored: zero(stored) }))
+    Ok(input.map(|input| TokenCounts {
+        input,
+        output: zero(output),
+        cached: zero(cached),
+        stored: zero(stored),
+    }))
 }
 
 fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
@@ -207,5 +209,6 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
         after: row.get(29)?,
         spent: spent(row)?,
         price: row.get(34)?,
+        malformed: row.get::<_, Option<Word<MalformedCause>>>(35)?.map(|word| word.0),
     })
 }

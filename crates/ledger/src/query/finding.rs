@@ -1,10 +1,10 @@
-//! Findings of a run with what became of them.
+//! Findings of a run and what became of them.
 
 use super::Reader;
 use crate::column::{Json, Whole, Word};
 use crate::error::LedgerError;
 use crate::fact::RunId;
-use remand_kernel::finding::{Category, FindingKind, Place, Severity};
+use remand_kernel::finding::{Category, FindingKind, Location, Severity};
 use remand_kernel::state::FiledStatus;
 use rusqlite::Row;
 use serde::Serialize;
@@ -17,7 +17,7 @@ const FINDINGS: &str =
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingRow {
-    /// Its place in the run's list.
+    /// Its position in the run's list.
     pub position: u32,
     /// The event that reported it.
     pub seq: u64,
@@ -29,7 +29,7 @@ pub struct FindingRow {
     /// The phase that reported it.
     pub phase: String,
     pub task: Option<String>,
-    pub place: Place,
+    pub place: Location,
     pub claim: String,
     pub evidence: String,
     pub impact: String,
@@ -39,9 +39,9 @@ pub struct FindingRow {
     pub status: FiledStatus,
     /// The phase that it was sent to.
     pub sent_to: Option<String>,
-    /// The how-manieth report of the same finding.
+    /// The number of this report of the same finding, from 1.
     pub count: u8,
-    /// The run goes on with it.
+    /// A known issue: the run continues with it.
     pub known: bool,
 }
 
@@ -63,7 +63,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<FindingRow> {
         injected_by: row.get::<_, Json<Vec<String>>>(6)?.0,
         phase: row.get(7)?,
         task: row.get(8)?,
-        place: Place { file: row.get(9)?, symbol: row.get(10)?, line: row.get(11)? },
+        place: Location { file: row.get(9)?, symbol: row.get(10)?, line: row.get(11)? },
         claim: row.get(12)?,
         evidence: row.get(13)?,
         impact: row.get(14)?,

@@ -1,21 +1,20 @@
-//! Gates: open ones for people to answer, and the record of those that were (EP-12).
+//! Gates: open ones for people to answer, and the record of answered ones.
 
 use super::Reader;
+use crate::cell::{GateOption, WithheldOption};
 use crate::column::{Json, Whole, Word, words};
 use crate::error::LedgerError;
 use crate::fact::{Millis, RunId};
+use crate::limit::LimitKind;
 use remand_kernel::change::Approach;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
 const COLUMNS: &str =
     "run, seq, command, phase, task, kind, question, options, withheld, approaches, preset, mandatory,
-    mode, opened_at, option, by, note, flags, answered_at, withdrawn_at, auto";
+    mode, opened_at, option, by, note, flags, answered_at, withdrawn_at, auto, limit_kind";
 
 const STANDS: &str = "answered_at IS NULL AND withdrawn_at IS NULL";
-
-/// What the question of a hold at a limit says before and after the name of the limit.
-pub(crate) const LIMIT_ASKED: (&str, &str) = ("The limit on ", " is reached. Go on?");
 
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +22,7 @@ pub(crate) const LIMIT_ASKED: (&str, &str) = ("The limit on ", " is reached. Go 
 pub enum GateKind {
     /// A phase of the workflow.
     Phase,
-    /// The kernel itself: go on, or stop.
+    /// The kernel itself: continue, or stop.
     Hold,
 }
 
@@ -34,29 +33,13 @@ words! {
     }
 }
 
-/// An option that can be followed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateOption {
-    pub name: String,
-    /// What its route does, as a workflow file would say it; none for the options of a hold.
-    pub action: Option<String>,
-}
-
-/// An option that is written and not offered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WithheldOption {
-    pub name: String,
-    /// The budget that is empty, if that is why.
-    pub exhausted: Option<String>,
-}
-
 /// One gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GateRow {
     pub run: RunId,
     /// The event that opened it.
     pub seq: u64,
-    /// The id of the command, as events name it; `default.…` where nobody was asked.
+    /// The id of the command, as in events; `default.…` if nobody was asked.
     pub command: String,
     pub phase: String,
     pub task: Option<String>,
@@ -67,7 +50,7 @@ pub struct GateRow {
     /// The approaches that failed before.
     pub approaches: Vec<Approach>,
     pub default: Option<String>,
-    /// It is asked in every mode.
+    /// Asked in every mode.
     pub mandatory: bool,
     pub mode: String,
     pub opened_at: Millis,
@@ -76,27 +59,29 @@ pub struct GateRow {
     pub note: Option<String>,
     pub flags: Vec<(String, bool)>,
     pub answered_at: Option<Millis>,
-    /// When the run went on without an answer.
+    /// When the run continued without an answer.
     pub withdrawn_at: Option<Millis>,
     /// The default was taken without asking.
     pub auto: bool,
+    /// The limit that it asks about.
+    #[serde(skip)]
+    pub limit_kind: Option<LimitKind>,
 }
 
 impl GateRow {
-    /// Tells whether it waits for an answer.
+    /// Whether it waits for an answer.
     pub fn is_open(&self) -> bool {
         self.answered_at.is_none() && self.withdrawn_at.is_none()
     }
 
-    /// The limit that it asks about, by the name that the kernel gave it.
-    pub fn limit(&self) -> Option<&str> {
-        let words = self.question.strip_prefix(LIMIT_ASKED.0)?;
-        words.strip_suffix(LIMIT_ASKED.1).filter(|_| self.kind == GateKind::Hold)
+    /// The limit that it asks about, by the kernel's name.
+    pub fn limit(&self) -> Option<&'static str> {
+        self.limit_kind.map(LimitKind::name)
     }
 }
 
 impl Reader {
-    /// The gates that wait for an answer, over all runs, the oldest first.
+    /// The gates of all runs that wait for an answer, oldest first.
     pub fn open_gates(&self) -> Result<Vec<GateRow>, LedgerError> {
         self.rows(&format!("SELECT {COLUMNS} FROM gates WHERE {STANDS} ORDER BY id"), [], decode)
     }
@@ -130,5 +115,6 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<GateRow> {
         answered_at: row.get(18)?,
         withdrawn_at: row.get(19)?,
         auto: row.get(20)?,
+        limit_kind: row.get::<_, Option<Word<LimitKind>>>(21)?.map(|word| word.0),
     })
 }

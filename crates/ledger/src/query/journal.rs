@@ -1,10 +1,10 @@
-//! The journal itself: events decoded, the head of the chain, snapshots.
+//! The journal: decoded events, the head of the chain, snapshots.
 
 use super::Reader;
-use crate::chain::{ChainHash, GENESIS, Head};
+use crate::chain::{ChainHash, ChainHead, GENESIS};
 use crate::column::{Json, Whole, whole};
 use crate::error::LedgerError;
-use crate::fact::{Facts, Millis, RunId};
+use crate::fact::{Facts, Millis, RunId, RunOpening};
 use remand_kernel::command::Command;
 use remand_kernel::ruling::Ruling;
 use remand_kernel::{Event, State};
@@ -14,6 +14,8 @@ use serde::Serialize;
 const JOURNAL: &str = "SELECT id, run, seq, at, body, facts, rulings, commands, hash FROM events
     WHERE run = ?1 AND seq > ?2 ORDER BY seq";
 
+const FIRST: &str = "SELECT facts FROM events WHERE run = ?1 AND seq = 1";
+
 const HEAD: &str = "SELECT id, hash FROM events ORDER BY id DESC LIMIT 1";
 
 const SNAPSHOT: &str = "SELECT seq, state, open FROM snapshots WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
@@ -21,10 +23,10 @@ const SNAPSHOT: &str = "SELECT seq, state, open FROM snapshots WHERE run = ?1 OR
 /// One event as it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JournalRow {
-    /// In the whole journal.
+    /// The position in the whole journal, from 1.
     pub id: u64,
     pub run: RunId,
-    /// In its run, from 1.
+    /// The number in its run, from 1.
     pub seq: u64,
     pub at: Millis,
     pub event: Event,
@@ -43,12 +45,12 @@ pub struct SnapshotRow {
 }
 
 impl Reader {
-    /// The events of a run after this one, in order.
+    /// The events of a run after the one with this number, in order.
     pub fn journal(&self, run: &RunId, after: u64) -> Result<Vec<JournalRow>, LedgerError> {
         self.records(JOURNAL, (run, whole(after)), decode)
     }
 
-    /// Shows the events of a run after this one, in order, one at a time.
+    /// Calls `see` with each event of a run after the one with this number, in order.
     pub fn each_event(
         &self,
         run: &RunId,
@@ -65,13 +67,19 @@ impl Reader {
         })
     }
 
-    /// How long the journal is and how it ends.
-    pub fn head(&self) -> Result<Head, LedgerError> {
+    /// What a run was started with.
+    pub fn opened(&self, run: &RunId) -> Result<Option<RunOpening>, LedgerError> {
+        let facts = self.records(FIRST, [run], |row| Ok(row.get::<_, Json<Facts>>(0)?.0))?;
+        Ok(facts.into_iter().find_map(|facts| facts.opened))
+    }
+
+    /// The length of the journal and the hash of its last row.
+    pub fn head(&self) -> Result<ChainHead, LedgerError> {
         self.read(|conn| {
             let head = conn.prepare_cached(HEAD)?.query_row([], |row| {
-                Ok(Head { count: row.get::<_, Whole>(0)?.0, hash: ChainHash(row.get(1)?) })
+                Ok(ChainHead { count: row.get::<_, Whole>(0)?.0, hash: ChainHash(row.get(1)?) })
             });
-            Ok(head.optional()?.unwrap_or(Head { count: 0, hash: ChainHash(GENESIS) }))
+            Ok(head.optional()?.unwrap_or(ChainHead { count: 0, hash: ChainHash(GENESIS) }))
         })
     }
 

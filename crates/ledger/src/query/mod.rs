@@ -1,12 +1,13 @@
-//! What can be read: one read-only connection, one file for each kind of row.
+//! Queries over a read-only connection, one file for each kind of row.
 //!
-//! Tables follow the journal, so whoever reads them sees to it first that they have come up with it.
+//! Tables lag behind the journal, so a reader waits for them, or projects the rest itself, before it queries them.
 
 mod artifact;
 mod check;
 mod correction;
 mod cost;
 mod defect;
+mod delivery;
 mod dispatch;
 mod finding;
 mod gate;
@@ -31,27 +32,28 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+pub use crate::cell::{CorrectionEnd, GateOption, RulingKind, RunStage, WithheldOption, interruption_id};
 pub use artifact::ArtifactRow;
-pub use check::{CheckFilter, CheckRow, Origin};
-pub use correction::{CorrectionEnd, CorrectionRow};
+pub use check::{CheckFilter, CheckRow, ReuseOrigin};
+pub use correction::CorrectionRow;
 pub use cost::{CostBy, CostRow};
-pub use defect::{Attempts, DefectRow, ReattributionRow, Resolution, Shared};
-pub use dispatch::{DispatchRow, DispatchStatus, interrupted};
+pub use defect::{Attempts, DefectResolution, DefectRow, ReattributionRow, SharedCost};
+pub use delivery::DeliveryRow;
+pub use dispatch::{DispatchRow, DispatchStatus};
 pub use finding::FindingRow;
-pub(crate) use gate::LIMIT_ASKED;
-pub use gate::{GateKind, GateOption, GateRow, WithheldOption};
+pub use gate::{GateKind, GateRow};
 pub use journal::{JournalRow, SnapshotRow};
 pub use note::NoteRow;
 pub use operation::OperationRow;
 pub use request::{RequestFate, RequestRow};
 pub use result::PassRow;
 pub use ruling::RulingRow;
-pub use run::{RunLimits, RunRow, RunStage, RunUsed};
+pub use run::{RunLimits, RunRow, RunUsed};
 pub use summary::{TaskSummary, Totals};
 
-/// How long whoever drives a run has to bring the tables up with what it appended, and how often a reader looks.
-const LOOKS: u32 = 40;
-const NAP: Duration = Duration::from_micros(250);
+/// How often, and with what pause, a reader checks whether the driver has projected its events.
+const LAG_CHECKS: u32 = 40;
+const LAG_PAUSE: Duration = Duration::from_micros(250);
 
 const VERSION: &str = "PRAGMA data_version";
 
@@ -60,14 +62,14 @@ const VERSION: &str = "PRAGMA data_version";
 pub struct Reader {
     conn: Connection,
     path: PathBuf,
-    /// Programs that somebody still uses: runs that were pinned to the same one share it.
+    /// Programs in use. Runs pinned to the same program share it.
     programs: RefCell<HashMap<BlobId, Weak<Program>>>,
-    /// The version of the ledger at which the tables were last seen to have come up with the journal.
-    abreast: Cell<Option<i64>>,
+    /// The data version at which the tables last showed the whole journal.
+    caught_up_at: Cell<Option<i64>>,
 }
 
 impl Reader {
-    /// Opens a ledger for reading. One of an older format is brought up to date before.
+    /// Opens a ledger for reading. An older format is upgraded first.
     pub fn open(path: &Path) -> Result<Reader, LedgerError> {
         match Reader::open_current(path) {
             Err(LedgerError::Older { .. }) => {
@@ -92,7 +94,12 @@ impl Reader {
             Ok(conn)
         });
         let conn = opened.map_err(|fault| LedgerError::from_fault(path, fault))?;
-        Ok(Reader { conn, path: path.to_path_buf(), programs: RefCell::default(), abreast: Cell::new(None) })
+        Ok(Reader {
+            conn,
+            path: path.to_path_buf(),
+            programs: RefCell::default(),
+            caught_up_at: Cell::new(None),
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -108,7 +115,7 @@ impl Reader {
         &self.conn
     }
 
-    /// A program by the blob that holds it, read only if nobody has it.
+    /// The program in a blob; `read` runs only if it is not in memory.
     pub(crate) fn program<E>(
         &self,
         pinned: BlobId,
@@ -123,37 +130,37 @@ impl Reader {
         Ok(program)
     }
 
-    /// One view of the ledger, whatever other processes append meanwhile, in which the tables are as near to the journal
-    /// as they come.
+    /// A read transaction: one state of the ledger, whatever other processes append. The tables are up to date in it, if
+    /// possible.
     pub(crate) fn view(&self) -> Result<Transaction<'_>, LedgerError> {
-        let mut looks = LOOKS;
+        let mut checks = LAG_CHECKS;
         loop {
-            let come = self.come_abreast();
+            let caught_up = self.catch_up();
             let view = self.read(|conn| Ok(conn.unchecked_transaction()?))?;
-            looks -= 1;
-            if come.is_err() || looks == 0 || !self.read(follow::is_behind)? {
+            checks -= 1;
+            if caught_up.is_err() || checks == 0 || !self.read(follow::is_behind)? {
                 return Ok(view);
             }
         }
     }
 
-    /// Waits until the tables show all that is in the journal, and has them show it when nobody else does.
-    fn come_abreast(&self) -> Result<(), LedgerError> {
-        for _ in 0..LOOKS {
+    /// Waits until the tables show the whole journal; if nobody projects it in time, does it.
+    fn catch_up(&self) -> Result<(), LedgerError> {
+        for _ in 0..LAG_CHECKS {
             let now = self.read(version)?;
-            if self.abreast.get() == Some(now) {
+            if self.caught_up_at.get() == Some(now) {
                 return Ok(());
             }
             if !self.read(follow::is_behind)? {
-                self.abreast.set(Some(now));
+                self.caught_up_at.set(Some(now));
                 return Ok(());
             }
-            std::thread::sleep(NAP);
+            std::thread::sleep(LAG_PAUSE);
         }
         Ledger::open(&self.path).map(drop)
     }
 
-    /// Reads what cannot be made again: journal, blobs, requests, and what says how far the tables are.
+    /// Reads what is not a projection: journal, blobs, requests, and how far the tables are.
     pub(crate) fn read<'r, T>(
         &'r self,
         read: impl FnOnce(&'r Connection) -> Result<T, Fault>,
@@ -161,27 +168,27 @@ impl Reader {
         read(&self.conn).map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 
-    /// Reads tables that are made from the journal.
+    /// Reads projection tables.
     pub(crate) fn tables<'r, T>(
         &'r self,
         read: impl FnOnce(&'r Connection) -> Result<T, Fault>,
     ) -> Result<T, LedgerError> {
-        self.come_abreast()?;
+        self.catch_up()?;
         self.read(read)
     }
 
-    /// All rows that a query of tables gives.
-    fn rows<T>(
+    /// The rows of a query over projection tables.
+    pub(crate) fn rows<T>(
         &self,
         sql: &str,
         params: impl Params,
         decode: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, LedgerError> {
-        self.come_abreast()?;
+        self.catch_up()?;
         self.records(sql, params, decode)
     }
 
-    /// All rows that a query of the journal, of requests or of snapshots gives.
+    /// The rows of a query over the journal, requests or snapshots.
     fn records<T>(
         &self,
         sql: &str,
@@ -193,6 +200,13 @@ impl Reader {
             let rows = statement.query_map(params, decode)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
+    }
+}
+
+impl Ledger {
+    /// Opens a separate connection for reading.
+    pub fn reader(&self) -> Result<Reader, LedgerError> {
+        Reader::open(self.path())
     }
 }
 

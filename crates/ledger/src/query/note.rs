@@ -1,7 +1,7 @@
-//! Notes: of a run, and of one kind over all runs of the repository (EP-22).
+//! Notes of a run, and of one kind over all runs of the repository.
 
 use super::Reader;
-use crate::column::{Json, Named, Whole, Word};
+use crate::column::{ColumnWord, Json, Whole, Word};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, NoteKind, RunId};
 use rusqlite::Row;
@@ -27,7 +27,7 @@ impl Reader {
         self.rows(&format!("SELECT {COLUMNS} FROM notes WHERE run = ?1 ORDER BY id"), [run], decode)
     }
 
-    /// The notes of one kind over all runs, the newest first, at most so many.
+    /// The newest `most` notes of one kind over all runs, newest first.
     pub fn notes_of_kind(&self, kind: NoteKind, most: u32) -> Result<Vec<NoteRow>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM notes WHERE kind = ?1 ORDER BY id DESC LIMIT ?2");
         self.rows(&sql, (kind.word(), most), decode)

@@ -12,7 +12,7 @@ const OF_RUN: &str = "SELECT id, run, at, body FROM requests WHERE run = ?1 AND 
 const ALL: &str = "SELECT id, run, at, body FROM requests WHERE refused IS NULL ORDER BY id";
 const FATE: &str = "SELECT refused FROM requests WHERE id = ?1";
 
-/// One request that waits.
+/// A request that no driver has taken yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RequestRow {
     pub id: i64,
@@ -26,29 +26,30 @@ pub struct RequestRow {
 #[serde(rename_all = "kebab-case")]
 pub enum RequestFate {
     Waiting,
-    /// It is an event of the run now.
-    Taken,
+    /// It has become an event of the run.
+    #[serde(rename = "taken")]
+    Accepted,
     Refused(String),
 }
 
 impl Reader {
-    /// The requests that wait for a run, the oldest first.
+    /// The waiting requests for a run, oldest first.
     pub fn requests(&self, run: &RunId) -> Result<Vec<RequestRow>, LedgerError> {
         self.records(OF_RUN, [run], decode)
     }
 
-    /// The requests that wait for any run, the oldest first.
+    /// The waiting requests for all runs, oldest first.
     pub fn all_requests(&self) -> Result<Vec<RequestRow>, LedgerError> {
         self.records(ALL, [], decode)
     }
 
-    /// What became of a request that was made.
+    /// What became of a request.
     pub fn fate(&self, request: i64) -> Result<RequestFate, LedgerError> {
         self.read(|conn| {
             let refused: Option<Option<String>> =
                 conn.prepare_cached(FATE)?.query_row([request], |row| row.get(0)).optional()?;
             Ok(match refused {
-                None => RequestFate::Taken,
+                None => RequestFate::Accepted,
                 Some(None) => RequestFate::Waiting,
                 Some(Some(reason)) => RequestFate::Refused(reason),
             })

@@ -1,4 +1,4 @@
-//! Results of checks over all runs: what holds for a tree already, and how long checks took (CORE-13).
+//! Reusable results of checks over all runs, and how long checks took.
 
 use super::Reader;
 use super::check::{CheckRow, decode};
@@ -9,14 +9,13 @@ use rusqlite::OptionalExtension;
 
 const RESULT: &str =
     "SELECT run, seq, at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
-    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, NULL, NULL, NULL
+    severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, NULL, NULL, NULL, tree
     FROM checks WHERE id = (SELECT check_id FROM results WHERE key = ?1)
     AND NOT EXISTS (SELECT 1 FROM reuses WHERE check_id = checks.id)
     AND (output IS NULL OR EXISTS (SELECT 1 FROM blobs WHERE blobs.id = output))
     AND (tests IS NULL OR EXISTS (SELECT 1 FROM blobs WHERE blobs.id = tests))";
 
-/// Passes that were run, not taken over, among so many checks that were made last: their order is the only index that
-/// a name needs, and a name that nobody used for so long is no reason to read the whole table.
+/// Passes that ran, not reused ones, among the latest 10,000 checks. Without an index on names this bounds the scan.
 const PAST: &str =
     "SELECT duration_ms, collected FROM checks WHERE name = ?1 AND command IS ?2 AND passed = 1
     AND id > (SELECT max(id) FROM checks) - 10000
@@ -30,12 +29,12 @@ pub struct PassRow {
 }
 
 impl Reader {
-    /// The row that stands for a key, in whichever run it was made. One whose output or tests are missing is none.
+    /// The reusable result for a key, from any run. A row whose output or tests are missing is not reusable.
     pub fn result(&self, key: BlobId) -> Result<Option<CheckRow>, LedgerError> {
         self.tables(|conn| Ok(conn.prepare_cached(RESULT)?.query_row([key], decode).optional()?))
     }
 
-    /// The latest passes of a check over all runs, the newest last, at most so many.
+    /// The latest `most` passes of a check over all runs, newest last.
     pub fn passes(&self, name: &str, command: Option<&str>, most: u32) -> Result<Vec<PassRow>, LedgerError> {
         let mut rows = self.rows(PAST, (name, command, most), |row| {
             Ok(PassRow { duration_ms: row.get::<_, Whole>(0)?.0, collected: row.get(1)? })

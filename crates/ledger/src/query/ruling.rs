@@ -1,13 +1,14 @@
 //! Rulings of a run, in words.
 
 use super::Reader;
-use crate::column::{Json, Whole};
+use crate::cell::RulingKind;
+use crate::column::{Json, Whole, Word};
 use crate::error::LedgerError;
 use crate::fact::{Millis, RunId};
 use remand_kernel::view::{ChargeView, RulingView};
 use serde::{Deserialize, Serialize};
 
-const RULINGS: &str = "SELECT events.seq, n, rulings.at, rulings.body
+const RULINGS: &str = "SELECT events.seq, n, rulings.at, rulings.body, rulings.kind
     FROM events JOIN rulings ON rulings.id BETWEEN events.id << 16 AND events.id << 16 | 65535
     WHERE events.run = ?1 AND events.seq > ?2 ORDER BY events.seq, n";
 
@@ -16,14 +17,17 @@ const RULINGS: &str = "SELECT events.seq, n, rulings.at, rulings.body
 pub struct RulingRow {
     /// The event that it followed from.
     pub seq: u64,
-    /// Its place among the rulings of the event.
+    /// Its index among the rulings of the event.
     pub n: u64,
     pub at: Millis,
     #[serde(flatten)]
     pub ruling: RulingView,
+    /// None in a ledger that could not be rebuilt since the column exists.
+    #[serde(skip)]
+    pub kind: Option<RulingKind>,
 }
 
-/// A ruling as it stands in its column.
+/// A ruling as its column stores it.
 #[derive(Deserialize)]
 struct Stored {
     phase: String,
@@ -41,6 +45,8 @@ struct Stored {
     effects: Vec<String>,
     confidence: String,
     why: String,
+    #[serde(default)]
+    limit: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -70,12 +76,13 @@ impl From<Stored> for RulingView {
             effects: stored.effects,
             confidence: stored.confidence,
             why: stored.why,
+            limit: stored.limit,
         }
     }
 }
 
 impl Reader {
-    /// The rulings of a run after this event, in order.
+    /// The rulings of a run after the event with this number, in order.
     pub fn rulings(&self, run: &RunId, after: u64) -> Result<Vec<RulingRow>, LedgerError> {
         self.rows(RULINGS, (run, crate::column::whole(after)), |row| {
             Ok(RulingRow {
@@ -83,6 +90,7 @@ impl Reader {
                 n: row.get::<_, Whole>(1)?.0,
                 at: row.get(2)?,
                 ruling: row.get::<_, Json<Stored>>(3)?.0.into(),
+                kind: row.get::<_, Option<Word<RulingKind>>>(4)?.map(|word| word.0),
             })
         })
     }

@@ -1,60 +1,21 @@
-//! Runs: the list, and one by its id or a part of it.
+//! Runs: all of them, or one by its id or a part of it.
 
 use super::Reader;
-use crate::column::{Named, Whole, Word, words};
+use crate::cell::RunStage;
+use crate::column::{Whole, Word};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, RunId};
 use remand_kernel::program::Confidence;
 use rusqlite::Row;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 const COLUMNS: &str =
     "run, workflow, subject, request, slug, mode, base, branch, pinned, version, created_at,
     updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
     limit_dispatches, limit_money, limit_tokens, limit_time, file";
 
-/// Rows come into the table in the order of the journal.
+/// Rows are inserted in the order of the journal.
 const NEWEST: &str = "rowid DESC";
-
-/// Where a run is in its life, as people see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunStage {
-    Running,
-    /// For a human, with nothing else under way.
-    Waiting,
-    Paused,
-    Done,
-    Failed,
-    Stopped,
-    Cancelled,
-}
-
-words! {
-    RunStage {
-        RunStage::Running => "running",
-        RunStage::Waiting => "waiting",
-        RunStage::Paused => "paused",
-        RunStage::Done => "done",
-        RunStage::Failed => "failed",
-        RunStage::Stopped => "stopped",
-        RunStage::Cancelled => "cancelled",
-    }
-}
-
-impl RunStage {
-    pub fn name(self) -> &'static str {
-        self.word()
-    }
-
-    /// Tells whether nothing follows any more.
-    pub fn is_over(self) -> bool {
-        match self {
-            RunStage::Running | RunStage::Waiting | RunStage::Paused => false,
-            RunStage::Done | RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => true,
-        }
-    }
-}
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -63,9 +24,9 @@ pub struct RunRow {
     pub workflow: String,
     /// What the run is about: `request`, `issue`, `ticket`, `spec`.
     pub subject: String,
-    /// The words of the user, or what the file is called.
+    /// The request in the user's words, or the name of the file.
     pub request: String,
-    /// The file that the run is about, from the root of the repository.
+    /// The file that the run is about, relative to the root of the repository.
     pub file: Option<String>,
     pub slug: String,
     pub mode: String,
@@ -78,11 +39,11 @@ pub struct RunRow {
     /// The number of its last event.
     pub seq: u64,
     pub stage: RunStage,
-    /// The phases that are under way.
+    /// Where the run is, as `RunPosition` words it.
     pub place: String,
     /// How it ended, in one sentence.
     pub ended: Option<String>,
-    /// The name of the level that it is trusted with.
+    /// The name of the confidence level.
     pub confidence: String,
     pub risk: String,
     pub used: RunUsed,
@@ -93,16 +54,16 @@ pub struct RunRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunUsed {
     pub dispatches: u64,
-    /// Micro-units of the currency, of the dispatches whose cost is known.
+    /// Micro-units of the currency, of the dispatches with a known cost.
     pub money: u64,
-    /// Dispatches whose cost is unknown.
+    /// Dispatches with an unknown cost.
     pub unpriced: u64,
     pub tokens: u64,
     /// Milliseconds of work.
     pub time: u64,
 }
 
-/// The ceilings of a run.
+/// The limits of a run; none is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunLimits {
     pub dispatches: Option<u64>,
@@ -112,7 +73,7 @@ pub struct RunLimits {
 }
 
 impl RunRow {
-    /// The confidence in the result, which is low where the run ended without its last signal (EP-32).
+    /// The confidence in the result. It is low if the run did not end as done.
     pub fn trusted(&self) -> Confidence {
         let levels = [Confidence::High, Confidence::Medium];
         match self.stage {
@@ -126,18 +87,18 @@ impl RunRow {
 }
 
 impl Reader {
-    /// All runs, the newest first, whatever the clock said.
+    /// All runs, newest first by the journal, not by the clock.
     pub fn runs(&self) -> Result<Vec<RunRow>, LedgerError> {
         self.rows(&format!("SELECT {COLUMNS} FROM runs ORDER BY {NEWEST}"), [], decode)
     }
 
-    /// Runs that are not over, the newest first.
+    /// Runs that have not ended, newest first.
     pub fn runs_under_way(&self) -> Result<Vec<RunRow>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended IS NULL ORDER BY {NEWEST}");
         self.rows(&sql, [], decode)
     }
 
-    /// One run: by its id, by a part at either end of it that only one run has, or `latest`.
+    /// One run, by its id, by a unique prefix or suffix of it, or by `latest`.
     pub fn run(&self, name: &str) -> Result<RunRow, LedgerError> {
         if name == "latest" {
             return self.latest()?.ok_or_else(|| LedgerError::NoSuchRun { name: name.to_string() });
@@ -150,13 +111,13 @@ impl Reader {
             "SELECT {COLUMNS} FROM runs WHERE substr(run, 1, length(?1)) = ?1 OR substr(run, -length(?1)) = ?1
             ORDER BY run LIMIT 10"
         );
-        let mut fitting = if name.is_empty() { Vec::new() } else { self.rows(&sql, [name], decode)? };
-        match (fitting.pop(), fitting.is_empty()) {
+        let mut matches = if name.is_empty() { Vec::new() } else { self.rows(&sql, [name], decode)? };
+        match (matches.pop(), matches.is_empty()) {
             (None, _) => Err(LedgerError::NoSuchRun { name: name.to_string() }),
             (Some(row), true) => Ok(row),
             (Some(row), false) => {
-                fitting.push(row);
-                let fits = fitting.into_iter().map(|row| row.run.0).collect();
+                matches.push(row);
+                let fits = matches.into_iter().map(|row| row.run.0).collect();
                 Err(LedgerError::AmbiguousRun { name: name.to_string(), fits })
             }
         }

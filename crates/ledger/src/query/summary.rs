@@ -1,4 +1,4 @@
-//! Sums for the evidence bundle (EP-23).
+//! Sums for the evidence bundle.
 
 use super::Reader;
 use crate::column::{Json, Whole};
@@ -6,7 +6,7 @@ use crate::error::LedgerError;
 use crate::fact::RunId;
 use serde::Serialize;
 
-/// Of the rows that stand. A regression is a check that passed before and fails now.
+/// Counts rows that are not superseded. A regression passed at the baseline and fails now.
 const TASKS: &str = "SELECT tasks.id, tasks.needs, tasks.files, tasks.listed,
     (SELECT count(*) FROM checks WHERE run = ?1 AND task_id = tasks.id AND phase = 'after'
         AND superseded = 0 AND passed = 1),
@@ -43,28 +43,28 @@ const TOTALS: &str = "SELECT
     (SELECT coalesce(sum(time), 0) FROM dispatches WHERE run = ?1)
         + (SELECT coalesce(sum(time), 0) FROM operations WHERE run = ?1)";
 
-/// How one task fared, by its standing rows.
+/// The checks of one task, without superseded rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskSummary {
     pub task: String,
     pub needs: Vec<String>,
     pub files: Vec<String>,
-    /// Part of the current list; a task that was given up or planned away is not.
+    /// On the current list. A task that a later plan dropped is not.
     pub listed: bool,
     pub passed: u64,
     pub failed: u64,
     pub regressions: u64,
-    /// The latest verification iteration; none when it was never verified.
+    /// The latest verification iteration; none if it was never verified.
     pub iteration: Option<u32>,
 }
 
-/// What a run amounts to.
+/// The sums of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Totals {
     pub events: u64,
     pub rulings: u64,
     pub dispatches: u64,
-    /// Dispatches that brought no result.
+    /// Dispatches without a valid result.
     pub failed_dispatches: u64,
     /// Dispatches that followed a failure on the same seat.
     pub retried_dispatches: u64,
@@ -76,20 +76,20 @@ pub struct Totals {
     pub open_findings: u64,
     pub known_issues: u64,
     pub gates: u64,
-    /// Of the dispatches that told them.
+    /// Of the dispatches that reported them.
     pub tokens: u64,
-    /// Micro-units of the currency, of the dispatches whose cost is known.
+    /// Micro-units of the currency, of the dispatches with a known cost.
     pub money: u64,
-    /// Dispatches that ended and whose cost is unknown.
+    /// Dispatches that ended with an unknown cost.
     pub unpriced: u64,
-    /// Dispatches that ended and did not tell their tokens.
+    /// Dispatches that ended without reporting their tokens.
     pub untold: u64,
     /// Milliseconds of work.
     pub time: u64,
 }
 
 impl Reader {
-    /// Per task what passed, failed and regressed: the current list first, then tasks that are not on it any more.
+    /// What passed, failed and regressed for each task: the current list first, then dropped tasks.
     pub fn task_summaries(&self, run: &RunId) -> Result<Vec<TaskSummary>, LedgerError> {
         self.rows(TASKS, [run], |row| {
             Ok(TaskSummary {

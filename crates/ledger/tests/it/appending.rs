@@ -1,12 +1,12 @@
 //! Appending: one commit for many entries, order, clocks, several writers, append-only.
 
-use crate::support::{Book, Life, happy, pinned, program, stormy};
+use crate::support::{TestLedger, TestRun, happy, pinned, program, stormy};
 use remand_kernel::event::{Event, Start};
 use remand_ledger::fact::Telemetry;
 use remand_ledger::{Blob, Facts, Ledger, LedgerError, Millis};
 use std::path::Path;
 
-/// What a WAL file says was written.
+/// What a WAL file shows was written.
 #[derive(Clone, Copy)]
 struct Written {
     /// Each is one sync.
@@ -30,55 +30,55 @@ fn commits(path: &Path) -> usize {
 
 // CORE-04
 #[test]
-fn what_is_appended_is_read_back_as_it_was() {
-    let mut book = Book::new();
+fn appended_entries_are_read_back_unchanged() {
+    let mut test = TestLedger::new();
     let events = stormy();
-    let life = book.live("r1", program("feature"), &events);
-    let journal = book.reader().journal(&life.run, 0).unwrap();
+    let test_run = test.append_run("r1", program("feature"), &events);
+    let journal = test.reader().journal(&test_run.run, 0).unwrap();
     let read: Vec<Event> = journal.iter().map(|row| row.event.clone()).collect();
     assert_eq!(read, events);
     let seqs: Vec<u64> = journal.iter().map(|row| row.seq).collect();
     assert_eq!(seqs, (1..=events.len() as u64).collect::<Vec<u64>>());
     assert_eq!(journal[0].facts.opened.as_ref().unwrap().slug, "csv-export");
     assert!(journal.iter().any(|row| !row.rulings.is_empty() && !row.commands.is_empty()));
-    assert_eq!(book.reader().journal(&life.run, 3).unwrap()[0].seq, 4);
+    assert_eq!(test.reader().journal(&test_run.run, 3).unwrap()[0].seq, 4);
 }
 
 #[test]
 fn a_batch_of_many_runs_is_one_commit() {
-    let mut book = Book::new();
+    let mut test = TestLedger::new();
     let events = happy("quick", 1);
-    let before = commits(&book.path());
+    let before = commits(&test.path());
     let mut ready = Vec::new();
     for name in ["r1", "r2", "r3"] {
-        let mut life = Life::new(name, program("quick"));
-        ready.extend(events.iter().map(|event| life.ready(event.clone(), Facts::default())));
+        let mut test_run = TestRun::new(name, program("quick"));
+        ready.extend(events.iter().map(|event| test_run.prepare(event.clone(), Facts::default())));
     }
     let entries: Vec<_> = ready.iter().map(|ready| ready.entry()).collect();
-    let seqs = book.ledger.append(&entries).unwrap();
+    let seqs = test.ledger.append(&entries).unwrap();
     assert_eq!(seqs.len(), 3 * events.len());
-    assert_eq!(commits(&book.path()) - before, 1);
+    assert_eq!(commits(&test.path()) - before, 1);
     let single = &ready[0];
-    assert!(matches!(book.ledger.append(&[single.entry()]), Err(LedgerError::Overtaken { .. })));
-    assert_eq!(commits(&book.path()) - before, 1, "a refused entry commits nothing");
+    assert!(matches!(test.ledger.append(&[single.entry()]), Err(LedgerError::Overtaken { .. })));
+    assert_eq!(commits(&test.path()) - before, 1, "a refused entry commits nothing");
 }
 
-/// A page costs two writes and a share of the sync, so what a step writes lies beside what the steps of other runs do.
+/// A page costs two writes and a share of the sync, so rows of concurrent runs should share pages.
 #[test]
 fn steps_of_many_runs_share_the_pages_that_they_write() {
-    let mut book = Book::new();
+    let mut test = TestLedger::new();
     let events = happy("feature", 6);
     let runs: usize = 40;
-    let mut lives: Vec<Life> =
-        (0..runs).map(|at| Life::new(&format!("run-{at:03}"), program("feature"))).collect();
+    let mut lives: Vec<TestRun> =
+        (0..runs).map(|at| TestRun::new(&format!("run-{at:03}"), program("feature"))).collect();
     let (mut pages, mut before) = (Vec::new(), 0);
     for event in &events {
         let ready: Vec<_> =
-            lives.iter_mut().map(|life| life.ready(event.clone(), Facts::default())).collect();
+            lives.iter_mut().map(|test_run| test_run.prepare(event.clone(), Facts::default())).collect();
         let entries: Vec<_> = ready.iter().map(|ready| ready.entry()).collect();
-        book.ledger.append(&entries).expect("appended");
-        let now = written(&book.path()).pages;
-        // The log begins anew when it was written back.
+        test.ledger.append(&entries).expect("appended");
+        let now = written(&test.path()).pages;
+        // The log restarts after a checkpoint.
         pages.push(now.checked_sub(before).unwrap_or(now));
         before = now;
     }
@@ -88,71 +88,71 @@ fn steps_of_many_runs_share_the_pages_that_they_write() {
 }
 
 #[test]
-fn one_bad_entry_keeps_its_whole_batch_out() {
-    let mut book = Book::new();
-    let (mut good, mut bad) = (Life::new("good", program("quick")), Life::new("bad", program("quick")));
-    let good = good.ready(Event::Started(Start::default()), Facts::default());
-    let mut bad = bad.ready(Event::Started(Start::default()), Facts::default());
+fn one_bad_entry_rejects_its_whole_batch() {
+    let mut test = TestLedger::new();
+    let (mut good, mut bad) = (TestRun::new("good", program("quick")), TestRun::new("bad", program("quick")));
+    let good = good.prepare(Event::Started(Start::default()), Facts::default());
+    let mut bad = bad.prepare(Event::Started(Start::default()), Facts::default());
     bad.facts = Facts::default();
-    let refused = book.ledger.append(&[good.entry(), bad.entry()]);
+    let refused = test.ledger.append(&[good.entry(), bad.entry()]);
     assert!(matches!(refused, Err(LedgerError::NotOpened { run }) if run.0 == "bad"));
-    assert_eq!(book.reader().head().unwrap().count, 0);
-    assert!(book.reader().runs().unwrap().is_empty());
-    assert_eq!(book.ledger.append(&[good.entry()]).unwrap(), [1]);
+    assert_eq!(test.reader().head().unwrap().count, 0);
+    assert!(test.reader().runs().unwrap().is_empty());
+    assert_eq!(test.ledger.append(&[good.entry()]).unwrap(), [1]);
 }
 
 #[test]
-fn a_blob_is_stored_once_and_must_be_there() {
-    let mut book = Book::new();
-    let mut first = Life::new("r1", program("quick"));
-    first.start(&mut book.ledger, Start::default());
-    let mut second = Life::new("r2", program("quick"));
-    let mut ready = second.ready(Event::Started(Start::default()), Facts::default());
+fn a_blob_is_stored_once_and_a_missing_one_is_refused() {
+    let mut test = TestLedger::new();
+    let mut first = TestRun::new("r1", program("quick"));
+    first.start(&mut test.ledger, Start::default());
+    let mut second = TestRun::new("r2", program("quick"));
+    let mut ready = second.prepare(Event::Started(Start::default()), Facts::default());
     ready.blobs.clear();
-    book.ledger.append(&[ready.entry()]).expect("the blob is there already");
-    let reader = book.reader();
+    test.ledger.append(&[ready.entry()]).expect("the blob is there already");
+    let reader = test.reader();
     let pinned = pinned(program("quick"));
     assert_eq!(reader.blob(pinned.id).unwrap(), pinned.bytes);
-    let count: i64 = book.raw().query_row("SELECT count(*) FROM blobs", [], |row| row.get(0)).unwrap();
+    let count: i64 = test.raw().query_row("SELECT count(*) FROM blobs", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 1);
 
-    let mut third = Life::new("r3", program("quick"));
-    let mut ready = third.ready(Event::Started(Start::default()), Facts::default());
+    let mut third = TestRun::new("r3", program("quick"));
+    let mut ready = third.prepare(Event::Started(Start::default()), Facts::default());
     let absent = Blob::of(b"absent".to_vec());
     ready.facts.opened.as_mut().unwrap().pinned = absent.id;
-    let refused = book.ledger.append(&[ready.entry()]);
+    let refused = test.ledger.append(&[ready.entry()]);
     assert!(matches!(refused, Err(LedgerError::BlobMissing { id, .. }) if id == absent.id));
     let telemetry = Telemetry { result: Some(absent.id), ..Telemetry::default() };
     let event = first.says("ready");
-    let ready = first.ready(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
-    let refused = book.ledger.append(&[ready.entry()]);
+    let ready = first.prepare(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
+    let refused = test.ledger.append(&[ready.entry()]);
     assert!(matches!(refused, Err(LedgerError::BlobMissing { id, .. }) if id == absent.id));
     assert!(matches!(reader.blob(absent.id), Err(LedgerError::NoSuchBlob { .. })));
     assert!(!reader.has_blob(absent.id).unwrap());
 }
 
 #[test]
-fn a_clock_that_went_back_stands_still() {
-    let mut book = Book::new();
-    let mut life = Life::new("r1", program("quick"));
-    life.start(&mut book.ledger, Start::default());
-    let began = life.at;
-    life.at -= 3_600_000;
-    let event = life.says("ready");
-    let mut ready = life.ready(event, Facts::default());
+fn timestamps_never_go_back_when_the_clock_does() {
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("quick"));
+    test_run.start(&mut test.ledger, Start::default());
+    let began = test_run.at;
+    test_run.at -= 3_600_000;
+    let event = test_run.says("ready");
+    let mut ready = test_run.prepare(event, Facts::default());
     ready.at.0 = began - 3_600_000;
-    book.ledger.append(&[ready.entry()]).unwrap();
-    let journal = book.reader().journal(&life.run, 0).unwrap();
+    test.ledger.append(&[ready.entry()]).unwrap();
+    let journal = test.reader().journal(&test_run.run, 0).unwrap();
     assert_eq!(journal[1].at, journal[0].at);
-    assert_eq!(book.reader().run("r1").unwrap().updated_at, journal[0].at);
+    assert_eq!(test.reader().run("r1").unwrap().updated_at, journal[0].at);
 }
 
 // CORE-08
 #[test]
 fn events_and_blobs_can_neither_be_changed_nor_removed() {
-    let mut book = Book::new();
-    book.live("r1", program("quick"), &happy("quick", 1));
-    let raw = book.raw();
+    let mut test = TestLedger::new();
+    test.append_run("r1", program("quick"), &happy("quick", 1));
+    let raw = test.raw();
     for (sql, says) in [
         ("UPDATE events SET body = '{}' WHERE id = 1", "events are never changed"),
         ("DELETE FROM events", "events are never removed"),
@@ -173,16 +173,16 @@ fn events_and_blobs_can_neither_be_changed_nor_removed() {
 
 #[test]
 fn two_writers_on_different_runs_make_one_chain() {
-    let mut book = Book::new();
+    let mut test = TestLedger::new();
     let events = happy("feature", 2);
-    let path = book.path();
+    let path = test.path();
     let write = |name: &'static str| {
         let (path, events) = (path.clone(), events.clone());
         std::thread::spawn(move || {
             let mut ledger = Ledger::open(&path).expect("a ledger");
-            let mut life = Life::new(name, program("feature"));
+            let mut test_run = TestRun::new(name, program("feature"));
             for event in events {
-                life.feed(&mut ledger, event, Facts::default()).expect("appended");
+                test_run.feed(&mut ledger, event, Facts::default()).expect("appended");
             }
         })
     };
@@ -190,32 +190,32 @@ fn two_writers_on_different_runs_make_one_chain() {
     for writer in writers {
         writer.join().expect("written");
     }
-    let reader = book.reader();
+    let reader = test.reader();
     assert_eq!(reader.head().unwrap().count, 3 * events.len() as u64);
     let report = remand_ledger::audit(&reader, None, |_| {}).unwrap();
     assert!(report.is_sound(), "{:#?}", report.problems);
-    assert_eq!(book.ledger.rebuild().unwrap(), 3 * events.len() as u64);
+    assert_eq!(test.ledger.rebuild().unwrap(), 3 * events.len() as u64);
 }
 
 // CORE-04
 #[test]
-fn a_run_that_another_process_went_on_with_is_left_alone() {
-    let mut book = Book::new();
-    let mut life = Life::new("r1", program("quick"));
-    life.start(&mut book.ledger, Start::default());
-    let mut other = Ledger::open(&book.path()).unwrap();
-    let event = life.says("ready");
-    let ready = life.ready(event, Facts::default());
+fn an_append_fails_if_another_process_has_continued_the_run() {
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("quick"));
+    test_run.start(&mut test.ledger, Start::default());
+    let mut other = Ledger::open(&test.path()).unwrap();
+    let event = test_run.says("ready");
+    let ready = test_run.prepare(event, Facts::default());
     assert_eq!(other.append(&[ready.entry()]).unwrap(), [2]);
-    let overtaken = book.ledger.append(&[ready.entry()]);
+    let overtaken = test.ledger.append(&[ready.entry()]);
     assert!(matches!(overtaken, Err(LedgerError::Overtaken { run }) if run.0 == "r1"));
 
-    book.ledger.take_up(&life.run, 2, Millis(0));
-    let event = life.says("recorded");
-    assert_eq!(life.feed(&mut book.ledger, event, Facts::default()).unwrap(), 3);
+    test.ledger.continue_from(&test_run.run, 2, Millis(0));
+    let event = test_run.says("recorded");
+    assert_eq!(test_run.feed(&mut test.ledger, event, Facts::default()).unwrap(), 3);
 }
 
-/// How many bytes of a log are pages of it, and how long its file is.
+/// The bytes of a log that are pages, and the length of its file.
 fn room(path: &Path) -> (usize, usize) {
     let len = std::fs::metadata(path.with_extension("db-wal")).expect("a write-ahead log").len();
     (32 + written(path).pages * (24 + 4096), usize::try_from(len).expect("a length"))
@@ -223,44 +223,45 @@ fn room(path: &Path) -> (usize, usize) {
 
 // CORE-04
 #[test]
-fn the_log_is_made_longer_ahead_and_what_is_there_counts_for_nothing() {
-    let mut book = Book::new();
+fn the_log_is_extended_ahead_and_the_extra_bytes_are_ignored() {
+    let mut test = TestLedger::new();
     let events = stormy();
-    let mut life = Life::new("r1", program("feature"));
+    let mut test_run = TestRun::new("r1", program("feature"));
     let mut lengths = std::collections::BTreeSet::new();
     for event in &events {
-        let ready = life.ready(event.clone(), Facts::default());
-        book.ledger.append(&[ready.entry()]).unwrap();
-        lengths.insert(room(&book.path()).1);
+        let ready = test_run.prepare(event.clone(), Facts::default());
+        test.ledger.append(&[ready.entry()]).unwrap();
+        lengths.insert(room(&test.path()).1);
     }
-    let (used, len) = room(&book.path());
+    let (used, len) = room(&test.path());
     assert!(len > used, "{used} of {len} bytes");
     assert!(lengths.len() * 4 < events.len(), "{} lengths in {} commits", lengths.len(), events.len());
 
-    // What a power failure leaves: the files, and no memory of where the log ends.
+    // After a power failure only the files are left, without the index of the log.
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("ledger.db");
     for (from, to) in
-        [(book.path(), copy.clone()), (book.path().with_extension("db-wal"), copy.with_extension("db-wal"))]
+        [(test.path(), copy.clone()), (test.path().with_extension("db-wal"), copy.with_extension("db-wal"))]
     {
         std::fs::copy(from, to).unwrap();
     }
     let reader = Ledger::open(&copy).unwrap().reader().unwrap();
-    let read: Vec<Event> = reader.journal(&life.run, 0).unwrap().into_iter().map(|row| row.event).collect();
+    let read: Vec<Event> =
+        reader.journal(&test_run.run, 0).unwrap().into_iter().map(|row| row.event).collect();
     assert_eq!(read, events);
 }
 
 // CORE-04
 #[test]
-fn when_the_writer_is_gone_the_file_alone_has_everything() {
-    let mut book = Book::new();
+fn after_the_writer_closes_the_database_file_is_complete() {
+    let mut test = TestLedger::new();
     let events = happy("feature", 3);
-    let run = book.live("r1", program("feature"), &events).run;
-    // It is closed last, and cannot write.
-    let reader = book.reader();
-    let alone = book.beside("alone.db");
-    let spare = Ledger::open(&book.beside("spare.db")).unwrap();
-    drop(std::mem::replace(&mut book.ledger, spare));
+    let run = test.append_run("r1", program("feature"), &events).run;
+    // This reader closes last, and cannot checkpoint.
+    let reader = test.reader();
+    let alone = test.beside("alone.db");
+    let spare = Ledger::open(&test.beside("spare.db")).unwrap();
+    drop(std::mem::replace(&mut test.ledger, spare));
     std::fs::copy(reader.path(), &alone).unwrap();
     let read = Ledger::open(&alone).unwrap().reader().unwrap().journal(&run, 0).unwrap();
     assert_eq!(read.len(), events.len());
@@ -268,18 +269,19 @@ fn when_the_writer_is_gone_the_file_alone_has_everything() {
 
 // CORE-04
 #[test]
-fn two_writers_that_both_make_room_lose_nothing() {
-    let mut book = Book::new();
-    let mut other = Ledger::open(&book.path()).unwrap();
+fn two_writers_that_both_extend_the_log_lose_nothing() {
+    let mut test = TestLedger::new();
+    let mut other = Ledger::open(&test.path()).unwrap();
     let events = happy("feature", 3);
-    let (mut mine, mut theirs) = (Life::new("r1", program("feature")), Life::new("r2", program("feature")));
+    let (mut mine, mut theirs) =
+        (TestRun::new("r1", program("feature")), TestRun::new("r2", program("feature")));
     for event in &events {
-        mine.feed(&mut book.ledger, event.clone(), Facts::default()).unwrap();
+        mine.feed(&mut test.ledger, event.clone(), Facts::default()).unwrap();
         theirs.feed(&mut other, event.clone(), Facts::default()).unwrap();
     }
-    let reader = book.reader();
-    for life in [&mine, &theirs] {
-        assert_eq!(reader.journal(&life.run, 0).unwrap().len(), events.len());
+    let reader = test.reader();
+    for test_run in [&mine, &theirs] {
+        assert_eq!(reader.journal(&test_run.run, 0).unwrap().len(), events.len());
     }
     let report = remand_ledger::audit(&reader, None, |_| {}).unwrap();
     assert!(report.is_sound(), "{:#?}", report.problems);

@@ -1,15 +1,15 @@
-//! A process that is killed in the middle of writing.
+//! A process killed while it writes.
 
-use crate::support::{Life, happy, program};
+use crate::support::{TestRun, happy, program};
 use remand_ledger::{Facts, Ledger, Reader, ReplayFrom, RunId, audit, replay};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Where the child writes; only the parent sets it.
+/// The variable with the path that the child writes to; only the parent sets it.
 const LEDGER: &str = "REMAND_TEST_LEDGER";
 
-/// The part of the child: appends one run after the other and says what was acknowledged, until it is killed.
+/// Runs in the child: appends runs and prints what is committed, until it is killed.
 #[test]
 fn writer_of_the_crash_tests() {
     let Some(path) = std::env::var_os(LEDGER) else {
@@ -18,9 +18,9 @@ fn writer_of_the_crash_tests() {
     let mut ledger = Ledger::open(Path::new(&path)).expect("a ledger");
     let events = happy("feature", 1);
     for number in 0.. {
-        let mut life = Life::new(&format!("r{number}"), program("feature"));
+        let mut test_run = TestRun::new(&format!("r{number}"), program("feature"));
         for event in &events {
-            let seq = life.feed(&mut ledger, event.clone(), Facts::default()).expect("appended");
+            let seq = test_run.feed(&mut ledger, event.clone(), Facts::default()).expect("appended");
             let mut out = std::io::stdout().lock();
             writeln!(out, "acknowledged r{number} {seq}").and_then(|()| out.flush()).expect("said");
         }
@@ -29,7 +29,7 @@ fn writer_of_the_crash_tests() {
 
 // CORE-04
 #[test]
-fn nothing_acknowledged_is_lost_when_the_writer_is_killed() {
+fn no_committed_event_is_lost_when_the_writer_is_killed() {
     for patience in [1, 40, 170] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger.db");
@@ -70,14 +70,14 @@ fn nothing_acknowledged_is_lost_when_the_writer_is_killed() {
         let report = audit(&reader, None, |_| {}).unwrap();
         assert!(report.is_sound(), "{:#?}", report.problems);
 
-        // The run goes on where it was.
+        // The run continues where it was.
         let mut ledger = Ledger::open(&path).expect("a ledger");
         let replayed = replay(&reader, &RunId(run.clone()), ReplayFrom::Snapshot).unwrap();
-        ledger.take_up(&RunId(run.clone()), replayed.seq, replayed.at);
-        let mut life = Life::new(run, program("feature"));
-        life.state = replayed.state;
+        ledger.continue_from(&RunId(run.clone()), replayed.seq, replayed.at);
+        let mut test_run = TestRun::new(run, program("feature"));
+        test_run.state = replayed.state;
         for event in happy("feature", 1).into_iter().skip(usize::try_from(replayed.seq).unwrap()) {
-            life.feed(&mut ledger, event, Facts::default()).expect("appended");
+            test_run.feed(&mut ledger, event, Facts::default()).expect("appended");
         }
         assert_eq!(reader.run(run).unwrap().ended.as_deref(), Some("done"));
     }

@@ -1,17 +1,17 @@
-//! Exporting: one run in a file of its own.
+//! Exporting one run to a separate file.
 
-use crate::source_queries::book;
+use crate::source_queries::test;
 use remand_ledger::{LedgerError, RunId, export};
 use rusqlite::Connection;
 
 // EP-17
 #[test]
-fn an_export_holds_one_run_with_its_rows_of_the_journal() {
-    let book = book();
-    let (to, run) = (book.beside("evidence.db"), RunId("r2".to_string()));
-    export(&book.reader(), &run, &to).unwrap();
+fn an_export_holds_one_run_with_its_journal() {
+    let test = test();
+    let (to, run) = (test.beside("evidence.db"), RunId("r2".to_string()));
+    export(&test.reader(), &run, &to).unwrap();
     let conn = Connection::open(&to).unwrap();
-    let journal = book.reader().journal(&run, 0).unwrap();
+    let journal = test.reader().journal(&run, 0).unwrap();
     let mut statement = conn.prepare("SELECT seq, hash FROM events ORDER BY seq").unwrap();
     let rows: Vec<(i64, [u8; 32])> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
@@ -20,13 +20,13 @@ fn an_export_holds_one_run_with_its_rows_of_the_journal() {
     assert_eq!(rows, expected);
     let previous: [u8; 32] =
         conn.query_row("SELECT previous FROM events ORDER BY seq LIMIT 1", [], |row| row.get(0)).unwrap();
-    let before = book.reader().journal(&RunId("r1".to_string()), 0).unwrap();
+    let before = test.reader().journal(&RunId("r1".to_string()), 0).unwrap();
     assert_eq!(
         previous,
         before.last().unwrap().hash.0,
         "the first row follows the last one of the run before"
     );
-    let head = book.reader().head().unwrap();
+    let head = test.reader().head().unwrap();
     let quoted: (i64, [u8; 32]) =
         conn.query_row("SELECT count, hash FROM head", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     assert_eq!(quoted, (head.count.cast_signed(), head.hash.0));
@@ -34,10 +34,10 @@ fn an_export_holds_one_run_with_its_rows_of_the_journal() {
 
 // EP-17
 #[test]
-fn an_export_has_the_source_s_checks_on_its_values() {
-    let book = book();
-    let to = book.beside("evidence.db");
-    export(&book.reader(), &RunId("r1".to_string()), &to).unwrap();
+fn an_export_has_the_constraints_of_the_original_tables() {
+    let test = test();
+    let to = test.beside("evidence.db");
+    export(&test.reader(), &RunId("r1".to_string()), &to).unwrap();
     let conn = Connection::open(&to).unwrap();
     let insert = |phase: &str, verdict: &str, severity: &str| {
         conn.execute(
@@ -54,18 +54,18 @@ fn an_export_has_the_source_s_checks_on_its_values() {
 
 // CORE-09
 #[test]
-fn an_export_overwrites_nothing_and_leaves_nothing_behind_on_failure() {
-    let book = book();
-    let to = book.beside("evidence.db");
+fn an_export_overwrites_nothing_and_leaves_no_file_on_failure() {
+    let test = test();
+    let to = test.beside("evidence.db");
     std::fs::write(&to, "precious").unwrap();
-    let error = export(&book.reader(), &RunId("r1".to_string()), &to).expect_err("it exists");
+    let error = export(&test.reader(), &RunId("r1".to_string()), &to).expect_err("it exists");
     assert!(matches!(error, LedgerError::Exists { .. }), "{error:?}");
     assert_eq!(std::fs::read(&to).unwrap(), b"precious");
-    let other = book.beside("other.db");
-    let error = export(&book.reader(), &RunId("r9".to_string()), &other).expect_err("no such run");
+    let other = test.beside("other.db");
+    let error = export(&test.reader(), &RunId("r9".to_string()), &other).expect_err("no such run");
     assert!(matches!(error, LedgerError::NoSuchRun { .. }));
     assert!(!other.exists());
-    let nowhere = book.beside("absent").join("other.db");
-    let error = export(&book.reader(), &RunId("r1".to_string()), &nowhere).expect_err("no such folder");
+    let nowhere = test.beside("absent").join("other.db");
+    let error = export(&test.reader(), &RunId("r1".to_string()), &nowhere).expect_err("no such folder");
     assert!(matches!(error, LedgerError::Unwritable { .. }));
 }

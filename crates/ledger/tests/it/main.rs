@@ -1,4 +1,4 @@
-//! The ledger as a whole: real runs of shipped workflows, written, read, killed, tampered with and lived through again.
+//! The whole ledger: runs of shipped workflows, written, read, killed, tampered with and replayed.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
@@ -16,3 +16,4 @@ mod replaying;
 mod requests;
 mod source_queries;
 mod tampering;
+mod viewing;

@@ -1,12 +1,12 @@
-//! Opening: files that are no ledgers, damaged ones, newer ones, ones that cannot be written.
+//! Opening: files that are not ledgers, damaged, newer, older and read-only ones.
 
-use crate::support::{Book, happy, program};
+use crate::support::{TO_FORMAT_11, TestLedger, happy, program};
 use remand_ledger::{Ledger, LedgerError, Reader, schema};
 use std::os::unix::fs::PermissionsExt;
 
 // CORE-09
 #[test]
-fn a_file_that_is_no_ledger_is_refused_and_left_as_it_is() {
+fn a_file_that_is_not_a_ledger_is_refused_and_left_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
     std::fs::write(&text, "Dear diary, this is not a database. ".repeat(200)).unwrap();
@@ -28,7 +28,7 @@ fn a_file_that_is_no_ledger_is_refused_and_left_as_it_is() {
 
 // CORE-09
 #[test]
-fn a_file_that_was_begun_and_has_nothing_in_it_is_a_ledger_without_runs() {
+fn an_empty_file_is_a_ledger_without_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
     std::fs::write(&path, "").unwrap();
@@ -40,10 +40,10 @@ fn a_file_that_was_begun_and_has_nothing_in_it_is_a_ledger_without_runs() {
 // CORE-09
 #[test]
 fn a_newer_format_is_refused_with_both_numbers() {
-    let book = Book::new();
+    let test = TestLedger::new();
     let newer = schema::format() + 41;
-    book.raw().pragma_update(None, "user_version", newer).unwrap();
-    for error in [Ledger::open(&book.path()).map(drop), Reader::open(&book.path()).map(drop)] {
+    test.raw().pragma_update(None, "user_version", newer).unwrap();
+    for error in [Ledger::open(&test.path()).map(drop), Reader::open(&test.path()).map(drop)] {
         let error = error.expect_err("refused");
         assert!(matches!(error, LedgerError::Newer { found, known, .. }
             if found == newer && known == schema::format()));
@@ -51,32 +51,32 @@ fn a_newer_format_is_refused_with_both_numbers() {
     }
 }
 
-/// What format 9 added is taken away again; format 10 added nothing that a table shows.
-const BACK_TO_FORMAT_8: &str = "DROP TABLE followed; PRAGMA user_version = 8";
+/// Removes what format 9 added; formats 10 and 11 added nothing that a table shows.
+const FROM_11_TO_8: &str = "DROP TABLE followed; PRAGMA user_version = 8";
 
 // CORE-09
 #[test]
-fn whoever_reads_an_older_format_brings_it_up_to_date() {
-    let mut book = Book::new();
-    book.live("r1", program("quick"), &happy("quick", 1));
-    let told = Reader::open(&book.path()).and_then(|reader| reader.runs()).unwrap();
-    book.raw().execute_batch(BACK_TO_FORMAT_8).unwrap();
+fn a_reader_upgrades_an_older_format() {
+    let mut test = TestLedger::new();
+    test.append_run("r1", program("quick"), &happy("quick", 1));
+    let before = Reader::open(&test.path()).and_then(|reader| reader.runs()).unwrap();
+    test.raw().execute_batch(&format!("{TO_FORMAT_11} {FROM_11_TO_8}")).unwrap();
 
-    let reader = Reader::open(&book.path()).unwrap();
-    assert_eq!(reader.runs().unwrap(), told);
-    let format: i64 = book.raw().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    let reader = Reader::open(&test.path()).unwrap();
+    assert_eq!(reader.runs().unwrap(), before);
+    let format: i64 = test.raw().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(format, schema::format());
     assert!(remand_ledger::audit(&reader, None, |_| {}).unwrap().is_sound());
 }
 
 // CORE-09
 #[test]
-fn a_damaged_file_is_an_error_and_no_panic() {
-    let mut book = Book::new();
-    book.live("r1", program("feature"), &happy("feature", 3));
-    let whole = book.bytes();
+fn a_damaged_file_is_an_error_without_a_panic() {
+    let mut test = TestLedger::new();
+    test.append_run("r1", program("feature"), &happy("feature", 3));
+    let whole = test.bytes();
 
-    let torn = book.beside("torn.db");
+    let torn = test.beside("torn.db");
     let mut bytes = whole.clone();
     for byte in &mut bytes[4096..] {
         *byte = 0x5a;
@@ -85,7 +85,7 @@ fn a_damaged_file_is_an_error_and_no_panic() {
     let read = Reader::open(&torn).and_then(|reader| reader.runs());
     assert!(matches!(read, Err(LedgerError::Corrupt { .. })), "{read:?}");
 
-    let short = book.beside("short.db");
+    let short = test.beside("short.db");
     std::fs::write(&short, &whole[..whole.len() / 2]).unwrap();
     let read = Reader::open(&short).and_then(|reader| remand_ledger::audit(&reader, None, |_| {}));
     match read {
@@ -96,7 +96,7 @@ fn a_damaged_file_is_an_error_and_no_panic() {
 
 // CORE-09
 #[test]
-fn a_place_that_cannot_be_written_is_named() {
+fn an_error_names_the_path_that_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -115,13 +115,13 @@ fn a_place_that_cannot_be_written_is_named() {
 // CORE-05
 #[test]
 fn only_its_owner_can_read_a_ledger() {
-    let mut book = Book::new();
-    book.live("r1", program("quick"), &happy("quick", 1));
+    let mut test = TestLedger::new();
+    test.append_run("r1", program("quick"), &happy("quick", 1));
     for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
-        let mode = std::fs::metadata(book.beside(name)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(test.beside(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
-    std::fs::set_permissions(book.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
-    drop(Ledger::open(&book.path()).unwrap());
-    assert_eq!(std::fs::metadata(book.path()).unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::set_permissions(test.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
+    drop(Ledger::open(&test.path()).unwrap());
+    assert_eq!(std::fs::metadata(test.path()).unwrap().permissions().mode() & 0o777, 0o600);
 }

@@ -1,24 +1,24 @@
 //! Reading: runs by name, rulings, dispatches with telemetry, many parked runs.
 
-use crate::support::{Book, Life, SHIPPED, finding, happy, interactive, program, stormy, walk};
+use crate::support::{SHIPPED, TestLedger, TestRun, finding, happy, interactive, program, stormy, walk};
 use remand_kernel::event::{Event, Limits, Outcome, Report, Start, Usage};
-use remand_kernel::finding::{Finding, Place};
+use remand_kernel::finding::{Finding, Location};
 use remand_kernel::signal::Failure;
 use remand_kernel::state::FiledStatus;
-use remand_ledger::fact::{Telemetry, Tokens};
-use remand_ledger::query::{CostBy, CostRow, DispatchStatus, Resolution, RunStage};
+use remand_ledger::fact::{Telemetry, TokenCounts};
+use remand_ledger::query::{CostBy, CostRow, DefectResolution, DispatchStatus, RunStage};
 use remand_ledger::{Blob, Facts, LedgerError, Millis, Reader, RunId};
-use remand_workflow::walk::{Happening, Walker};
+use remand_workflow::walk::{WalkStep, Walker};
 
 #[test]
-fn runs_are_listed_the_newest_first_and_found_by_parts_of_their_id() {
-    let mut book = Book::new();
+fn runs_are_listed_newest_first_and_found_by_parts_of_their_id() {
+    let mut test = TestLedger::new();
     for (at, name) in ["20260101-aa11", "20260102-bb22", "20260102-cc11"].iter().enumerate() {
-        let mut life = Life::new(name, program("quick"));
-        life.at += 1_000_000 * at as i64;
-        life.start(&mut book.ledger, Start::default());
+        let mut test_run = TestRun::new(name, program("quick"));
+        test_run.at += 1_000_000 * at as i64;
+        test_run.start(&mut test.ledger, Start::default());
     }
-    let reader = book.reader();
+    let reader = test.reader();
     let ids: Vec<String> = reader.runs().unwrap().into_iter().map(|row| row.run.0).collect();
     assert_eq!(ids, ["20260102-cc11", "20260102-bb22", "20260101-aa11"]);
     let found = |name: &str| reader.run(name).map(|row| row.run.0);
@@ -27,23 +27,23 @@ fn runs_are_listed_the_newest_first_and_found_by_parts_of_their_id() {
     assert_eq!(found("bb22").unwrap(), "20260102-bb22");
     assert_eq!(found("latest").unwrap(), "20260102-cc11");
     let error = found("20260102").expect_err("two");
-    assert_eq!(error.to_string(), "`20260102` fits more than one run: 20260102-bb22, 20260102-cc11");
+    assert_eq!(error.to_string(), "`20260102` matches several runs: 20260102-bb22, 20260102-cc11");
     assert!(matches!(found("11"), Err(LedgerError::AmbiguousRun { .. })));
     for absent in ["", "%", "2026010_", "0102"] {
         assert!(matches!(found(absent), Err(LedgerError::NoSuchRun { .. })), "{absent}");
     }
-    assert!(matches!(Book::new().reader().run("latest"), Err(LedgerError::NoSuchRun { .. })));
+    assert!(matches!(TestLedger::new().reader().run("latest"), Err(LedgerError::NoSuchRun { .. })));
 }
 
 #[test]
 fn a_run_shows_what_it_was_opened_with_and_where_it_is() {
-    let mut book = Book::new();
+    let mut test = TestLedger::new();
     let limits = Limits { money: Some(5_000_000), dispatches: Some(40), ..Limits::default() };
     let events = walk(program("feature"), Start { limits, ..Start::default() }, 2, |walker| {
         walker.until("implement").expect("reached");
     });
-    let life = book.live("r1", program("feature"), &events);
-    let run = book.reader().run("r1").unwrap();
+    let test_run = test.append_run("r1", program("feature"), &events);
+    let run = test.reader().run("r1").unwrap();
     assert_eq!((run.workflow.as_str(), run.subject.as_str()), ("feature", "request"));
     assert_eq!(run.request, "Export invoices as CSV.");
     assert_eq!((run.slug.as_str(), run.branch.as_str()), ("csv-export", "remand/csv-export"));
@@ -55,62 +55,62 @@ fn a_run_shows_what_it_was_opened_with_and_where_it_is() {
     assert_eq!(run.seq, events.len() as u64);
     assert_eq!((run.limits.money, run.limits.dispatches), (Some(5_000_000), Some(40)));
     assert_eq!((run.limits.tokens, run.limits.time), (None, None));
-    assert_eq!(run.used.dispatches, life.state.used.dispatches);
+    assert_eq!(run.used.dispatches, test_run.state.used.dispatches);
     assert_eq!(run.confidence, "high");
     assert!(run.created_at < run.updated_at);
-    assert!(book.reader().runs_under_way().unwrap().len() == 1);
+    assert!(test.reader().runs_under_way().unwrap().len() == 1);
 }
 
 #[test]
-fn every_shipped_workflow_comes_to_its_end_in_the_ledger() {
-    let mut book = Book::new();
+fn every_shipped_workflow_ends_in_the_ledger() {
+    let mut test = TestLedger::new();
     for name in SHIPPED {
-        let life = book.live(name, program(name), &happy(name, 2));
-        let row = book.reader().run(name).unwrap();
+        let test_run = test.append_run(name, program(name), &happy(name, 2));
+        let row = test.reader().run(name).unwrap();
         assert_eq!(row.stage, RunStage::Done, "{name}: {:?}", row.ended);
         assert_eq!((row.ended.as_deref(), row.place.as_str()), (Some("done"), ""));
-        let reader = book.reader();
-        let dispatches = reader.dispatches(&life.run).unwrap();
-        assert_eq!(dispatches.len() as u64, life.state.used.dispatches, "{name}");
+        let reader = test.reader();
+        let dispatches = reader.dispatches(&test_run.run).unwrap();
+        assert_eq!(dispatches.len() as u64, test_run.state.used.dispatches, "{name}");
         assert!(dispatches.iter().all(|row| row.status != DispatchStatus::Running), "{name}");
-        let operations = reader.operations(&life.run).unwrap();
+        let operations = reader.operations(&test_run.run).unwrap();
         assert!(operations.iter().all(|row| row.completed_at.is_some() && row.result.is_some()), "{name}");
     }
-    assert!(book.reader().runs_under_way().unwrap().is_empty());
+    assert!(test.reader().runs_under_way().unwrap().is_empty());
 }
 
 // CORE-03
 #[test]
 fn rulings_are_read_as_the_kernel_shows_them() {
-    let mut book = Book::new();
+    let mut test = TestLedger::new();
     let events = stormy();
-    let mut life = Life::new("r1", program("feature"));
+    let mut test_run = TestRun::new("r1", program("feature"));
     let mut lines = Vec::new();
     for event in events {
-        let ready = life.ready(event, Facts::default());
-        let seq = book.ledger.append(&[ready.entry()]).unwrap()[0];
+        let ready = test_run.prepare(event, Facts::default());
+        let seq = test.ledger.append(&[ready.entry()]).unwrap()[0];
         for ruling in &ready.step.rulings {
-            lines.push((seq, remand_kernel::view::ruling(program("feature"), &life.state, ruling)));
+            lines.push((seq, remand_kernel::view::ruling(program("feature"), &test_run.state, ruling)));
         }
     }
-    let rows = book.reader().rulings(&life.run, 0).unwrap();
+    let rows = test.reader().rulings(&test_run.run, 0).unwrap();
     let read: Vec<_> = rows.iter().map(|row| (row.seq, row.ruling.clone())).collect();
     assert_eq!(read, lines);
     let remand = rows.iter().find(|row| row.ruling.action == "remand design").expect("sent back");
     assert_eq!(remand.ruling.budgets[0].budget, "design-revision");
     assert_eq!((remand.ruling.budgets[0].before, remand.ruling.budgets[0].after), (1, 0));
-    let later = book.reader().rulings(&life.run, remand.seq).unwrap();
+    let later = test.reader().rulings(&test_run.run, remand.seq).unwrap();
     assert!(later.iter().all(|row| row.seq > remand.seq) && later.len() < rows.len());
 }
 
 // CORE-03
 #[test]
 fn the_chain_from_request_to_commit_reads_line_by_line() {
-    let mut book = Book::new();
-    let life = book.live("r1", program("quick"), &happy("quick", 1));
-    let reader = book.reader();
+    let mut test = TestLedger::new();
+    let test_run = test.append_run("r1", program("quick"), &happy("quick", 1));
+    let reader = test.reader();
     let mut lines = vec![reader.run("r1").unwrap().request];
-    lines.extend(reader.rulings(&life.run, 0).unwrap().iter().map(|row| row.ruling.line()));
+    lines.extend(reader.rulings(&test_run.run, 0).unwrap().iter().map(|row| row.ruling.line()));
     lines.extend(reader.run("r1").unwrap().ended);
     insta::assert_snapshot!(lines.join("\n"), @r"
     Export invoices as CSV.
@@ -127,25 +127,25 @@ fn the_chain_from_request_to_commit_reads_line_by_line() {
 // EP-26
 #[test]
 fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
-    let mut book = Book::new();
-    let mut life = Life::new("r1", program("feature"));
-    life.start(&mut book.ledger, Start::default());
-    let event = life.says("ready");
-    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
-    let reader = book.reader();
-    let running = reader.dispatches(&life.run).unwrap();
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("feature"));
+    test_run.start(&mut test.ledger, Start::default());
+    let event = test_run.says("ready");
+    test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
+    let reader = test.reader();
+    let running = reader.dispatches(&test_run.run).unwrap();
     assert_eq!(running.len(), 4, "the researchers");
     assert!(running.iter().all(|row| row.status == DispatchStatus::Running && row.tokens.is_none()));
     assert_eq!((running[0].phase.as_str(), running[0].role.as_str()), ("research", "researcher"));
     assert_eq!(running[0].item.as_deref(), Some("architecture"));
-    assert_eq!(running[0].started_at.0, life.at);
+    assert_eq!(running[0].started_at.0, test_run.at);
 
     let (prompt, output) = (Blob::of(b"the prompt".to_vec()), Blob::of(b"the output".to_vec()));
     let result = Blob::of(b"the result".to_vec());
-    let spent = Tokens { input: 500, output: 100, cached: 250, stored: 50 };
+    let spent = TokenCounts { input: 500, output: 100, cached: 250, stored: 50 };
     let telemetry = Telemetry {
-        started_at: Millis(life.at + 10),
-        ended_at: Millis(life.at + 900),
+        started_at: Millis(test_run.at + 10),
+        ended_at: Millis(test_run.at + 900),
         driver: "rehearsal".to_string(),
         model: Some("model-a".to_string()),
         session: Some("s-1".to_string()),
@@ -161,13 +161,13 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
         tokens: Some(spent),
         price: Some("model-*".to_string()),
     };
-    let command = life.open[0].id().expect("an id").to_string();
-    let event = life.says("done");
-    let began = life.at;
-    let mut ready = life.ready(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
+    let command = test_run.open[0].id().expect("an id").to_string();
+    let event = test_run.says("done");
+    let began = test_run.at;
+    let mut ready = test_run.prepare(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
     ready.blobs.extend([prompt.clone(), output.clone(), result.clone()]);
-    book.ledger.append(&[ready.entry()]).unwrap();
-    let row = reader.dispatch(&life.run, &command).unwrap().expect("there");
+    test.ledger.append(&[ready.entry()]).unwrap();
+    let row = reader.dispatch(&test_run.run, &command).unwrap().expect("present");
     assert_eq!((row.started_at.0, row.completed_at.map(|at| at.0)), (began + 10, Some(began + 900)));
     assert_eq!((row.status, row.retries, row.attempt), (DispatchStatus::Done, 0, 1));
     assert_eq!((row.tokens, row.money, row.time), (Some(900), Some(1200), Some(5000)));
@@ -179,27 +179,27 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
     assert_eq!((row.before.as_deref(), row.after.as_deref()), (Some("tree-1"), Some("tree-2")));
     assert_eq!((row.says.as_deref(), row.summary.as_deref()), (Some("done"), Some("two modules matter")));
 
-    let event = life.fails(Failure::Timeout, 0);
-    let failed = life.open[0].id().expect("an id").to_string();
-    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
-    let row = reader.dispatch(&life.run, &failed).unwrap().expect("there");
+    let event = test_run.fails(Failure::Timeout, 0);
+    let failed = test_run.open[0].id().expect("an id").to_string();
+    test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
+    let row = reader.dispatch(&test_run.run, &failed).unwrap().expect("present");
     assert_eq!((row.status, row.failure.as_deref()), (DispatchStatus::Error, Some("timeout")));
     assert_eq!((row.money, row.spent), (None, None), "unknown cost is unknown");
     assert_eq!((row.tokens, row.time), (None, Some(0)), "and so are tokens that nobody told");
-    let rows = reader.dispatches(&life.run).unwrap();
+    let rows = reader.dispatches(&test_run.run).unwrap();
     let again = rows.last().expect("dispatched again");
     assert_eq!((again.retries, again.attempt, again.status), (1, 2, DispatchStatus::Running));
 }
 
 // CORE-11 EP-26
 #[test]
-fn costs_are_summed_by_what_is_asked_for_and_tell_what_is_unknown() {
-    let mut book = Book::new();
-    let mut life = Life::new("r1", program("feature"));
-    life.start(&mut book.ledger, Start::default());
-    let event = life.says("ready");
-    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
-    let kinds = Tokens { input: 500, output: 100, cached: 250, stored: 50 };
+fn costs_are_grouped_as_asked_and_count_what_is_unknown() {
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("feature"));
+    test_run.start(&mut test.ledger, Start::default());
+    let event = test_run.says("ready");
+    test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
+    let kinds = TokenCounts { input: 500, output: 100, cached: 250, stored: 50 };
     let told = |model: &str, tokens, price: Option<&str>| Facts {
         telemetry: Some(Telemetry {
             driver: "codex".to_string(),
@@ -212,14 +212,14 @@ fn costs_are_summed_by_what_is_asked_for_and_tell_what_is_unknown() {
         ..Facts::default()
     };
     for facts in [told("a", Some(kinds), None), told("b", Some(kinds), Some("b")), told("b", None, None)] {
-        let event = life.says("done");
-        life.feed(&mut book.ledger, event, facts).unwrap();
+        let event = test_run.says("done");
+        test_run.feed(&mut test.ledger, event, facts).unwrap();
     }
-    let event = life.fails(Failure::Timeout, 0);
-    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
+    let event = test_run.fails(Failure::Timeout, 0);
+    test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
 
-    let reader = book.reader();
-    let by_model = reader.costs(Some(&life.run), CostBy::Model).unwrap();
+    let reader = test.reader();
+    let by_model = reader.costs(Some(&test_run.run), CostBy::Model).unwrap();
     let names: Vec<Option<&str>> = by_model.iter().map(|row| row.name.as_deref()).collect();
     assert_eq!(names, [Some("b"), Some("a"), None]);
     let b = &by_model[0];
@@ -229,7 +229,7 @@ fn costs_are_summed_by_what_is_asked_for_and_tell_what_is_unknown() {
     assert_eq!((nobody.dispatches, nobody.running, nobody.untold, nobody.unpriced), (2, 1, 1, 1));
 
     for by in [CostBy::Role, CostBy::Agent, CostBy::Phase, CostBy::Run] {
-        for run in [Some(&life.run), None] {
+        for run in [Some(&test_run.run), None] {
             let rows = reader.costs(run, by).unwrap();
             assert_eq!(CostRow::total(&rows), CostRow::total(&by_model), "{by:?}");
         }
@@ -241,10 +241,10 @@ fn costs_are_summed_by_what_is_asked_for_and_tell_what_is_unknown() {
 }
 
 #[test]
-fn a_verdict_that_is_not_the_happy_one_needs_revision() {
-    let mut book = Book::new();
-    let life = book.live("r1", program("feature"), &stormy());
-    let rows = book.reader().dispatches(&life.run).unwrap();
+fn any_verdict_but_the_first_needs_revision() {
+    let mut test = TestLedger::new();
+    let test_run = test.append_run("r1", program("feature"), &stormy());
+    let rows = test.reader().dispatches(&test_run.run).unwrap();
     let reviews: Vec<DispatchStatus> = rows
         .iter()
         .filter(|row| row.phase == "design-review" && row.visit == 1)
@@ -255,22 +255,22 @@ fn a_verdict_that_is_not_the_happy_one_needs_revision() {
 
 // CORE-17
 #[test]
-fn what_comes_in_after_a_cancel_adds_its_cost_and_nothing_else() {
-    let mut book = Book::new();
-    let mut life = Life::new("r1", program("feature"));
-    life.start(&mut book.ledger, Start::default());
-    let event = life.says("ready");
-    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
-    let id = life.open[0].id().expect("an id");
-    life.feed(&mut book.ledger, Event::Cancelled { by: "ada".to_string() }, Facts::default()).unwrap();
-    let reader = book.reader();
-    let cancelled = reader.dispatch(&life.run, &id.to_string()).unwrap().expect("there");
+fn a_result_after_a_cancel_adds_only_its_cost() {
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("feature"));
+    test_run.start(&mut test.ledger, Start::default());
+    let event = test_run.says("ready");
+    test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
+    let id = test_run.open[0].id().expect("an id");
+    test_run.feed(&mut test.ledger, Event::Cancelled { by: "ada".to_string() }, Facts::default()).unwrap();
+    let reader = test.reader();
+    let cancelled = reader.dispatch(&test_run.run, &id.to_string()).unwrap().expect("present");
     assert_eq!((cancelled.status, cancelled.failure.as_deref()), (DispatchStatus::Error, Some("cancelled")));
 
     let outcome = Outcome::Said(Box::new(Report::saying("done")));
     let usage = Usage { money: Some(7), tokens: Some(70), time: 700, ..Usage::default() };
-    life.feed(&mut book.ledger, Event::Ended { id, outcome, usage }, Facts::default()).unwrap();
-    let late = reader.dispatch(&life.run, &id.to_string()).unwrap().expect("there");
+    test_run.feed(&mut test.ledger, Event::Ended { id, outcome, usage }, Facts::default()).unwrap();
+    let late = reader.dispatch(&test_run.run, &id.to_string()).unwrap().expect("present");
     assert_eq!((late.tokens, late.money), (Some(70), Some(7)));
     assert_eq!((late.status, late.failure, late.says), (cancelled.status, cancelled.failure, None));
     assert_eq!(late.completed_at, cancelled.completed_at);
@@ -278,30 +278,30 @@ fn what_comes_in_after_a_cancel_adds_its_cost_and_nothing_else() {
 
 #[test]
 fn a_reader_notices_that_another_connection_wrote() {
-    let mut book = Book::new();
-    let reader = book.reader();
+    let mut test = TestLedger::new();
+    let reader = test.reader();
     let before = reader.data_version().unwrap();
     assert_eq!(reader.data_version().unwrap(), before);
-    book.live("r1", program("quick"), &happy("quick", 1));
+    test.append_run("r1", program("quick"), &happy("quick", 1));
     assert_ne!(reader.data_version().unwrap(), before);
 }
 
 #[test]
 fn a_thousand_parked_runs_are_listed_with_their_gates() {
-    let mut book = Book::new();
+    let mut test = TestLedger::new();
     let events = walk(program("feature"), interactive(), 1, |walker| {
         walker.until("approve-research").expect("reached");
     });
     let mut ready = Vec::new();
     for number in 0..1000 {
-        let mut life = Life::new(&format!("r{number:04}"), program("feature"));
-        ready.extend(events.iter().map(|event| life.ready(event.clone(), Facts::default())));
+        let mut test_run = TestRun::new(&format!("r{number:04}"), program("feature"));
+        ready.extend(events.iter().map(|event| test_run.prepare(event.clone(), Facts::default())));
     }
     for batch in ready.chunks(1000) {
         let entries: Vec<_> = batch.iter().map(|ready| ready.entry()).collect();
-        book.ledger.append(&entries).unwrap();
+        test.ledger.append(&entries).unwrap();
     }
-    let reader = book.reader();
+    let reader = test.reader();
     let runs = reader.runs().unwrap();
     assert_eq!(runs.len(), 1000);
     assert!(runs.iter().all(|row| row.stage == RunStage::Waiting && row.place == "approve-research"));
@@ -310,50 +310,54 @@ fn a_thousand_parked_runs_are_listed_with_their_gates() {
 
 // PF-09
 #[test]
-fn a_defect_that_its_finder_leaves_out_at_the_next_look_is_corrected_though_others_are_found() {
+fn a_defect_that_its_reviewer_does_not_report_again_is_corrected() {
     let found = |walker: &mut Walker<'static>, finding: Finding| {
         walker.until("code-review").expect("reached");
         let injected_by = vec!["code".to_string()];
         let findings = vec![Finding { injected_by, ..finding }];
-        walker.happen(&Happening { findings, ..Happening::new("code-review", "fail") }).expect("reviewed");
+        walker.happen(&WalkStep { findings, ..WalkStep::new("code-review", "fail") }).expect("reviewed");
     };
-    let mut book = Book::new();
+    let mut test = TestLedger::new();
     let events = walk(program("tsp"), Start::default(), 1, |walker| {
         found(walker, finding("F1", "the export loses digits"));
-        let elsewhere = Place { file: "src/date.rs".to_string(), symbol: "parse".to_string(), line: 7 };
+        let elsewhere = Location { file: "src/date.rs".to_string(), symbol: "parse".to_string(), line: 7 };
         let dates = Finding { place: elsewhere, ..finding("F2", "dates are read as local ones") };
         found(walker, dates.clone());
         found(walker, Finding { id: "F3".to_string(), ..dates });
         walker.until("code-review").expect("reached");
     });
-    let life = book.live("20260102-aa11", program("tsp"), &events);
-    let defects = book.reader().defects(&life.run).unwrap();
+    let test_run = test.append_run("20260102-aa11", program("tsp"), &events);
+    let defects = test.reader().defects(&test_run.run).unwrap();
     let told: Vec<_> = defects.iter().map(|defect| (defect.id.as_str(), defect.resolution)).collect();
     assert_eq!(
         told,
-        [("F1", Resolution::Corrected), ("F2", Resolution::ReportedAgain), ("F3", Resolution::Open)]
+        [
+            ("F1", DefectResolution::Corrected),
+            ("F2", DefectResolution::ReportedAgain),
+            ("F3", DefectResolution::Open)
+        ]
     );
     let worked = |at: usize| defects[at].attempts.iter().map(|one| one.dispatches).sum::<u32>();
     assert_eq!(worked(0), worked(1), "what is done after it was left out is none of its correction");
-    let states: Vec<_> = life.state.findings.iter().map(|filed| filed.status).collect();
+    let states: Vec<_> = test_run.state.findings.iter().map(|filed| filed.status).collect();
     assert_eq!(states, [FiledStatus::Open, FiledStatus::Superseded, FiledStatus::Open], "it may come again");
 }
 
 // CORE-09
 #[test]
-fn the_latest_run_is_the_one_that_was_begun_last_whatever_the_clock_said() {
-    let mut book = Book::new();
+fn the_latest_run_is_the_last_in_the_journal_whatever_the_clock_said() {
+    let mut test = TestLedger::new();
     for (name, at) in [("r1", 3_000), ("r3", 2_000), ("r2", 1_000)] {
-        let mut life = Life::new(name, program("quick"));
-        life.at = at;
-        life.start(&mut book.ledger, Start::default());
+        let mut test_run = TestRun::new(name, program("quick"));
+        test_run.at = at;
+        test_run.start(&mut test.ledger, Start::default());
     }
     let names = |reader: &Reader| -> Vec<String> {
         reader.runs().unwrap().into_iter().map(|row| row.run.0).collect()
     };
-    let reader = book.reader();
+    let reader = test.reader();
     assert_eq!(names(&reader), ["r2", "r3", "r1"]);
     assert_eq!(reader.run("latest").unwrap().run.0, "r2");
-    book.ledger.rebuild().unwrap();
+    test.ledger.rebuild().unwrap();
     assert_eq!(names(&reader), ["r2", "r3", "r1"]);
 }

@@ -1,6 +1,6 @@
-//! Every query that the source prints, unchanged, on the views and on an exported run (EP-17).
+//! The gate queries that users of `anvil_checks` and `pipeline_telemetry` run, unchanged, on the views and on an export.
 
-use crate::support::{Book, Life, check, happy, program, review, with_checks};
+use crate::support::{TestLedger, TestRun, check, happy, program, review, with_checks};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_ledger::fact::{Check, Telemetry};
@@ -8,7 +8,7 @@ use remand_ledger::{Facts, Millis};
 use rusqlite::Connection;
 use std::sync::LazyLock;
 
-/// The gate queries as printed, with a word for each.
+/// The gate queries, with a name for each.
 pub const PRINTED: &[(&str, &str)] = &[
     (
         "baseline",
@@ -80,7 +80,7 @@ pub const PRINTED: &[(&str, &str)] = &[
     ),
 ];
 
-/// A query of the whole pipeline: those hold where there is one run only.
+/// Queries without a run, for files that hold one run only.
 const UNFILTERED: &str =
     "SELECT COUNT(*) FROM anvil_checks WHERE task_id='{task_id}' AND phase='after' AND passed=1;";
 const BUNDLE: &str =
@@ -90,7 +90,7 @@ const TOTAL: &str = "SELECT COUNT(*) FROM pipeline_telemetry;";
 const AVERAGE: &str = "SELECT step, AVG(JULIANDAY(completed_at) - JULIANDAY(started_at)) * 86400 AS avg_seconds FROM pipeline_telemetry GROUP BY step;";
 const FAILED: &str = "SELECT step, agent, status, notes FROM pipeline_telemetry WHERE status = 'ERROR';";
 
-/// Fills in what a query leaves open.
+/// Fills in the placeholders of a query.
 pub fn filled(sql: &str, run: &str, task: &str, round: u32) -> String {
     let scope = if task.contains("-code-") { "code" } else { "design" };
     sql.replace("{run_id}", run)
@@ -104,7 +104,7 @@ fn after(task: &str, name: &str, passed: bool, iteration: u32) -> Check {
     Check { iteration, ..check(Some(task), RowPhase::After, name, passed) }
 }
 
-/// What the runs of these tests saw, one set of facts for each event after the plan.
+/// The facts of these runs, one set for each event after the plan.
 fn seen() -> Vec<Vec<Check>> {
     vec![
         vec![
@@ -129,39 +129,39 @@ fn seen() -> Vec<Vec<Check>> {
 }
 
 /// Two runs with the same tasks, so that a query without its run would count twice.
-pub fn book() -> Book {
+pub fn test() -> TestLedger {
     static WRITTEN: LazyLock<Vec<u8>> = LazyLock::new(|| written().bytes());
-    Book::copy(&WRITTEN)
+    TestLedger::copy(&WRITTEN)
 }
 
-fn written() -> Book {
-    let mut book = Book::new();
+fn written() -> TestLedger {
+    let mut test = TestLedger::new();
     for run in ["r1", "r2"] {
         let mut facts = seen().into_iter().map(with_checks);
-        let mut life = Life::new(run, program("feature"));
+        let mut test_run = TestRun::new(run, program("feature"));
         for event in happy("feature", 2) {
-            let planned = life.state.lists.iter().any(|list| !list.is_empty());
+            let planned = test_run.state.lists.iter().any(|list| !list.is_empty());
             let mut facts = if planned { facts.next().unwrap_or_default() } else { Facts::default() };
             if matches!(event, remand_kernel::Event::Ended { .. }) {
                 facts.telemetry = Some(Telemetry {
-                    started_at: Millis(life.at),
-                    ended_at: Millis(life.at + 2500),
+                    started_at: Millis(test_run.at),
+                    ended_at: Millis(test_run.at + 2500),
                     summary: "went well".to_string(),
                     ..Telemetry::default()
                 });
             }
-            life.feed(&mut book.ledger, event, facts).unwrap();
+            test_run.feed(&mut test.ledger, event, facts).unwrap();
         }
         assert!(facts.next().is_none());
     }
-    book
+    test
 }
 
 fn count(conn: &Connection, sql: &str) -> i64 {
     conn.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{error}\n{sql}"))
 }
 
-/// What each printed query must give for a task and a round.
+/// The expected result of each query for a task and a round.
 fn expected(query: &str, task: &str, round: u32) -> i64 {
     let design = task == "csv-export-design-review";
     let code = task == "csv-export-code-review" && round == 1;
@@ -200,27 +200,27 @@ fn all_hold(conn: &Connection, run: &str) {
 
 // EP-17
 #[test]
-fn every_printed_gate_query_gives_its_number_on_the_views() {
-    let book = book();
+fn every_gate_query_gives_the_expected_count_on_the_views() {
+    let test = test();
     for run in ["r1", "r2"] {
-        all_hold(&book.raw(), run);
+        all_hold(&test.raw(), run);
     }
     let sql = filled(PRINTED[1].1, "r3", "t1", 1);
-    assert_eq!(count(&book.raw(), &sql), 0, "another run");
+    assert_eq!(count(&test.raw(), &sql), 0, "another run");
 }
 
 // EP-17
 #[test]
 fn an_exported_run_answers_the_unfiltered_queries_too() {
-    let book = book();
-    let to = book.beside("evidence.db");
+    let test = test();
+    let to = test.beside("evidence.db");
     let run = remand_ledger::RunId("r1".to_string());
-    remand_ledger::export(&book.reader(), &run, &to).unwrap();
+    remand_ledger::export(&test.reader(), &run, &to).unwrap();
     let export = Connection::open(&to).unwrap();
     all_hold(&export, "r1");
     assert_eq!(count(&export, &filled(UNFILTERED, "", "t1", 1)), 2);
-    assert_eq!(count(&book.raw(), &filled(UNFILTERED, "", "t1", 1)), 4, "two runs are in the ledger");
-    let dispatches = book.reader().totals(&run).unwrap().dispatches.cast_signed();
+    assert_eq!(count(&test.raw(), &filled(UNFILTERED, "", "t1", 1)), 4, "two runs are in the ledger");
+    let dispatches = test.reader().totals(&run).unwrap().dispatches.cast_signed();
     assert_eq!(count(&export, TOTAL), dispatches);
     assert_eq!(count(&export, "SELECT SUM(dispatch_count) FROM pipeline_telemetry"), dispatches);
     assert_eq!(
@@ -231,9 +231,9 @@ fn an_exported_run_answers_the_unfiltered_queries_too() {
 
 // EP-17
 #[test]
-fn the_bundle_query_gives_the_rows_in_the_source_s_spelling() {
-    let book = book();
-    let raw = book.raw();
+fn the_bundle_query_gives_rows_in_the_original_spelling() {
+    let test = test();
+    let raw = test.raw();
     let mut statement = raw.prepare(&filled(BUNDLE, "r1", "csv-export-design-review", 1)).unwrap();
     let rows: Vec<String> = statement
         .query_map([], |row| {
@@ -256,14 +256,14 @@ fn the_bundle_query_gives_the_rows_in_the_source_s_spelling() {
 // EP-17, EP-26
 #[test]
 fn the_telemetry_queries_give_seconds_and_errors() {
-    let mut book = book();
-    let mut life = Life::new("r3", program("feature"));
-    life.start(&mut book.ledger, Default::default());
-    let event = life.says("ready");
-    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
-    let event = life.fails(remand_kernel::signal::Failure::Denied, 0);
-    life.feed(&mut book.ledger, event, Facts::default()).unwrap();
-    let raw = book.raw();
+    let mut test = test();
+    let mut test_run = TestRun::new("r3", program("feature"));
+    test_run.start(&mut test.ledger, Default::default());
+    let event = test_run.says("ready");
+    test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
+    let event = test_run.fails(remand_kernel::signal::Failure::Denied, 0);
+    test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
+    let raw = test.raw();
     let mut statement = raw.prepare(AVERAGE).unwrap();
     let mut averages = statement.query([]).unwrap();
     let mut steps = 0;
@@ -291,9 +291,9 @@ fn the_telemetry_queries_give_seconds_and_errors() {
 
 // EP-17
 #[test]
-fn the_views_have_the_source_s_columns_and_times() {
-    let book = book();
-    let raw = book.raw();
+fn the_views_have_the_original_columns_and_time_format() {
+    let test = test();
+    let raw = test.raw();
     let columns = |view: &str| -> Vec<String> {
         let statement = raw.prepare(&format!("SELECT * FROM {view}")).unwrap();
         statement.column_names().map(str::to_string).collect()
@@ -347,22 +347,22 @@ fn the_views_have_the_source_s_columns_and_times() {
 // EP-17
 #[test]
 fn a_long_snippet_is_cut_in_the_view() {
-    let mut book = Book::new();
-    let mut life = Life::new("r1", program("quick"));
-    life.start(&mut book.ledger, Default::default());
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("quick"));
+    test_run.start(&mut test.ledger, Default::default());
     let row = Check { snippet: "ä".repeat(900), ..check(Some("t1"), RowPhase::After, "build", true) };
-    let event = life.says("ready");
-    life.feed(&mut book.ledger, event, with_checks(vec![row])).unwrap();
-    assert_eq!(count(&book.raw(), "SELECT length(output_snippet) FROM anvil_checks"), 500);
-    let to = book.beside("evidence.db");
-    remand_ledger::export(&book.reader(), &life.run, &to).expect("obeys the check on the length");
+    let event = test_run.says("ready");
+    test_run.feed(&mut test.ledger, event, with_checks(vec![row])).unwrap();
+    assert_eq!(count(&test.raw(), "SELECT length(output_snippet) FROM anvil_checks"), 500);
+    let to = test.beside("evidence.db");
+    remand_ledger::export(&test.reader(), &test_run.run, &to).expect("obeys the check on the length");
 }
 
 // EP-18
 #[test]
 fn every_gate_query_is_answered_from_an_index_alone() {
-    let book = book();
-    let raw = book.raw();
+    let test = test();
+    let raw = test.raw();
     let root = |name: &str| -> i64 {
         raw.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0)).unwrap()
     };
@@ -376,7 +376,7 @@ fn every_gate_query_is_answered_from_an_index_alone() {
         assert_eq!(plan.iter().filter(|line| line.starts_with(searched)).count(), 3, "{query}: {plan:#?}");
         assert!(!plan.iter().any(|line| line.starts_with("SCAN checks")), "{query}: {plan:#?}");
 
-        // The plan does not say it of a view, but the program does: no column is read from the table.
+        // The plan of a view does not say "covering", but the bytecode reads no column from the table.
         let mut statement = raw.prepare(&format!("EXPLAIN {sql}")).unwrap();
         let program: Vec<(String, i64, i64)> = statement
             .query_map([], |row| Ok((row.get(1)?, row.get(2)?, row.get(3)?)))

@@ -1,19 +1,25 @@
-//! Ledgers in temporary folders, and runs of shipped workflows that are written into them.
+//! Ledgers in temporary folders, with runs of shipped workflows.
 
 use remand_kernel::command::Command;
 use remand_kernel::event::{Event, Grants, Item, Mode, Outcome, Report, Start, Usage};
 use remand_kernel::evidence::{RowPhase, Tier};
-use remand_kernel::finding::{Category, Finding, Place, Severity};
+use remand_kernel::finding::{Category, Finding, Location, Severity};
 use remand_kernel::signal::Failure;
 use remand_kernel::{Program, State, Step, step};
-use remand_ledger::fact::{Check, Opened};
-use remand_ledger::{Blob, Entry, Facts, Ledger, LedgerError, Millis, Reader, RunId};
-use remand_workflow::walk::{Happening, Walker};
+use remand_ledger::fact::{Check, RunOpening};
+use remand_ledger::{Blob, Facts, JournalEntry, Ledger, LedgerError, Millis, Reader, RunId};
+use remand_workflow::walk::{WalkStep, Walker};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 /// The shipped workflows.
 pub const SHIPPED: [&str; 6] = ["feature", "quick", "issue", "ticket", "spec", "tsp"];
+
+/// Removes what format 12 added.
+pub const TO_FORMAT_11: &str =
+    "DROP TABLE deliveries; DROP TABLE run_details; ALTER TABLE gates DROP COLUMN limit_kind;
+    ALTER TABLE rulings DROP COLUMN kind; ALTER TABLE checks DROP COLUMN tree;
+    ALTER TABLE commands DROP COLUMN malformed; PRAGMA user_version = 11;";
 
 /// A compiled workflow, which must be accepted.
 pub fn program(name: &str) -> &'static Program {
@@ -29,17 +35,17 @@ pub fn program(name: &str) -> &'static Program {
     &PROGRAMS[SHIPPED.iter().position(|shipped| *shipped == name).expect("a shipped workflow")]
 }
 
-/// A ledger in a folder of its own.
-pub struct Book {
+/// A ledger in a temporary folder.
+pub struct TestLedger {
     pub ledger: Ledger,
     folder: tempfile::TempDir,
 }
 
-impl Book {
-    pub fn new() -> Book {
+impl TestLedger {
+    pub fn new() -> TestLedger {
         let folder = tempfile::tempdir().expect("a folder");
         let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("a ledger");
-        Book { ledger, folder }
+        TestLedger { ledger, folder }
     }
 
     pub fn path(&self) -> PathBuf {
@@ -54,39 +60,46 @@ impl Book {
         self.ledger.reader().expect("a reader")
     }
 
-    /// A connection that obeys nobody, on tables that show everything.
+    /// A plain SQLite connection to the file, with all tables up to date.
     pub fn raw(&self) -> rusqlite::Connection {
         drop(Ledger::open(&self.path()).expect("a ledger"));
         rusqlite::Connection::open(self.path()).expect("a connection")
     }
 
     /// A ledger with the content of another one.
-    pub fn copy(bytes: &[u8]) -> Book {
+    pub fn copy(bytes: &[u8]) -> TestLedger {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger.db");
         std::fs::write(&path, bytes).expect("written");
-        Book { ledger: Ledger::open(&path).expect("a ledger"), folder }
+        TestLedger { ledger: Ledger::open(&path).expect("a ledger"), folder }
     }
 
-    /// All that was written, in one file.
+    /// The complete database file.
     pub fn bytes(&self) -> Vec<u8> {
         self.raw().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("checkpointed");
         std::fs::read(self.path()).expect("read")
     }
 
-    /// Lives these events and writes them in one commit.
-    pub fn live(&mut self, name: &str, program: &'static Program, events: &[Event]) -> Life {
-        let mut life = Life::new(name, program);
-        let ready: Vec<Ready> =
-            events.iter().map(|event| life.ready(event.clone(), Facts::default())).collect();
-        let entries: Vec<Entry<'_>> = ready.iter().map(Ready::entry).collect();
+    /// The same without opening it as a ledger, which would upgrade it.
+    pub fn bytes_of_older(&self) -> Vec<u8> {
+        let raw = rusqlite::Connection::open(self.path()).expect("a connection");
+        raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("checkpointed");
+        std::fs::read(self.path()).expect("read")
+    }
+
+    /// Steps these events as a new run, and appends them in one commit.
+    pub fn append_run(&mut self, name: &str, program: &'static Program, events: &[Event]) -> TestRun {
+        let mut test_run = TestRun::new(name, program);
+        let ready: Vec<OwnedEntry> =
+            events.iter().map(|event| test_run.prepare(event.clone(), Facts::default())).collect();
+        let entries: Vec<JournalEntry<'_>> = ready.iter().map(OwnedEntry::entry).collect();
         self.ledger.append(&entries).and_then(|_| self.ledger.follow()).expect("appended");
-        life
+        test_run
     }
 }
 
-/// A run under way.
-pub struct Life {
+/// A run with its state.
+pub struct TestRun {
     pub run: RunId,
     pub program: &'static Program,
     pub state: State,
@@ -94,8 +107,8 @@ pub struct Life {
     pub open: Vec<Command>,
 }
 
-/// One entry with all that it borrows.
-pub struct Ready {
+/// An entry with everything that it borrows.
+pub struct OwnedEntry {
     pub run: RunId,
     pub at: Millis,
     pub event: Event,
@@ -105,9 +118,9 @@ pub struct Ready {
     pub request: Option<i64>,
 }
 
-impl Ready {
-    pub fn entry(&self) -> Entry<'_> {
-        Entry {
+impl OwnedEntry {
+    pub fn entry(&self) -> JournalEntry<'_> {
+        JournalEntry {
             run: &self.run,
             at: self.at,
             event: &self.event,
@@ -119,14 +132,14 @@ impl Ready {
     }
 }
 
-impl Life {
-    pub fn new(name: &str, program: &'static Program) -> Life {
+impl TestRun {
+    pub fn new(name: &str, program: &'static Program) -> TestRun {
         let run = RunId(name.to_string());
-        Life { run, program, state: State::new(program), at: 1_750_000_000_000, open: Vec::new() }
+        TestRun { run, program, state: State::new(program), at: 1_750_000_000_000, open: Vec::new() }
     }
 
-    /// Steps an event; the first one of a run brings what the run was opened with.
-    pub fn ready(&mut self, event: Event, mut facts: Facts) -> Ready {
+    /// Steps an event, and makes an entry of it. The first one gets the facts that open a run.
+    pub fn prepare(&mut self, event: Event, mut facts: Facts) -> OwnedEntry {
         let mut blobs = Vec::new();
         if matches!(event, Event::Started(_)) {
             let pinned = pinned(self.program);
@@ -147,11 +160,11 @@ impl Life {
                 Command::Discard { .. } | Command::Restore { .. } | Command::Finish { .. } => {}
             }
         }
-        Ready { run: self.run.clone(), at: Millis(self.at), event, facts, step, blobs, request: None }
+        OwnedEntry { run: self.run.clone(), at: Millis(self.at), event, facts, step, blobs, request: None }
     }
 
     pub fn feed(&mut self, ledger: &mut Ledger, event: Event, facts: Facts) -> Result<u64, LedgerError> {
-        let ready = self.ready(event, facts);
+        let ready = self.prepare(event, facts);
         let seqs = ledger.append(&[ready.entry()])?;
         ledger.follow()?;
         Ok(seqs[0])
@@ -195,8 +208,8 @@ pub fn pinned(program: &Program) -> Blob {
     Blob::of(serde_json::to_vec(&json).expect("JSON"))
 }
 
-pub fn opened(pinned: &Blob) -> Opened {
-    Opened {
+pub fn opened(pinned: &Blob) -> RunOpening {
+    RunOpening {
         request: "Export invoices as CSV.".to_string(),
         file: None,
         slug: "csv-export".to_string(),
@@ -204,6 +217,7 @@ pub fn opened(pinned: &Blob) -> Opened {
         branch: "remand/csv-export".to_string(),
         pinned: pinned.id,
         version: "0.1.0".to_string(),
+        checkout: None,
     }
 }
 
@@ -236,31 +250,31 @@ pub fn walk(
     ];
     let mut walker = Walker::start(program, start, lists).expect("starts");
     go(&mut walker);
-    walker.taken.into_iter().map(|taken| taken.event).collect()
+    walker.records.into_iter().map(|taken| taken.event).collect()
 }
 
-/// The events of a run in which everything goes well.
+/// The events of a run in which every verdict accepts.
 pub fn happy(name: &str, count: usize) -> Vec<Event> {
     walk(program(name), Start::default(), count, |walker| walker.finish().expect("finishes"))
 }
 
-/// The events of a feature with work sent back twice, tasks that fail first, a pause and open ends.
+/// The events of a feature run with work sent back twice, a task that fails first, and a pause.
 pub fn stormy() -> Vec<Event> {
     walk(program("feature"), Start::default(), 3, |walker| {
         walker.until("design-review").expect("reached");
         let findings = vec![finding("F1", "the export loses digits"), finding("F2", "no owner is checked")];
-        let review = Happening::new("design-review", "needs-revision");
-        walker.happen(&Happening { findings, ..review }).expect("reviewed");
+        let review = WalkStep::new("design-review", "needs-revision");
+        walker.happen(&WalkStep { findings, ..review }).expect("reviewed");
         walker.until("verify").expect("reached");
         let findings =
             vec![Finding { task: Some("t1".to_string()), ..finding("F3", "the header is missing") }];
-        walker.happen(&Happening { findings, ..Happening::new("verify", "unmet") }).expect("verified");
+        walker.happen(&WalkStep { findings, ..WalkStep::new("verify", "unmet") }).expect("verified");
         walker.feed(Event::Paused { by: "ada".to_string() }, String::new()).expect("paused");
         walker.feed(Event::Resumed { by: "ada".to_string() }, String::new()).expect("resumed");
         walker.until("code-review").expect("reached");
         let findings = vec![finding("F4", "dates are local"), minor(finding("F5", "a typo"))];
-        let review = Happening::new("code-review", "needs-revision");
-        walker.happen(&Happening { findings, ..review }).expect("reviewed");
+        let review = WalkStep::new("code-review", "needs-revision");
+        walker.happen(&WalkStep { findings, ..review }).expect("reviewed");
         walker.finish().expect("finishes");
     })
 }
@@ -273,7 +287,7 @@ pub fn finding(id: &str, claim: &str) -> Finding {
         kind: None,
         injected_by: Vec::new(),
         task: None,
-        place: Place { file: "src/export.rs".to_string(), symbol: "write".to_string(), line: 12 },
+        place: Location { file: "src/export.rs".to_string(), symbol: "write".to_string(), line: 12 },
         claim: claim.to_string(),
         evidence: "seen in the diff".to_string(),
         impact: "wrong sums".to_string(),

@@ -1,40 +1,40 @@
-//! Tampering: every change behind the ledger's back is found and named (CORE-08).
+//! Tampering: an audit finds and names every change that was not made through the ledger.
 
-use crate::support::{Book, check, happy, program, stormy, with_checks};
+use crate::support::{TestLedger, check, happy, program, stormy, with_checks};
 use remand_kernel::evidence::RowPhase;
-use remand_ledger::audit::{AuditPart, Problem, RowFault};
-use remand_ledger::{Head, ReplayFrom, RunId, audit, replay};
+use remand_ledger::audit::{AuditPart, AuditProblem, RowFault};
+use remand_ledger::{ChainHead, ReplayFrom, RunId, audit, replay};
 use rusqlite::Connection;
 use std::sync::LazyLock;
 
-/// Two runs beside each other, with a check, and long enough for a snapshot.
-fn book() -> Book {
+/// Two concurrent runs, with a check, and long enough for a snapshot.
+fn test() -> TestLedger {
     static WRITTEN: LazyLock<Vec<u8>> = LazyLock::new(|| written().bytes());
-    Book::copy(&WRITTEN)
+    TestLedger::copy(&WRITTEN)
 }
 
-fn written() -> Book {
-    let mut book = Book::new();
+fn written() -> TestLedger {
+    let mut test = TestLedger::new();
     let mut lives = [
-        crate::support::Life::new("r1", program("feature")),
-        crate::support::Life::new("r2", program("feature")),
+        crate::support::TestRun::new("r1", program("feature")),
+        crate::support::TestRun::new("r2", program("feature")),
     ];
     for (at, event) in stormy().into_iter().enumerate() {
-        for life in &mut lives {
+        for test_run in &mut lives {
             let rows = vec![check(Some("t1"), RowPhase::After, "build", false)];
             let facts = if at == 20 { with_checks(rows) } else { Default::default() };
-            life.feed(&mut book.ledger, event.clone(), facts).unwrap();
+            test_run.feed(&mut test.ledger, event.clone(), facts).unwrap();
         }
     }
-    let long = book.live("long", program("feature"), &happy("feature", 30));
-    assert!(book.reader().snapshot(&long.run).unwrap().is_some());
-    assert!(audit(&book.reader(), None, |_| {}).unwrap().is_sound());
-    book
+    let long = test.append_run("long", program("feature"), &happy("feature", 30));
+    assert!(test.reader().snapshot(&long.run).unwrap().is_some());
+    assert!(audit(&test.reader(), None, |_| {}).unwrap().is_sound());
+    test
 }
 
-/// Does something that the triggers forbid, and leaves no trace in the schema.
-fn tamper(book: &Book, sql: &str) {
-    let raw = book.raw();
+/// Runs a statement that the triggers forbid, and restores the triggers.
+fn tamper(test: &TestLedger, sql: &str) {
+    let raw = test.raw();
     raw.pragma_update(None, "foreign_keys", false).unwrap();
     let mut statement = raw.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").unwrap();
     let triggers: Vec<(String, String)> =
@@ -49,8 +49,8 @@ fn tamper(book: &Book, sql: &str) {
     }
 }
 
-fn problems(book: &Book, expected: Option<Head>) -> Vec<Problem> {
-    audit(&book.reader(), expected, |_| {}).unwrap().problems
+fn problems(test: &TestLedger, expected: Option<ChainHead>) -> Vec<AuditProblem> {
+    audit(&test.reader(), expected, |_| {}).unwrap().problems
 }
 
 /// The run and number of a row of the journal.
@@ -63,7 +63,7 @@ fn place(conn: &Connection, id: i64) -> (Option<RunId>, Option<u64>) {
 
 // CORE-08
 #[test]
-fn a_changed_row_is_named_whatever_was_changed_in_it() {
+fn a_changed_row_is_named_whichever_column_changed() {
     for change in [
         "at = at + 1",
         "kind = 'answered'",
@@ -74,13 +74,13 @@ fn a_changed_row_is_named_whatever_was_changed_in_it() {
         "hash = zeroblob(32)",
         "hash = x'00'",
     ] {
-        let book = book();
-        let (run, seq) = place(&book.raw(), 11);
-        tamper(&book, &format!("UPDATE events SET {change} WHERE id = 11"));
-        let found = problems(&book, None);
+        let test = test();
+        let (run, seq) = place(&test.raw(), 11);
+        tamper(&test, &format!("UPDATE events SET {change} WHERE id = 11"));
+        let found = problems(&test, None);
         assert_eq!(
             found.first(),
-            Some(&Problem::Row { id: 11, run, seq, fault: RowFault::Changed }),
+            Some(&AuditProblem::Row { id: 11, run, seq, fault: RowFault::Changed }),
             "{change}"
         );
         assert_eq!(found[0].to_string(), "row 11 of the journal was changed: event 6 of run r1");
@@ -90,25 +90,25 @@ fn a_changed_row_is_named_whatever_was_changed_in_it() {
 // CORE-08
 #[test]
 fn a_removed_row_is_named() {
-    let book = book();
-    let (run, seq) = place(&book.raw(), 12);
-    tamper(&book, "DELETE FROM events WHERE id = 12");
-    let found = problems(&book, None);
-    assert_eq!(found.first(), Some(&Problem::Row { id: 12, run, seq, fault: RowFault::Removed }));
+    let test = test();
+    let (run, seq) = place(&test.raw(), 12);
+    tamper(&test, "DELETE FROM events WHERE id = 12");
+    let found = problems(&test, None);
+    assert_eq!(found.first(), Some(&AuditProblem::Row { id: 12, run, seq, fault: RowFault::Removed }));
 }
 
 // CORE-08
 #[test]
-fn a_removed_row_is_named_although_the_others_were_renumbered() {
+fn a_removed_row_is_named_even_if_the_others_were_renumbered() {
     for id in [12, 1] {
-        let book = book();
-        let (run, seq) = place(&book.raw(), id);
+        let test = test();
+        let (run, seq) = place(&test.raw(), id);
         tamper(
-            &book,
+            &test,
             &format!("DELETE FROM events WHERE id = {id}; UPDATE events SET id = id - 1 WHERE id > {id}"),
         );
-        let found = problems(&book, None);
-        assert_eq!(found.first(), Some(&Problem::Row { id, run, seq, fault: RowFault::Removed }));
+        let found = problems(&test, None);
+        assert_eq!(found.first(), Some(&AuditProblem::Row { id, run, seq, fault: RowFault::Removed }));
     }
 }
 
@@ -121,10 +121,10 @@ fn an_inserted_row_is_named_in_the_middle_and_at_the_end() {
             FROM events WHERE id = 1"
         )
     };
-    let middle = book();
+    let middle = test();
     let shift = "UPDATE events SET id = -id - 1 WHERE id >= 9; UPDATE events SET id = -id WHERE id < 0;";
     tamper(&middle, &format!("{shift} {}", insert("9")));
-    let intruder = |id: i64| Problem::Row {
+    let intruder = |id: i64| AuditProblem::Row {
         id,
         run: Some(RunId("intruder".to_string())),
         seq: Some(1),
@@ -132,88 +132,91 @@ fn an_inserted_row_is_named_in_the_middle_and_at_the_end() {
     };
     assert_eq!(problems(&middle, None).first(), Some(&intruder(9)));
 
-    let end = book();
+    let end = test();
     let last = end.reader().head().unwrap().count.cast_signed() + 1;
     tamper(&end, &insert(&last.to_string()));
     assert_eq!(problems(&end, None).first(), Some(&intruder(last)));
 
-    let front = book();
+    let front = test();
     tamper(&front, &insert("0"));
     assert_eq!(problems(&front, None).first(), Some(&intruder(0)));
 }
 
 // CORE-08
 #[test]
-fn a_tail_that_was_cut_off_is_found() {
-    let book = book();
-    let head = book.reader().head().unwrap();
+fn a_truncated_journal_is_found() {
+    let test = test();
+    let head = test.reader().head().unwrap();
     let last = head.count.cast_signed();
-    let (run, seq) = place(&book.raw(), last);
-    tamper(&book, &format!("DELETE FROM events WHERE id = {last}"));
-    let found = problems(&book, None);
-    assert_eq!(found.first(), Some(&Problem::Row { id: last, run, seq, fault: RowFault::Removed }));
+    let (run, seq) = place(&test.raw(), last);
+    tamper(&test, &format!("DELETE FROM events WHERE id = {last}"));
+    let found = problems(&test, None);
+    assert_eq!(found.first(), Some(&AuditProblem::Row { id: last, run, seq, fault: RowFault::Removed }));
     assert!(
-        problems(&book, Some(head))
-            .contains(&Problem::CutOff { expected: head.count, found: head.count - 1 })
+        problems(&test, Some(head))
+            .contains(&AuditProblem::CutOff { expected: head.count, found: head.count - 1 })
     );
 }
 
 // CORE-08
 #[test]
-fn a_tail_that_was_cut_off_with_all_traces_is_found_by_the_head_that_was_quoted() {
-    let mut book = book();
-    let head = book.reader().head().unwrap();
-    tamper(&book, &format!("DELETE FROM events WHERE id = {}", head.count));
-    book.ledger.rebuild().unwrap();
-    assert_eq!(problems(&book, None), [], "nothing else tells");
+fn a_truncation_without_traces_is_found_by_the_expected_head() {
+    let mut test = test();
+    let head = test.reader().head().unwrap();
+    tamper(&test, &format!("DELETE FROM events WHERE id = {}", head.count));
+    test.ledger.rebuild().unwrap();
+    assert_eq!(problems(&test, None), [], "nothing else tells");
     assert_eq!(
-        problems(&book, Some(head)),
-        [Problem::CutOff { expected: head.count, found: head.count - 1 }]
+        problems(&test, Some(head)),
+        [AuditProblem::CutOff { expected: head.count, found: head.count - 1 }]
     );
 
-    // The journal went another way after the cut: as long as before, and not the same.
+    // After the truncation other events were appended: the same length, another history.
     let events = happy("quick", 1);
-    book.live("other", program("quick"), &events);
-    assert_eq!(problems(&book, Some(head)), [Problem::OtherHistory { count: head.count }]);
-    let now = book.reader().head().unwrap();
-    book.live("more", program("quick"), &events);
-    assert_eq!(problems(&book, Some(now)), [], "a journal may grow");
+    test.append_run("other", program("quick"), &events);
+    assert_eq!(problems(&test, Some(head)), [AuditProblem::OtherHistory { count: head.count }]);
+    let now = test.reader().head().unwrap();
+    test.append_run("more", program("quick"), &events);
+    assert_eq!(problems(&test, Some(now)), [], "a journal may grow");
 }
 
 // CORE-08
 #[test]
 fn a_changed_projection_is_named_with_table_row_and_column() {
-    let book = book();
+    let test = test();
     tamper(
-        &book,
+        &test,
         "UPDATE checks SET passed = 1 WHERE id = (SELECT id FROM checks ORDER BY id LIMIT 1 OFFSET 1)",
     );
-    let found = problems(&book, None);
-    let [Problem::Projection { table, row, column, found, made }] = &found[..] else { panic!("{found:#?}") };
+    let found = problems(&test, None);
+    let [AuditProblem::Projection { table, row, column, found, made }] = &found[..] else {
+        panic!("{found:#?}")
+    };
     assert_eq!((*table, row.as_str(), column.as_deref()), ("checks", "id 2", Some("passed")));
     assert_eq!((found.as_str(), made.as_str()), ("1", "0"));
 
-    let book = self::book();
-    tamper(&book, "UPDATE rulings SET action = 'next' WHERE action = 'remand design' AND run = 'r2'");
-    let words = problems(&book, None)[0].to_string();
-    let said = "in table rulings, row run `r2`, seq 11, n 0, column action holds `next`, and the journal makes \
+    let test = self::test();
+    tamper(&test, "UPDATE rulings SET action = 'next' WHERE action = 'remand design' AND run = 'r2'");
+    let words = problems(&test, None)[0].to_string();
+    let said = "in table rulings, row run `r2`, seq 11, n 0, column action holds `next`, but the journal gives \
         `remand design`";
     assert_eq!(words, said);
 }
 
 // CORE-08
 #[test]
-fn a_row_that_a_projection_lacks_or_has_too_many_is_named() {
+fn a_missing_or_superfluous_projection_row_is_named() {
     for (sql, table, found, made) in [
-        ("DELETE FROM findings WHERE run = 'r1' AND position = 1", "findings", "absent", "there"),
-        ("DELETE FROM commands WHERE id = (SELECT max(id) FROM commands)", "commands", "absent", "there"),
-        ("INSERT INTO tasks VALUES ('r1', 'a-task', 9, '[]', '[]', 1)", "tasks", "there", "absent"),
-        ("INSERT INTO tasks VALUES ('z', 'z-task', 9, '[]', '[]', 1)", "tasks", "there", "absent"),
+        ("DELETE FROM findings WHERE run = 'r1' AND position = 1", "findings", "absent", "present"),
+        ("DELETE FROM commands WHERE id = (SELECT max(id) FROM commands)", "commands", "absent", "present"),
+        ("INSERT INTO tasks VALUES ('r1', 'a-task', 9, '[]', '[]', 1)", "tasks", "present", "absent"),
+        ("INSERT INTO tasks VALUES ('z', 'z-task', 9, '[]', '[]', 1)", "tasks", "present", "absent"),
     ] {
-        let book = book();
-        tamper(&book, sql);
-        let problems = problems(&book, None);
-        let [Problem::Projection { table: named, column: None, found: is, made: should, .. }] = &problems[..]
+        let test = test();
+        tamper(&test, sql);
+        let problems = problems(&test, None);
+        let [AuditProblem::Projection { table: named, column: None, found: is, made: should, .. }] =
+            &problems[..]
         else {
             panic!("{problems:#?}")
         };
@@ -224,103 +227,103 @@ fn a_row_that_a_projection_lacks_or_has_too_many_is_named() {
 // CORE-08
 #[test]
 fn a_blob_that_was_changed_or_removed_is_named() {
-    let book = book();
-    tamper(&book, "UPDATE blobs SET body = CAST(CAST(body AS TEXT) || ' ' AS BLOB)");
-    assert!(matches!(problems(&book, None)[0], Problem::BlobChanged { .. }));
-    let book = self::book();
-    let pinned = book.reader().run("r1").unwrap().pinned;
-    tamper(&book, "DELETE FROM blobs");
+    let test = test();
+    tamper(&test, "UPDATE blobs SET body = CAST(CAST(body AS TEXT) || ' ' AS BLOB)");
+    assert!(matches!(problems(&test, None)[0], AuditProblem::BlobChanged { .. }));
+    let test = self::test();
+    let pinned = test.reader().run("r1").unwrap().pinned;
+    tamper(&test, "DELETE FROM blobs");
     let run = RunId("r1".to_string());
-    assert_eq!(problems(&book, None)[0], Problem::BlobMissing { blob: pinned, run, seq: 1 });
+    assert_eq!(problems(&test, None)[0], AuditProblem::BlobMissing { blob: pinned, run, seq: 1 });
 }
 
 // CORE-08
 #[test]
-fn a_snapshot_that_the_journal_does_not_lead_to_is_named() {
-    let book = book();
+fn a_snapshot_that_differs_from_a_replay_is_named() {
+    let test = test();
     tamper(
-        &book,
+        &test,
         "UPDATE snapshots SET state = replace(state, '\"confidence\":\"high\"', '\"confidence\":\"low\"')",
     );
     let run = RunId("long".to_string());
-    assert_eq!(problems(&book, None), [Problem::Snapshot { run, seq: 128 }]);
+    assert_eq!(problems(&test, None), [AuditProblem::Snapshot { run, seq: 128 }]);
 }
 
 // CORE-08
 #[test]
 fn a_snapshot_with_other_open_commands_is_named() {
-    let book = book();
-    tamper(&book, "UPDATE snapshots SET open = '[]'");
+    let test = test();
+    tamper(&test, "UPDATE snapshots SET open = '[]'");
     let run = RunId("long".to_string());
-    assert_eq!(problems(&book, None), [Problem::Snapshot { run, seq: 128 }]);
+    assert_eq!(problems(&test, None), [AuditProblem::Snapshot { run, seq: 128 }]);
 }
 
 // CORE-08
 #[test]
-fn a_snapshot_of_an_event_that_never_was_is_named_and_not_resumed_from() {
-    let book = book();
+fn a_snapshot_of_a_nonexistent_event_is_named_and_not_used() {
+    let test = test();
     let run = RunId("long".to_string());
-    let before = replay(&book.reader(), &run, ReplayFrom::Start).unwrap();
+    let before = replay(&test.reader(), &run, ReplayFrom::Start).unwrap();
     tamper(
-        &book,
+        &test,
         "INSERT INTO snapshots (run, seq, state, open) SELECT run, 99999, state, '[]' FROM snapshots",
     );
-    assert_eq!(problems(&book, None), [Problem::Snapshot { run: run.clone(), seq: 99_999 }]);
-    let after = replay(&book.reader(), &run, ReplayFrom::Snapshot).unwrap();
+    assert_eq!(problems(&test, None), [AuditProblem::Snapshot { run: run.clone(), seq: 99_999 }]);
+    let after = replay(&test.reader(), &run, ReplayFrom::Snapshot).unwrap();
     assert_eq!((after.seq, after.state, after.open), (before.seq, before.state, before.open));
 }
 
 // CORE-04, CORE-09
 #[test]
-fn a_run_whose_snapshot_cannot_be_read_is_resumed_from_its_start() {
-    let book = book();
+fn a_run_with_an_unreadable_snapshot_resumes_from_its_start() {
+    let test = test();
     let run = RunId("long".to_string());
-    let before = replay(&book.reader(), &run, ReplayFrom::Start).unwrap();
-    tamper(&book, "UPDATE snapshots SET state = '{}'");
-    let after = replay(&book.reader(), &run, ReplayFrom::Snapshot).unwrap();
+    let before = replay(&test.reader(), &run, ReplayFrom::Start).unwrap();
+    tamper(&test, "UPDATE snapshots SET state = '{}'");
+    let after = replay(&test.reader(), &run, ReplayFrom::Snapshot).unwrap();
     assert_eq!((after.seq, after.state, after.open), (before.seq, before.state, before.open));
 }
 
 // CORE-08
 #[test]
-fn what_follows_from_the_journal_is_mended_by_making_it_again() {
-    let mut book = book();
+fn a_rebuild_repairs_projections_and_snapshots() {
+    let mut test = test();
     tamper(
-        &book,
+        &test,
         "UPDATE snapshots SET open = '[]'; UPDATE runs SET place = 'elsewhere'; DELETE FROM rulings",
     );
-    let found = problems(&book, None);
-    assert!(found.len() >= 3 && found.iter().all(Problem::is_of_projections), "{found:?}");
-    book.ledger.rebuild().unwrap();
-    assert_eq!(problems(&book, None), []);
+    let found = problems(&test, None);
+    assert!(found.len() >= 3 && found.iter().all(AuditProblem::is_of_projections), "{found:?}");
+    test.ledger.rebuild().unwrap();
+    assert_eq!(problems(&test, None), []);
 }
 
 // CORE-08
 #[test]
-fn a_schema_without_its_triggers_is_noticed() {
-    let book = book();
-    let raw = book.raw();
+fn missing_triggers_are_found() {
+    let test = test();
+    let raw = test.raw();
     raw.execute_batch(
         "DROP TRIGGER events_are_not_removed; DROP VIEW anvil_checks;
         CREATE VIEW anvil_checks AS SELECT 1 AS passed; CREATE TABLE extra (id INTEGER)",
     )
     .unwrap();
-    let found = problems(&book, None);
+    let found = problems(&test, None);
     assert_eq!(
         found,
         [
-            Problem::SchemaMissing { object: "trigger events_are_not_removed".to_string() },
-            Problem::SchemaChanged { object: "view anvil_checks".to_string() },
-            Problem::SchemaAdded { object: "table extra".to_string() },
+            AuditProblem::SchemaMissing { object: "trigger events_are_not_removed".to_string() },
+            AuditProblem::SchemaChanged { object: "view anvil_checks".to_string() },
+            AuditProblem::SchemaAdded { object: "table extra".to_string() },
         ]
     );
 }
 
 #[test]
-fn an_audit_says_how_far_it_is() {
-    let book = book();
+fn an_audit_reports_its_progress() {
+    let test = test();
     let mut seen = Vec::new();
-    audit(&book.reader(), None, |progress| {
+    audit(&test.reader(), None, |progress| {
         if progress.done == 0 {
             seen.push(progress.part);
         }

@@ -1,22 +1,22 @@
-//! What the body of a test does: assertions, own and of the functions it calls, and ways out before them.
+//! What the body of a test does: assertions, its own and those of called functions, and early returns.
 
-use super::draft::{Draft, children};
 use super::item::{Assertion, Strength, TestItem};
 use super::strength::{assess, assess_failure};
+use super::test_function::{TestFunction, children};
 use super::tokens::tokens;
-use crate::{Language, Source};
+use crate::{Language, ParsedSource};
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 
-/// How deep calls of functions of the same text are followed.
+/// The depth to which calls within the same text are followed.
 const DEPTH: usize = 3;
-/// More assertions than anybody writes by hand.
+/// The maximum number of assertions counted.
 const MOST: usize = 2_000;
 
 const CALLS: [&str; 3] = ["call_expression", "call", "method_invocation"];
 const LIKE_ASSERTIONS: [&str; 7] =
     ["assert", "expect_", "expectThat", "check_", "verify", "ensure_", "require"];
-/// Methods of the objects that Go and JavaScript runners hand to a test.
+/// Methods of the objects that Go and JavaScript runners pass to a test.
 const GO: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
 const GIVEN: [&str; 17] = [
     "is",
@@ -50,7 +50,7 @@ const SKIPS: [&str; 10] = [
     "abort",
 ];
 
-/// What stands in a body, in order.
+/// The contents of a body, in order.
 enum Step {
     Asserts(Assertion),
     Calls(String),
@@ -60,20 +60,20 @@ enum Step {
 struct Read {
     steps: Vec<Step>,
     off: Vec<String>,
-    /// Where its last assertion begins.
+    /// The start of its last assertion.
     last: usize,
 }
 
-/// The functions of a text that are no tests, by name.
+/// The functions of a text that are not tests, by name.
 pub struct Helpers(BTreeMap<String, Vec<Step>>);
 
-pub fn helpers(source: &Source<'_>, drafts: &[Draft<'_>]) -> Helpers {
+pub fn helpers(source: &ParsedSource<'_>, drafts: &[TestFunction<'_>]) -> Helpers {
     let plain = drafts.iter().filter(|draft| !draft.is_test);
     let named = plain.filter_map(|draft| Some((draft.path.last()?.clone(), read(source, draft.body).steps)));
     Helpers(named.collect())
 }
 
-pub fn item(source: &Source<'_>, draft: &Draft<'_>, helpers: &Helpers) -> TestItem {
+pub fn item(source: &ParsedSource<'_>, draft: &TestFunction<'_>, helpers: &Helpers) -> TestItem {
     let read = read(source, draft.body);
     let mut assertions = Vec::new();
     helpers.expand(&read.steps, DEPTH, &mut assertions);
@@ -115,7 +115,7 @@ impl Helpers {
     }
 }
 
-/// Statements of a block; some grammars put a list between.
+/// The statements of a block; some grammars have a list node in between.
 fn statements(body: Node<'_>) -> Vec<Node<'_>> {
     let is_code = |node: &Node<'_>| !node.kind().contains("comment");
     let inside: Vec<Node<'_>> = children(body).into_iter().filter(is_code).collect();
@@ -133,8 +133,8 @@ fn is_return(statement: Node<'_>) -> bool {
     is(statement) || statement.kind() == "expression_statement" && statement.named_child(0).is_some_and(is)
 }
 
-/// Reads a body. What stands where it is never reached, or where its failure is swallowed, asserts nothing.
-fn read(source: &Source<'_>, body: Node<'_>) -> Read {
+/// Reads a body. Unreachable assertions, and those whose failure is caught, do not count.
+fn read(source: &ParsedSource<'_>, body: Node<'_>) -> Read {
     let mut read = Read::default();
     let mut open = vec![(body, Reach::Plain)];
     while let Some((node, reach)) = open.pop() {
@@ -179,7 +179,7 @@ enum Reach {
 }
 
 /// The part of a node whose assertions cannot fail a test.
-fn void_part<'t>(source: &Source<'_>, node: Node<'t>) -> Option<Node<'t>> {
+fn void_part<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Node<'t>> {
     match node.kind() {
         "if_statement" | "if_expression" => {
             let condition = source.text_of(node.child_by_field_name("condition")?);
@@ -209,8 +209,8 @@ fn void_part<'t>(source: &Source<'_>, node: Node<'t>) -> Option<Node<'t>> {
     }
 }
 
-/// An assertion at a node, with the whole of what is written.
-fn assertion<'t>(source: &Source<'_>, node: Node<'t>) -> Option<(Node<'t>, Assertion)> {
+/// The assertion at a node, with its whole text.
+fn assertion<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<(Node<'t>, Assertion)> {
     match (source.language(), node.kind()) {
         (Language::Rust, "macro_invocation") => {
             let name = source.text_of(node.child_by_field_name("macro")?);
@@ -267,7 +267,7 @@ fn is_macro(name: &str) -> bool {
 }
 
 /// An assertion among the loose tokens of another macro, such as `proptest!`.
-fn loose(source: &Source<'_>, inside: &[Node<'_>], at: usize) -> Option<Assertion> {
+fn loose(source: &ParsedSource<'_>, inside: &[Node<'_>], at: usize) -> Option<Assertion> {
     let [name, sign, tree] = inside.get(at..at + 3)? else { return None };
     let is = name.kind() == "identifier"
         && is_macro(source.text_of(*name))
@@ -280,8 +280,8 @@ fn loose(source: &Source<'_>, inside: &[Node<'_>], at: usize) -> Option<Assertio
     })
 }
 
-/// In Go the condition around a failure is what is asserted.
-fn go_failure(source: &Source<'_>, node: Node<'_>) -> Assertion {
+/// In Go, the condition around a failure is the assertion.
+fn go_failure(source: &ParsedSource<'_>, node: Node<'_>) -> Assertion {
     let mut around = node.parent();
     while let Some(outer) = around {
         match outer.kind() {
@@ -296,7 +296,7 @@ fn go_failure(source: &Source<'_>, node: Node<'_>) -> Assertion {
     Assertion { text: tokens(source, node).concat(), strength: Strength::Loose, tolerance: None }
 }
 
-/// The whole chain of calls that a call is the beginning of: `expect(a).toBe(b)`.
+/// The whole chain of calls that starts with a call: `expect(a).toBe(b)`.
 fn chain(node: Node<'_>) -> Node<'_> {
     let mut whole = node;
     while let Some(outer) = whole.parent() {
@@ -314,8 +314,8 @@ fn chain(node: Node<'_>) -> Node<'_> {
     whole
 }
 
-/// The call that a chain begins with.
-fn first_call<'t>(_: &Source<'_>, whole: Node<'t>) -> Node<'t> {
+/// The first call of a chain.
+fn first_call<'t>(_: &ParsedSource<'_>, whole: Node<'t>) -> Node<'t> {
     let (mut first, mut at) = (whole, Some(whole));
     while let Some(node) = at {
         if CALLS.contains(&node.kind()) {
@@ -326,16 +326,16 @@ fn first_call<'t>(_: &Source<'_>, whole: Node<'t>) -> Node<'t> {
     first
 }
 
-/// The last name of what is called.
-fn called(source: &Source<'_>, node: Node<'_>) -> String {
+/// The last name of the callee.
+fn called(source: &ParsedSource<'_>, node: Node<'_>) -> String {
     let function = node.child_by_field_name("name").or_else(|| node.child_by_field_name("function"));
     let text = function.map_or("", |function| source.text_of(function));
     let text = text.split(['(', '<', '[']).next().unwrap_or_default();
     text.rsplit(['.', ':']).next().unwrap_or_default().trim().to_string()
 }
 
-/// What stands before the last name of what is called.
-fn object(source: &Source<'_>, node: Node<'_>) -> String {
+/// The callee without its last name.
+fn object(source: &ParsedSource<'_>, node: Node<'_>) -> String {
     if let Some(object) = node.child_by_field_name("object") {
         return source.text_of(object).to_string();
     }
@@ -347,7 +347,7 @@ fn is_like_an_assertion(name: &str) -> bool {
     LIKE_ASSERTIONS.iter().any(|start| name.starts_with(start))
 }
 
-fn is_skip(source: &Source<'_>, node: Node<'_>, name: &str) -> bool {
+fn is_skip(source: &ParsedSource<'_>, node: Node<'_>, name: &str) -> bool {
     if !SKIPS.contains(&name) {
         return false;
     }

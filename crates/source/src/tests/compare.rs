@@ -1,9 +1,9 @@
-//! Tests before and after a change: which are gone, switched off or say less.
+//! Compares tests before and after a change: removed, disabled and weakened ones.
 
 use super::item::{Strength, TestItem};
 use std::collections::BTreeMap;
 
-/// Two bodies that share this part of their words are one test that was renamed and edited.
+/// Two bodies that share at least this fraction of their tokens are one test that was renamed and edited.
 const ALIKE: f64 = 0.7;
 
 /// The tests of one file.
@@ -13,13 +13,13 @@ pub struct TestFile {
     pub tests: Vec<TestItem>,
 }
 
-/// One test that is worse than before, or not where it was.
+/// A test that is weaker than before, or that moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weakening {
     /// Before the change.
     pub file: String,
     pub path: Vec<String>,
-    /// From 1: before the change for a test that is gone, after it for others.
+    /// From 1: before the change for a removed test, after it for others.
     pub line: usize,
     pub kind: WeakeningKind,
 }
@@ -28,28 +28,28 @@ pub struct Weakening {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WeakeningKind {
     Removed,
-    /// A mark or a call that keeps it from being run, as it is written.
+    /// The mark or call that disables it.
     SwitchedOff(String),
-    /// A mark that makes a failure a pass, as it is written.
+    /// The mark that turns a failure into a pass.
     Inverted(String),
-    /// A mark that keeps other tests from being run, as it is written.
+    /// The mark that keeps other tests from running.
     Alone(String),
     Emptied,
     LeavesEarly,
-    /// An assertion that cannot fail, as it is written.
+    /// An assertion that cannot fail.
     Void(String),
     Fewer {
         from: usize,
         to: usize,
     },
-    /// The number is the same, but fewer compare with a value.
+    /// The same number of assertions, but fewer compare with a value.
     Weaker {
         from: usize,
         to: usize,
     },
-    /// An assertion that lets a value be further off, as it is written.
+    /// An assertion with a wider tolerance.
     Wider(String),
-    /// As strict as before by its form, but it asserts something else; only a reader can judge it.
+    /// As strict in form, but it asserts something else; only a reader can judge it.
     Rewritten(usize),
     /// The same test under another name or in another file.
     Renamed {
@@ -59,7 +59,7 @@ pub enum WeakeningKind {
 }
 
 impl WeakeningKind {
-    /// Whether the test proves less than before, as far as its text tells.
+    /// Whether its text shows that the test proves less than before.
     pub fn is_worse(&self) -> bool {
         match self {
             WeakeningKind::Rewritten(_) | WeakeningKind::Renamed { .. } => false,
@@ -79,8 +79,8 @@ impl WeakeningKind {
 
 type Key<'f> = (&'f str, &'f [String]);
 
-/// Compares the tests of the files that a change touches, in the order of files and lines before it. A test that is
-/// new is never worse.
+/// Compares the tests of the files that a change touches, in the order of files and lines before it. A new test is never
+/// weaker.
 pub fn compare(before: &[TestFile], after: &[TestFile]) -> Vec<Weakening> {
     let old = listed(before);
     let new = listed(after);
@@ -110,7 +110,7 @@ pub fn compare(before: &[TestFile], after: &[TestFile]) -> Vec<Weakening> {
     found
 }
 
-/// Tests by file and names; of two with the same names the first.
+/// Tests by file and names; of duplicates the first.
 fn listed(files: &[TestFile]) -> BTreeMap<Key<'_>, &TestItem> {
     let mut listed = BTreeMap::new();
     for file in files {
@@ -121,7 +121,7 @@ fn listed(files: &[TestFile]) -> BTreeMap<Key<'_>, &TestItem> {
     listed
 }
 
-/// Where a test went: the same body, or the same name elsewhere, or nearly the same body in the same file.
+/// The new place of a test: the same body, or the same name elsewhere, or nearly the same body in the same file.
 fn counterpart<'f>(
     test: &TestItem,
     file: &TestFile,
@@ -143,7 +143,7 @@ fn counterpart<'f>(
     same_body.or_else(same_name).or_else(alike).map(|(key, _)| *key)
 }
 
-/// The part of all words that two bodies share, each counted as often as it stands there.
+/// The fraction of tokens that two bodies share, counting repetitions.
 fn likeness(one: &[String], other: &[String]) -> f64 {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     one.iter().for_each(|token| counts.entry(token).or_default().0 += 1);
@@ -153,7 +153,7 @@ fn likeness(one: &[String], other: &[String]) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
-/// What is worse about a test, the plainest first.
+/// How a test is weaker, the most obvious way first.
 fn worse(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
     let added = |old: &[String], new: &[String]| {
         if new.len() > old.len() {
@@ -162,7 +162,7 @@ fn worse(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
             None
         }
     };
-    // What did not run before loses nothing by being switched off in another way.
+    // A disabled test does not get weaker by another mark.
     if let Some(mark) = added(&before.off, &now.off).filter(|_| before.off.is_empty()) {
         return Some(WeakeningKind::SwitchedOff(mark));
     }

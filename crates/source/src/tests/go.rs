@@ -1,9 +1,9 @@
 //! Tests in Go: functions `TestX(t *testing.T)`, with their subtests.
 
-use super::draft::{Around, Draft, Marks, children, field};
-use crate::Source;
+use super::test_function::{Around, Marks, TestFunction, children, field};
+use crate::ParsedSource;
 
-pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
+pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
     let around = Around { path: Vec::new(), marks: constraints(source) };
     let mut found = Vec::new();
     for child in children(source.root()) {
@@ -19,8 +19,8 @@ pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
     found
 }
 
-/// Build constraints keep a whole file from being built.
-fn constraints(source: &Source<'_>) -> Marks {
+/// A build constraint disables a whole file.
+fn constraints(source: &ParsedSource<'_>) -> Marks {
     let comments = children(source.root()).into_iter().take_while(|child| child.kind() == "comment");
     let off = comments.map(|comment| source.text_of(comment).to_string());
     Marks { off: off.filter(|text| text.starts_with("//go:build")).collect(), ..Marks::default() }

@@ -1,48 +1,48 @@
-//! One test, as far as its text tells.
+//! One test, from its text.
 
 /// One test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestItem {
-    /// The names around it, modules, classes or groups, and its own last.
+    /// The names of modules, classes or groups around it, and its own last.
     pub path: Vec<String>,
     /// From 1.
     pub line: usize,
-    /// What keeps it from being run, as it is written.
+    /// The mark that disables it.
     pub off: Vec<String>,
-    /// What makes a failure a pass, as it is written.
+    /// The mark that turns a failure into a pass.
     pub inverted: Vec<String>,
-    /// What keeps other tests from being run, as it is written.
+    /// The mark that keeps other tests from running.
     pub alone: Vec<String>,
-    /// Its own and those of functions of the same text that it calls.
+    /// Its own assertions, and those of functions in the same text that it calls.
     pub assertions: Vec<Assertion>,
-    /// How many statements its body has.
+    /// The number of statements in its body.
     pub statements: usize,
-    /// Whether it returns before assertions that stand below.
+    /// Whether it may return before some of its assertions.
     pub leaves_early: bool,
-    /// The words and signs of the body, without comments and blanks.
+    /// The tokens of the body, without comments.
     pub tokens: Vec<String>,
 }
 
 /// One assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assertion {
-    /// Without comments and blanks.
+    /// Its tokens, without comments.
     pub text: String,
     pub strength: Strength,
-    /// How far a number may be from the expected one, where that is written in it, in billionths.
+    /// The tolerance in billionths, if it states one.
     pub tolerance: Option<u64>,
 }
 
-/// How much an assertion says, weakest first.
+/// The strength of an assertion, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
     /// It cannot fail.
     Void,
-    /// Something is true or there.
+    /// Something is true or present.
     Presence,
-    /// An order, a difference, a part.
+    /// An order, an inequality, a part.
     Loose,
-    /// A value.
+    /// An exact value.
     Exact,
 }
 
@@ -52,12 +52,12 @@ impl TestItem {
         self.path.last().map_or("", String::as_str)
     }
 
-    /// All its names, for people.
+    /// Its qualified name for display.
     pub fn full_name(&self) -> String {
         self.path.join("::")
     }
 
-    /// How many of its assertions say at least this much.
+    /// The number of its assertions with at least this strength.
     pub fn at_least(&self, strength: Strength) -> usize {
         self.assertions.iter().filter(|assertion| assertion.strength >= strength).count()
     }

@@ -1,13 +1,13 @@
 //! Tests in Java: methods with a test annotation, or named so in a `TestCase`.
 
-use super::draft::{Around, Draft, Marks, children, field};
-use crate::Source;
+use super::test_function::{Around, Marks, TestFunction, children, field};
+use crate::ParsedSource;
 use tree_sitter::Node;
 
 const TESTS: [&str; 6] =
     ["Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property"];
 
-pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
+pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
     let mut found = Vec::new();
     let mut open = vec![(source.root(), Around::default(), false)];
     while let Some((node, around, in_case)) = open.pop() {
@@ -33,7 +33,7 @@ pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
     found
 }
 
-fn annotations(source: &Source<'_>, node: Node<'_>) -> Vec<String> {
+fn annotations(source: &ParsedSource<'_>, node: Node<'_>) -> Vec<String> {
     let modifiers = children(node).into_iter().filter(|child| child.kind() == "modifiers");
     let annotations = modifiers.flat_map(children).filter(|child| child.kind().contains("annotation"));
     annotations.map(|annotation| source.text_of(annotation).split_whitespace().collect()).collect()

@@ -1,16 +1,16 @@
-//! Tests in a source text: which there are, whether they run, and what they assert (CORE-21).
+//! Finds the tests in a source text, whether they run, and what they assert.
 //!
-//! Everything here is told from syntax alone. What a test calls in other files is not followed, and whether two
-//! assertions mean the same is not known; what the reader may conclude is said with each kind of `Weakening`.
+//! This uses syntax alone: calls into other files are not followed, and two differently written assertions count as different.
+//! Each kind of `Weakening` says what it proves.
 
 mod body;
-mod draft;
 mod go;
 mod java;
 mod python;
 mod rust;
 mod script;
 mod strength;
+mod test_function;
 mod tokens;
 
 mod compare;
@@ -22,18 +22,18 @@ mod tests_tests;
 pub use compare::{TestFile, Weakening, WeakeningKind, compare};
 pub use item::{Assertion, Strength, TestItem};
 
-use crate::{Language, Source};
-use draft::Draft;
+use crate::{Language, ParsedSource};
+use test_function::TestFunction;
 
-impl Source<'_> {
-    /// The tests of the text, in its order. None of a language whose tests are not known here.
+impl ParsedSource<'_> {
+    /// The tests of the text, in order; none for languages that are not supported here.
     pub fn tests(&self) -> Vec<TestItem> {
         let drafts = self.drafts();
         let helpers = body::helpers(self, &drafts);
         drafts.iter().filter(|draft| draft.is_test).map(|draft| body::item(self, draft, &helpers)).collect()
     }
 
-    fn drafts(&self) -> Vec<Draft<'_>> {
+    fn drafts(&self) -> Vec<TestFunction<'_>> {
         match self.language() {
             Language::Rust => rust::drafts(self),
             Language::Python => python::drafts(self),

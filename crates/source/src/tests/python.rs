@@ -1,10 +1,10 @@
-//! Tests in Python: functions and methods whose names begin with `test`.
+//! Tests in Python: functions and methods whose names start with `test`.
 
-use super::draft::{Around, Draft, Marks, children, field};
-use crate::Source;
+use super::test_function::{Around, Marks, TestFunction, children, field};
+use crate::ParsedSource;
 use tree_sitter::Node;
 
-pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
+pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
     let mut found = Vec::new();
     let whole = Around { path: Vec::new(), marks: of_module(source) };
     let mut open = vec![(source.root(), whole)];
@@ -22,7 +22,7 @@ pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
                 ("function_definition", Some(body)) => {
                     found.push(around.draft(name, marks, name.starts_with("test"), definition, body));
                 }
-                // Definitions may stand below a condition.
+                // Definitions may be nested in a condition.
                 ("if_statement" | "else_clause" | "block" | "try_statement", _) => {
                     open.push((definition, around.clone()));
                 }
@@ -34,7 +34,7 @@ pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
     found
 }
 
-fn decorated(source: &Source<'_>, node: Node<'_>) -> Marks {
+fn decorated(source: &ParsedSource<'_>, node: Node<'_>) -> Marks {
     let mut marks = Marks::default();
     for decorator in children(node).into_iter().filter(|child| child.kind() == "decorator") {
         let written: String = source.text_of(decorator).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -48,8 +48,8 @@ fn decorated(source: &Source<'_>, node: Node<'_>) -> Marks {
     marks
 }
 
-/// Marks for all tests of the file: `pytestmark`, and a skip at its top level.
-fn of_module(source: &Source<'_>) -> Marks {
+/// Marks for all tests of a file: `pytestmark`, and a top-level skip.
+fn of_module(source: &ParsedSource<'_>) -> Marks {
     let mut marks = Marks::default();
     for child in children(source.root()) {
         let text = source.text_of(child);

@@ -1,11 +1,11 @@
 //! Tests in Rust: functions with a test attribute, also inside macros such as `proptest!`.
 
-use super::draft::{Around, Draft, Marks, children, field};
-use crate::Source;
+use super::test_function::{Around, Marks, TestFunction, children, field};
+use crate::ParsedSource;
 use crate::attribute::{inner, is_test};
 use tree_sitter::Node;
 
-pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
+pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
     let mut found = Vec::new();
     let mut open = vec![(source.root(), Around::default())];
     while let Some((node, around)) = open.pop() {
@@ -49,8 +49,8 @@ pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
     found
 }
 
-/// Functions that stand as loose tokens in a macro: `#[test] fn name() { … }`.
-fn in_macro<'t>(source: &Source<'_>, call: Node<'t>, around: &Around) -> Vec<Draft<'t>> {
+/// Functions among the tokens of a macro: `#[test] fn name() { … }`.
+fn in_macro<'t>(source: &ParsedSource<'_>, call: Node<'t>, around: &Around) -> Vec<TestFunction<'t>> {
     let Some(tree) = children(call).into_iter().find(|child| child.kind() == "token_tree") else {
         return Vec::new();
     };

@@ -1,14 +1,14 @@
-//! Tests in JavaScript and TypeScript: calls of `test`, `it` and their kin with a name and a function.
+//! Tests in JavaScript and TypeScript: calls of `test`, `it` and similar functions with a name and a function.
 
-use super::draft::{Around, Draft, Marks, children, field};
-use crate::Source;
+use super::test_function::{Around, Marks, TestFunction, children, field};
+use crate::ParsedSource;
 use tree_sitter::Node;
 
 const TESTS: [&str; 8] = ["test", "it", "specify", "fit", "xit", "xtest", "xspecify", "ftest"];
 const GROUPS: [&str; 8] =
     ["describe", "context", "suite", "fdescribe", "xdescribe", "xcontext", "fcontext", "xsuite"];
 
-pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
+pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
     let mut found = Vec::new();
     let mut open = vec![(source.root(), Around::default())];
     while let Some((node, around)) = open.pop() {
@@ -20,7 +20,7 @@ pub fn drafts<'t>(source: &'t Source<'_>) -> Vec<Draft<'t>> {
             match (around_it, called.body) {
                 (Some(inner), Some(body)) => open.push((body, inner)),
                 (None, Some(body)) => found.push(around.draft(&called.name, called.marks, true, node, body)),
-                // `it.todo("name")` has no body, and is no test that runs.
+                // `it.todo("name")` has no body and never runs.
                 (_, None) => {}
             }
             continue;
@@ -64,13 +64,13 @@ struct Called<'t> {
 }
 
 impl<'t> Called<'t> {
-    fn of(source: &Source<'_>, node: Node<'t>) -> Option<Called<'t>> {
+    fn of(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Called<'t>> {
         if node.kind() != "call_expression" {
             return None;
         }
         let callee: String =
             source.text_of(node.child_by_field_name("function")?).split_whitespace().collect();
-        // `test.each([…])("name", …)` and `` it.each`…` `` carry their cases in the callee.
+        // `test.each([…])("name", …)` and `` it.each`…` `` have their cases in the callee.
         let written = callee.split(['(', '`', '[']).next().unwrap_or_default().to_string();
         let mut words = written.split('.');
         let first = match words.next()? {
@@ -114,8 +114,8 @@ impl<'t> Called<'t> {
     }
 }
 
-/// `{ skip: true }` as node's runner and Deno read it.
-fn options_marks(source: &Source<'_>, options: Node<'_>, marks: &mut Marks) {
+/// `{ skip: true }`, an option of the runners of Node.js and Deno.
+fn options_marks(source: &ParsedSource<'_>, options: Node<'_>, marks: &mut Marks) {
     for pair in children(options) {
         let (key, value) = (field(source, pair, "key"), field(source, pair, "value"));
         let written = format!("{key}: {value}");

@@ -1,4 +1,4 @@
-//! How much one assertion says, by its words.
+//! The strength of an assertion, from its tokens.
 
 use super::item::{Assertion, Strength};
 use super::tokens::{bracketed, parts};
@@ -26,7 +26,7 @@ const PARTIAL: [&str; 13] = [
     "regex", "include",
 ];
 
-/// Judges an assertion: a macro, a call, or a statement with a condition.
+/// Rates an assertion: a macro, a call, or a statement with a condition.
 pub fn assess(tokens: &[String]) -> Assertion {
     let strength = if tokens.first().is_some_and(|token| token == "assert") && !is_call(tokens) {
         of_condition(parts(&tokens[1..], ",")[0])
@@ -36,7 +36,7 @@ pub fn assess(tokens: &[String]) -> Assertion {
     Assertion { text: tokens.concat(), strength, tolerance: tolerance(tokens) }
 }
 
-/// Judges the condition under which a test fails.
+/// Rates the condition under which a test fails.
 pub fn assess_failure(condition: &[String]) -> Assertion {
     let has = |signs: &[&str]| signs.iter().any(|sign| parts(condition, sign).len() > 1);
     let strength = if is_false(condition) {
@@ -51,12 +51,12 @@ pub fn assess_failure(condition: &[String]) -> Assertion {
     Assertion { text: format!("if{}", condition.concat()), strength, tolerance: tolerance(condition) }
 }
 
-/// Whether the word is called: with brackets right behind it that hold all the rest.
+/// Whether the word is called, with parentheses that enclose all the rest.
 fn is_call(tokens: &[String]) -> bool {
     let second = tokens.get(1).map(String::as_str);
     match second {
         Some("!" | ".") => true,
-        // In Python brackets around the whole condition are no call, and in no other language a statement.
+        // Parentheses around the whole condition are no call in Python, and other languages have no such statement.
         Some("(") => {
             bracketed(tokens, 1)
                 .is_some_and(|(inside, end)| end + 1 == tokens.len() && parts(inside, ",").len() > 1)
@@ -70,14 +70,14 @@ fn of_call(tokens: &[String]) -> Strength {
     let Some((arguments, end)) = bracketed(tokens, 0) else { return Strength::Loose };
     let open = end - arguments.len() - 1;
     let first = name_before(tokens, open);
-    // A chain says what it expects at its end: `expect(a).to.equal(b)`.
+    // A chain states its expectation at its end: `expect(a).to.equal(b)`.
     let rest = &tokens[end + 1..];
     if rest.first().is_some_and(|token| token == ".") && ["expect", "assertthat"].contains(&first.as_str()) {
         return of_chain(arguments, rest);
     }
     let mut arguments: Vec<&[String]> =
         parts(arguments, ",").into_iter().filter(|part| !part.is_empty()).collect();
-    // Go's packages are handed the test first.
+    // Go packages take the test as the first argument.
     if arguments.first().is_some_and(|part| part.len() == 1 && ["t", "b", "tb"].contains(&part[0].as_str())) {
         arguments.remove(0);
     }
@@ -204,7 +204,7 @@ fn of_condition(condition: &[String]) -> Strength {
     }
 }
 
-/// Without brackets around the whole and without a negation before it.
+/// Strips enclosing parentheses and a leading negation.
 fn unwrapped(mut tokens: &[String]) -> &[String] {
     loop {
         match tokens.first().map(String::as_str) {
@@ -233,7 +233,7 @@ fn is_false(tokens: &[String]) -> bool {
     matches!(unwrapped(tokens), [one] if ["false", "False", "0", "None", "null"].contains(&one.as_str()))
 }
 
-/// The name right before an opening bracket, in lower case.
+/// The name right before an opening parenthesis, in lower case.
 fn name_before(tokens: &[String], open: usize) -> String {
     let names = tokens[..open.min(tokens.len())].iter().rev();
     names
@@ -248,7 +248,7 @@ fn number(text: &str) -> Option<f64> {
     if !plain.starts_with(|c: char| c.is_ascii_digit() || c == '.') { None } else { plain.parse().ok() }
 }
 
-/// How far a value may be off, in billionths, where the assertion says so.
+/// The tolerance of an assertion in billionths, if it states one.
 fn tolerance(tokens: &[String]) -> Option<u64> {
     let text = tokens.concat().to_lowercase();
     let named = |names: &[&str]| {
@@ -291,6 +291,6 @@ fn tolerance(tokens: &[String]) -> Option<u64> {
             None
         }
     })?;
-    // Numbers of any size fit: what is too large is as wide as can be.
+    // A number that is too large becomes the maximum.
     Some((off * 1e9).clamp(0.0, 1e18) as u64)
 }

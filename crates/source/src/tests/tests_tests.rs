@@ -1,11 +1,11 @@
-//! What becomes of tests, language by language.
+//! Weakened tests, by language.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
 use std::path::Path;
 
 fn file(path: &str, text: &str) -> TestFile {
-    let source = Source::parse(Language::of(Path::new(path)).unwrap(), text).unwrap();
+    let source = ParsedSource::parse(Language::of(Path::new(path)).unwrap(), text).unwrap();
     assert_eq!(source.errors(), [], "{text}");
     TestFile { path: path.to_string(), tests: source.tests() }
 }
@@ -14,7 +14,7 @@ fn kinds(path: &str, before: &str, after: &str) -> Vec<WeakeningKind> {
     compare(&[file(path, before)], &[file(path, after)]).into_iter().map(|found| found.kind).collect()
 }
 
-/// A word for a kind, so that tables stay short.
+/// A short word for each kind.
 fn word(kind: &WeakeningKind) -> &'static str {
     match kind {
         WeakeningKind::Removed => "removed",
@@ -42,7 +42,7 @@ fn expect(path: &str, before: &str, table: &[(&str, &str)]) {
 
 // CORE-21
 #[test]
-fn a_rust_test_that_proves_less_is_told_by_its_text() {
+fn a_weakened_rust_test_is_found() {
     let before = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        assert_eq!(add(1, 2), 3);\n        \
                   assert!(near(0.1), \"near\");\n    }\n}\n";
     let with = |attributes: &str, body: &str| {
@@ -92,7 +92,7 @@ fn tests_inside_macros_and_assertions_of_called_functions_count() {
 
 // CORE-21
 #[test]
-fn a_python_test_that_proves_less_is_told_by_its_text() {
+fn a_weakened_python_test_is_found() {
     let before = "class TestSums:\n    def test_adds(self):\n        assert add(1, 2) == 3\n        assert add(2, 2) == 4\n";
     let body = "        assert add(1, 2) == 3\n        assert add(2, 2) == 4\n";
     let with = |head: &str, body: &str| format!("class TestSums:\n{head}    def test_adds(self):\n{body}");
@@ -141,7 +141,7 @@ fn a_python_test_that_proves_less_is_told_by_its_text() {
 
 // CORE-21
 #[test]
-fn a_script_test_that_proves_less_is_told_by_its_text() {
+fn a_weakened_script_test_is_found() {
     let before = "describe('sums', () => {\n  it('adds', () => {\n    expect(add(1, 2)).toBe(3);\n    \
                   expect(list()).toContain(1);\n  });\n  it('more', () => { assert.strictEqual(f(), 1); });\n});\n";
     let changed = |from: &str, to: &str| before.replace(from, to);
@@ -170,7 +170,7 @@ fn a_script_test_that_proves_less_is_told_by_its_text() {
 
 // CORE-21
 #[test]
-fn a_go_test_that_proves_less_is_told_by_its_text() {
+fn a_weakened_go_test_is_found() {
     let before = "package sums\n\nfunc TestAdd(t *testing.T) {\n\tif got := Add(1, 2); got != 3 {\n\t\t\
                   t.Errorf(\"got %d\", got)\n\t}\n\trequire.Equal(t, Add(2, 2), 4)\n}\n";
     let changed = |from: &str, to: &str| before.replace(from, to);
@@ -193,7 +193,7 @@ fn a_go_test_that_proves_less_is_told_by_its_text() {
 
 // CORE-21
 #[test]
-fn a_java_test_that_proves_less_is_told_by_its_text() {
+fn a_weakened_java_test_is_found() {
     let before = "class SumsTest {\n  @Test\n  void adds() {\n    assertEquals(3, Sums.add(1, 2));\n    \
                   assertThat(Sums.all()).isEqualTo(List.of(1));\n  }\n}\n";
     let changed = |from: &str, to: &str| before.replace(from, to);
@@ -217,7 +217,7 @@ fn a_java_test_that_proves_less_is_told_by_its_text() {
 
 // CORE-21
 #[test]
-fn a_test_that_moves_to_another_file_is_no_removal() {
+fn a_test_that_moves_to_another_file_is_not_removed() {
     let text = "#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
     let (gone, here) = (file("tests/a.rs", ""), file("tests/b.rs", text));
     let found = compare(&[file("tests/a.rs", text), file("tests/b.rs", "")], &[gone.clone(), here]);
@@ -230,7 +230,7 @@ fn a_test_that_moves_to_another_file_is_no_removal() {
 }
 
 #[test]
-fn a_test_that_was_off_before_and_a_new_one_are_no_findings() {
+fn a_test_that_was_disabled_before_and_a_new_one_are_not_weakened() {
     let off = "#[test]\n#[ignore]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
     expect("a.rs", off, &[(&off.replace("#[ignore]", "#[ignore = \"slow\"]"), "")]);
     expect("a.rs", "fn add() {}\n", &[("#[test]\n#[ignore]\nfn a() { assert!(true); }\n", "")]);

@@ -1,9 +1,9 @@
-//! The words and signs of a piece of source text, without comments and blanks.
+//! The tokens of a piece of source text, without comments.
 
-use crate::Source;
+use crate::ParsedSource;
 use tree_sitter::Node;
 
-/// Nodes that are one token, whatever the grammar has in them.
+/// Nodes that count as one token, whatever they contain.
 fn is_whole(node: Node<'_>) -> bool {
     let kind = node.kind();
     node.child_count() == 0
@@ -12,8 +12,8 @@ fn is_whole(node: Node<'_>) -> bool {
         || kind == "template_string"
 }
 
-/// The tokens below a node, in order. A grammar may hide signs; what stands between two nodes is a token too.
-pub fn tokens(source: &Source<'_>, node: Node<'_>) -> Vec<String> {
+/// The tokens below a node, in order. A grammar may hide punctuation, so text between two nodes is a token too.
+pub fn tokens(source: &ParsedSource<'_>, node: Node<'_>) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = node.start_byte();
     let mut open = vec![node];
@@ -38,14 +38,14 @@ pub fn tokens(source: &Source<'_>, node: Node<'_>) -> Vec<String> {
     found
 }
 
-fn between(source: &Source<'_>, from: usize, to: usize, found: &mut Vec<String>) {
+fn between(source: &ParsedSource<'_>, from: usize, to: usize, found: &mut Vec<String>) {
     let text = source.slice(from, to).trim();
     if !text.is_empty() {
         found.push(text.to_string());
     }
 }
 
-/// The parts of a list of tokens that a sign separates, outside of all brackets.
+/// Splits tokens at a separator outside of all brackets.
 pub fn parts<'t>(tokens: &'t [String], sign: &str) -> Vec<&'t [String]> {
     let (mut depth, mut from, mut parts) = (0_usize, 0, Vec::new());
     for (at, token) in tokens.iter().enumerate() {
@@ -63,7 +63,7 @@ pub fn parts<'t>(tokens: &'t [String], sign: &str) -> Vec<&'t [String]> {
     parts
 }
 
-/// What stands in the first brackets behind a place, and where they end.
+/// The tokens in the first brackets after a position, and where they end.
 pub fn bracketed(tokens: &[String], from: usize) -> Option<(&[String], usize)> {
     let open =
         from + tokens.get(from..)?.iter().position(|token| token == "(" || token == "[" || token == "{")?;

@@ -1,8 +1,8 @@
 //! OpenAI's chat completions, as opencode and Qwen Code speak them.
 
-use super::{Event, items, string, text};
-use crate::answer::Answer;
-use crate::conversation::{Conversation, Kind, Passage, Tool};
+use super::{StreamEvent, items, string, text};
+use crate::conversation::{Conversation, HistoryItem, OfferedTool, ToolKind};
+use crate::reply::ModelReply;
 use serde_json::{Value, json};
 
 pub fn read(body: &Value) -> Conversation {
@@ -15,22 +15,22 @@ pub fn read(body: &Value) -> Conversation {
     for message in items(body, "messages") {
         let content = text(message.get("content"));
         match message.get("role").and_then(Value::as_str) {
-            Some("user") => conversation.passages.push(Passage::Prompt(content)),
+            Some("user") => conversation.history.push(HistoryItem::Prompt(content)),
             Some("assistant") => {
-                conversation.passages.extend((!content.is_empty()).then_some(Passage::Text));
-                conversation.passages.extend(items(message, "tool_calls").map(|_| Passage::Call));
+                conversation.history.extend((!content.is_empty()).then_some(HistoryItem::Text));
+                conversation.history.extend(items(message, "tool_calls").map(|_| HistoryItem::Call));
             }
-            Some("tool") => conversation.passages.push(Passage::Outcome),
+            Some("tool") => conversation.history.push(HistoryItem::Outcome),
             Some(_) | None => conversation.system += &format!("{content}\n"),
         }
     }
     conversation
 }
 
-fn tool(declared: &Value) -> Option<Tool> {
+fn tool(declared: &Value) -> Option<OfferedTool> {
     let function = declared.get("function")?;
     let schema = function.get("parameters").cloned().unwrap_or_default();
-    Some(Tool { name: string(function, "name"), namespace: None, kind: Kind::Function, schema })
+    Some(OfferedTool { name: string(function, "name"), namespace: None, kind: ToolKind::Function, schema })
 }
 
 fn form(body: &Value) -> Option<Value> {
@@ -38,56 +38,56 @@ fn form(body: &Value) -> Option<Value> {
     Some(format.pointer("/json_schema/schema").cloned().unwrap_or_else(|| json!({"type": "object"})))
 }
 
-pub fn whole(answer: &Answer) -> Value {
-    let mut message = json!({"role": "assistant", "content": answer.text});
-    if let Some(call) = called(answer) {
+pub fn whole(reply: &ModelReply) -> Value {
+    let mut message = json!({"role": "assistant", "content": reply.text});
+    if let Some(call) = called(reply) {
         message["tool_calls"] = json!([call]);
     }
     json!({
-        "id": answer.id("chatcmpl"), "object": "chat.completion", "created": 0, "model": answer.model,
-        "choices": [{"index": 0, "message": message, "finish_reason": reason(answer)}],
-        "usage": usage(answer),
+        "id": reply.id("chatcmpl"), "object": "chat.completion", "created": 0, "model": reply.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": reason(reply)}],
+        "usage": usage(reply),
     })
 }
 
-pub fn stream(answer: &Answer) -> Vec<Event> {
+pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
     let chunk = |choices: Value| {
         json!({
-            "id": answer.id("chatcmpl"), "object": "chat.completion.chunk", "created": 0, "model": answer.model,
+            "id": reply.id("chatcmpl"), "object": "chat.completion.chunk", "created": 0, "model": reply.model,
             "choices": choices,
         })
     };
     let delta = |delta: Value| chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}]));
     let mut chunks = vec![delta(json!({"role": "assistant", "content": ""}))];
-    if !answer.text.is_empty() {
-        chunks.push(delta(json!({"content": answer.text})));
+    if !reply.text.is_empty() {
+        chunks.push(delta(json!({"content": reply.text})));
     }
-    if let Some(mut call) = called(answer) {
+    if let Some(mut call) = called(reply) {
         call["index"] = json!(0);
         chunks.push(delta(json!({"tool_calls": [call]})));
     }
-    chunks.push(chunk(json!([{"index": 0, "delta": {}, "finish_reason": reason(answer)}])));
+    chunks.push(chunk(json!([{"index": 0, "delta": {}, "finish_reason": reason(reply)}])));
     let mut last = chunk(json!([]));
-    last["usage"] = usage(answer);
+    last["usage"] = usage(reply);
     chunks.push(last);
     chunks.into_iter().map(|chunk| (None, chunk)).collect()
 }
 
-fn called(answer: &Answer) -> Option<Value> {
-    let call = answer.call.as_ref()?;
+fn called(reply: &ModelReply) -> Option<Value> {
+    let call = reply.call.as_ref()?;
     let function = json!({"name": call.tool.name, "arguments": call.arguments.to_string()});
-    Some(json!({"id": answer.call_id(), "type": "function", "function": function}))
+    Some(json!({"id": reply.call_id(), "type": "function", "function": function}))
 }
 
-fn reason(answer: &Answer) -> &'static str {
-    if answer.call.is_some() { "tool_calls" } else { "stop" }
+fn reason(reply: &ModelReply) -> &'static str {
+    if reply.call.is_some() { "tool_calls" } else { "stop" }
 }
 
-fn usage(answer: &Answer) -> Value {
+fn usage(reply: &ModelReply) -> Value {
     json!({
-        "prompt_tokens": answer.read(), "completion_tokens": answer.usage.output,
-        "total_tokens": answer.read() + answer.usage.output,
-        "prompt_tokens_details": {"cached_tokens": answer.usage.cached},
+        "prompt_tokens": reply.read(), "completion_tokens": reply.usage.output,
+        "total_tokens": reply.read() + reply.usage.output,
+        "prompt_tokens_details": {"cached_tokens": reply.usage.cached},
         "completion_tokens_details": {"reasoning_tokens": 0},
     })
 }

@@ -1,9 +1,9 @@
 //! Gemini's contents, as the Gemini CLI speaks them.
 
-use super::{Event, items, string, text};
-use crate::answer::Answer;
-use crate::conversation::{Conversation, Kind, Passage, Tool};
-use remand_runtime::rehearsal::Outage;
+use super::{StreamEvent, items, string, text};
+use crate::conversation::{Conversation, HistoryItem, OfferedTool, ToolKind};
+use crate::reply::ModelReply;
+use remand_agents::rehearsal::Outage;
 use serde_json::{Value, json};
 
 /// Reads a request; the model is in its path.
@@ -20,20 +20,20 @@ pub fn read(path: &str, body: &Value) -> Conversation {
     };
     for content in items(body, "contents") {
         let is_model = content.get("role").and_then(Value::as_str) == Some("model");
-        conversation.passages.extend(items(content, "parts").filter_map(|part| match part {
-            part if part.get("functionCall").is_some() => Some(Passage::Call),
-            part if part.get("functionResponse").is_some() => Some(Passage::Outcome),
-            part if is_model => part.get("text").map(|_| Passage::Text),
-            part => part.get("text")?.as_str().map(|text| Passage::Prompt(text.to_owned())),
+        conversation.history.extend(items(content, "parts").filter_map(|part| match part {
+            part if part.get("functionCall").is_some() => Some(HistoryItem::Call),
+            part if part.get("functionResponse").is_some() => Some(HistoryItem::Outcome),
+            part if is_model => part.get("text").map(|_| HistoryItem::Text),
+            part => part.get("text")?.as_str().map(|text| HistoryItem::Prompt(text.to_owned())),
         }));
     }
     conversation
 }
 
-fn tool(declared: &Value) -> Tool {
+fn tool(declared: &Value) -> OfferedTool {
     let schema = declared.get("parametersJsonSchema").or_else(|| declared.get("parameters"));
     let schema = schema.cloned().unwrap_or_default();
-    Tool { name: string(declared, "name"), namespace: None, kind: Kind::Function, schema }
+    OfferedTool { name: string(declared, "name"), namespace: None, kind: ToolKind::Function, schema }
 }
 
 fn form(body: &Value) -> Option<Value> {
@@ -43,24 +43,24 @@ fn form(body: &Value) -> Option<Value> {
     schema.or_else(|| is_json.then(|| json!({"type": "object"})))
 }
 
-pub fn whole(answer: &Answer) -> Value {
-    let text = (!answer.text.is_empty()).then(|| json!({"text": answer.text}));
-    let call = answer.call.as_ref().map(|call| {
-        json!({"functionCall": {"id": answer.call_id(), "name": call.tool.name, "args": call.arguments}})
+pub fn whole(reply: &ModelReply) -> Value {
+    let text = (!reply.text.is_empty()).then(|| json!({"text": reply.text}));
+    let call = reply.call.as_ref().map(|call| {
+        json!({"functionCall": {"id": reply.call_id(), "name": call.tool.name, "args": call.arguments}})
     });
     let parts: Vec<Value> = text.into_iter().chain(call).collect();
     json!({
         "candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
         "usageMetadata": {
-            "promptTokenCount": answer.read(), "candidatesTokenCount": answer.usage.output,
-            "cachedContentTokenCount": answer.usage.cached, "totalTokenCount": answer.read() + answer.usage.output,
+            "promptTokenCount": reply.read(), "candidatesTokenCount": reply.usage.output,
+            "cachedContentTokenCount": reply.usage.cached, "totalTokenCount": reply.read() + reply.usage.output,
         },
-        "modelVersion": answer.model, "responseId": answer.id("response"),
+        "modelVersion": reply.model, "responseId": reply.id("response"),
     })
 }
 
-pub fn stream(answer: &Answer) -> Vec<Event> {
-    vec![(None, whole(answer))]
+pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
+    vec![(None, whole(reply))]
 }
 
 pub fn error(outage: &Outage, message: &str) -> Value {

@@ -1,8 +1,8 @@
 //! Anthropic's messages, as Claude Code speaks them.
 
-use super::{Event, items, string, text};
-use crate::answer::Answer;
-use crate::conversation::{Conversation, Kind, Passage, Tool};
+use super::{StreamEvent, items, string, text};
+use crate::conversation::{Conversation, HistoryItem, OfferedTool, ToolKind};
+use crate::reply::ModelReply;
 use serde_json::{Value, json};
 
 pub fn read(body: &Value) -> Conversation {
@@ -18,17 +18,17 @@ pub fn read(body: &Value) -> Conversation {
     for message in items(body, "messages") {
         let is_user = message.get("role").and_then(Value::as_str) == Some("user");
         let said = |text: &Value| match (is_user, text.as_str()) {
-            (true, Some(text)) => Passage::Prompt(text.to_owned()),
-            (true, None) | (false, _) => Passage::Text,
+            (true, Some(text)) => HistoryItem::Prompt(text.to_owned()),
+            (true, None) | (false, _) => HistoryItem::Text,
         };
         if let Some(content @ Value::String(_)) = message.get("content") {
-            conversation.passages.push(said(content));
+            conversation.history.push(said(content));
         }
-        conversation.passages.extend(items(message, "content").filter_map(|block| {
+        conversation.history.extend(items(message, "content").filter_map(|block| {
             match block.get("type").and_then(Value::as_str) {
                 Some("text") => block.get("text").map(said),
-                Some("tool_use") => Some(Passage::Call),
-                Some("tool_result") => Some(Passage::Outcome),
+                Some("tool_use") => Some(HistoryItem::Call),
+                Some("tool_result") => Some(HistoryItem::Outcome),
                 Some(_) | None => None,
             }
         }));
@@ -36,24 +36,24 @@ pub fn read(body: &Value) -> Conversation {
     conversation
 }
 
-fn tool(declared: &Value) -> Option<Tool> {
+fn tool(declared: &Value) -> Option<OfferedTool> {
     let schema = declared.get("input_schema")?.clone();
-    Some(Tool { name: string(declared, "name"), namespace: None, kind: Kind::Function, schema })
+    Some(OfferedTool { name: string(declared, "name"), namespace: None, kind: ToolKind::Function, schema })
 }
 
-pub fn whole(answer: &Answer) -> Value {
+pub fn whole(reply: &ModelReply) -> Value {
     json!({
-        "id": answer.id("msg"), "type": "message", "role": "assistant", "model": answer.model,
-        "content": blocks(answer), "stop_reason": reason(answer), "stop_sequence": null, "usage": usage(answer),
+        "id": reply.id("msg"), "type": "message", "role": "assistant", "model": reply.model,
+        "content": blocks(reply), "stop_reason": reason(reply), "stop_sequence": null, "usage": usage(reply),
     })
 }
 
-pub fn stream(answer: &Answer) -> Vec<Event> {
-    let mut begun = whole(answer);
+pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
+    let mut begun = whole(reply);
     (begun["content"], begun["stop_reason"]) = (json!([]), Value::Null);
     begun["usage"]["output_tokens"] = json!(0);
     let mut events = vec![("message_start", json!({"message": begun}))];
-    for (index, block) in blocks(answer).into_iter().enumerate() {
+    for (index, block) in blocks(reply).into_iter().enumerate() {
         let mut empty = block.clone();
         let delta = match block["type"].as_str() {
             Some("tool_use") => {
@@ -69,8 +69,8 @@ pub fn stream(answer: &Answer) -> Vec<Event> {
         events.push(("content_block_delta", json!({"index": index, "delta": delta})));
         events.push(("content_block_stop", json!({"index": index})));
     }
-    let end = json!({"stop_reason": reason(answer), "stop_sequence": null});
-    events.push(("message_delta", json!({"delta": end, "usage": {"output_tokens": answer.usage.output}})));
+    let end = json!({"stop_reason": reason(reply), "stop_sequence": null});
+    events.push(("message_delta", json!({"delta": end, "usage": {"output_tokens": reply.usage.output}})));
     events.push(("message_stop", json!({})));
     let named = events.into_iter().map(|(name, mut data)| {
         data["type"] = json!(name);
@@ -79,23 +79,23 @@ pub fn stream(answer: &Answer) -> Vec<Event> {
     named.collect()
 }
 
-fn blocks(answer: &Answer) -> Vec<Value> {
-    let text = (!answer.text.is_empty()).then(|| json!({"type": "text", "text": answer.text}));
-    let call = answer.call.as_ref().map(|call| {
-        let id = format!("toolu_{}", answer.call_id());
+fn blocks(reply: &ModelReply) -> Vec<Value> {
+    let text = (!reply.text.is_empty()).then(|| json!({"type": "text", "text": reply.text}));
+    let call = reply.call.as_ref().map(|call| {
+        let id = format!("toolu_{}", reply.call_id());
         json!({"type": "tool_use", "id": id, "name": call.tool.name, "input": call.arguments})
     });
     text.into_iter().chain(call).collect()
 }
 
-fn reason(answer: &Answer) -> &'static str {
-    if answer.call.is_some() { "tool_use" } else { "end_turn" }
+fn reason(reply: &ModelReply) -> &'static str {
+    if reply.call.is_some() { "tool_use" } else { "end_turn" }
 }
 
-fn usage(answer: &Answer) -> Value {
+fn usage(reply: &ModelReply) -> Value {
     json!({
-        "input_tokens": answer.usage.input, "output_tokens": answer.usage.output,
-        "cache_read_input_tokens": answer.usage.cached, "cache_creation_input_tokens": 0,
+        "input_tokens": reply.usage.input, "output_tokens": reply.usage.output,
+        "cache_read_input_tokens": reply.usage.cached, "cache_creation_input_tokens": 0,
     })
 }
 

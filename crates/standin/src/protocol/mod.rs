@@ -1,17 +1,17 @@
-//! The protocols of the vendors, each a translation to and from one conversation.
+//! The protocols of the vendors, each translated to and from the common conversation.
 
 mod chat;
 mod gemini;
 mod messages;
 mod responses;
 
-use crate::answer::Answer;
 use crate::conversation::Conversation;
-use remand_runtime::rehearsal::Outage;
+use crate::reply::ModelReply;
+use remand_agents::rehearsal::Outage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A way to talk to a model.
+/// A vendor protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
@@ -25,47 +25,47 @@ pub enum Protocol {
     Gemini,
 }
 
-/// What is asked for.
+/// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum Inquiry {
     /// The next turn, whole or as a stream.
-    Turn(Protocol, Delivery),
-    /// How many tokens a conversation has.
+    PlannedTurn(Protocol, ReplyMode),
+    /// The token count of a conversation.
     Count(Protocol),
 }
 
-/// How an answer is delivered.
+/// How a reply is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
+pub enum ReplyMode {
     Whole,
     Stream,
 }
 
-/// One event of a stream: its name, where the protocol gives it one, and its data.
-pub type Event = (Option<&'static str>, Value);
+/// One event of a stream: its name, if the protocol has one, and its data.
+pub type StreamEvent = (Option<&'static str>, Value);
 
-impl Question {
-    /// Tells by path and body what is asked for; none where nothing here answers it.
-    pub fn of(path: &str, body: &Value) -> Option<Question> {
+impl Inquiry {
+    /// What a request asks for, by path and body; none if this service does not answer it.
+    pub fn of(path: &str, body: &Value) -> Option<Inquiry> {
         let asked = match body.get("stream").and_then(Value::as_bool) {
-            Some(true) => Delivery::Stream,
-            Some(false) | None => Delivery::Whole,
+            Some(true) => ReplyMode::Stream,
+            Some(false) | None => ReplyMode::Whole,
         };
-        let ends: [(&str, Question); 7] = [
-            ("/chat/completions", Question::Turn(Protocol::Chat, asked)),
-            ("/responses", Question::Turn(Protocol::Responses, asked)),
-            ("/messages", Question::Turn(Protocol::Messages, asked)),
-            ("/messages/count_tokens", Question::Count(Protocol::Messages)),
-            (":generateContent", Question::Turn(Protocol::Gemini, Delivery::Whole)),
-            (":streamGenerateContent", Question::Turn(Protocol::Gemini, Delivery::Stream)),
-            (":countTokens", Question::Count(Protocol::Gemini)),
+        let ends: [(&str, Inquiry); 7] = [
+            ("/chat/completions", Inquiry::PlannedTurn(Protocol::Chat, asked)),
+            ("/responses", Inquiry::PlannedTurn(Protocol::Responses, asked)),
+            ("/messages", Inquiry::PlannedTurn(Protocol::Messages, asked)),
+            ("/messages/count_tokens", Inquiry::Count(Protocol::Messages)),
+            (":generateContent", Inquiry::PlannedTurn(Protocol::Gemini, ReplyMode::Whole)),
+            (":streamGenerateContent", Inquiry::PlannedTurn(Protocol::Gemini, ReplyMode::Stream)),
+            (":countTokens", Inquiry::Count(Protocol::Gemini)),
         ];
         ends.into_iter().find(|(end, _)| path.ends_with(end)).map(|(_, question)| question)
     }
 
     pub fn protocol(self) -> Protocol {
         match self {
-            Question::Turn(protocol, _) | Question::Count(protocol) => protocol,
+            Inquiry::PlannedTurn(protocol, _) | Inquiry::Count(protocol) => protocol,
         }
     }
 }
@@ -80,25 +80,25 @@ impl Protocol {
         }
     }
 
-    pub fn whole(self, answer: &Answer) -> Value {
+    pub fn whole(self, reply: &ModelReply) -> Value {
         match self {
-            Protocol::Chat => chat::whole(answer),
-            Protocol::Responses => responses::whole(answer),
-            Protocol::Messages => messages::whole(answer),
-            Protocol::Gemini => gemini::whole(answer),
+            Protocol::Chat => chat::whole(reply),
+            Protocol::Responses => responses::whole(reply),
+            Protocol::Messages => messages::whole(reply),
+            Protocol::Gemini => gemini::whole(reply),
         }
     }
 
-    pub fn stream(self, answer: &Answer) -> Vec<Event> {
+    pub fn stream(self, reply: &ModelReply) -> Vec<StreamEvent> {
         match self {
-            Protocol::Chat => chat::stream(answer),
-            Protocol::Responses => responses::stream(answer),
-            Protocol::Messages => messages::stream(answer),
-            Protocol::Gemini => gemini::stream(answer),
+            Protocol::Chat => chat::stream(reply),
+            Protocol::Responses => responses::stream(reply),
+            Protocol::Messages => messages::stream(reply),
+            Protocol::Gemini => gemini::stream(reply),
         }
     }
 
-    /// The words after the last event of a stream.
+    /// The text after the last event of a stream.
     pub fn end_of_stream(self) -> &'static str {
         match self {
             Protocol::Chat => "data: [DONE]\n\n",
@@ -134,7 +134,7 @@ fn text(content: Option<&Value>) -> String {
     }
 }
 
-/// The items of a list; none where there is no list.
+/// The items of a list; empty without a list.
 fn items<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
     value.get(key).and_then(Value::as_array).into_iter().flatten()
 }

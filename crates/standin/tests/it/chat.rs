@@ -1,7 +1,7 @@
 //! OpenAI's chat completions, whole and as a stream.
 
-use crate::place::{Place, standin};
 use crate::wire::post;
+use crate::workspace::{Workspace, standin};
 use serde_json::{Value, json};
 
 const PATH: &str = "/v1/chat/completions";
@@ -10,15 +10,15 @@ fn tool(name: &str, properties: Value) -> Value {
     json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": properties}}})
 }
 
-fn request(place: &Place, tools: &[Value], turns: &[Value]) -> Value {
-    let text = json!({"type": "text", "text": place.prompt()});
+fn request(workspace: &Workspace, tools: &[Value], turns: &[Value]) -> Value {
+    let text = json!({"type": "text", "text": workspace.prompt()});
     let mut messages =
         vec![json!({"role": "system", "content": "you code"}), json!({"role": "user", "content": [text]})];
     messages.extend_from_slice(turns);
     json!({"model": "m", "messages": messages, "tools": tools})
 }
 
-/// What a program adds to the history after a turn.
+/// The items that a program adds to the history after a turn.
 fn after(turn: &Value) -> [Value; 2] {
     let message = turn["choices"][0]["message"].clone();
     let id = message["tool_calls"][0]["id"].clone();
@@ -33,9 +33,9 @@ fn called(turn: &Value) -> (String, Value) {
 
 // CORE-11
 #[test]
-fn actions_are_calls_of_the_programs_own_tools_and_tokens_add_up() {
-    let place = Place::new();
-    std::fs::write(place.tree().join("main.rs"), "fn main() {}\n").unwrap();
+fn actions_become_calls_of_the_programs_tools_and_tokens_add_up() {
+    let workspace = Workspace::new();
+    std::fs::write(workspace.tree().join("main.rs"), "fn main() {}\n").unwrap();
     let standin = standin(
         "  usage: {tokens: {input: 1000, output: 101, cached: 7}}\n  do:\n\
          \x20 - print: now then\n  - write: {path: a.txt, text: \"a\\n\"}\n\
@@ -50,7 +50,7 @@ fn actions_are_calls_of_the_programs_own_tools_and_tokens_add_up() {
     ];
     let (mut history, mut calls, mut texts, mut used) = (Vec::new(), Vec::new(), Vec::new(), [0, 0, 0]);
     loop {
-        let turn = post(&standin, PATH, &request(&place, &tools, &history)).json();
+        let turn = post(&standin, PATH, &request(&workspace, &tools, &history)).json();
         texts.push(turn["choices"][0]["message"]["content"].as_str().unwrap().to_owned());
         let figures = [
             "/usage/prompt_tokens",
@@ -66,7 +66,7 @@ fn actions_are_calls_of_the_programs_own_tools_and_tokens_add_up() {
         calls.push(called(&turn));
         history.extend(after(&turn));
     }
-    let tree = place.tree();
+    let tree = workspace.tree();
     let file = tree.join("main.rs");
     let result = calls.pop().unwrap();
     let expected = [
@@ -76,7 +76,7 @@ fn actions_are_calls_of_the_programs_own_tools_and_tokens_add_up() {
         ("bash".to_owned(), json!({"command": "make"})),
     ];
     assert_eq!(calls, expected);
-    assert_eq!((result.0.as_str(), &result.1["filePath"]), ("write", &json!(place.result())));
+    assert_eq!((result.0.as_str(), &result.1["filePath"]), ("write", &json!(workspace.result())));
     let written: Value = serde_json::from_str(result.1["content"].as_str().unwrap()).unwrap();
     assert_eq!((&written["agent"], &written["payload"]["verdict"]), (&json!("maker"), &json!("done")));
     assert_eq!(texts, ["now then", "", "", "", "", "all done"]);
@@ -84,24 +84,24 @@ fn actions_are_calls_of_the_programs_own_tools_and_tokens_add_up() {
 }
 
 #[test]
-fn a_dispatch_that_is_issued_again_finds_the_tree_as_it_is() {
-    let place = Place::new();
+fn a_dispatch_that_is_issued_again_is_planned_for_the_current_tree() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - write: {path: a.txt, text: b}\n");
     let tools = [
         tool("write", json!({"filePath": {}, "content": {}})),
         tool("read", json!({"filePath": {"type": "string"}})),
     ];
-    let first = || called(&post(&standin, PATH, &request(&place, &tools, &[])).json()).0;
+    let first = || called(&post(&standin, PATH, &request(&workspace, &tools, &[])).json()).0;
     assert_eq!(first(), "write");
-    std::fs::write(place.tree().join("a.txt"), "a").unwrap();
-    assert_eq!(first(), "read", "programs let a file be replaced only after it was read");
+    std::fs::write(workspace.tree().join("a.txt"), "a").unwrap();
+    assert_eq!(first(), "read", "programs allow a replacement only after reading the file");
 }
 
 #[test]
-fn a_stream_says_the_same_in_pieces() {
-    let place = Place::new();
+fn a_stream_has_the_same_content_in_pieces() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - print: now then\n  - run: make\n");
-    let mut body = request(&place, &[tool("bash", json!({"command": {"type": "string"}}))], &[]);
+    let mut body = request(&workspace, &[tool("bash", json!({"command": {"type": "string"}}))], &[]);
     body["stream"] = json!(true);
     let reply = post(&standin, PATH, &body);
     assert!(reply.body.ends_with("data: [DONE]\n\n"));
@@ -118,10 +118,10 @@ fn a_stream_says_the_same_in_pieces() {
 }
 
 #[test]
-fn a_title_and_a_request_without_a_dispatch_get_a_short_text_and_count_for_nothing() {
-    let place = Place::new();
+fn a_title_and_a_request_without_a_dispatch_get_a_short_text_and_use_no_turn() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - service: {status: 500, times: 1}\n");
-    let mut title = request(&place, &[], &[]);
+    let mut title = request(&workspace, &[], &[]);
     title["messages"][0]["content"] = json!("You are a title generator.");
     let nothing = json!({"model": "m", "messages": [{"role": "user", "content": "hello"}]});
     for body in [title, nothing] {
@@ -131,14 +131,18 @@ fn a_title_and_a_request_without_a_dispatch_get_a_short_text_and_count_for_nothi
             (200, &json!("as rehearsed"))
         );
     }
-    assert_eq!(post(&standin, PATH, &request(&place, &[], &[])).status, 500, "only the dispatch meets it");
+    assert_eq!(
+        post(&standin, PATH, &request(&workspace, &[], &[])).status,
+        500,
+        "only the dispatch gets the outage"
+    );
 }
 
 #[test]
-fn what_no_tool_can_do_is_said_and_the_result_ends_the_final_text() {
-    let place = Place::new();
+fn an_action_without_a_tool_is_mentioned_and_the_result_ends_the_final_text() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - write: {path: a, text: b}\n  - result: {payload: {verdict: done}}\n");
-    let turn = post(&standin, PATH, &request(&place, &[], &[])).json();
+    let turn = post(&standin, PATH, &request(&workspace, &[], &[])).json();
     let text = turn["choices"][0]["message"]["content"].as_str().unwrap();
     assert!(text.starts_with("I have no tool for action 1."), "{text}");
     let block = text.split("```yaml\n").nth(1).and_then(|rest| rest.strip_suffix("\n```")).unwrap();

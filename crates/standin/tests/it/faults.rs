@@ -1,13 +1,13 @@
 //! Outages, silence and a model that never answers.
 
-use crate::place::{Place, standin};
 use crate::wire::{connect, post, send};
+use crate::workspace::{Workspace, standin};
 use serde_json::{Value, json};
 use std::io::Read;
 
-/// The same request in each protocol, with the places of the error's message and kind.
-fn requests(place: &Place) -> [(&'static str, Value, &'static str, &'static str); 4] {
-    let prompt = place.prompt();
+/// The same request in each protocol, with the JSON pointers to the error's message and kind.
+fn requests(workspace: &Workspace) -> [(&'static str, Value, &'static str, &'static str); 4] {
+    let prompt = workspace.prompt();
     let messages = json!({"messages": [{"role": "user", "content": prompt}]});
     [
         ("/v1/chat/completions", messages.clone(), "/error/message", "/error/code"),
@@ -24,15 +24,15 @@ fn requests(place: &Place) -> [(&'static str, Value, &'static str, &'static str)
 
 // CORE-10
 #[test]
-fn each_vendor_says_an_error_in_its_own_way() {
+fn each_vendor_has_its_own_form_of_error() {
     for (status, kinds) in [
         (401, ["invalid_api_key", "invalid_api_key", "authentication_error", "UNAUTHENTICATED"]),
         (429, ["rate_limit_exceeded", "rate_limit_exceeded", "rate_limit_error", "RESOURCE_EXHAUSTED"]),
         (500, ["server_error", "server_error", "api_error", "INTERNAL"]),
     ] {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let standin = standin(&format!("  do:\n  - service: {{status: {status}, retry-after: 7}}\n"));
-        for ((path, body, message, kind), expected) in requests(&place).into_iter().zip(kinds) {
+        for ((path, body, message, kind), expected) in requests(&workspace).into_iter().zip(kinds) {
             let reply = post(&standin, path, &body);
             assert_eq!(reply.status, status, "{path}");
             assert!(reply.head.to_lowercase().contains("retry-after: 7"), "{}", reply.head);
@@ -45,11 +45,11 @@ fn each_vendor_says_an_error_in_its_own_way() {
 
 // CORE-10
 #[test]
-fn an_outage_passes_after_so_many_requests() {
-    let place = Place::new();
+fn an_outage_ends_after_the_scripted_number_of_requests() {
+    let workspace = Workspace::new();
     let standin =
         standin("  do:\n  - service: {status: 429, times: 2}\n  - service: {status: 500, times: 1}\n");
-    let [(path, body, ..), ..] = requests(&place);
+    let [(path, body, ..), ..] = requests(&workspace);
     let statuses = [(); 5].map(|()| post(&standin, path, &body).status);
     assert_eq!(statuses, [429, 429, 500, 200, 200]);
     let seen: Vec<Option<u16>> = standin.requests().iter().map(|request| request.status).collect();
@@ -58,10 +58,10 @@ fn an_outage_passes_after_so_many_requests() {
 
 // CORE-10
 #[test]
-fn silence_is_an_answer_without_text() {
-    let place = Place::new();
+fn silence_is_a_reply_without_text() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - silent: true\n");
-    let [chat, responses, messages, gemini] = requests(&place).map(|(path, body, ..)| {
+    let [chat, responses, messages, gemini] = requests(&workspace).map(|(path, body, ..)| {
         post(&standin, &path.replace("stream", "").replace(":G", ":g"), &body).json()
     });
     assert_eq!(chat["choices"][0]["message"]["content"], "");
@@ -71,10 +71,10 @@ fn silence_is_an_answer_without_text() {
 }
 
 #[test]
-fn a_hang_lasts_until_the_stand_in_goes() {
-    let place = Place::new();
+fn a_hang_lasts_until_the_stand_in_stops() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - hang: true\n");
-    let [(path, body, ..), ..] = requests(&place);
+    let [(path, body, ..), ..] = requests(&workspace);
     let mut stream = connect(&standin);
     send(&mut stream, "POST", path, &body.to_string());
     while standin.requests().first().is_none_or(|request| request.dispatch.is_none()) {
@@ -83,18 +83,18 @@ fn a_hang_lasts_until_the_stand_in_goes() {
     assert_eq!(standin.requests()[0].status, None);
     drop(standin);
     let mut answer = Vec::new();
-    // A connection that is cut may be a reset or an end; either way nothing was said.
+    // A closed connection may look like a reset or an end; either way no byte arrives.
     let _ = stream.read_to_end(&mut answer);
     assert!(answer.is_empty());
 }
 
 #[test]
-fn a_dispatch_without_entry_is_told_the_entry_to_add() {
-    let place = Place::new();
+fn the_error_for_a_dispatch_without_entry_has_the_entry_to_add() {
+    let workspace = Workspace::new();
     let text = "rehearsal: 1\ndispatches:\n- role: another\n";
-    let script = remand_runtime::rehearsal::Script::parse(text, "test").unwrap();
+    let script = remand_agents::rehearsal::Script::parse(text, "test").unwrap();
     let standin = remand_standin::Standin::start(script).unwrap();
-    for (path, body, message, _) in requests(&place) {
+    for (path, body, message, _) in requests(&workspace) {
         let reply = post(&standin, path, &body);
         assert_eq!(reply.status, 400);
         let said = reply.json().pointer(message).and_then(Value::as_str).unwrap().to_owned();
@@ -105,7 +105,7 @@ fn a_dispatch_without_entry_is_told_the_entry_to_add() {
 #[test]
 fn a_script_that_no_model_can_play_is_refused() {
     let text = "rehearsal: 1\ndispatches:\n- {role: maker, do: [exit: 3]}\n";
-    let script = remand_runtime::rehearsal::Script::parse(text, "test").unwrap();
+    let script = remand_agents::rehearsal::Script::parse(text, "test").unwrap();
     let error = remand_standin::Standin::start(script).unwrap_err().to_string();
     assert!(error.contains("entry 1 (role `maker`), action 1: `exit`"), "{error}");
 }

@@ -1,15 +1,16 @@
 //! Gemini's contents.
 
-use crate::place::{Place, standin};
 use crate::wire::post;
+use crate::workspace::{Workspace, standin};
 use serde_json::{Value, json};
 
 const WHOLE: &str = "/v1beta/models/gemini-x:generateContent";
 const STREAM: &str = "/v1beta/models/gemini-x:streamGenerateContent?alt=sse";
 
-fn request(place: &Place, turns: &[Value]) -> Value {
-    let mut contents =
-        vec![json!({"role": "user", "parts": [{"text": "here is the context"}, {"text": place.prompt()}]})];
+fn request(workspace: &Workspace, turns: &[Value]) -> Value {
+    let mut contents = vec![
+        json!({"role": "user", "parts": [{"text": "here is the context"}, {"text": workspace.prompt()}]}),
+    ];
     contents.extend_from_slice(turns);
     let schema = json!({"type": "object", "properties": {"file_path": {"type": "string"}, "content": {"type": "string"}}});
     let tools = json!([{"functionDeclarations": [{"name": "write_file", "parametersJsonSchema": schema}]}]);
@@ -17,19 +18,19 @@ fn request(place: &Place, turns: &[Value]) -> Value {
 }
 
 #[test]
-fn calls_and_texts_come_whole_and_as_a_stream() {
-    let place = Place::new();
+fn calls_and_texts_are_sent_whole_and_as_a_stream() {
+    let workspace = Workspace::new();
     let standin = standin(
         "  usage: {tokens: {input: 9, output: 4, cached: 5}}\n  do:\n  - write: {path: a, text: b}\n",
     );
-    let first = post(&standin, WHOLE, &request(&place, &[])).json();
+    let first = post(&standin, WHOLE, &request(&workspace, &[])).json();
     let content = first["candidates"][0]["content"].clone();
     let call = &content["parts"][0]["functionCall"];
     assert_eq!((&call["name"], &call["args"]["content"]), (&json!("write_file"), &json!("b")));
     let outcome =
         json!({"functionResponse": {"id": call["id"], "name": "write_file", "response": {"output": "ok"}}});
     let turns = [content.clone(), json!({"role": "user", "parts": [outcome]})];
-    let events = post(&standin, STREAM, &request(&place, &turns)).events();
+    let events = post(&standin, STREAM, &request(&workspace, &turns)).events();
     let last = &events[0].1;
     assert_eq!(last["candidates"][0]["content"]["parts"][0]["text"], "done");
     let sum = |kind: &str| {
@@ -42,10 +43,10 @@ fn calls_and_texts_come_whole_and_as_a_stream() {
 }
 
 #[test]
-fn a_judgement_in_a_form_is_an_aside_with_that_form() {
-    let place = Place::new();
+fn a_judgement_in_a_form_is_a_side_request_with_that_form() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - hang: true\n");
-    let mut body = request(&place, &[]);
+    let mut body = request(&workspace, &[]);
     body["tools"] = json!([]);
     body["generationConfig"] = json!({
         "responseMimeType": "application/json",

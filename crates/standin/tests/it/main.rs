@@ -1,11 +1,11 @@
-//! The stand-in as programs meet it: by plain requests in each protocol, and by the real programs.
+//! The stand-in, called by plain requests in each protocol, and by real agent programs.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod chat;
 mod faults;
 mod gemini;
 mod messages;
-mod place;
 mod programs;
 mod responses;
 mod wire;
+mod workspace;

@@ -1,15 +1,15 @@
-//! Anthropic's messages, and its count of tokens.
+//! Anthropic's messages, and its token count.
 
-use crate::place::{Place, standin};
 use crate::wire::{ask, post};
+use crate::workspace::{Workspace, standin};
 use serde_json::{Value, json};
 
 const PATH: &str = "/v1/messages?beta=true";
 
-fn request(place: &Place, turns: &[Value]) -> Value {
+fn request(workspace: &Workspace, turns: &[Value]) -> Value {
     let reminder = json!({"type": "text", "text": "<system-reminder>be nice</system-reminder>"});
     let mut messages =
-        vec![json!({"role": "user", "content": [reminder, {"type": "text", "text": place.prompt()}]})];
+        vec![json!({"role": "user", "content": [reminder, {"type": "text", "text": workspace.prompt()}]})];
     messages.extend_from_slice(turns);
     let submit = json!({
         "name": "mcp__remand__submit_result",
@@ -22,10 +22,10 @@ fn request(place: &Place, turns: &[Value]) -> Value {
 }
 
 #[test]
-fn a_result_goes_to_the_tool_made_for_it() {
-    let place = Place::new();
+fn a_result_goes_to_the_submit_tool() {
+    let workspace = Workspace::new();
     let standin = standin("  usage: {tokens: 211}\n  do:\n  - result: {payload: {verdict: done}}\n");
-    let first = post(&standin, PATH, &request(&place, &[])).json();
+    let first = post(&standin, PATH, &request(&workspace, &[])).json();
     let call = &first["content"][0];
     assert_eq!((&call["type"], &call["name"]), (&json!("tool_use"), &json!("mcp__remand__submit_result")));
     assert_eq!(call["input"]["result"]["payload"], json!({"verdict": "done"}));
@@ -34,7 +34,7 @@ fn a_result_goes_to_the_tool_made_for_it() {
         json!({"role": "assistant", "content": first["content"]}),
         json!({"role": "user", "content": [outcome]}),
     ];
-    let last = post(&standin, PATH, &request(&place, &turns)).json();
+    let last = post(&standin, PATH, &request(&workspace, &turns)).json();
     assert_eq!((&last["content"][0]["text"], &last["stop_reason"]), (&json!("done"), &json!("end_turn")));
     let sum: u64 = ["input_tokens", "output_tokens"]
         .iter()
@@ -44,21 +44,21 @@ fn a_result_goes_to_the_tool_made_for_it() {
 }
 
 #[test]
-fn a_malformed_result_goes_to_the_file_by_the_shell() {
-    let place = Place::new();
+fn a_malformed_result_is_written_to_the_file_with_the_shell() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - result-text: 'no: [yaml'\n");
-    let turn = post(&standin, PATH, &request(&place, &[])).json();
+    let turn = post(&standin, PATH, &request(&workspace, &[])).json();
     let command = turn["content"][0]["input"]["command"].as_str().unwrap();
     let status = std::process::Command::new("sh").arg("-c").arg(command).status().unwrap();
     assert!(status.success());
-    assert_eq!(std::fs::read_to_string(place.result()).unwrap(), "no: [yaml");
+    assert_eq!(std::fs::read_to_string(workspace.result()).unwrap(), "no: [yaml");
 }
 
 #[test]
-fn a_stream_has_blocks_that_start_grow_and_stop() {
-    let place = Place::new();
+fn a_stream_has_events_for_start_delta_and_stop_of_each_block() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - print: now then\n  - run: make\n");
-    let mut body = request(&place, &[]);
+    let mut body = request(&workspace, &[]);
     body["stream"] = json!(true);
     let events = post(&standin, PATH, &body).events();
     let names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
@@ -77,7 +77,7 @@ fn a_stream_has_blocks_that_start_grow_and_stop() {
 }
 
 #[test]
-fn tokens_are_counted_models_listed_and_the_door_answers() {
+fn the_service_counts_tokens_lists_models_and_answers_a_probe() {
     let standin = standin("  do: []\n");
     let body = json!({"model": "m", "messages": []});
     assert!(post(&standin, "/v1/messages/count_tokens", &body).json()["input_tokens"].is_u64());

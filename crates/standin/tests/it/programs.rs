@@ -1,7 +1,7 @@
-//! The real agent programs, each with a script of its own: what the model does through them really happens.
+//! The real agent programs, each with its own script: the effects of the model's actions are checked.
 
-use crate::place::{Place, standin};
-use remand_runtime::process::{Cancel, Ended, Exit, Job, run};
+use crate::workspace::{Workspace, standin};
+use remand_process::{Cancel, Exit, JobEnd, ProcessJob, run};
 use remand_standin::{Protocol, Standin};
 use serde_json::{Value, json};
 use std::fs;
@@ -15,46 +15,46 @@ const ENTRY: &str = "  usage: {tokens: {input: 4001, output: 203, cached: 100}}\
                      \x20 - result: {payload: {verdict: done}}\n\
                      \x20 - answer: all done\n";
 
-/// Where `tools/agents` puts the programs; none where the user left them out on purpose, which is told.
+/// The folder in which `tools/agents` installs the programs; none if the user skipped them, which is printed.
 fn installed(name: &str) -> Option<PathBuf> {
     let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
     let tools = std::env::var_os("REMAND_TEST_TOOLS").map_or_else(built, PathBuf::from);
     let programs = tools.join("agents/node_modules/.bin");
     let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
     if without.split(',').any(|left_out| left_out == "agents") {
-        eprintln!("NOT TESTED: {name}, since REMAND_TEST_WITHOUT names agents");
+        eprintln!("NOT TESTED: {name}, because REMAND_TEST_WITHOUT contains agents");
         return None;
     }
     let program = programs.join(name);
     assert!(
         program.exists(),
-        "`{name}` is missing: `tools/agents {}` installs it; REMAND_TEST_WITHOUT=agents goes without",
+        "`{name}` is missing: install it with `tools/agents {}`, or set REMAND_TEST_WITHOUT=agents to skip the test",
         tools.join("agents").display()
     );
     Some(program)
 }
 
-/// A program that has a dispatch to do.
+/// A program with a dispatch.
 struct Trial {
-    place: Place,
+    workspace: Workspace,
     standin: Standin,
-    job: Job,
+    job: ProcessJob,
 }
 
 impl Trial {
     fn new(name: &str) -> Option<Trial> {
         let program = installed(name)?;
-        let (place, standin) = (Place::new(), standin(ENTRY));
-        fs::write(place.tree().join("main.rs"), "fn main() {}\n").unwrap();
-        let (home, temporary) = (place.root().join("home"), place.root().join("tmp"));
+        let (workspace, standin) = (Workspace::new(), standin(ENTRY));
+        fs::write(workspace.tree().join("main.rs"), "fn main() {}\n").unwrap();
+        let (home, temporary) = (workspace.root().join("home"), workspace.root().join("tmp"));
         for folder in [&home, &temporary] {
             fs::create_dir(folder).unwrap();
         }
-        let marker = format!("standin-{}", place.root().display());
-        let mut job = Job::new([program], place.tree(), marker).inherit(&["PATH"]);
-        job.stdin = place.prompt().into_bytes();
+        let marker = format!("standin-{}", workspace.root().display());
+        let mut job = ProcessJob::new([program], workspace.tree(), marker).inherit(&["PATH"]);
+        job.stdin = workspace.prompt().into_bytes();
         job.limits.time = Duration::from_secs(300);
-        let mut trial = Trial { place, standin, job };
+        let mut trial = Trial { workspace, standin, job };
         trial.set("HOME", home);
         trial.set("TMPDIR", temporary);
         Some(trial)
@@ -68,7 +68,7 @@ impl Trial {
         self.job.argv.extend(arguments.map(Into::into));
     }
 
-    /// Runs the program and looks at what the script says must have happened.
+    /// Runs the program, and checks the effects of the script.
     fn play(&self, protocol: Protocol) -> Vec<Value> {
         let ended = run(&self.job, &Cancel::new()).unwrap();
         let said = format!("{}\n{}", ended.stdout.text(), ended.stderr.text());
@@ -76,11 +76,11 @@ impl Trial {
         let held = |path: PathBuf| {
             fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}: {said}", path.display()))
         };
-        let tree = self.place.tree();
+        let tree = self.workspace.tree();
         assert_eq!(held(tree.join("hello.txt")), "hello\n");
         assert_eq!(held(tree.join("ran.txt")), "ran\n");
         assert_eq!(held(tree.join("main.rs")), "fn main() { run() }\n");
-        let result: Value = serde_json::from_str(&held(self.place.result())).unwrap();
+        let result: Value = serde_json::from_str(&held(self.workspace.result())).unwrap();
         assert_eq!((&result["agent"], &result["payload"]["verdict"]), (&json!("maker"), &json!("done")));
         let requests = self.standin.requests();
         let mut turns =
@@ -90,7 +90,7 @@ impl Trial {
     }
 }
 
-fn lines(ended: &Ended) -> Vec<Value> {
+fn lines(ended: &JobEnd) -> Vec<Value> {
     ended.stdout.text().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
@@ -112,7 +112,7 @@ fn codex_does_what_the_script_says() {
         "model_providers.standin={{name=\"Stand-in\",base_url=\"{}/v1\",env_key=\"STANDIN_KEY\",wire_api=\"responses\"}}",
         trial.standin.url()
     );
-    let writable = format!("sandbox_workspace_write.writable_roots=[{:?}]", trial.place.out());
+    let writable = format!("sandbox_workspace_write.writable_roots=[{:?}]", trial.workspace.out());
     trial.arguments(["exec", "--json", "--skip-git-repo-check", "-s", "workspace-write"]);
     trial.arguments([
         "-c",
@@ -135,7 +135,7 @@ fn codex_does_what_the_script_says() {
 #[test]
 fn claude_does_what_the_script_says() {
     let Some(mut trial) = Trial::new("claude") else { return };
-    let (url, out) = (trial.standin.url(), trial.place.out());
+    let (url, out) = (trial.standin.url(), trial.workspace.out());
     trial.set("ANTHROPIC_BASE_URL", url);
     trial.set("ANTHROPIC_API_KEY", "key");
     trial.set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
@@ -170,8 +170,8 @@ fn opencode_does_what_the_script_says() {
     let lines = trial.play(Protocol::Chat);
     let steps =
         || lines.iter().filter(|line| line["type"] == "step_finish").map(|line| &line["part"]["tokens"]);
-    let sum = |place: &str| {
-        steps().map(|tokens| tokens.pointer(place).and_then(Value::as_u64).unwrap()).sum::<u64>()
+    let sum = |workspace: &str| {
+        steps().map(|tokens| tokens.pointer(workspace).and_then(Value::as_u64).unwrap()).sum::<u64>()
     };
     assert_eq!(["/input", "/cache/read", "/output"].map(sum), [4001, 100, 203]);
     assert_eq!(last(&lines, "text")["part"]["text"], "all done");
@@ -185,10 +185,10 @@ fn gemini_does_what_the_script_says() {
         "security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false}, "general": {"enableAutoUpdate": false},
     });
-    let folder = trial.place.root().join("home/.gemini");
+    let folder = trial.workspace.root().join("home/.gemini");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
-    let (url, out) = (trial.standin.url(), trial.place.out());
+    let (url, out) = (trial.standin.url(), trial.workspace.out());
     trial.set("GOOGLE_GEMINI_BASE_URL", url);
     trial.set("GEMINI_API_KEY", "key");
     trial.set("GEMINI_CLI_TRUST_WORKSPACE", "true");

@@ -1,16 +1,16 @@
-//! OpenAI's responses: freeform tools, namespaces, the shell of the protocol.
+//! OpenAI's responses: freeform tools, namespaces, the built-in shell.
 
-use crate::place::{Place, standin};
 use crate::wire::post;
+use crate::workspace::{Workspace, standin};
 use serde_json::{Value, json};
 
 const PATH: &str = "/v1/responses";
 
-fn request(place: &Place, tools: &Value, turns: &[Value]) -> Value {
+fn request(workspace: &Workspace, tools: &Value, turns: &[Value]) -> Value {
     let mut input = vec![
         json!({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "rules"}]}),
         json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<cwd>/x</cwd>"}]}),
-        json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": place.prompt()}]}),
+        json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": workspace.prompt()}]}),
     ];
     input.extend_from_slice(turns);
     json!({"model": "m", "instructions": "you code", "input": input, "tools": tools})
@@ -33,14 +33,14 @@ fn tools() -> Value {
 
 #[test]
 fn patches_commands_and_namespaced_results_each_have_their_form() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let standin = standin(
         "  do:\n  - write: {path: a.txt, text: \"a\\n\"}\n  - run: make\n  - result: {payload: {verdict: done}}\n",
     );
     let mut history = Vec::new();
     let mut items = Vec::new();
     for _ in 0..4 {
-        let turn = post(&standin, PATH, &request(&place, &tools(), &history)).json();
+        let turn = post(&standin, PATH, &request(&workspace, &tools(), &history)).json();
         let item = turn["output"][0].clone();
         let kind = format!("{}_output", item["type"].as_str().unwrap());
         history.extend([item.clone(), json!({"type": kind, "call_id": item["call_id"], "output": "ok"})]);
@@ -57,11 +57,11 @@ fn patches_commands_and_namespaced_results_each_have_their_form() {
 }
 
 #[test]
-fn a_stream_has_numbered_events_and_ends_with_the_whole() {
-    let place = Place::new();
+fn a_stream_has_numbered_events_and_ends_with_the_complete_response() {
+    let workspace = Workspace::new();
     let standin =
         standin("  usage: {tokens: {input: 5, output: 3, cached: 2}}\n  do:\n  - answer: all done\n");
-    let mut body = request(&place, &tools(), &[]);
+    let mut body = request(&workspace, &tools(), &[]);
     body["stream"] = json!(true);
     let events = post(&standin, PATH, &body).events();
     let names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
@@ -84,10 +84,10 @@ fn a_stream_has_numbered_events_and_ends_with_the_whole() {
 }
 
 #[test]
-fn the_shell_of_the_protocol_takes_a_list_of_words() {
-    let place = Place::new();
+fn the_built_in_shell_takes_a_list_of_words() {
+    let workspace = Workspace::new();
     let standin = standin("  do:\n  - run: make\n");
-    let turn = post(&standin, PATH, &request(&place, &json!([{"type": "local_shell"}]), &[])).json();
+    let turn = post(&standin, PATH, &request(&workspace, &json!([{"type": "local_shell"}]), &[])).json();
     assert_eq!(turn["output"][0]["type"], "local_shell_call");
     assert_eq!(turn["output"][0]["action"]["command"], json!(["bash", "-c", "make"]));
 }

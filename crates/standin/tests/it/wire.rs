@@ -1,4 +1,4 @@
-//! Plain HTTP requests, without a library between the test and the bytes.
+//! Plain HTTP requests without a library.
 
 use remand_standin::Standin;
 use serde_json::Value;
@@ -16,7 +16,7 @@ impl Reply {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 
-    /// The events of a stream, each with its name where it has one.
+    /// The events of a stream, each with its name if it has one.
     pub fn events(&self) -> Vec<(String, Value)> {
         assert!(self.head.contains("text/event-stream"), "{}", self.head);
         let events = self.body.split("\n\n").filter(|event| !event.is_empty() && *event != "data: [DONE]");

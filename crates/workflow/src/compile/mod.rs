@@ -1,16 +1,17 @@
-//! A workflow file to a program: names become ids, defaults become routes. What is unknown is reported.
+//! Compiles a workflow file to a program: resolves names to ids, expands defaults to routes, reports unknown names.
 
 mod names;
+mod producible;
 mod routes;
 
 use crate::diagnostic::{Code, Diagnostic, suggest};
-use crate::file::{BudgetDecl, File, ItemsDecl, KindDecl, PhaseDecl, TallyDecl, TallyTestDecl};
-use crate::operations::OPERATIONS;
+use crate::file::{BudgetDecl, ItemsDecl, KindDecl, PhaseDecl, TallyDecl, TallyTestDecl, WorkflowFile};
 use crate::roles::Roles;
-use crate::source::{At, Source, Span};
+use crate::source::{SourceText, Span, Spanned};
+use remand_kernel::EngineOperation;
 use remand_kernel::ids::{BudgetId, OperationId, PhaseId, SignalId};
 use remand_kernel::program::{
-    Budget, Choice, Items, Nearest, Phase, Program, Scope, Size, TallyRow, TallyTest, Work,
+    Budget, BudgetSize, Items, Nearest, Phase, Program, QuestionOption, Scope, TallyRow, TallyTest, Work,
 };
 use remand_kernel::signal::IMPLICIT;
 use std::collections::BTreeMap;
@@ -18,18 +19,18 @@ use std::collections::BTreeMap;
 /// The name under which a phase spends its own rounds.
 pub const ROUND: &str = "round";
 
-/// A program together with where its parts stand in the file.
+/// A program and the positions of its parts in the file.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     pub program: Program,
-    pub places: Places,
-    /// Phases of each sub-flow and the file's own order are in the program; this is what rules need besides.
-    pub file: File,
+    pub spans: SourceSpans,
+    /// The file as written, for the rules.
+    pub file: WorkflowFile,
 }
 
-/// Where things stand in the file.
+/// Positions of declarations in the file.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct SourceSpans {
     pub phases: Vec<Span>,
     /// The `on` of each phase.
     pub ons: Vec<Span>,
@@ -37,7 +38,7 @@ pub struct Places {
     pub budgets: Vec<Span>,
 }
 
-impl Places {
+impl SourceSpans {
     pub fn phase(&self, id: PhaseId) -> Span {
         self.phases.get(id.index()).copied().unwrap_or_default()
     }
@@ -47,33 +48,38 @@ impl Places {
     }
 }
 
-/// Compiles a file. The program is complete only if nothing was reported.
-pub fn compile(file: &File, source: &Source, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Compiled {
+/// Compiles a file. The program is complete only if no problem is reported.
+pub fn compile(
+    file: &WorkflowFile,
+    source: &SourceText,
+    roles: &Roles,
+    problems: &mut Vec<Diagnostic>,
+) -> Compiled {
     let mut compiler = Compiler::new(file, source, roles, problems);
     compiler.declare_phases(&file.phases, None);
     compiler.declare_budgets();
     compiler.define_phases();
     compiler.define_budgets();
     compiler.define_rest();
-    let Compiler { program, places, .. } = compiler;
-    Compiled { program, places, file: file.clone() }
+    let Compiler { program, spans, .. } = compiler;
+    Compiled { program, spans, file: file.clone() }
 }
 
 struct Compiler<'a> {
-    file: &'a File,
-    source: &'a Source,
+    file: &'a WorkflowFile,
+    source: &'a SourceText,
     roles: &'a Roles,
     problems: &'a mut Vec<Diagnostic>,
     program: Program,
-    places: Places,
-    /// The declaration of each phase, in the order of ids.
+    spans: SourceSpans,
+    /// The declaration of each phase, in order of id.
     decls: Vec<&'a PhaseDecl>,
 }
 
 impl<'a> Compiler<'a> {
     fn new(
-        file: &'a File,
-        source: &'a Source,
+        file: &'a WorkflowFile,
+        source: &'a SourceText,
         roles: &'a Roles,
         problems: &'a mut Vec<Diagnostic>,
     ) -> Compiler<'a> {
@@ -92,24 +98,24 @@ impl<'a> Compiler<'a> {
             injects: Vec::new(),
             failure: Vec::new(),
         };
-        Compiler { file, source, roles, problems, program, places: Places::default(), decls: Vec::new() }
+        Compiler { file, source, roles, problems, program, spans: SourceSpans::default(), decls: Vec::new() }
     }
 
     fn report(&mut self, code: Code, span: Span, message: String, remedy: impl Into<String>) {
         self.problems.push(Diagnostic::error(code, span, message, remedy));
     }
 
-    /// Gives every phase its id, so that routes can name any of them.
+    /// Assigns an id to every phase, so that routes can name any of them.
     fn declare_phases(&mut self, decls: &'a [PhaseDecl], owner: Option<PhaseId>) {
         for decl in decls {
             if self.program.phase_named(&decl.name.it).is_some() {
                 let message = format!("there is another phase `{}`", decl.name.it);
-                self.report(Code::DuplicatePhase, decl.name.span, message, "give one of them another name");
+                self.report(Code::DuplicatePhase, decl.name.span, message, "rename one of them");
             }
             let id = PhaseId(narrow(self.program.phases.len()));
             self.program.phases.push(self.bare_phase(decl, owner));
-            self.places.phases.push(decl.name.span);
-            self.places.ons.push(decl.on_span);
+            self.spans.phases.push(decl.name.span);
+            self.spans.ons.push(decl.on_span);
             self.decls.push(decl);
             if let KindDecl::Flow { phases, .. } = &decl.kind {
                 self.declare_phases(phases, Some(id));
@@ -145,12 +151,12 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Gives every budget its id: the declared ones, then the rounds of phases.
+    /// Assigns an id to every budget: the declared ones, then the rounds of phases.
     fn declare_budgets(&mut self) {
         let file = self.file;
         for decl in &file.budgets {
             if decl.name.it == ROUND {
-                let message = format!("`{ROUND}` is the name of a phase's own rounds");
+                let message = format!("`{ROUND}` is reserved for a phase's own rounds");
                 self.report(Code::Conflict, decl.name.span, message, "give the budget another name");
             }
             let scope = self.scope(decl);
@@ -162,7 +168,7 @@ impl<'a> Compiler<'a> {
                 then: None,
                 line: self.source.line_of(decl.name.span),
             });
-            self.places.budgets.push(decl.name.span);
+            self.spans.budgets.push(decl.name.span);
         }
         for at in 0..self.decls.len() {
             let Some(rounds) = &self.decls[at].rounds else {
@@ -171,18 +177,18 @@ impl<'a> Compiler<'a> {
             let id = PhaseId(narrow(at));
             if rounds.it == 0 {
                 let message = "a phase with 0 rounds never runs".to_string();
-                self.report(Code::Shape, rounds.span, message, "write 1 or more, or leave `rounds` out");
+                self.report(Code::Shape, rounds.span, message, "write 1 or more, or remove `rounds`");
             }
-            // N runs of the phase are N − 1 ways back from it.
+            // For N runs of the phase, work is sent back N − 1 times.
             self.program.phases[at].round = Some(BudgetId(narrow(self.program.budgets.len())));
             self.program.budgets.push(Budget {
                 name: format!("{}.{ROUND}", self.decls[at].name.it),
-                size: Size::Fixed(rounds.it.saturating_sub(1)),
+                size: BudgetSize::Fixed(rounds.it.saturating_sub(1)),
                 scope: Scope::Entry(id),
                 then: None,
                 line: self.source.line_of(rounds.span),
             });
-            self.places.budgets.push(rounds.span);
+            self.spans.budgets.push(rounds.span);
         }
     }
 
@@ -193,8 +199,7 @@ impl<'a> Compiler<'a> {
             name => match self.program.phase_named(name) {
                 Some(id) if self.program.phase(id).owner.is_none() => Scope::Phase(id),
                 Some(_) | None => {
-                    let message =
-                        format!("`per {name}` names neither `run`, `subject` nor a phase of the main flow");
+                    let message = format!("`{name}` is not `run`, `subject` or a phase of the main flow");
                     let known = ["run", "subject"].into_iter().chain(self.main_phases());
                     let remedy = suggest(name, known.collect::<Vec<_>>());
                     self.report(Code::UnknownPhase, decl.scope.span, message, remedy);
@@ -213,14 +218,17 @@ impl<'a> Compiler<'a> {
             .collect()
     }
 
-    fn size(&mut self, decl: &BudgetDecl) -> Size {
-        // N rounds are N − 1 ways back.
+    fn size(&mut self, decl: &BudgetDecl) -> BudgetSize {
+        // In N rounds, work is sent back N − 1 times.
         let free = u16::from(decl.rounds);
         match &decl.share {
-            None => Size::Fixed(decl.size.saturating_sub(free)),
-            Some((list, divisor)) => {
-                Size::Share { floor: decl.size, list: self.list(&list.it), divisor: (*divisor).max(1), free }
-            }
+            None => BudgetSize::Fixed(decl.size.saturating_sub(free)),
+            Some((list, divisor)) => BudgetSize::Share {
+                floor: decl.size,
+                list: self.list(&list.it),
+                divisor: (*divisor).max(1),
+                free,
+            },
         }
     }
 
@@ -228,7 +236,7 @@ impl<'a> Compiler<'a> {
         let file = self.file;
         for (at, decl) in file.budgets.iter().enumerate() {
             if let Some(then) = &decl.then {
-                // A budget's `then` is not at a phase: `round` and `as` have no meaning there.
+                // A budget's `then` belongs to no phase, so `round` and `as` have no meaning in it.
                 self.program.budgets[at].then = self.route(then, None, &[]);
             }
         }
@@ -251,14 +259,14 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn unknown_phase(&mut self, name: &At<String>) {
+    fn unknown_phase(&mut self, name: &Spanned<String>) {
         let known: Vec<&str> = self.decls.iter().map(|decl| decl.name.it.as_str()).collect();
         let remedy = suggest(&name.it, known);
         self.report(Code::UnknownPhase, name.span, format!("there is no phase `{}`", name.it), remedy);
     }
 
-    fn unknown_operation(&mut self, name: &At<String>) {
-        let remedy = suggest(&name.it, OPERATIONS.iter().map(|spec| spec.name));
+    fn unknown_operation(&mut self, name: &Spanned<String>) {
+        let remedy = suggest(&name.it, EngineOperation::ALL.iter().map(|operation| operation.name()));
         self.report(
             Code::UnknownOperation,
             name.span,
@@ -333,7 +341,7 @@ impl<'a> Compiler<'a> {
                 default: default.as_ref().map(|default| self.signal(&default.it)),
                 options: options
                     .iter()
-                    .map(|option| Choice {
+                    .map(|option| QuestionOption {
                         signal: self.signal(&option.name.it),
                         offered: option.offered.as_ref().map(|offered| self.condition(offered)),
                     })
@@ -360,7 +368,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// A workflow of 512 KiB cannot name as many things as fit into 16 bits.
+/// Never saturates: a workflow of 512 KiB cannot name more things than fit into 16 bits.
 fn narrow(at: usize) -> u16 {
     u16::try_from(at).unwrap_or(u16::MAX)
 }

@@ -1,11 +1,11 @@
-//! Names to ids: artifacts, signals, lists, flags, contracts, operations, and the facts of conditions.
+//! Resolves names to ids: artifacts, signals, lists, flags, contracts, operations, and the facts of conditions.
 
 use super::{Compiler, narrow};
 use crate::diagnostic::{Code, suggest};
 use crate::file::{ComparisonDecl, ConditionDecl};
 use crate::operations::operation;
 use crate::roles::RoleSpec;
-use crate::source::At;
+use crate::source::Spanned;
 use remand_kernel::ids::{ArtifactId, ContractId, FlagId, ListId, OperationId, SignalId};
 use remand_kernel::program::{Comparison, Condition, Contract, Fact, Operation, Order};
 
@@ -18,7 +18,7 @@ impl Compiler<'_> {
         let name = decl.fact.it.as_str();
         if let Some(flag) = self.program.flag_named(name) {
             if let Some((_, value)) = &decl.compared {
-                let message = format!("`{name}` is a flag and is not compared");
+                let message = format!("`{name}` is a flag and cannot be compared");
                 self.report(Code::Phrase, value.span, message, format!("write `{name}` or `not {name}`"));
                 return None;
             }
@@ -50,7 +50,7 @@ impl Compiler<'_> {
             None => None,
         };
         let Some(number) = number else {
-            let message = format!("`{}` is no value of `{name}`", value.it);
+            let message = format!("`{}` is not a value of `{name}`", value.it);
             let remedy = if levels.is_empty() {
                 "write a number".to_string()
             } else {
@@ -62,7 +62,7 @@ impl Compiler<'_> {
         Some(Comparison { fact, order: *order, value: number })
     }
 
-    pub(super) fn artifacts(&mut self, names: &[At<String>]) -> Vec<ArtifactId> {
+    pub(super) fn artifacts(&mut self, names: &[Spanned<String>]) -> Vec<ArtifactId> {
         names.iter().map(|name| ArtifactId(intern(&mut self.program.artifacts, &name.it))).collect()
     }
 
@@ -74,7 +74,7 @@ impl Compiler<'_> {
         ListId(intern(&mut self.program.lists, name))
     }
 
-    pub(super) fn flag(&mut self, name: &At<String>) -> Option<FlagId> {
+    pub(super) fn flag(&mut self, name: &Spanned<String>) -> Option<FlagId> {
         let found = self.program.flag_named(&name.it);
         if found.is_none() {
             let remedy =
@@ -85,7 +85,7 @@ impl Compiler<'_> {
         found
     }
 
-    pub(super) fn contract(&mut self, role: &At<String>) -> ContractId {
+    pub(super) fn contract(&mut self, role: &Spanned<String>) -> ContractId {
         let known = self.program.contracts.iter().position(|contract| contract.title() == role.it);
         if let Some(at) = known {
             return ContractId(narrow(at));
@@ -131,13 +131,13 @@ impl Compiler<'_> {
         contract
     }
 
-    pub(super) fn operation(&mut self, name: &At<String>) -> Option<OperationId> {
-        if let Some(at) = self.program.operations.iter().position(|known| known.name == name.it) {
+    pub(super) fn operation(&mut self, name: &Spanned<String>) -> Option<OperationId> {
+        if let Some(at) = self.program.operations.iter().position(|known| known.name.name() == name.it) {
             return Some(OperationId(narrow(at)));
         }
         let spec = operation(&name.it)?;
         let compiled = Operation {
-            name: spec.name.to_string(),
+            name: spec.operation,
             results: spec.results.iter().map(|result| self.signal(result)).collect(),
             judges: spec.judges,
             changes: spec

@@ -1,17 +1,17 @@
-//! Routes of phases: the written ones, the defaults for the rest, and names resolved.
+//! Routes of phases: resolves the written ones and fills in the defaults.
 
+use super::producible::{self, Producible};
 use super::{Compiler, ROUND, narrow};
 use crate::diagnostic::{Code, suggest};
 use crate::file::{ActionDecl, KindDecl, PhaseDecl, RouteDecl};
 use crate::operations::operation;
-use crate::producible::{self, Producible};
-use crate::source::At;
+use crate::source::Spanned;
 use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
 use remand_kernel::program::{Action, Route};
 use std::collections::BTreeMap;
 
 impl Compiler<'_> {
-    /// A phase's own routes, then the defaults for what is left, then a look at what still has none.
+    /// Defines a phase's own routes, then applies the defaults, then reports signals that still have no route.
     pub(super) fn define_routes(&mut self, at: usize) {
         let decl = self.decls[at];
         if !self.is_known(&decl.kind) {
@@ -21,7 +21,7 @@ impl Compiler<'_> {
         let producible = producible::of(&mut self.program, id, decl);
         let mut routes: BTreeMap<SignalId, Route> = BTreeMap::new();
         for (name, route) in &decl.on {
-            let Some(signal) = producible.named(&self.program, &name.it) else {
+            let Some(signal) = producible.by_name(&self.program, &name.it) else {
                 self.unknown_signal(decl, name, &producible);
                 continue;
             };
@@ -30,13 +30,13 @@ impl Compiler<'_> {
                 && !default.except.iter().any(|except| except.it == decl.name.it)
             {
                 let message =
-                    format!("`{}` has a default route, and this phase is not excepted from it", name.it);
+                    format!("`{}` has a default route, and this phase is not one of its exceptions", name.it);
                 let line = self.source.line_of(default.signal.span);
                 let remedy =
                     format!("add `{}` to the exceptions in line {line}, or remove this route", decl.name.it);
                 self.report(Code::Exception, name.span, message, remedy);
             }
-            self.places.routes.insert((id, signal), route.span);
+            self.spans.routes.insert((id, signal), route.span);
             if let Some(route) = self.route(route, Some(id), &decl.on) {
                 routes.insert(signal, route);
             }
@@ -48,29 +48,29 @@ impl Compiler<'_> {
             let name = self.program.signal(signal).to_string();
             let written = decl.on.iter().any(|(own, _)| own.it == name) || decl.unreadable.contains(&name);
             if written {
-                // It could not be read or resolved: that is reported already.
+                // It could not be read or resolved, which is already reported.
                 continue;
             }
             let default = self.file.defaults.iter().find(|default| default.signal.it == name);
             match default {
                 Some(default) if !default.except.iter().any(|except| except.it == decl.name.it) => {
                     if let Some(route) = self.route(&default.route, Some(id), &[]) {
-                        self.places.routes.insert((id, signal), default.route.span);
+                        self.spans.routes.insert((id, signal), default.route.span);
                         routes.insert(signal, route);
                     }
                 }
                 Some(_) | None => {
                     let message =
-                        format!("phase `{}` can end with `{name}`, and nothing says what then", decl.name.it);
+                        format!("phase `{}` can end with `{name}`, but has no route for it", decl.name.it);
                     let remedy = format!("add `{name}: ROUTE` to its `on`, or to `defaults`");
-                    self.report(Code::NoRoute, self.places.ons[at], message, remedy);
+                    self.report(Code::NoRoute, self.spans.ons[at], message, remedy);
                 }
             }
         }
         self.program.phases[at].routes = routes.into_iter().collect();
     }
 
-    /// What an unknown role or operation can end with is unknown too.
+    /// Whether the role or operation is known; otherwise its signals are unknown too.
     pub(super) fn is_known(&self, kind: &KindDecl) -> bool {
         match kind {
             KindDecl::Role { role, .. } | KindDecl::Each { role, .. } => self.roles.get(&role.it).is_some(),
@@ -81,7 +81,12 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn unknown_signal(&mut self, decl: &PhaseDecl, name: &At<String>, producible: &Producible) {
+    pub(super) fn unknown_signal(
+        &mut self,
+        decl: &PhaseDecl,
+        name: &Spanned<String>,
+        producible: &Producible,
+    ) {
         let known: Vec<String> =
             producible.all().iter().map(|signal| self.program.signal(*signal).to_string()).collect();
         let message = format!("phase `{}` cannot end with `{}`", decl.name.it, name.it);
@@ -89,12 +94,12 @@ impl Compiler<'_> {
         self.report(Code::UnknownSignal, name.span, message, remedy);
     }
 
-    /// A route with its names resolved. `None` when something in it is unknown; that is reported.
+    /// Resolves the names of a route. `None` if one is unknown, which is reported.
     pub(super) fn route(
         &mut self,
         decl: &RouteDecl,
         at: Option<PhaseId>,
-        on: &[(At<String>, RouteDecl)],
+        on: &[(Spanned<String>, RouteDecl)],
     ) -> Option<Route> {
         let mut decl = decl;
         for _ in 0..=on.len() {
@@ -102,7 +107,7 @@ impl Compiler<'_> {
                 break;
             };
             let Some((_, other)) = on.iter().find(|(name, _)| name.it == signal.it) else {
-                let message = format!("`as {}` names no route of this phase", signal.it);
+                let message = format!("this phase has no route for `{}`", signal.it);
                 let remedy =
                     suggest(&signal.it, on.iter().map(|(name, _)| name.it.as_str()).collect::<Vec<_>>());
                 self.report(Code::UnknownSignal, signal.span, message, remedy);
@@ -124,8 +129,8 @@ impl Compiler<'_> {
             ActionDecl::Hold => Action::Hold,
             ActionDecl::Ignore => Action::Ignore,
             ActionDecl::As(signal) => {
-                let message = format!("`as {}` leads back to itself", signal.it);
-                self.report(Code::Chain, signal.span, message, "write the route out once");
+                let message = format!("`as {}` refers to itself", signal.it);
+                self.report(Code::Chain, signal.span, message, "write out one of the routes");
                 return None;
             }
         };
@@ -140,7 +145,7 @@ impl Compiler<'_> {
         Some(Route { action, spends, otherwise, effect: decl.effect, line: self.source.line_of(decl.span) })
     }
 
-    pub(super) fn phase(&mut self, name: &At<String>) -> Option<PhaseId> {
+    pub(super) fn phase(&mut self, name: &Spanned<String>) -> Option<PhaseId> {
         let found = self.program.phase_named(&name.it);
         if found.is_none() {
             self.unknown_phase(name);
@@ -148,11 +153,11 @@ impl Compiler<'_> {
         found
     }
 
-    pub(super) fn budget(&mut self, name: &At<String>, at: Option<PhaseId>) -> Option<BudgetId> {
+    pub(super) fn budget(&mut self, name: &Spanned<String>, at: Option<PhaseId>) -> Option<BudgetId> {
         if name.it == ROUND {
             let round = at.and_then(|id| self.program.phase(id).round);
             if round.is_none() {
-                let message = "`round` is spent here, but the phase has no `rounds`".to_string();
+                let message = "this spends `round`, but the phase has no `rounds`".to_string();
                 self.report(Code::UnknownBudget, name.span, message, "add `rounds: N` to the phase");
             }
             return round;

@@ -1,7 +1,7 @@
-//! How many dispatches a run takes: on the happy path, and at the very most (EP-31).
+//! How many dispatches a run takes: on the happy path, and in the worst case.
 
-use super::graph::{Graph, Head, TooMany};
-use super::machine::{Counting, Machine, Node, World};
+use super::graph::{ArcTarget, Graph, TooMany};
+use super::machine::{Counting, Machine, MachineNode, Scenario};
 use super::tasks::{TaskCosts, batch_costs, task_costs};
 use remand_kernel::event::Mode;
 use remand_kernel::ids::{PhaseId, SignalId};
@@ -10,7 +10,7 @@ use remand_kernel::resolve;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The dispatches of a workflow for given lengths of its lists.
+/// The number of dispatches of a workflow for given lengths of its lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bound {
     pub happy: u64,
@@ -23,29 +23,29 @@ pub struct Bound {
 pub struct Worst {
     /// Without retries.
     pub dispatches: u64,
-    /// When every dispatch needs all its retries; environment failures and holds are outside any bound.
+    /// If every dispatch needs all its retries. Environment failures and holds are not bounded.
     pub with_retries: u64,
-    /// Nodes counted through.
+    /// The number of explored states.
     pub states: u64,
 }
 
 impl Bound {
-    /// The dearest of both modes, without retries.
+    /// The higher bound of the two modes, without retries.
     pub fn most(&self) -> u64 {
         self.autonomous.dispatches.max(self.interactive.dispatches)
     }
 }
 
-/// The dispatches of a workflow with so many items in its lists.
+/// The number of dispatches of a workflow with this many items in its lists.
 pub fn bound(program: &Program, counts: &[(&str, u16)]) -> Result<Bound, TooMany> {
-    Bounds::new(program).of(counts)
+    BoundCalculator::new(program).of(counts)
 }
 
-/// Bounds for many lengths of lists: what does not depend on them is explored once.
-pub struct Bounds<'p> {
+/// BoundCalculator for many lengths of lists; what does not depend on them is explored once.
+pub struct BoundCalculator<'p> {
     program: &'p Program,
-    /// Worlds that differ only in numbers that no condition and no budget looks at share a graph.
-    explored: Vec<(World, Explored)>,
+    /// Worlds that no condition and no budget distinguishes share a graph.
+    explored: Vec<(Scenario, Explored)>,
 }
 
 struct Explored {
@@ -55,29 +55,30 @@ struct Explored {
     retried: BTreeMap<PhaseId, TaskCosts>,
 }
 
-impl<'p> Bounds<'p> {
-    pub fn new(program: &'p Program) -> Bounds<'p> {
-        Bounds { program, explored: Vec::new() }
+impl<'p> BoundCalculator<'p> {
+    pub fn new(program: &'p Program) -> BoundCalculator<'p> {
+        BoundCalculator { program, explored: Vec::new() }
     }
 
     pub fn of(&mut self, counts: &[(&str, u16)]) -> Result<Bound, TooMany> {
         let program = self.program;
         Ok(Bound {
-            happy: happy(program, &World::new(program, Mode::Autonomous, counts)),
-            autonomous: self.worst(World::new(program, Mode::Autonomous, counts))?,
-            interactive: self.worst(World::new(program, Mode::Interactive, counts))?,
+            happy: happy(program, &Scenario::new(program, Mode::Autonomous, counts)),
+            autonomous: self.worst(Scenario::new(program, Mode::Autonomous, counts))?,
+            interactive: self.worst(Scenario::new(program, Mode::Interactive, counts))?,
         })
     }
 
-    fn worst(&mut self, world: World) -> Result<Worst, TooMany> {
-        let at = match self.explored.iter().position(|(known, _)| alike(self.program, known, &world)) {
-            Some(at) => at,
-            None => {
-                let explored = explore(self.program, world.clone())?;
-                self.explored.push((world.clone(), explored));
-                self.explored.len() - 1
-            }
-        };
+    fn worst(&mut self, world: Scenario) -> Result<Worst, TooMany> {
+        let at =
+            match self.explored.iter().position(|(known, _)| have_same_graph(self.program, known, &world)) {
+                Some(at) => at,
+                None => {
+                    let explored = explore(self.program, world.clone())?;
+                    self.explored.push((world.clone(), explored));
+                    self.explored.len() - 1
+                }
+            };
         let explored = &self.explored[at].1;
         let machine = Machine::new(self.program, world, Counting::Exact);
         Ok(Worst {
@@ -94,7 +95,7 @@ enum Weight {
     Retried,
 }
 
-fn explore(program: &Program, world: World) -> Result<Explored, TooMany> {
+fn explore(program: &Program, world: Scenario) -> Result<Explored, TooMany> {
     let machine = Machine::new(program, world, Counting::Exact);
     let graph = Graph::build(&machine, None)?;
     let order = graph.order().ok_or(TooMany)?;
@@ -109,8 +110,8 @@ fn explore(program: &Program, world: World) -> Result<Explored, TooMany> {
     Ok(Explored { graph, order, plain, retried })
 }
 
-/// Tells whether two worlds have the same transition system: no condition and no budget tells them apart.
-fn alike(program: &Program, a: &World, b: &World) -> bool {
+/// Whether two worlds have the same transition system: no condition and no budget distinguishes them.
+fn have_same_graph(program: &Program, a: &Scenario, b: &Scenario) -> bool {
     let same_truth = program.conditions().flat_map(|(_, condition)| &condition.all).all(|comparison| {
         match comparison.fact {
             remand_kernel::program::Fact::Count(list) => {
@@ -130,7 +131,7 @@ fn alike(program: &Program, a: &World, b: &World) -> bool {
     a.mode == b.mode && same_truth && same_budgets
 }
 
-/// The longest path, counted in dispatches.
+/// The longest path, measured in dispatches.
 fn longest(
     machine: &Machine<'_>,
     explored: &Explored,
@@ -143,9 +144,9 @@ fn longest(
         .map(|(flow, costs)| {
             let tasks = flow_count(machine, *flow);
             let rows = batch_costs(machine.program, *flow, costs, tasks);
-            let dearest = costs.exits.values().copied().max().unwrap_or(0);
+            let highest = costs.exits.values().copied().max().unwrap_or(0);
             let failing =
-                costs.fail.map_or(0, |fail| fail + u64::from(tasks.saturating_sub(1)) * dearest.max(fail));
+                costs.fail.map_or(0, |fail| fail + u64::from(tasks.saturating_sub(1)) * highest.max(fail));
             (*flow, (rows, failing))
         })
         .collect();
@@ -166,7 +167,7 @@ fn longest(
         }
         for arc in graph.edges_of(*at) {
             let cost = match batches.get(&phase) {
-                // A row that no batch of this size gives is not taken.
+                // No batch of this size ends with this row.
                 Some((rows, _)) => match rows.get(&arc.signal) {
                     Some(cost) => *cost,
                     None => continue,
@@ -175,7 +176,7 @@ fn longest(
             };
             let after = before + cost;
             most = most.max(after);
-            if let Head::Node(to) = arc.to {
+            if let ArcTarget::Node(to) = arc.to {
                 let known = &mut reached[to as usize];
                 *known = Some(known.unwrap_or(0).max(after));
             }
@@ -196,13 +197,13 @@ fn flow_count(machine: &Machine<'_>, flow: PhaseId) -> u16 {
 }
 
 /// The dispatches when every phase ends with its first signal and no flag is set.
-pub fn happy(program: &Program, world: &World) -> u64 {
+pub fn happy(program: &Program, world: &Scenario) -> u64 {
     let machine = Machine::new(program, world.clone(), Counting::Exact);
     let Some(mut node) = machine.starts(None, Confidence::High).pop() else {
         return 0;
     };
     let mut dispatches = 0;
-    // A happy path that comes back to a phase is not one; the length of the flow bounds it.
+    // A happy path visits no phase twice, so the length of the flow bounds it.
     for _ in 0..=program.phases.len() * 2 {
         dispatches += happy_cost(&machine, world, node.phase);
         match happy_next(&machine, &node) {
@@ -213,13 +214,13 @@ pub fn happy(program: &Program, world: &World) -> u64 {
     dispatches
 }
 
-fn happy_cost(machine: &Machine<'_>, world: &World, phase: PhaseId) -> u64 {
+fn happy_cost(machine: &Machine<'_>, world: &Scenario, phase: PhaseId) -> u64 {
     match &machine.program.phase(phase).work {
         Work::Flow { list, .. } => {
             let per_task = task_costs(machine, phase, false).map_or(0, |costs| costs.happy);
             u64::from(world.count(*list)) * per_task
         }
-        // A list is worked on in one piece unless it has to be cut.
+        // On the happy path, a list is processed as one item.
         Work::Each { items: Items::Listed { .. }, .. } => 1,
         Work::Role { .. }
         | Work::Each { items: Items::Fixed(_), .. }
@@ -229,14 +230,14 @@ fn happy_cost(machine: &Machine<'_>, world: &World, phase: PhaseId) -> u64 {
     }
 }
 
-fn happy_next(machine: &Machine<'_>, node: &Node) -> Option<Node> {
+fn happy_next(machine: &Machine<'_>, node: &MachineNode) -> Option<MachineNode> {
     let program = machine.program;
     let phase = program.phase(node.phase);
     let signal = happy_signal(program, node.phase)?;
     let route = resolve::resolve(program, node.phase, signal, |budget| node.left[budget.index()])?.route;
     let target = match &route.action {
         Action::To(target) => Some(*target),
-        // Flags count as not set: the last candidate is the phase after all that depend on them.
+        // No flag is set on the happy path, so phases that depend on one are skipped.
         Action::Next => resolve::following(program, node.phase, |condition| {
             resolve::holds(condition, |fact| match fact {
                 remand_kernel::program::Fact::Count(list) => machine.world.count(list),
@@ -258,10 +259,10 @@ fn happy_next(machine: &Machine<'_>, node: &Node) -> Option<Node> {
         | Action::Ignore => None,
     };
     let caller = if phase.aside { node.caller } else { Some(node.phase) };
-    target.map(|phase| Node { phase, caller, ..node.clone() })
+    target.map(|phase| MachineNode { phase, caller, ..node.clone() })
 }
 
-/// The signal with which a phase ends when all goes well.
+/// The signal that a phase ends with when all goes well.
 pub fn happy_signal(program: &Program, id: PhaseId) -> Option<SignalId> {
     let phase = program.phase(id);
     match &phase.work {

@@ -1,17 +1,17 @@
-//! All nodes that can be reached, with what leads from one to the next.
+//! The graph of all reachable nodes.
 
-use super::machine::{Counting, Machine, Node, Target};
+use super::machine::{Counting, Machine, MachineNode, StepTarget};
 use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::{Confidence, Effect};
 use rustc_hash::FxHashMap;
 
-/// More nodes than this are not counted through.
+/// The maximum number of explored nodes.
 const MOST: usize = 4_000_000;
 
 /// The reachable part of a transition system.
 pub struct Graph {
     pub phases: Vec<PhaseId>,
-    /// Where the edges of each node begin; one entry more than there are nodes.
+    /// Where the edges of each node start; one more entry than there are nodes.
     first: Vec<u32>,
     pub edges: Vec<Arc>,
     pub starts: Vec<u32>,
@@ -23,15 +23,15 @@ pub struct Graph {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arc {
     pub signal: SignalId,
-    pub to: Head,
+    pub to: ArcTarget,
     pub effect: Option<Effect>,
-    /// The edge is a way back.
+    /// Whether the edge sends work back.
     pub back: bool,
 }
 
 /// Where an edge of the graph leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Head {
+pub enum ArcTarget {
     Node(u32),
     Done,
     Fail,
@@ -40,12 +40,12 @@ pub enum Head {
     Exit(SignalId),
 }
 
-/// There are more nodes than can be counted through.
+/// There are too many nodes to explore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany;
 
 impl Graph {
-    /// Builds what can be reached from the starts of a flow.
+    /// Builds the graph that is reachable from the starts of a flow.
     pub fn build(machine: &Machine<'_>, owner: Option<PhaseId>) -> Result<Graph, TooMany> {
         let packing = Packing::new(machine).ok_or(TooMany)?;
         let mut known: FxHashMap<u128, u32> = FxHashMap::default();
@@ -69,12 +69,12 @@ impl Graph {
             let node = graph.packing.unpack(graph.packed[at]);
             for edge in machine.edges(&node) {
                 let to = match &edge.target {
-                    Target::Node(next) => Head::Node(graph.intern(&mut known, next)),
-                    Target::Done => Head::Done,
-                    Target::Fail => Head::Fail,
-                    Target::Stop => Head::Stop,
-                    Target::Hold => Head::Hold,
-                    Target::Exit(signal) => Head::Exit(*signal),
+                    StepTarget::Node(next) => ArcTarget::Node(graph.intern(&mut known, next)),
+                    StepTarget::Done => ArcTarget::Done,
+                    StepTarget::Fail => ArcTarget::Fail,
+                    StepTarget::Stop => ArcTarget::Stop,
+                    StepTarget::Hold => ArcTarget::Hold,
+                    StepTarget::Exit(signal) => ArcTarget::Exit(*signal),
                 };
                 let back = edge.route.action.is_back();
                 graph.edges.push(Arc { signal: edge.signal, to, effect: edge.effect, back });
@@ -85,7 +85,7 @@ impl Graph {
         Ok(graph)
     }
 
-    fn intern(&mut self, known: &mut FxHashMap<u128, u32>, node: &Node) -> u32 {
+    fn intern(&mut self, known: &mut FxHashMap<u128, u32>, node: &MachineNode) -> u32 {
         let key = self.packing.pack(node);
         *known.entry(key).or_insert_with(|| {
             self.packed.push(key);
@@ -107,15 +107,15 @@ impl Graph {
         &self.edges[self.first[at] as usize..self.first[at + 1] as usize]
     }
 
-    pub fn node(&self, at: u32) -> Node {
+    pub fn node(&self, at: u32) -> MachineNode {
         self.packing.unpack(self.packed[at as usize])
     }
 
-    /// The nodes so that each comes after all that lead to it; `None` when there is a cycle.
+    /// The nodes in topological order; `None` if there is a cycle.
     pub fn order(&self) -> Option<Vec<u32>> {
         let mut waiting = vec![0_u32; self.len()];
         for arc in &self.edges {
-            if let Head::Node(to) = arc.to {
+            if let ArcTarget::Node(to) = arc.to {
                 waiting[to as usize] += 1;
             }
         }
@@ -125,7 +125,7 @@ impl Graph {
         while let Some(at) = ready.pop() {
             order.push(at);
             for arc in self.edges_of(at) {
-                if let Head::Node(to) = arc.to {
+                if let ArcTarget::Node(to) = arc.to {
                     waiting[to as usize] -= 1;
                     if waiting[to as usize] == 0 {
                         ready.push(to);
@@ -137,17 +137,17 @@ impl Graph {
     }
 }
 
-/// Nodes as single numbers: one field of bits for each part.
+/// Packs a node into a number, with one bit field per part.
 struct Packing {
     phase_bits: u32,
-    /// Bits of each budget; none without counters.
+    /// The width of each budget in bits; empty without counters.
     budgets: Vec<u32>,
 }
 
 impl Packing {
     fn new(machine: &Machine<'_>) -> Option<Packing> {
         let program = machine.program;
-        // Phases and "no caller" share one range.
+        // One value more than there are phases stands for "no caller".
         let phase_bits = bits(program.phases.len() + 1);
         let budgets: Vec<u32> = match machine.counting {
             Counting::Free => Vec::new(),
@@ -157,7 +157,7 @@ impl Packing {
         (total <= u128::BITS).then_some(Packing { phase_bits, budgets })
     }
 
-    fn pack(&self, node: &Node) -> u128 {
+    fn pack(&self, node: &MachineNode) -> u128 {
         let mut packed = u128::from(node.phase.0);
         packed = packed << self.phase_bits | node.caller.map_or(0, |caller| u128::from(caller.0) + 1);
         packed = packed << 2 | node.confidence as u128;
@@ -167,7 +167,7 @@ impl Packing {
         packed
     }
 
-    fn unpack(&self, mut packed: u128) -> Node {
+    fn unpack(&self, mut packed: u128) -> MachineNode {
         let mut take = |width: u32| {
             let value = packed & ((1 << width) - 1);
             packed >>= width;
@@ -182,11 +182,11 @@ impl Packing {
         };
         let caller = take(self.phase_bits).checked_sub(1).map(PhaseId);
         let phase = PhaseId(take(self.phase_bits));
-        Node { phase, caller, confidence, left }
+        MachineNode { phase, caller, confidence, left }
     }
 }
 
-/// The bits that hold numbers from 0 to `most`.
+/// The number of bits for values from 0 to `most`.
 fn bits(most: usize) -> u32 {
     (usize::BITS - most.leading_zeros()).max(1)
 }

@@ -1,10 +1,10 @@
-//! Guarantees: shown to hold on every path, or refuted by the shortest path that breaks them.
+//! Proves that a guarantee holds on every path, or finds the shortest path that violates it.
 //!
-//! A guarantee is watched by one bit along each path. First without counters: few nodes, and more paths than there
-//! really are, so what holds there holds. Only a refutation is looked for again with counters.
+//! One bit monitors a guarantee along each path. The search first runs without counters: there are few nodes, and more
+//! paths than can really occur, so a guarantee that holds there holds. Only a violation is searched again with counters.
 
-use super::graph::{Arc, Graph, Head, TooMany};
-use super::machine::{Counting, Machine, World};
+use super::graph::{Arc, ArcTarget, Graph, TooMany};
+use super::machine::{Counting, Machine, Scenario};
 use super::tasks::{row_of, subsets};
 use remand_kernel::ids::{ArtifactId, PhaseId, SignalId};
 use remand_kernel::program::{Effect, Program, Work};
@@ -19,20 +19,20 @@ pub enum Atom {
     Signal(SignalId),
     Change(ArtifactId),
     Effect(Effect),
-    End(Ending),
+    End(EndKind),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum EndKind {
     Done,
     Fail,
     Stop,
 }
 
-/// What is claimed of every path.
+/// What a guarantee claims about every path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// Whenever A happens, B has happened, and no C since.
+    /// Whenever A happens, B has happened before, and no C since then.
     Unless { never: Vec<Atom>, unless: Vec<Atom>, since: Vec<Atom> },
     /// A does not happen once B has, until C does.
     After { never: Vec<Atom>, after: Vec<Atom>, unless: Vec<Atom> },
@@ -40,13 +40,17 @@ pub enum Claim {
     Leads { from: Vec<Atom>, to: Vec<Atom> },
 }
 
-/// A path that breaks a guarantee: phases with the signals they ended with.
-pub type Path = Vec<(PhaseId, Option<SignalId>)>;
+/// A path that violates a guarantee: phases with the signals they ended with.
+pub type Counterexample = Vec<(PhaseId, Option<SignalId>)>;
 
-/// Looks for a path that breaks a claim, in any of these worlds. The shortest is returned.
-pub fn refute(program: &Program, worlds: &[World], claim: &Claim) -> Result<Option<Path>, TooMany> {
+/// Finds the shortest path that violates a claim in any of these worlds.
+pub fn refute(
+    program: &Program,
+    worlds: &[Scenario],
+    claim: &Claim,
+) -> Result<Option<Counterexample>, TooMany> {
     let monitor = Monitor::new(claim);
-    let mut shortest: Option<Path> = None;
+    let mut shortest: Option<Counterexample> = None;
     for world in worlds {
         let free = Search::new(program, world, Counting::Free, &monitor)?;
         if free.run().is_none() {
@@ -61,26 +65,26 @@ pub fn refute(program: &Program, worlds: &[World], claim: &Claim) -> Result<Opti
     Ok(shortest)
 }
 
-/// The bit that watches a claim.
+/// The bit that monitors a claim, and when it changes.
 struct Monitor<'c> {
     set: &'c [Atom],
     clear: &'c [Atom],
-    /// Whether `set` or `clear` has the last word within one phase.
-    last: LastWord,
-    /// What must not happen, and with which value of the bit; `None` watches the end of the run.
+    /// Whether `set` or `clear` wins if both happen in one phase.
+    winner: Winner,
+    /// What must not happen, and at which value of the bit; `None` checks the bit at the end of the run.
     forbidden: Option<(&'c [Atom], bool)>,
-    /// How the bits of tasks add up.
-    together: Together,
+    /// How the bits of tasks are combined.
+    combination: Combination,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum LastWord {
+enum Winner {
     Set,
     Clear,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Together {
+enum Combination {
     All,
     Any,
 }
@@ -91,33 +95,33 @@ impl<'c> Monitor<'c> {
             Claim::Unless { never, unless, since } => Monitor {
                 set: unless,
                 clear: since,
-                last: LastWord::Set,
+                winner: Winner::Set,
                 forbidden: Some((never, false)),
-                together: Together::All,
+                combination: Combination::All,
             },
             Claim::After { never, after, unless } => Monitor {
                 set: after,
                 clear: unless,
-                last: LastWord::Set,
+                winner: Winner::Set,
                 forbidden: Some((never, true)),
-                together: Together::Any,
+                combination: Combination::Any,
             },
             Claim::Leads { from, to } => Monitor {
                 set: from,
                 clear: to,
-                last: LastWord::Clear,
+                winner: Winner::Clear,
                 forbidden: None,
-                together: Together::Any,
+                combination: Combination::Any,
             },
         }
     }
 
-    /// Tells whether the phase must not run at all, however it ends.
+    /// Whether the phase must not run at all, whatever its signal.
     fn forbids(&self, phase: PhaseId) -> bool {
         self.forbidden.is_some_and(|(atoms, _)| atoms.contains(&Atom::Phase(phase)))
     }
 
-    /// The bit after a phase, or `None` when the claim is broken.
+    /// The bit after a phase, or `None` if the claim is violated.
     fn after(&self, program: &Program, bit: bool, visit: &Visit<'_>) -> Option<bool> {
         if let Some((atoms, bad)) = self.forbidden
             && bit == bad
@@ -127,18 +131,18 @@ impl<'c> Monitor<'c> {
         }
         let set = self.set.iter().any(|atom| visit.shows(program, *atom));
         let clear = self.clear.iter().any(|atom| visit.shows(program, *atom));
-        let after = match (set, clear, self.last) {
-            (true, true, LastWord::Set) | (true, false, _) => true,
-            (true, true, LastWord::Clear) | (false, true, _) => false,
+        let after = match (set, clear, self.winner) {
+            (true, true, Winner::Set) | (true, false, _) => true,
+            (true, true, Winner::Clear) | (false, true, _) => false,
             (false, false, _) => bit,
         };
-        let over = matches!(visit.arc.to, Head::Done | Head::Fail | Head::Stop);
-        let owed = self.forbidden.is_none() && over && after;
-        (!owed).then_some(after)
+        let over = matches!(visit.arc.to, ArcTarget::Done | ArcTarget::Fail | ArcTarget::Stop);
+        let is_unfulfilled = self.forbidden.is_none() && over && after;
+        (!is_unfulfilled).then_some(after)
     }
 }
 
-/// One phase on a path with how it ended.
+/// One phase on a path, with the edge it left by.
 struct Visit<'g> {
     phase: PhaseId,
     arc: &'g Arc,
@@ -158,10 +162,10 @@ impl Visit<'_> {
             }
             Atom::Effect(effect) => self.arc.effect == Some(effect),
             Atom::End(end) => match self.arc.to {
-                Head::Done => end == Ending::Done,
-                Head::Fail => end == Ending::Fail,
-                Head::Stop => end == Ending::Stop,
-                Head::Node(_) | Head::Hold | Head::Exit(_) => false,
+                ArcTarget::Done => end == EndKind::Done,
+                ArcTarget::Fail => end == EndKind::Fail,
+                ArcTarget::Stop => end == EndKind::Stop,
+                ArcTarget::Node(_) | ArcTarget::Hold | ArcTarget::Exit(_) => false,
             },
         }
     }
@@ -174,24 +178,24 @@ struct Search<'a> {
     flows: BTreeMap<PhaseId, Graph>,
 }
 
-/// What tasks can do to the bit, one beside the other.
+/// How tasks that run in parallel can change the bit.
 #[derive(Default)]
 struct TaskBits {
-    /// After a task that began with the bit as it was before the batch.
+    /// The bit after a task that started with the value from before the batch.
     exits: BTreeMap<SignalId, BTreeSet<bool>>,
-    /// After a task that began when another had turned the bit.
-    turned: BTreeMap<SignalId, BTreeSet<bool>>,
-    /// How a task that turned the bit can have ended.
-    turning: BTreeSet<SignalId>,
-    broken: Option<Path>,
+    /// The bit after a task that started when another task had flipped it.
+    flipped: BTreeMap<SignalId, BTreeSet<bool>>,
+    /// The exits of tasks that flip the bit.
+    flipping: BTreeSet<SignalId>,
+    violation: Option<Counterexample>,
 }
 
 impl TaskBits {
-    /// The values that the bit can have after a task with this exit, in a batch with these exits.
+    /// The possible values of the bit after a task with this exit, in a batch with these exits.
     fn after(&self, exit: SignalId, batch: &[SignalId]) -> BTreeSet<bool> {
         let mut values = self.exits.get(&exit).cloned().unwrap_or_default();
-        if batch.iter().any(|other| self.turning.contains(other)) {
-            values.extend(self.turned.get(&exit).into_iter().flatten());
+        if batch.iter().any(|other| self.flipping.contains(other)) {
+            values.extend(self.flipped.get(&exit).into_iter().flatten());
         }
         values
     }
@@ -200,7 +204,7 @@ impl TaskBits {
 impl<'a> Search<'a> {
     fn new(
         program: &'a Program,
-        world: &World,
+        world: &Scenario,
         counting: Counting,
         monitor: &'a Monitor<'a>,
     ) -> Result<Search<'a>, TooMany> {
@@ -215,22 +219,22 @@ impl<'a> Search<'a> {
         Ok(Search { program, monitor, graph, flows })
     }
 
-    /// The shortest path that breaks the claim.
-    fn run(&self) -> Option<Path> {
+    /// The shortest path that violates the claim.
+    fn run(&self) -> Option<Counterexample> {
         let mut walk = Walk::new(&self.graph);
         let mut tasks: BTreeMap<(PhaseId, bool), TaskBits> = BTreeMap::new();
         while let Some((at, bit)) = walk.next() {
             let phase = self.graph.phases[at as usize];
             if let Some(flow) = self.flows.get(&phase) {
                 let bits = tasks.entry((phase, bit)).or_insert_with(|| self.task(flow, bit));
-                if let Some(inner) = &bits.broken {
+                if let Some(inner) = &bits.violation {
                     let mut path = walk.path(&self.graph, at, bit, None);
                     path.extend(inner.iter().copied());
                     return Some(path);
                 }
                 for arc in self.graph.edges_of(at) {
-                    for together in self.batch(phase, arc.signal, bits, bit) {
-                        if !self.follow(&mut walk, at, bit, together, arc) {
+                    for combined in self.batch(phase, arc.signal, bits, bit) {
+                        if !self.follow(&mut walk, at, bit, combined, arc) {
                             return Some(walk.path(&self.graph, at, bit, Some(arc.signal)));
                         }
                     }
@@ -247,12 +251,12 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Goes along an edge; `false` when that breaks the claim.
+    /// Follows an edge; `false` if that violates the claim.
     fn follow(&self, walk: &mut Walk, at: u32, from: bool, bit: bool, arc: &Arc) -> bool {
         match self.monitor.after(self.program, bit, &visit(&self.graph, at, arc)) {
             None => false,
             Some(after) => {
-                if let Head::Node(to) = arc.to {
+                if let ArcTarget::Node(to) = arc.to {
                     walk.reach(to, after, (at, from, arc.signal));
                 }
                 true
@@ -260,25 +264,25 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Tasks beside each other: a task may begin when another has turned the bit.
+    /// Explores a task that runs in parallel with others, one of which may have flipped the bit before.
     fn task(&self, graph: &Graph, bit: bool) -> TaskBits {
-        let mut bits = TaskBits { turning: self.turning(graph, bit), ..TaskBits::default() };
-        // A task whose result stands does nothing.
+        let mut bits = TaskBits { flipping: self.flipping_exits(graph, bit), ..TaskBits::default() };
+        // A task whose result is still valid changes nothing.
         bits.exits.entry(COMPLETED).or_default().insert(bit);
-        bits.broken = self.task_from(graph, bit, &mut bits.exits);
-        if bits.broken.is_none() && !bits.turning.is_empty() {
-            bits.broken = self.task_from(graph, !bit, &mut bits.turned);
+        bits.violation = self.task_from(graph, bit, &mut bits.exits);
+        if bits.violation.is_none() && !bits.flipping.is_empty() {
+            bits.violation = self.task_from(graph, !bit, &mut bits.flipped);
         }
         bits
     }
 
-    /// One task from its start to each of its exits; a path on which the claim is broken, if there is one.
+    /// Explores one task from its start to each of its exits; returns a path that violates the claim, if there is one.
     fn task_from(
         &self,
         graph: &Graph,
         start: bool,
         exits: &mut BTreeMap<SignalId, BTreeSet<bool>>,
-    ) -> Option<Path> {
+    ) -> Option<Counterexample> {
         let mut walk = Walk::starting(graph, start);
         while let Some((at, bit)) = walk.next() {
             for arc in graph.edges_of(at) {
@@ -286,49 +290,53 @@ impl<'a> Search<'a> {
                     return Some(walk.path(graph, at, bit, Some(arc.signal)));
                 };
                 match arc.to {
-                    Head::Node(to) => walk.reach(to, after, (at, bit, arc.signal)),
-                    Head::Exit(exit) => {
+                    ArcTarget::Node(to) => walk.reach(to, after, (at, bit, arc.signal)),
+                    ArcTarget::Exit(exit) => {
                         exits.entry(exit).or_default().insert(after);
                     }
-                    Head::Done | Head::Fail | Head::Stop | Head::Hold => {}
+                    ArcTarget::Done | ArcTarget::Fail | ArcTarget::Stop | ArcTarget::Hold => {}
                 }
             }
         }
         None
     }
 
-    /// The exits of tasks that turn the bit on their way.
-    fn turning(&self, graph: &Graph, start: bool) -> BTreeSet<SignalId> {
+    /// The exits of tasks that flip the bit on their way.
+    fn flipping_exits(&self, graph: &Graph, start: bool) -> BTreeSet<SignalId> {
         let mut exits = BTreeSet::new();
         let mut seen: BTreeSet<(u32, bool, bool)> = BTreeSet::new();
         let mut open: Vec<(u32, bool, bool)> = graph.starts.iter().map(|at| (*at, start, false)).collect();
-        while let Some((at, bit, turned)) = open.pop() {
-            if !seen.insert((at, bit, turned)) {
+        while let Some((at, bit, flipped)) = open.pop() {
+            if !seen.insert((at, bit, flipped)) {
                 continue;
             }
             for arc in graph.edges_of(at) {
                 let Some(after) = self.monitor.after(self.program, bit, &visit(graph, at, arc)) else {
                     continue;
                 };
-                let turned = turned || after != start;
+                let flipped = flipped || after != start;
                 match arc.to {
-                    Head::Node(to) => open.push((to, after, turned)),
-                    Head::Exit(exit) if turned => {
+                    ArcTarget::Node(to) => open.push((to, after, flipped)),
+                    ArcTarget::Exit(exit) if flipped => {
                         exits.insert(exit);
                     }
-                    Head::Exit(_) | Head::Done | Head::Fail | Head::Stop | Head::Hold => {}
+                    ArcTarget::Exit(_)
+                    | ArcTarget::Done
+                    | ArcTarget::Fail
+                    | ArcTarget::Stop
+                    | ArcTarget::Hold => {}
                 }
             }
         }
         exits
     }
 
-    /// The values that the bit can have after a batch that ends with this row.
+    /// The possible values of the bit after a batch that ends with this row.
     fn batch(&self, flow: PhaseId, row: SignalId, bits: &TaskBits, before: bool) -> BTreeSet<bool> {
         let Work::Flow { tally, .. } = &self.program.phase(flow).work else {
             return BTreeSet::from([before]);
         };
-        let mut exits: Vec<SignalId> = bits.exits.keys().chain(bits.turned.keys()).copied().collect();
+        let mut exits: Vec<SignalId> = bits.exits.keys().chain(bits.flipped.keys()).copied().collect();
         exits.sort_unstable();
         exits.dedup();
         let mut values = BTreeSet::new();
@@ -345,9 +353,9 @@ impl<'a> Search<'a> {
             if row_of(tally, &chosen) != row {
                 continue;
             }
-            let weak = self.monitor.together == Together::Any;
+            let weak = self.monitor.combination == Combination::Any;
             let can: Vec<BTreeSet<bool>> = chosen.iter().map(|exit| bits.after(*exit, &chosen)).collect();
-            // `weak` is the value that one task alone can force on all.
+            // `weak` is the value that a single task can force on the batch.
             if can.iter().any(|values| values.contains(&weak)) {
                 values.insert(weak);
             }
@@ -359,19 +367,19 @@ impl<'a> Search<'a> {
     }
 }
 
-/// One phase of a graph with how it ended.
+/// One phase of a graph, with the edge it left by.
 fn visit<'g>(graph: &Graph, at: u32, arc: &'g Arc) -> Visit<'g> {
     let target = match arc.to {
-        Head::Node(to) => Some(graph.phases[to as usize]),
-        Head::Done | Head::Fail | Head::Stop | Head::Hold | Head::Exit(_) => None,
+        ArcTarget::Node(to) => Some(graph.phases[to as usize]),
+        ArcTarget::Done | ArcTarget::Fail | ArcTarget::Stop | ArcTarget::Hold | ArcTarget::Exit(_) => None,
     };
     Visit { phase: graph.phases[at as usize], arc, target }
 }
 
-/// The node, the bit and the signal that a node was reached from.
+/// The node, the bit and the signal from which a node was reached.
 type Origin = (u32, bool, SignalId);
 
-/// Breadth first, so that the first path found is a shortest one.
+/// A breadth-first search, so that the first path found is a shortest one.
 struct Walk {
     queue: VecDeque<(u32, bool)>,
     /// Where each node with each value of the bit was reached from.
@@ -403,7 +411,7 @@ impl Walk {
         }
     }
 
-    fn path(&self, graph: &Graph, at: u32, bit: bool, signal: Option<SignalId>) -> Path {
+    fn path(&self, graph: &Graph, at: u32, bit: bool, signal: Option<SignalId>) -> Counterexample {
         let mut path = vec![(graph.phases[at as usize], signal)];
         let mut here = (at, bit);
         while let Some(Some((from, bit, signal))) = self.from.get(&here) {

@@ -1,9 +1,9 @@
-//! What can follow a node of the transition system.
+//! The transitions of a workflow: what can follow a node.
 //!
-//! A node is a phase about to run, with the phase that led to it, the confidence and what is left of each budget.
-//! Signals are resolved by the kernel's own `resolve`, so what is proven here is what runs.
+//! A node is a phase about to run, with the phase that led to it, the confidence and what is left of each budget. The
+//! kernel's own `resolve` resolves signals, so a proof here is about what runs.
 
-use super::ways::Liveness;
+use super::liveness::Liveness;
 use remand_kernel::event::Mode;
 use remand_kernel::ids::{BudgetId, ListId, PhaseId, SignalId};
 use remand_kernel::program::{
@@ -14,26 +14,28 @@ use remand_kernel::signal::{COMPLETED, KIND_FINDINGS, NO_RESULT, SPENT};
 use remand_kernel::step::tally_of;
 use std::collections::BTreeSet;
 
+pub use super::liveness::MachineNode;
+
 /// The circumstances under which a workflow is explored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct World {
+pub struct Scenario {
     pub mode: Mode,
-    /// The most items that each list ever has. A list is empty before it is brought, and may come out shorter.
+    /// The maximum length of each list. A list is empty until a phase brings it, and may be shorter.
     pub counts: Vec<u16>,
 }
 
-impl World {
-    /// A world with so many items in each named list, and one in every other.
-    pub fn new(program: &Program, mode: Mode, known: &[(&str, u16)]) -> World {
+impl Scenario {
+    /// A world with this many items in each named list, and one in every other.
+    pub fn new(program: &Program, mode: Mode, known: &[(&str, u16)]) -> Scenario {
         let count =
             |name: &String| known.iter().find(|(list, _)| list == name).map_or(1, |(_, count)| *count);
-        World { mode, counts: program.lists.iter().map(count).collect() }
+        Scenario { mode, counts: program.lists.iter().map(count).collect() }
     }
 
-    /// A world for each mode in which lists may have any length at any time.
-    pub fn all(program: &Program) -> Vec<World> {
+    /// One world per mode, in which lists may have any length at any time.
+    pub fn all(program: &Program) -> Vec<Scenario> {
         [Mode::Autonomous, Mode::Interactive]
-            .map(|mode| World { mode, counts: vec![u16::MAX; program.lists.len()] })
+            .map(|mode| Scenario { mode, counts: vec![u16::MAX; program.lists.len()] })
             .to_vec()
     }
 
@@ -44,31 +46,21 @@ impl World {
 
 /// Whether budgets are counted, or may be full or empty at any time.
 ///
-/// Without counters there are few nodes and more paths than really exist: what holds on all of them holds.
+/// Without counters there are fewer nodes, and more paths than can really occur: what holds on all of them holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     Exact,
     Free,
 }
 
-/// A phase about to run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Node {
-    pub phase: PhaseId,
-    pub caller: Option<PhaseId>,
-    pub confidence: Confidence,
-    /// What is left of each budget; empty without counters.
-    pub left: Vec<u16>,
-}
-
 /// Where an edge leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    Node(Node),
+pub enum StepTarget {
+    Node(MachineNode),
     Done,
     Fail,
     Stop,
-    /// Waits for a human; nothing follows until then.
+    /// Waits for a human.
     Hold,
     /// Out of a sub-flow.
     Exit(SignalId),
@@ -76,30 +68,31 @@ pub enum Target {
 
 /// One thing that can happen at a node.
 #[derive(Clone, Debug)]
-pub struct Edge<'p> {
+pub struct MachineEdge<'p> {
     pub signal: SignalId,
     pub route: &'p Route,
     pub effect: Option<Effect>,
-    pub target: Target,
+    pub target: StepTarget,
 }
 
 pub struct Machine<'p> {
     pub program: &'p Program,
-    pub world: World,
+    pub world: Scenario,
     pub counting: Counting,
     /// The signals that each phase can end with.
     signals: Vec<Vec<SignalId>>,
-    /// What still matters where; only with counters.
+    /// What still matters at each phase; only with counters.
     liveness: Option<Liveness>,
     full: Vec<u16>,
 }
 
 impl<'p> Machine<'p> {
-    pub fn new(program: &'p Program, world: World, counting: Counting) -> Machine<'p> {
-        let liveness = match counting {
-            Counting::Exact => Some(Liveness::new(program)),
-            Counting::Free => None,
-        };
+    pub(super) fn with_liveness(
+        program: &'p Program,
+        world: Scenario,
+        counting: Counting,
+        liveness: Option<Liveness>,
+    ) -> Machine<'p> {
         let mut machine =
             Machine { program, world, counting, signals: Vec::new(), liveness, full: Vec::new() };
         machine.signals = program.phase_ids().map(|id| machine.signals_of(id)).collect();
@@ -107,21 +100,21 @@ impl<'p> Machine<'p> {
         machine
     }
 
-    /// The node at which a flow begins. More than one when a flag decides what comes first.
-    pub fn starts(&self, owner: Option<PhaseId>, confidence: Confidence) -> Vec<Node> {
+    /// The nodes at which a flow can start; more than one if a flag decides which phase is first.
+    pub fn starts(&self, owner: Option<PhaseId>, confidence: Confidence) -> Vec<MachineNode> {
         let left = match self.counting {
             Counting::Exact => self.full.clone(),
             Counting::Free => Vec::new(),
         };
-        let blank = Node { phase: PhaseId(0), caller: None, confidence, left };
+        let blank = MachineNode { phase: PhaseId(0), caller: None, confidence, left };
         self.candidates(owner, None, &blank)
             .into_iter()
             .flatten()
-            .map(|phase| self.canonical(Node { phase, ..blank.clone() }))
+            .map(|phase| self.canonical(MachineNode { phase, ..blank.clone() }))
             .collect()
     }
 
-    /// What every budget holds when full.
+    /// The size of every budget.
     pub fn full(&self) -> &[u16] {
         &self.full
     }
@@ -134,7 +127,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Everything that can happen at a node.
-    pub fn edges(&self, node: &Node) -> Vec<Edge<'p>> {
+    pub fn edges(&self, node: &MachineNode) -> Vec<MachineEdge<'p>> {
         let mut edges = Vec::new();
         for signal in self.signals_at(node) {
             for route in self.routes(node, signal) {
@@ -143,7 +136,7 @@ impl<'p> Machine<'p> {
                 }
                 for effect in self.effects(node.phase, route) {
                     for target in self.targets(node, route, effect) {
-                        edges.push(Edge { signal, route, effect, target });
+                        edges.push(MachineEdge { signal, route, effect, target });
                     }
                 }
             }
@@ -151,7 +144,7 @@ impl<'p> Machine<'p> {
         edges
     }
 
-    /// The dispatches that one run of a phase takes, without and with retries; sub-flows count for themselves.
+    /// The number of dispatches of one run of a phase, without and with retries; sub-flows are counted separately.
     pub fn dispatches(&self, phase: PhaseId) -> (u64, u64) {
         let phase = self.program.phase(phase);
         let seats = match &phase.work {
@@ -164,8 +157,8 @@ impl<'p> Machine<'p> {
         (seats as u64, seats as u64 * (u64::from(phase.retries) + 1))
     }
 
-    /// The signals that can come up at a node: of a question only what is offered in this mode.
-    fn signals_at(&self, node: &Node) -> Vec<SignalId> {
+    /// The signals that can occur at a node; for a question, only those offered in this mode.
+    fn signals_at(&self, node: &MachineNode) -> Vec<SignalId> {
         let Work::Ask { default, options, .. } = &self.program.phase(node.phase).work else {
             return self.signals[node.phase.index()].clone();
         };
@@ -195,7 +188,7 @@ impl<'p> Machine<'p> {
                 } else {
                     contract.says.clone()
                 };
-                // A list may have fewer items than are worked on at most.
+                // A list may have fewer items than the maximum.
                 let fewest = match items {
                     Items::Fixed(_) => quorum.map_or(seats, usize::from),
                     Items::Listed { .. } => 1,
@@ -220,8 +213,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The routes that a signal can end up taking.
-    fn routes(&self, node: &Node, signal: SignalId) -> Vec<&'p Route> {
+    /// The routes that a signal can end up following.
+    fn routes(&self, node: &MachineNode, signal: SignalId) -> Vec<&'p Route> {
         let program = self.program;
         match self.counting {
             Counting::Exact => {
@@ -239,12 +232,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The effects that a route can come with: its own, and those that the kernel adds by itself.
+    /// The effects that a route can have: its own, and those that the kernel adds.
     fn effects(&self, phase: PhaseId, route: &Route) -> Vec<Option<Effect>> {
         let mut all = vec![route.effect];
         let dissent = resolve::may_dissent(self.program, phase)
             || self.program.flow(Some(phase)).any(|inner| resolve::may_dissent(self.program, inner));
-        // What happens inside a sub-flow shows when the batch is over.
+        // Effects inside a sub-flow show when the batch is over.
         let here = self.program.phase(phase).owner.is_none();
         if here && route.effect.is_none() && dissent && !matches!(route.action, Action::Hold | Action::Ignore)
         {
@@ -256,12 +249,12 @@ impl<'p> Machine<'p> {
         all
     }
 
-    fn targets(&self, node: &Node, route: &'p Route, effect: Option<Effect>) -> Vec<Target> {
+    fn targets(&self, node: &MachineNode, route: &'p Route, effect: Option<Effect>) -> Vec<StepTarget> {
         let confidence = effect.map_or(node.confidence, |effect| node.confidence.min(effect.ceiling()));
-        let here = Node { confidence, ..node.clone() };
+        let here = MachineNode { confidence, ..node.clone() };
         match &route.action {
-            Action::Next => self.on_from(node.phase, &here),
-            Action::Return => node.caller.map_or_else(Vec::new, |caller| self.on_from(caller, &here)),
+            Action::Next => self.forward_from(node.phase, &here),
+            Action::Return => node.caller.map_or_else(Vec::new, |caller| self.forward_from(caller, &here)),
             Action::To(target) => vec![self.moved(&here, *target)],
             Action::Remand(target) | Action::Restore(target) => {
                 vec![self.sent_back(&here, *target, &route.spends)]
@@ -271,37 +264,42 @@ impl<'p> Machine<'p> {
                 .into_iter()
                 .map(|target| self.sent_back(&here, target, &route.spends))
                 .collect(),
-            Action::Raise(signal) => vec![Target::Exit(*signal)],
-            Action::Done => vec![Target::Done],
-            Action::Fail => vec![Target::Fail],
-            Action::Stop(_) => vec![Target::Stop],
-            Action::Hold => vec![Target::Hold],
+            Action::Raise(signal) => vec![StepTarget::Exit(*signal)],
+            Action::Done => vec![StepTarget::Done],
+            Action::Fail => vec![StepTarget::Fail],
+            Action::Stop(_) => vec![StepTarget::Stop],
+            Action::Hold => vec![StepTarget::Hold],
             Action::Ignore => Vec::new(),
         }
     }
 
-    /// The phases to which `remand injector` can lead from a node.
-    pub fn injectors(&self, node: &Node) -> Vec<PhaseId> {
+    /// The phases that `remand injector` can lead to from a node.
+    pub fn injectors(&self, node: &MachineNode) -> Vec<PhaseId> {
         let latest = node.caller.unwrap_or(node.phase);
         let all: Vec<PhaseId> = self.program.injects.iter().copied().filter(|id| *id <= latest).collect();
         if all.is_empty() { self.program.injects.first().copied().into_iter().collect() } else { all }
     }
 
-    fn on_from(&self, from: PhaseId, here: &Node) -> Vec<Target> {
+    fn forward_from(&self, from: PhaseId, here: &MachineNode) -> Vec<StepTarget> {
         let owner = self.program.phase(from).owner;
         self.candidates(owner, Some(from), here)
             .into_iter()
             .map(|candidate| match candidate {
                 Some(phase) => self.moved(here, phase),
-                None if owner.is_some() => Target::Exit(COMPLETED),
-                None => Target::Done,
+                None if owner.is_some() => StepTarget::Exit(COMPLETED),
+                None => StepTarget::Done,
             })
             .collect()
     }
 
-    /// The phases that may come next in a flow after `from`: all up to the first whose condition surely holds.
-    /// `None` stands for the end of the flow.
-    fn candidates(&self, owner: Option<PhaseId>, from: Option<PhaseId>, here: &Node) -> Vec<Option<PhaseId>> {
+    /// The phases that may follow `from` in a flow: all up to the first whose condition certainly holds. `None` stands
+    /// for the end of the flow.
+    fn candidates(
+        &self,
+        owner: Option<PhaseId>,
+        from: Option<PhaseId>,
+        here: &MachineNode,
+    ) -> Vec<Option<PhaseId>> {
         let mut found = Vec::new();
         for id in self.program.flow(owner) {
             let phase = self.program.phase(id);
@@ -321,8 +319,8 @@ impl<'p> Machine<'p> {
         found
     }
 
-    /// Whether a condition holds at a node; `None` when it may or may not.
-    fn truth(&self, condition: &Condition, node: &Node) -> Option<bool> {
+    /// Whether a condition holds at a node; `None` if that is unknown.
+    fn truth(&self, condition: &Condition, node: &MachineNode) -> Option<bool> {
         let mut sure = true;
         for comparison in &condition.all {
             let value = match comparison.fact {
@@ -348,24 +346,24 @@ impl<'p> Machine<'p> {
         sure.then_some(true)
     }
 
-    fn moved(&self, here: &Node, target: PhaseId) -> Target {
+    fn moved(&self, here: &MachineNode, target: PhaseId) -> StepTarget {
         let from_aside = self.program.phase(here.phase).aside;
         let caller = match (self.program.phase(target).aside, from_aside) {
             (false, _) => None,
             (true, true) => here.caller,
             (true, false) => Some(here.phase),
         };
-        Target::Node(self.canonical(Node { phase: target, caller, ..here.clone() }))
+        StepTarget::Node(self.canonical(MachineNode { phase: target, caller, ..here.clone() }))
     }
 
-    fn canonical(&self, node: Node) -> Node {
+    fn canonical(&self, node: MachineNode) -> MachineNode {
         match &self.liveness {
             Some(liveness) => liveness.canonical(node, &self.full),
             None => node,
         }
     }
 
-    fn sent_back(&self, here: &Node, target: PhaseId, spends: &[BudgetId]) -> Target {
+    fn sent_back(&self, here: &MachineNode, target: PhaseId, spends: &[BudgetId]) -> StepTarget {
         let mut here = here.clone();
         for at in 0..here.left.len() {
             let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
@@ -392,7 +390,7 @@ fn collect_routes<'p>(program: &'p Program, phase: PhaseId, route: &'p Route, fo
     }
 }
 
-/// The rows of a tally that some combination of verdicts gives, with as many members missing as the quorum allows.
+/// The rows of a tally that some combination of verdicts reaches, with as many members missing as the quorum allows.
 fn attainable(tally: &[TallyRow], says: &[SignalId], seats: usize, quorum: usize) -> BTreeSet<SignalId> {
     let mut rows = BTreeSet::new();
     for present in quorum.max(1)..=seats {
@@ -400,7 +398,7 @@ fn attainable(tally: &[TallyRow], says: &[SignalId], seats: usize, quorum: usize
         loop {
             let have: Vec<SignalId> = chosen.iter().filter_map(|at| says.get(*at).copied()).collect();
             rows.insert(tally_of(tally, &have));
-            // Next multiset in order: order of seats does not matter to a tally.
+            // The next multiset: the order of seats does not matter for a tally.
             let Some(last) = chosen.iter().rposition(|at| at + 1 < says.len()) else {
                 break;
             };

@@ -1,15 +1,16 @@
-//! The whole transition system of a workflow: every phase, every signal, every budget.
+//! Explores the whole transition system of a workflow: every phase, every signal, every budget.
 //!
-//! `machine.rs` says what can follow a node, using the kernel's own resolution; `ways.rs` looks at it without
-//! counters; `graph.rs` builds all that can be reached; `tasks.rs` explores a sub-flow; `bound.rs` counts dispatches;
-//! `guarantee.rs` looks for paths that must not exist.
+//! `machine.rs` computes what can follow a node, using the kernel's own resolution; `liveness.rs` says which parts of a
+//! node still matter; `ways.rs` computes what follows without counters; `graph.rs` builds everything reachable; `tasks.rs`
+//! explores sub-flows; `bound.rs` counts dispatches; `guarantee.rs` searches for paths that must not exist.
 
 pub mod bound;
 pub mod graph;
 pub mod guarantee;
+mod liveness;
 pub mod machine;
 pub mod tasks;
 pub mod ways;
 
-pub use bound::{Bound, Bounds, bound};
-pub use machine::World;
+pub use bound::{Bound, BoundCalculator, bound};
+pub use machine::Scenario;

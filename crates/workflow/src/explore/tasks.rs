@@ -1,15 +1,15 @@
-//! Sub-flows: one task is explored, and a batch is what so many tasks can do together.
+//! Sub-flows: explores one task, and derives what a batch of tasks can do.
 //!
-//! Exact because tasks are alike and a sub-flow spends nothing that it shares (the rule T307).
+//! Exact, because all tasks are alike and a sub-flow spends no shared budget (rule T307).
 
-use super::graph::{Graph, Head, TooMany};
+use super::graph::{ArcTarget, Graph, TooMany};
 use super::machine::{Counting, Machine};
 use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::{Program, TallyRow, Work};
 use remand_kernel::step::tally_of;
 use std::collections::BTreeMap;
 
-/// The most that one task can take until it leaves with each signal; `fail` for those that end the run.
+/// The maximum number of dispatches of one task, by the signal it exits with; `fail` for tasks that end the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskCosts {
     pub exits: BTreeMap<SignalId, u64>,
@@ -37,23 +37,25 @@ pub fn task_costs(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> Result
         let after = before + weight(graph.phases[at as usize]);
         for arc in graph.edges_of(at) {
             match arc.to {
-                Head::Node(to) => {
+                ArcTarget::Node(to) => {
                     let known = &mut reached[to as usize];
                     *known = Some(known.unwrap_or(0).max(after));
                 }
-                Head::Exit(signal) => {
+                ArcTarget::Exit(signal) => {
                     let known = costs.exits.entry(signal).or_insert(0);
                     *known = (*known).max(after);
                 }
-                Head::Fail | Head::Done | Head::Stop => costs.fail = Some(costs.fail.unwrap_or(0).max(after)),
-                Head::Hold => {}
+                ArcTarget::Fail | ArcTarget::Done | ArcTarget::Stop => {
+                    costs.fail = Some(costs.fail.unwrap_or(0).max(after))
+                }
+                ArcTarget::Hold => {}
             }
         }
     }
     Ok(costs)
 }
 
-/// The dispatches of a task when every phase ends happily.
+/// The number of dispatches of a task on the happy path.
 fn happy(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> u64 {
     debug_assert!(machine.counting == Counting::Exact);
     machine
@@ -67,7 +69,7 @@ fn happy(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> u64 {
         .sum()
 }
 
-/// The most that a batch of so many tasks can take for each row of its tally.
+/// The maximum number of dispatches of a batch with this many tasks, by the row of its tally.
 pub fn batch_costs(
     program: &Program,
     flow: PhaseId,
@@ -79,7 +81,7 @@ pub fn batch_costs(
     };
     let exits: Vec<(SignalId, u64)> = costs.exits.iter().map(|(signal, cost)| (*signal, *cost)).collect();
     let mut rows: BTreeMap<SignalId, u64> = BTreeMap::new();
-    // The list may come out empty.
+    // The list may be empty.
     rows.insert(tally_of(tally, &[]), 0);
     for set in subsets(exits.len()) {
         let chosen: Vec<(SignalId, u64)> =
@@ -87,9 +89,9 @@ pub fn batch_costs(
         if chosen.is_empty() || chosen.len() > usize::from(tasks) {
             continue;
         }
-        let dearest = chosen.iter().map(|(_, cost)| *cost).max().unwrap_or(0);
+        let highest = chosen.iter().map(|(_, cost)| *cost).max().unwrap_or(0);
         let once: u64 = chosen.iter().map(|(_, cost)| cost).sum();
-        let cost = once + (u64::from(tasks) - chosen.len() as u64) * dearest;
+        let cost = once + (u64::from(tasks) - chosen.len() as u64) * highest;
         let row = row_of(tally, &chosen.iter().map(|(signal, _)| *signal).collect::<Vec<_>>());
         let known = rows.entry(row).or_insert(0);
         *known = (*known).max(cost);
@@ -97,13 +99,13 @@ pub fn batch_costs(
     rows
 }
 
-/// The row that a batch gives in which exactly these exits occur.
+/// The row of a batch in which exactly these exits occur.
 pub fn row_of(tally: &[TallyRow], exits: &[SignalId]) -> SignalId {
-    // With one exit of each kind, `all` holds only where there is one kind.
+    // With one exit of each kind, `all` holds only if there is a single kind.
     tally_of(tally, exits)
 }
 
-/// All sets of so many things, as bits. A sub-flow with more than sixteen exits is not told apart any further.
+/// All non-empty subsets of this many elements, as bits; at most sixteen elements are distinguished.
 pub fn subsets(count: usize) -> impl Iterator<Item = u32> {
     let count = u32::try_from(count.min(16)).unwrap_or(16);
     1..(1_u32 << count)

@@ -1,13 +1,16 @@
-//! The ways of a flow without counters: from phase to phase, with what each spends.
+//! The transitions of a flow without counters: from phase to phase, with the budgets each spends.
 
-use super::World;
-use super::machine::{Counting, Edge, Machine, Node, Target};
+use super::Scenario;
+use super::machine::{Counting, Machine, MachineEdge, MachineNode, StepTarget};
+use crate::routes::followed;
 use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
 use remand_kernel::program::{Action, Confidence, Fact, Program};
 use remand_kernel::resolve;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A way from one place to another; a place is a phase together with the phase that led to it.
+pub use super::liveness::Liveness;
+
+/// A transition from one position to another; a position is a phase together with the phase that led to it.
 #[derive(Clone, Debug)]
 pub struct Way {
     pub from: usize,
@@ -18,45 +21,46 @@ pub struct Way {
     pub spends: Vec<BudgetId>,
 }
 
-/// All ways of a flow in any world, with every budget possibly full and possibly empty.
+/// All transitions of a flow in any world; every budget may be full or empty.
 pub fn ways(program: &Program, flow: Option<PhaseId>) -> Vec<Way> {
-    let mut atlas = Atlas::default();
-    for world in World::all(program) {
-        atlas.explore(&Machine::new(program, world, Counting::Free), flow);
+    let mut map = FlowMap::default();
+    for world in Scenario::all(program) {
+        map.explore(&Machine::new(program, world, Counting::Free), flow);
     }
-    atlas.ways
+    map.ways
 }
 
-/// Places and ways found so far.
+/// The positions and transitions found so far.
 #[derive(Default)]
-struct Atlas {
-    places: BTreeMap<(PhaseId, Option<PhaseId>), usize>,
+struct FlowMap {
+    positions: BTreeMap<(PhaseId, Option<PhaseId>), usize>,
     known: BTreeSet<(usize, usize, SignalId, Vec<BudgetId>)>,
     ways: Vec<Way>,
 }
 
-impl Atlas {
-    fn place(&mut self, node: &Node) -> usize {
-        let count = self.places.len();
-        *self.places.entry((node.phase, node.caller)).or_insert(count)
+impl FlowMap {
+    fn position(&mut self, node: &MachineNode) -> usize {
+        let count = self.positions.len();
+        *self.positions.entry((node.phase, node.caller)).or_insert(count)
     }
 
     fn explore(&mut self, machine: &Machine<'_>, flow: Option<PhaseId>) {
         let mut seen: BTreeSet<(PhaseId, Option<PhaseId>)> = BTreeSet::new();
-        let mut open: Vec<Node> = machine.starts(flow, Confidence::High);
+        let mut open: Vec<MachineNode> = machine.starts(flow, Confidence::High);
         while let Some(node) = open.pop() {
             if !seen.insert((node.phase, node.caller)) {
                 continue;
             }
-            let from = self.place(&node);
-            // The confidence only falls, so it plays no part in cycles; but it decides which phases are passed by.
+            let from = self.position(&node);
+            // The confidence only falls, so it does not matter for cycles; but it decides which phases are skipped.
             for confidence in [Confidence::High, Confidence::Medium, Confidence::Low] {
-                for Edge { signal, route, target, .. } in machine.edges(&Node { confidence, ..node.clone() })
+                for MachineEdge { signal, route, target, .. } in
+                    machine.edges(&MachineNode { confidence, ..node.clone() })
                 {
-                    let Target::Node(next) = target else {
+                    let StepTarget::Node(next) = target else {
                         continue;
                     };
-                    let to = self.place(&next);
+                    let to = self.position(&next);
                     if self.known.insert((from, to, signal, route.spends.clone())) {
                         let spends = route.spends.clone();
                         self.ways.push(Way {
@@ -75,14 +79,14 @@ impl Atlas {
     }
 }
 
-/// What still matters at each phase. A part of a node that nothing looks at any more before it is set anew is dead,
-/// and nodes that differ only in dead parts are one.
-#[derive(Clone, Debug)]
-pub struct Liveness {
-    /// By phase, then by budget.
-    budgets: Vec<Vec<bool>>,
-    callers: Vec<bool>,
-    confidence: bool,
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program, world: Scenario, counting: Counting) -> Machine<'p> {
+        let liveness = match counting {
+            Counting::Exact => Some(Liveness::new(program)),
+            Counting::Free => None,
+        };
+        Machine::with_liveness(program, world, counting, liveness)
+    }
 }
 
 impl Liveness {
@@ -101,7 +105,7 @@ impl Liveness {
         live
     }
 
-    /// Carries what matters at the end of each way back to its beginning; `false` when nothing new came up.
+    /// Propagates what matters from the end of each transition to its start; `false` if nothing changed.
     fn spread(&mut self, program: &Program, ways: &[Way]) -> bool {
         let mut grew = false;
         for way in ways {
@@ -123,29 +127,12 @@ impl Liveness {
         }
         grew
     }
-
-    /// The node with its dead parts set to their usual values.
-    pub fn canonical(&self, mut node: Node, full: &[u16]) -> Node {
-        let at = node.phase.index();
-        for (budget, left) in node.left.iter_mut().enumerate() {
-            if !self.budgets[at][budget] {
-                *left = full[budget];
-            }
-        }
-        if !self.callers[at] {
-            node.caller = None;
-        }
-        if !self.confidence {
-            node.confidence = Confidence::High;
-        }
-        node
-    }
 }
 
-/// The budgets that some route of a phase may have to pay with, and those that conditions look at.
+/// The budgets that some route of a phase may spend, and those that conditions test.
 fn consulted(program: &Program, id: PhaseId) -> Vec<bool> {
     let mut live: Vec<bool> = vec![false; program.budgets.len()];
-    for at in crate::rules::followed(program).iter().filter(|at| at.phase == id) {
+    for at in followed(program).iter().filter(|at| at.phase == id) {
         for budget in &at.route.spends {
             live[budget.index()] = true;
         }
@@ -158,14 +145,14 @@ fn consulted(program: &Program, id: PhaseId) -> Vec<bool> {
     live
 }
 
-/// What the conditions of a program look at.
+/// The facts that the conditions of a program test.
 fn facts(program: &Program) -> impl Iterator<Item = Fact> + '_ {
     program.conditions().flat_map(|(_, condition)| condition.all.iter().map(|comparison| comparison.fact))
 }
 
-/// Tells whether a phase itself looks at the phase that led to it.
+/// Whether a phase's routes depend on the phase that led to it.
 fn uses_caller(program: &Program, id: PhaseId) -> bool {
-    crate::rules::followed(program)
+    followed(program)
         .iter()
         .any(|at| at.phase == id && matches!(at.route.action, Action::Return | Action::RemandInjector))
 }

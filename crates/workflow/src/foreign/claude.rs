@@ -1,18 +1,18 @@
 //! Claude Code's subagents: `.claude/agents/*.md`.
 //!
-//! `tools` is a list or a text with commas, and all tools when it is absent; `disallowedTools` takes away from it;
-//! `permissionMode: plan` lets nothing be changed; `model` is an alias, a name, or `inherit`.
+//! `tools` is a list or a comma-separated text, and means all tools if it is absent; `disallowedTools` removes tools;
+//! `permissionMode: plan` forbids changes; `model` is an alias, a name, or `inherit`.
 
 use super::front::{line, words};
 use super::grants::Grant;
 use super::{Foreign, tools};
-use crate::yaml::{Key, Node};
+use crate::yaml::{YamlKey, YamlNode};
 
-/// Takes one key; false when it has no meaning here.
-pub(super) fn take(foreign: &mut Foreign, key: &Key, node: &Node) -> bool {
+/// Applies one key; `false` if it has no meaning here.
+pub(super) fn apply(foreign: &mut Foreign, key: &YamlKey, node: &YamlNode) -> bool {
     match key.name.as_str() {
         "tools" => {
-            // What is taken away stays so, in whichever order the keys stand.
+            // A denied tool stays denied, whatever the order of the keys.
             let before = foreign.grants.clone();
             tools::allow(foreign, &words(node));
             for (now, was) in [

@@ -1,14 +1,14 @@
 //! Custom agents of GitHub Copilot and VS Code: `.github/agents/*.agent.md`.
 //!
-//! `tools` is a list or a text with commas; absent or `*` it is all tools, and an empty list none. `model` is a name,
-//! or in VS Code a list of names that are tried in order.
+//! `tools` is a list or a comma-separated text; absent or `*` means all tools, and an empty list none. `model` is a name,
+//! or, in VS Code, a list of names to try in order.
 
 use super::front::words;
 use super::{Foreign, tools};
-use crate::yaml::{Key, Node};
+use crate::yaml::{YamlKey, YamlNode};
 
-/// Takes one key; false when it has no meaning here.
-pub(super) fn take(foreign: &mut Foreign, key: &Key, node: &Node) -> bool {
+/// Applies one key; `false` if it has no meaning here.
+pub(super) fn apply(foreign: &mut Foreign, key: &YamlKey, node: &YamlNode) -> bool {
     if key.name != "tools" {
         return false;
     }

@@ -1,22 +1,22 @@
-//! The front matter of a foreign file, read with the leniency that its tool has.
+//! Reads the front matter of a foreign file as leniently as its tool does.
 
 use crate::diagnostic::{Diagnostic, tidy};
 use crate::front::front_matter;
-use crate::source::{At, Source};
-use crate::yaml::{self, Key, Node, Value};
+use crate::source::{SourceText, Spanned};
+use crate::yaml::{self, YamlKey, YamlNode, YamlValue};
 
-/// A foreign file taken apart.
+/// The parsed parts of a foreign file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Front {
-    pub entries: Vec<(Key, Node)>,
-    /// The description where it had to be read by the line.
+    pub entries: Vec<(YamlKey, YamlNode)>,
+    /// The description, if it is not valid YAML and had to be read line by line.
     pub about: Option<String>,
     pub body: String,
 }
 
 impl Front {
-    /// Reads a file; without front matter all of it is the body.
-    pub fn read(source: &Source) -> Result<Front, Vec<Diagnostic>> {
+    /// Reads a file; without front matter, all of it is the body.
+    pub fn read(source: &SourceText) -> Result<Front, Vec<Diagnostic>> {
         let Some((front, body)) = front_matter(source) else {
             return Ok(Front { body: source.text.clone(), ..Front::default() });
         };
@@ -28,7 +28,7 @@ impl Front {
         if let Some(root) = yaml::parse(&front, &mut problems).filter(|_| problems.is_empty()) {
             return Ok(Front { entries: entries(root), about: None, body });
         }
-        // Descriptions are written without quotes, colons and all, and their tools take them.
+        // Descriptions are often unquoted although they contain colons, and the tools accept them.
         let Some((about, front)) = without_description(&front) else {
             return Err(tidy(problems));
         };
@@ -39,20 +39,20 @@ impl Front {
         }
     }
 
-    pub fn entry(&self, key: &str) -> Option<&(Key, Node)> {
+    pub fn entry(&self, key: &str) -> Option<&(YamlKey, YamlNode)> {
         self.entries.iter().find(|(known, _)| known.name == key)
     }
 }
 
-fn entries(root: Node) -> Vec<(Key, Node)> {
+fn entries(root: YamlNode) -> Vec<(YamlKey, YamlNode)> {
     match root.value {
-        Value::Map(entries) => entries,
-        Value::Empty | Value::Text(_) | Value::List(_) => Vec::new(),
+        YamlValue::Map(entries) => entries,
+        YamlValue::Empty | YamlValue::Text(_) | YamlValue::List(_) => Vec::new(),
     }
 }
 
-/// The description by the line, and the front matter with quoted blanks in its place, so that places stay.
-fn without_description(front: &Source) -> Option<(String, Source)> {
+/// The description read line by line, and the front matter with quoted blanks instead of it, so that positions stay.
+fn without_description(front: &SourceText) -> Option<(String, SourceText)> {
     const KEY: &str = "\ndescription:";
     let start = front.text.find(KEY)? + KEY.len();
     let is_key = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic()) && line.contains(':');
@@ -66,36 +66,36 @@ fn without_description(front: &Source) -> Option<(String, Source)> {
     let value = front.text[start..end].trim_end();
     let text = value.trim().to_string();
     let blank: String = value.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
-    // Continued lines of a quoted text are indented, as these blanks are.
+    // Continuation lines of a quoted text must be indented, as these blanks are.
     let quoted = match blank.len() {
         0..3 => return None,
         length => format!(" \"{}\"", &blank[2..length - 1]),
     };
     let rest = &front.text[start + value.len()..];
-    Some((text, Source::new(front.name.clone(), format!("{}{quoted}{rest}", &front.text[..start]))))
+    Some((text, SourceText::new(front.name.clone(), format!("{}{quoted}{rest}", &front.text[..start]))))
 }
 
-/// A text in one line.
-pub(super) fn line(node: &Node) -> Option<String> {
+/// A trimmed text.
+pub(super) fn line(node: &YamlNode) -> Option<String> {
     match &node.value {
-        Value::Text(text) => Some(text.trim().to_string()),
-        Value::Empty | Value::List(_) | Value::Map(_) => None,
+        YamlValue::Text(text) => Some(text.trim().to_string()),
+        YamlValue::Empty | YamlValue::List(_) | YamlValue::Map(_) => None,
     }
 }
 
-/// A list of words, or a text with commas between them; commas in brackets are part of a word.
-pub(super) fn words(node: &Node) -> Vec<At<String>> {
-    let texts: Vec<(&str, &Node)> = match &node.value {
-        Value::Text(text) => split(text).into_iter().map(|word| (word, node)).collect(),
-        Value::List(items) => items
+/// The words of a list or of a comma-separated text; commas in parentheses belong to a word.
+pub(super) fn words(node: &YamlNode) -> Vec<Spanned<String>> {
+    let texts: Vec<(&str, &YamlNode)> = match &node.value {
+        YamlValue::Text(text) => split(text).into_iter().map(|word| (word, node)).collect(),
+        YamlValue::List(items) => items
             .iter()
-            .filter_map(
-                |item| if let Value::Text(text) = &item.value { Some((text.as_str(), item)) } else { None },
-            )
+            .filter_map(|item| {
+                if let YamlValue::Text(text) = &item.value { Some((text.as_str(), item)) } else { None }
+            })
             .collect(),
-        Value::Empty | Value::Map(_) => Vec::new(),
+        YamlValue::Empty | YamlValue::Map(_) => Vec::new(),
     };
-    let words = texts.into_iter().map(|(word, node)| At::new(word.trim().to_string(), node.span));
+    let words = texts.into_iter().map(|(word, node)| Spanned::new(word.trim().to_string(), node.span));
     words.filter(|word| !word.it.is_empty()).collect()
 }
 

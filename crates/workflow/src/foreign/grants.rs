@@ -1,27 +1,42 @@
-//! What a foreign file wants an agent to be able to do, in our terms.
+//! What a foreign file lets an agent do, in our terms.
 
-use super::tools::Kind;
-use crate::source::At;
+use crate::source::Spanned;
 
-/// What is said about one ability.
+/// What a file says about one ability.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Grant {
-    /// Nothing: the tool gives all that there is.
+    /// Nothing, so the tool grants everything.
     #[default]
     Unsaid,
-    /// By this word.
-    Given(At<String>),
+    /// Granted by this word.
+    Given(Spanned<String>),
     Denied,
 }
 
-/// The abilities that correspond to permissions of ours.
+/// The abilities that correspond to our permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Grants {
+pub struct ToolGrants {
     /// Writing files: `may-write`.
     pub edit: Grant,
     /// Starting programs: `shell`.
     pub shell: Grant,
     pub network: Grant,
+}
+
+/// What a tool is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Edit,
+    Shell,
+    Network,
+    /// Reading, searching and to-do lists, which every role may use.
+    Look,
+    /// Starting other agents.
+    Agents,
+    /// Asking a human.
+    Ask,
+    Skill,
+    Unknown,
 }
 
 impl Grant {
@@ -30,12 +45,12 @@ impl Grant {
     }
 }
 
-impl Grants {
-    /// Nothing is given; what a list of tools starts from.
-    pub(super) const NONE: Grants =
-        Grants { edit: Grant::Denied, shell: Grant::Denied, network: Grant::Denied };
+impl ToolGrants {
+    /// Nothing is granted: the starting point for a list of tools.
+    pub(super) const NONE: ToolGrants =
+        ToolGrants { edit: Grant::Denied, shell: Grant::Denied, network: Grant::Denied };
 
-    /// The ability that a kind of tool needs; `None` for tools that everybody has.
+    /// The ability that a kind of tool needs; `None` for tools that every role has.
     pub(super) fn of(&mut self, kind: Kind) -> Option<&mut Grant> {
         match kind {
             Kind::Edit => Some(&mut self.edit),

@@ -1,7 +1,7 @@
-//! Role files of other tools, read as they are (BY-08).
+//! Role files of other tools, used as they are.
 //!
-//! Such a file gives a prompt, a model, and which tools it wants. What a role says, returns and changes stays with our
-//! role of the same name, and so does the most that it may do: a foreign file narrows permissions and never widens them.
+//! Such a file provides a prompt, a model and a list of tools. Verdicts, results and changes come from our role of the
+//! same name, and so do the maximum permissions: a foreign file can narrow them but never widen them.
 
 mod claude;
 mod copilot;
@@ -12,102 +12,102 @@ mod grants;
 mod tools;
 mod unused;
 
-pub use grants::{Grant, Grants};
+pub use grants::{Grant, ToolGrants};
 pub use unused::Unused;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{Source, Span};
-use crate::yaml::{Key, Node};
+use crate::source::{SourceText, Span};
+use crate::yaml::{YamlKey, YamlNode};
 use front::Front;
 
 /// A tool whose role files are read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tool {
+pub enum AgentTool {
     Claude,
     Copilot,
     Opencode,
 }
 
-impl Tool {
-    pub const ALL: &'static [Tool] = &[Tool::Claude, Tool::Copilot, Tool::Opencode];
+impl AgentTool {
+    pub const ALL: &'static [AgentTool] = &[AgentTool::Claude, AgentTool::Copilot, AgentTool::Opencode];
 
     /// The name that the command line uses.
     pub fn name(self) -> &'static str {
         match self {
-            Tool::Claude => "claude",
-            Tool::Copilot => "copilot",
-            Tool::Opencode => "opencode",
+            AgentTool::Claude => "claude",
+            AgentTool::Copilot => "copilot",
+            AgentTool::Opencode => "opencode",
         }
     }
 
-    pub fn named(name: &str) -> Option<Tool> {
-        Tool::ALL.iter().copied().find(|tool| tool.name() == name)
+    pub fn by_name(name: &str) -> Option<AgentTool> {
+        AgentTool::ALL.iter().copied().find(|tool| tool.name() == name)
     }
 
     /// Keys that no other tool has.
     fn own_keys(self) -> &'static [&'static str] {
         match self {
-            Tool::Claude => &["disallowedTools", "permissionMode", "mcpServers", "maxTurns", "skills"],
-            Tool::Copilot => {
+            AgentTool::Claude => &["disallowedTools", "permissionMode", "mcpServers", "maxTurns", "skills"],
+            AgentTool::Copilot => {
                 &["target", "mcp-servers", "handoffs", "argument-hint", "user-invocable", "infer"]
             }
-            Tool::Opencode => &["mode", "permission", "permissions", "temperature", "top_p"],
+            AgentTool::Opencode => &["mode", "permission", "permissions", "temperature", "top_p"],
         }
     }
 }
 
-/// Whose format a file has.
+/// The format of a role file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum RoleFormat {
     Ours,
-    Of(Tool),
+    Of(AgentTool),
 }
 
-/// What a foreign role file says.
+/// The contents of a foreign role file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    pub tool: Tool,
+    pub tool: AgentTool,
     pub name: Option<String>,
-    /// Its description, in one line.
+    /// The first line of its description.
     pub about: Option<String>,
-    /// As the tool names it.
+    /// The model, as the tool names it.
     pub model: Option<String>,
-    pub grants: Grants,
-    /// What the agent is told.
+    pub grants: ToolGrants,
+    /// The prompt.
     pub body: String,
-    /// What has no meaning here, in the order of the file.
+    /// What has no meaning here, in file order.
     pub unused: Vec<Unused>,
 }
 
-/// The format of a file, by its path, else by its front matter; `None` when neither tells.
-pub fn format(source: &Source) -> Option<Format> {
+/// The format of a file, by its path or else by its front matter; `None` if neither shows it.
+pub fn format(source: &SourceText) -> Option<RoleFormat> {
     let path = source.name.replace('\\', "/");
     let within = |folder: &str| path.starts_with(folder) || path.contains(&format!("/{folder}"));
     if path.ends_with(".agent.md") || path.ends_with(".chatmode.md") || within(".github/agents/") {
-        return Some(Format::Of(Tool::Copilot));
+        return Some(RoleFormat::Of(AgentTool::Copilot));
     }
     if within(".claude/agents/") {
-        return Some(Format::Of(Tool::Claude));
+        return Some(RoleFormat::Of(AgentTool::Claude));
     }
     if [".opencode/agent/", ".opencode/agents/"].into_iter().any(within) {
-        return Some(Format::Of(Tool::Opencode));
+        return Some(RoleFormat::Of(AgentTool::Opencode));
     }
     let source = unix(source);
     let front = Front::read(&source).ok()?;
     let has = |key: &&str| front.entry(key).is_some();
     if ["says", "about"].iter().any(has) {
-        return Some(Format::Ours);
+        return Some(RoleFormat::Ours);
     }
-    Tool::ALL.iter().copied().find(|tool| tool.own_keys().iter().any(has)).map(Format::Of)
+    AgentTool::ALL.iter().copied().find(|tool| tool.own_keys().iter().any(has)).map(RoleFormat::Of)
 }
 
-/// Reads a file of a tool; all that is not understood is on the list of what is not used.
-pub fn read(tool: Tool, source: &Source) -> Result<Foreign, Vec<Diagnostic>> {
+/// Reads a file of a tool; everything that is not understood is listed as unused.
+pub fn read(tool: AgentTool, source: &SourceText) -> Result<Foreign, Vec<Diagnostic>> {
     let source = unix(source);
     let front = Front::read(&source)?;
     if front.body.trim().is_empty() {
         let at = Span::new(source.text.len(), source.text.len());
-        let remedy = "write what the agent is told below the front matter";
+        let remedy = "write the agent's instructions below the front matter";
         return Err(vec![Diagnostic::error(Code::MissingKey, at, "the file has no text", remedy)]);
     }
     let text = |key: &str| front.entry(key).and_then(|(_, node)| front::line(node));
@@ -116,7 +116,7 @@ pub fn read(tool: Tool, source: &Source) -> Result<Foreign, Vec<Diagnostic>> {
         name: text("name"),
         about: front.about.clone().or_else(|| text("description")).as_deref().map(sentence),
         model: None,
-        grants: Grants::default(),
+        grants: ToolGrants::default(),
         body: format!("{}\n", front.body.trim()),
         unused: Vec::new(),
     };
@@ -125,15 +125,15 @@ pub fn read(tool: Tool, source: &Source) -> Result<Foreign, Vec<Diagnostic>> {
             continue;
         }
         if key.name == "model" {
-            foreign.take_model(key, node);
+            foreign.set_model(key, node);
             continue;
         }
-        let taken = match tool {
-            Tool::Claude => claude::take(&mut foreign, key, node),
-            Tool::Copilot => copilot::take(&mut foreign, key, node),
-            Tool::Opencode => opencode::take(&mut foreign, key, node),
+        let is_known = match tool {
+            AgentTool::Claude => claude::apply(&mut foreign, key, node),
+            AgentTool::Copilot => copilot::apply(&mut foreign, key, node),
+            AgentTool::Opencode => opencode::apply(&mut foreign, key, node),
         };
-        if !taken {
+        if !is_known {
             foreign.unused.push(Unused::key(key));
         }
     }
@@ -144,20 +144,20 @@ pub fn read(tool: Tool, source: &Source) -> Result<Foreign, Vec<Diagnostic>> {
 }
 
 impl Foreign {
-    /// One model, or the first of several that are tried in order.
-    fn take_model(&mut self, key: &Key, node: &Node) {
+    /// Sets the model, or the first of several that the tool would try in order.
+    fn set_model(&mut self, key: &YamlKey, node: &YamlNode) {
         let mut models = front::words(node).into_iter();
-        // The model of the session that asks: there is none here.
+        // `inherit` means the model of the calling session, which does not exist here.
         self.model = models.next().map(|model| model.it).filter(|model| model != "inherit");
         let others: Vec<String> = models.map(|model| model.it).collect();
         if !others.is_empty() {
             let what = format!("{}: {}", key.name, others.join(", "));
-            self.unused.push(Unused::new(what, "one model is used, the first", key.span));
+            self.unused.push(Unused::new(what, "only the first model is used", key.span));
         }
     }
 }
 
-/// The first line of a description, at a length that fits a table.
+/// The first line of a description, shortened to fit into a table.
 fn sentence(text: &str) -> String {
     const MOST: usize = 200;
     // Some tools write line breaks into descriptions as two characters.
@@ -169,7 +169,7 @@ fn sentence(text: &str) -> String {
     first.chars().take(MOST).chain(['…']).collect()
 }
 
-/// The same text with plain line ends; lines stay where they are.
-pub(crate) fn unix(source: &Source) -> Source {
-    Source::new(source.name.clone(), source.text.replace("\r\n", "\n"))
+/// The text with Unix line ends.
+pub(crate) fn unix(source: &SourceText) -> SourceText {
+    SourceText::new(source.name.clone(), source.text.replace("\r\n", "\n"))
 }

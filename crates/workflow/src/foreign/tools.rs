@@ -1,31 +1,15 @@
-//! The names of tools in role files of other tools, by what they can do.
+//! The tool names in foreign role files, by what the tools can do.
 //!
 //! Claude Code names tools such as `Edit` and `Bash`; GitHub's aliases are `read`, `edit`, `search`, `execute`, `web`,
-//! `agent`, `todo`, without regard to case, and VS Code adds names such as `edit/editFiles`; opencode's permissions are
+//! `agent`, `todo`, in any case, and VS Code adds names such as `edit/editFiles`; opencode's permissions are
 //! `edit`, `bash` (`shell` since version 2), `webfetch`, `websearch`, `task` (`subagent`).
 
 use super::Foreign;
-use super::grants::{Grant, Grants};
+use super::grants::{Grant, Kind, ToolGrants};
 use super::unused::Unused;
-use crate::source::At;
+use crate::source::Spanned;
 
-/// What a tool is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Edit,
-    Shell,
-    Network,
-    /// Reading and searching, and lists of things to do: every role may.
-    Look,
-    /// Other agents.
-    Agents,
-    /// Questions to a human.
-    Ask,
-    Skill,
-    Unknown,
-}
-
-/// The kind of a tool by its name, which may be one of a group: `edit/editFiles`.
+/// The kind of a tool by its name, which may include a group: `edit/editFiles`.
 pub(super) fn kind(name: &str) -> Kind {
     let name = name.to_ascii_lowercase();
     let group = name.split('/').next().unwrap_or_default();
@@ -90,13 +74,13 @@ pub(super) fn kind(name: &str) -> Kind {
     }
 }
 
-/// A tool without which the ability is still there.
+/// Whether other tools still provide the ability if this one is denied.
 fn is_special(name: &str) -> bool {
     let special = ["multiedit", "notebookedit", "editnotebook", "powershell", "monitor", "runnotebooks"];
     special.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// A tool with a restriction in brackets, taken apart: `Bash(git diff:*)`.
+/// Splits off a restriction in parentheses: `Bash(git diff:*)`.
 fn restricted(word: &str) -> (&str, Option<&str>) {
     match word.split_once('(') {
         Some((name, rest)) => (name.trim(), Some(rest.trim_end_matches(')').trim())),
@@ -104,12 +88,12 @@ fn restricted(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Takes a list of tools that an agent is given; nothing else is.
-pub(super) fn allow(foreign: &mut Foreign, words: &[At<String>]) {
+/// ToolGrants a list of tools and nothing else.
+pub(super) fn allow(foreign: &mut Foreign, words: &[Spanned<String>]) {
     if words.iter().any(|word| word.it == "*") {
         return;
     }
-    foreign.grants = Grants::NONE;
+    foreign.grants = ToolGrants::NONE;
     for word in words {
         let (name, only) = restricted(&word.it);
         let kind = kind(name);
@@ -117,33 +101,34 @@ pub(super) fn allow(foreign: &mut Foreign, words: &[At<String>]) {
             (Some(grant), None) => *grant = Grant::Given(word.clone()),
             (Some(grant), Some(_)) => {
                 *grant = Grant::Given(word.clone());
-                let reason = format!("`{name}` is given or not; what it is used for is held by the sandbox");
+                let reason = format!("`{name}` is granted as a whole; the sandbox limits what it can do");
                 foreign.unused.push(Unused::new(&word.it, reason, word.span));
             }
-            (None, _) => foreign.unused.extend(pointless(kind, word)),
+            (None, _) => foreign.unused.extend(unused_tool(kind, word)),
         }
     }
 }
 
-/// Takes a list of tools that an agent is not given, whatever else is said.
-pub(super) fn deny(foreign: &mut Foreign, words: &[At<String>]) {
+/// Denies a list of tools, whatever else the file says.
+pub(super) fn deny(foreign: &mut Foreign, words: &[Spanned<String>]) {
     for word in words {
         let (name, only) = restricted(&word.it);
         match (foreign.grants.of(kind(name)), only) {
             (Some(grant), None) if !is_special(name) => *grant = Grant::Denied,
             (Some(_), None) => {
-                let reason = "others of its kind are left; deny them too, or rely on the role";
+                let reason = "other tools can do the same; deny them too, or rely on the role";
                 foreign.unused.push(Unused::new(&word.it, reason, word.span));
             }
             (Some(_), Some(_)) => {
-                let reason = format!("`{name}` is given or not; deny all of it, or rely on the sandbox");
+                let reason =
+                    format!("`{name}` is granted or denied as a whole; deny it, or rely on the sandbox");
                 foreign.unused.push(Unused::new(&word.it, reason, word.span));
             }
-            // Agents, questions, skills and servers are given to nobody, so taking them away is heeded.
+            // No agent gets other agents, questions, skills or servers, so denying them changes nothing.
             (None, _) if kind(name) == Kind::Look => {
                 foreign.unused.push(Unused::new(
                     &word.it,
-                    "every role may read, search and keep lists",
+                    "every role may read, search and keep to-do lists",
                     word.span,
                 ));
             }
@@ -152,15 +137,15 @@ pub(super) fn deny(foreign: &mut Foreign, words: &[At<String>]) {
     }
 }
 
-/// Why a tool that no permission stands for has no meaning here.
-pub(super) fn pointless(kind: Kind, word: &At<String>) -> Option<Unused> {
+/// Why a tool that corresponds to no permission has no meaning here.
+pub(super) fn unused_tool(kind: Kind, word: &Spanned<String>) -> Option<Unused> {
     let is_served = word.it.starts_with("mcp_") || word.it.contains('/');
     let reason = match kind {
         Kind::Edit | Kind::Shell | Kind::Network | Kind::Look => return None,
-        Kind::Agents => "a dispatch starts no other agents",
-        Kind::Ask => "nobody is there to be asked; a role says what it lacks by its verdict",
-        Kind::Skill => "skills are not loaded; write into the text what is needed",
-        Kind::Unknown if is_served => "an agent is given no servers besides the engine's",
+        Kind::Agents => "a dispatch cannot start other agents",
+        Kind::Ask => "there is nobody to ask; a role reports what it lacks by its verdict",
+        Kind::Skill => "skills are not loaded; put what is needed into the text",
+        Kind::Unknown if is_served => "an agent gets no servers other than the engine's",
         Kind::Unknown => "remand does not know this tool",
     };
     Some(Unused::new(&word.it, reason, word.span))

@@ -1,16 +1,16 @@
-//! What a foreign role file says and nothing here heeds, each with the reason.
+//! What is not used of a foreign role file, with the reasons.
 
 use crate::source::Span;
-use crate::yaml::Key;
+use crate::yaml::YamlKey;
 use std::fmt;
 
-/// One thing of a foreign file that is not used.
+/// One unused part of a foreign file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unused {
-    /// The key, with the value where only that is not used.
+    /// The key, with the value if only that is unused.
     pub what: String,
     pub reason: String,
-    /// While a file is read its offset, then its line from 1.
+    /// Its byte offset while the file is being read, then its 1-based line.
     pub line: usize,
 }
 
@@ -19,8 +19,8 @@ impl Unused {
         Unused { what: what.into(), reason: reason.into(), line: at.start }
     }
 
-    /// A whole key.
-    pub(super) fn key(key: &Key) -> Unused {
+    /// An unused key.
+    pub(super) fn key(key: &YamlKey) -> Unused {
         Unused::new(&key.name, reason(&key.name), key.span)
     }
 }
@@ -34,24 +34,24 @@ impl fmt::Display for Unused {
 /// Why a key of the three tools has no meaning here.
 fn reason(key: &str) -> &'static str {
     match key {
-        "hooks" => "no programs are run beside the agent's own",
-        "mcpServers" | "mcp-servers" => "an agent is given no servers besides the engine's",
-        "skills" => "skills are not loaded; write into the text what is needed",
-        "memory" => "an agent keeps nothing from one dispatch to the next",
-        "maxTurns" | "steps" | "maxSteps" => "a dispatch is bounded by its time",
+        "hooks" => "hooks are not run",
+        "mcpServers" | "mcp-servers" => "an agent gets no servers other than the engine's",
+        "skills" => "skills are not loaded; put what is needed into the text",
+        "memory" => "an agent keeps nothing between dispatches",
+        "maxTurns" | "steps" | "maxSteps" => "a dispatch is limited by its time",
         "background" | "isolation" => "the engine decides where a dispatch runs",
         "effort" | "temperature" | "top_p" | "topP" | "variant" | "options" | "reasoningEffort" => {
-            "how a model answers is a setting of the agent"
+            "model parameters are a setting of the agent"
         }
-        "permissionMode" => "what may be done is decided by the role, and nobody is asked",
+        "permissionMode" => "the role determines the permissions, and nobody is asked",
         "mode" | "handoffs" | "agents" | "disable-model-invocation" | "infer" | "initialPrompt" => {
             "the workflow decides when a role is dispatched"
         }
         "color" | "hidden" | "argument-hint" | "user-invocable" | "user-invokable" | "metadata" => {
-            "it is for the menus of the tool"
+            "it concerns the tool's user interface"
         }
-        "target" => "the role is used wherever it is named",
-        "disable" | "disabled" => "what is named is used",
+        "target" => "the role is used wherever a workflow names it",
+        "disable" | "disabled" => "a role that a workflow names is always used",
         "prompt" => "the text below the front matter is the prompt",
         _ => "remand does not know it",
     }

@@ -1,19 +1,19 @@
-//! A role file of another tool in the place of a prompt of ours.
+//! Uses a role file of another tool instead of our own prompt.
 
 use super::{RoleSpec, Roles};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::foreign::{self, Foreign, Grant, Unused};
 use crate::permissions::Writable;
 use crate::prompt;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use std::collections::BTreeSet;
 
-/// Where our role files explain verdicts and payload.
+/// The heading under which our role files explain verdicts and payload.
 const RETURN: &str = "What you return";
-/// Where exported ones do.
+/// The heading under which exported files do.
 const EXPORTED: &str = "Completion Contract";
 
-/// What the file of another tool gives for one title.
+/// What the file of another tool provides for one title.
 #[derive(Clone, Debug)]
 pub(super) struct Adopted {
     /// The whole file.
@@ -22,15 +22,15 @@ pub(super) struct Adopted {
 }
 
 impl Roles {
-    /// Puts a foreign file in the place of a role with all its modes, or of one mode (`check/code`).
+    /// Uses a foreign file for a role with all its modes, or for one mode (`check/code`).
     ///
-    /// Prompt and model come from the file. Contract and permissions stay those of the role that is here already, and of
-    /// the permissions only what the file gives too. Returns what of the file is not used.
+    /// The file provides prompt and model. The contract stays that of the existing role, and so do its permissions, as far
+    /// as the file grants them too. Returns what is not used of the file.
     pub fn adopt(
         &mut self,
         title: &str,
         foreign: &Foreign,
-        source: &Source,
+        source: &SourceText,
     ) -> Result<Vec<Unused>, Vec<Diagnostic>> {
         let below = format!("{title}/");
         let titles: Vec<String> = self
@@ -39,7 +39,7 @@ impl Roles {
             .map(str::to_string)
             .collect();
         if titles.is_empty() {
-            let message = format!("there is no role `{title}` whose contract the file could have");
+            let message = format!("there is no role `{title}` that could provide the file's contract");
             let remedy = crate::diagnostic::suggest(title, self.titles());
             return Err(vec![Diagnostic::error(Code::RoleForeign, Span::default(), message, remedy)]);
         }
@@ -56,21 +56,21 @@ impl Roles {
             return Err(problems);
         }
         let mut unused = foreign.unused.clone();
-        unused.extend(self.get(title).map(|spec| wider(spec, foreign, source)).unwrap_or_default());
+        unused.extend(self.get(title).map(|spec| excess_grants(spec, foreign, source)).unwrap_or_default());
         unused.sort_by_key(|unused| unused.line);
         for mut spec in specs {
             if spec.title == title {
                 spec.about = foreign.about.clone().filter(|about| !about.is_empty()).unwrap_or(spec.about);
             }
-            let prompt = self.told(&spec.title, title, foreign);
+            let prompt = self.adopted_prompt(&spec.title, title, foreign);
             self.adopted.insert(spec.title.clone(), Adopted { text: source.text.clone(), prompt });
             self.by_title.insert(spec.title.clone(), spec);
         }
         Ok(unused)
     }
 
-    /// The file's text, and of ours what explains the verdicts, unless the file does.
-    fn told(&self, title: &str, adopted: &str, foreign: &Foreign) -> String {
+    /// The file's text, with our explanation of the verdicts unless the file has one.
+    fn adopted_prompt(&self, title: &str, adopted: &str, foreign: &Foreign) -> String {
         let mut text = foreign.body.trim_end().to_string();
         let explains = [RETURN, EXPORTED].iter().any(|heading| prompt::section(&text, heading).is_some());
         let (name, mode) = title.split_once('/').unwrap_or((title, ""));
@@ -78,8 +78,8 @@ impl Roles {
         if !explains && let Some(ours) = ours.and_then(|ours| prompt::section(&ours.plain(), RETURN)) {
             text.push_str(&format!("\n\n## {RETURN}\n\n{ours}"));
         }
-        let is_meant = explains && title == adopted;
-        if let Some(section) = ours.and_then(|ours| ours.mode_section(mode)).filter(|_| !is_meant) {
+        let is_complete = explains && title == adopted;
+        if let Some(section) = ours.and_then(|ours| ours.mode_section(mode)).filter(|_| !is_complete) {
             text.push_str(&format!("\n\n{section}"));
         }
         text.push('\n');
@@ -87,13 +87,13 @@ impl Roles {
     }
 }
 
-/// The role with no more permissions than the file gives.
+/// The role, with no more permissions than the file grants.
 fn narrowed(spec: &RoleSpec, foreign: &Foreign) -> Result<RoleSpec, Box<Diagnostic>> {
     let mut spec = spec.clone();
     if foreign.grants.edit.is_denied() {
         if !spec.changes.is_empty() {
             let message = format!(
-                "`{}` changes {}, and the file gives it no tool to write with",
+                "`{}` changes {}, but the file gives it no tool that writes",
                 spec.title,
                 spec.changes.join(" and ")
             );
@@ -108,19 +108,19 @@ fn narrowed(spec: &RoleSpec, foreign: &Foreign) -> Result<RoleSpec, Box<Diagnost
     Ok(spec)
 }
 
-/// What the file gives and the role may not.
-fn wider(spec: &RoleSpec, foreign: &Foreign, source: &Source) -> Vec<Unused> {
+/// What the file grants but the role may not do.
+fn excess_grants(spec: &RoleSpec, foreign: &Foreign, source: &SourceText) -> Vec<Unused> {
     let source = foreign::unix(source);
     let grants = &foreign.grants;
     let all = [
         (&grants.edit, !spec.is_read_only(), "is read-only"),
-        (&grants.shell, spec.shell, "starts no programs"),
+        (&grants.shell, spec.shell, "may not start programs"),
         (&grants.network, spec.network, "has no network"),
     ];
     let given = |(grant, allowed, why): (&Grant, bool, &str)| match grant {
         Grant::Given(word) if !allowed => Some(Unused {
             what: word.it.clone(),
-            reason: format!("`{}` {why}, and a file of another tool only narrows", spec.title),
+            reason: format!("`{}` {why}, and a file of another tool can only narrow that", spec.title),
             line: source.position(word.span.start).0,
         }),
         Grant::Given(_) | Grant::Unsaid | Grant::Denied => None,

@@ -1,11 +1,11 @@
-//! A role as a file of our own format.
+//! Writes a role as a file in our own format.
 
 use super::{RoleFile, RoleSpec, Roles};
 use crate::permissions::Writable;
 use std::fmt::Write;
 
 impl Roles {
-    /// The file of a role with all its modes, as it is in effect: reading it gives the same role again.
+    /// The file of a role with all its modes as they are in effect; reading it gives the same role.
     pub fn written(&self, name: &str) -> Option<String> {
         let plain = self.get(name)?;
         let mut text = format!("---\n{}", contract(plain, ""));
@@ -30,7 +30,7 @@ impl Roles {
     }
 }
 
-/// One contract, every key that differs from its default.
+/// One contract, with every key that differs from its default.
 fn contract(spec: &RoleSpec, indent: &str) -> String {
     let mut text = String::new();
     let mut key = |name: &str, value: String| {
@@ -73,7 +73,7 @@ fn contract(spec: &RoleSpec, indent: &str) -> String {
     text
 }
 
-/// A text that YAML reads as it is.
+/// A text quoted for YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,20 +1,20 @@
-//! B501 and B502: stated numbers of dispatches are right, for any number of tasks that is tried.
+//! B501 and B502: stated numbers of dispatches are correct, for all tested numbers of tasks.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::explore::{Bound, Bounds};
+use crate::explore::{Bound, BoundCalculator};
 use crate::file::{ClaimDecl, GuaranteeDecl};
-use remand_kernel::program::{Size, Work};
+use remand_kernel::program::{BudgetSize, Work};
 
-/// Numbers of tasks for which a stated bound is compared. Both sides are straight lines from 3 tasks on.
+/// The numbers of tasks for which a stated bound is compared. Both sides are linear from 3 tasks on.
 const TRIED: [u16; 7] = [1, 2, 3, 4, 6, 12, 20];
-/// Lengths of other lists; a budget can grow with one.
+/// The tested lengths of other lists, since a budget can grow with one.
 const LENGTHS: [u16; 3] = [0, 20, 60];
 
-pub fn check(compiled: &Compiled, bounds: &mut Bounds<'_>, problems: &mut Vec<Diagnostic>) {
+pub fn check(compiled: &Compiled, bounds: &mut BoundCalculator<'_>, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let tasks = program.list_named("tasks");
-    let grows = program.budgets.iter().any(|budget| matches!(budget.size, Size::Share { .. }))
+    let grows = program.budgets.iter().any(|budget| matches!(budget.size, BudgetSize::Share { .. }))
         || program
             .phases
             .iter()
@@ -30,10 +30,10 @@ pub fn check(compiled: &Compiled, bounds: &mut Bounds<'_>, problems: &mut Vec<Di
     }
 }
 
-/// Compares every stated bound for these lengths; `false` when the states cannot be counted through.
+/// Compares every stated bound for these lengths; `false` if there are too many states to enumerate.
 fn compare_all(
     compiled: &Compiled,
-    bounds: &mut Bounds<'_>,
+    bounds: &mut BoundCalculator<'_>,
     tasks: u16,
     length: u16,
     problems: &mut Vec<Diagnostic>,
@@ -42,7 +42,7 @@ fn compare_all(
     let counts: Vec<(&str, u16)> =
         compiled.program.lists.iter().map(|list| (list.as_str(), of(list))).collect();
     let Ok(bound) = bounds.of(&counts) else {
-        let message = "the workflow has too many states to be counted through";
+        let message = "the workflow has too many states to enumerate";
         let remedy = "make budgets smaller, or replace several `rounds` by one budget `per run`";
         problems.push(Diagnostic::error(Code::TooManyStates, compiled.file.name.span, message, remedy));
         return false;
@@ -85,7 +85,7 @@ fn compare(
         };
         let message = format!("{with}{what} {real} dispatches, not {stated}");
         let remedy =
-            "state the real number, which `remand bound` prints, or take the change back that moved it";
+            "state the real number, which `remand bound` prints, or undo the change that affected it";
         Diagnostic::error(Code::Bound, guarantee.span, message, remedy)
     })
 }

@@ -1,13 +1,13 @@
-//! T304, T305, T306: budgets say what happens when they are empty, that comes to an end, and all are spent.
+//! T304, T305, T306: budgets say what happens when they are empty, that chain ends, and every budget is spent somewhere.
 
 use super::{followed, written};
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
-use remand_kernel::program::{Program, Route, Scope, Size, Work};
+use remand_kernel::program::{BudgetSize, Program, Route, Scope, Work};
 use remand_kernel::resolve;
 
-/// A loop that may go round more often than this is no loop that anybody waits for.
+/// The maximum size of a budget: nobody waits for a longer loop.
 const MOST: u16 = 250;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
@@ -18,11 +18,11 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     for at in written(program) {
         if let Some(looping) = chain_cycle(program, at.phase, at.route) {
             let message = format!(
-                "when `{}` is empty, what replaces the route needs it again",
+                "when `{}` is empty, the replacement for the route needs it again",
                 program.budget(looping).name
             );
-            let remedy = "let the last `then` or `else` lead to `fail`, to a question or on";
-            let span = compiled.places.budgets[looping.index()];
+            let remedy = "let the last `then` or `else` lead to `fail`, to a question or forward";
+            let span = compiled.spans.budgets[looping.index()];
             problems.push(Diagnostic::error(Code::Chain, span, message, remedy));
         }
     }
@@ -34,11 +34,11 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 Scope::Entry(_) => "no route spends these rounds".to_string(),
                 Scope::Phase(_) | Scope::Run | Scope::Subject => format!("no route spends `{}`", budget.name),
             };
-            let remedy = "spend it on a way back, or remove it";
-            problems.push(Diagnostic::error(Code::Unspent, compiled.places.budgets[at], message, remedy));
+            let remedy = "spend it on a remand, or remove it";
+            problems.push(Diagnostic::error(Code::Unspent, compiled.spans.budgets[at], message, remedy));
         }
         let size = program.capacity(id, |_| 0);
-        let span = compiled.places.budgets[at];
+        let span = compiled.spans.budgets[at];
         if size == 0 {
             let message = format!("`{}` is empty from the start", budget.name);
             problems.push(Diagnostic::error(
@@ -52,14 +52,14 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             let message = format!("`{}` can be spent {size} times", budget.name);
             problems.push(Diagnostic::error(Code::Shape, span, message, format!("write at most {MOST}")));
         }
-        if matches!(budget.size, Size::Share { .. }) && budget.scope != Scope::Run {
-            let message = format!("`{}` goes by a list and is not counted per run", budget.name);
+        if matches!(budget.size, BudgetSize::Share { .. }) && budget.scope != Scope::Run {
+            let message = format!("`{}` depends on a list, but is not counted per run", budget.name);
             problems.push(Diagnostic::error(Code::Shape, span, message, "write `per run`"));
         }
     }
 }
 
-/// A route that can run out must be replaced by something. An option of a question is simply not offered.
+/// Reports a route that can run out and that nothing replaces. An option of a question is just not offered then.
 fn check_replacements(
     compiled: &Compiled,
     phase: PhaseId,
@@ -73,19 +73,21 @@ fn check_replacements(
     }
     for budget in &route.spends {
         let own_rounds = program.phase(phase).round == Some(*budget);
-        // Missing `spent` is a missing route, which is reported as such.
+        // A missing `spent` is reported as a missing route.
         if own_rounds || resolve::replacement(program, phase, route, *budget).is_some() {
             continue;
         }
         let name = &program.budget(*budget).name;
-        let message =
-            format!("`{}` can find `{name}` empty, and nothing says what then", program.phase(phase).name);
+        let message = format!(
+            "when `{}` finds `{name}` empty, nothing says what happens next",
+            program.phase(phase).name
+        );
         let remedy = format!("add `, then ROUTE` to the budget `{name}`, or `, else ROUTE` to this route");
-        problems.push(Diagnostic::error(Code::NoThen, compiled.places.route(phase, signal), message, remedy));
+        problems.push(Diagnostic::error(Code::NoThen, compiled.spans.route(phase, signal), message, remedy));
     }
 }
 
-/// Follows what replaces a route, whichever of its budgets is empty; a budget met twice is a cycle.
+/// Follows the replacements of a route for each of its budgets; a budget that occurs twice makes a cycle.
 fn chain_cycle(program: &Program, phase: PhaseId, route: &Route) -> Option<BudgetId> {
     fn follow(program: &Program, phase: PhaseId, route: &Route, met: &[BudgetId]) -> Option<BudgetId> {
         route.spends.iter().find_map(|budget| {

@@ -1,8 +1,8 @@
-//! A404: a phase writes what its role or operation may change, and reads what the operation needs.
+//! A404: a phase declares what its role or operation may change, and what its operation needs.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::operations::operation;
+use crate::operations::spec;
 use remand_kernel::ids::{ArtifactId, PhaseId};
 use remand_kernel::program::Work;
 
@@ -21,7 +21,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         for artifact in changes {
             if !phase.writes.contains(&artifact) {
                 let name = &program.artifacts[artifact.index()];
-                let message = format!("`{}` may change `{name}` and does not say so", phase.name);
+                let message = format!("`{}` may change `{name}` but does not declare it", phase.name);
                 problems.push(error(compiled, id, message, format!("add `writes: {name}`")));
             }
         }
@@ -30,7 +30,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What some role needs a permission to change, a role without it does not write.
+/// An artifact that some role needs permission to change cannot be written by a role without that permission.
 fn check_permitted(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let phase = program.phase(id);
@@ -47,7 +47,7 @@ fn check_permitted(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnost
                 compiled,
                 id,
                 message,
-                format!("take `{name}` out of its `writes`, or use another role"),
+                format!("remove `{name}` from its `writes`, or use another role"),
             ));
         }
     }
@@ -59,16 +59,16 @@ fn check_needs(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnostic>)
     let Work::Operation { operation: op } = &phase.work else {
         return;
     };
-    let needs = operation(&program.operation(*op).name).map_or(&[][..], |spec| spec.needs);
+    let needs = spec(program.operation(*op).name).map_or(&[][..], |spec| spec.needs);
     for need in needs {
         let read = phase.reads.iter().any(|artifact| program.artifacts[artifact.index()] == *need);
         if !read {
-            let message = format!("`{}` looks at `{need}` and does not say so", phase.name);
+            let message = format!("`{}` reads `{need}` but does not declare it", phase.name);
             problems.push(error(compiled, id, message, format!("add `{need}` to its `reads`")));
         }
     }
 }
 
 fn error(compiled: &Compiled, id: PhaseId, message: String, remedy: String) -> Diagnostic {
-    Diagnostic::error(Code::HiddenChange, compiled.places.phase(id), message, remedy)
+    Diagnostic::error(Code::HiddenChange, compiled.spans.phase(id), message, remedy)
 }

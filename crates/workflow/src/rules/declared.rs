@@ -1,6 +1,6 @@
-//! A405 and C202: what is declared is used, and exceptions name phases with a route of their own.
+//! A405 and C202: everything declared is used, and exceptions name phases that have their own route.
 
-use super::questions::all;
+use super::questions::all_phases;
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use remand_kernel::program::Fact;
@@ -8,9 +8,9 @@ use remand_kernel::program::Fact;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     check_flags(compiled, problems);
     check_exceptions(compiled, problems);
-    for decl in all(&compiled.file.phases) {
+    for decl in all_phases(&compiled.file.phases) {
         if decl.repeats.is_some() && !decl.on.iter().any(|(name, _)| name.it.starts_with("repeated")) {
-            let message = format!("`{}` counts repeated findings and has no route for them", decl.name.it);
+            let message = format!("`{}` counts repeated findings but has no route for them", decl.name.it);
             let remedy = "add `repeated: ROUTE`, or remove `repeats`";
             problems.push(Diagnostic::error(Code::Unused, decl.name.span, message, remedy));
         }
@@ -25,7 +25,7 @@ fn check_flags(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             .flat_map(|(_, condition)| &condition.all)
             .any(|comparison| matches!(comparison.fact, Fact::Flag(id) if id.index() == flag));
         if !read {
-            let message = format!("no condition looks at the flag `{}`", decl.it);
+            let message = format!("no condition tests the flag `{}`", decl.it);
             problems.push(Diagnostic::error(
                 Code::Unused,
                 decl.span,
@@ -36,8 +36,7 @@ fn check_flags(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A default whose exceptions have no route of their own would leave a hole, and one that nobody needs hides an
-/// error.
+/// An exception without its own route would leave the signal without a route, and an unused default hides an error.
 fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for default in &compiled.file.defaults {
@@ -56,7 +55,7 @@ fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 && !default.except.iter().any(|except| except.it == program.phase(id).name)
         });
         if !used {
-            let message = format!("no phase takes the default for `{}`", default.signal.it);
+            let message = format!("no phase uses the default for `{}`", default.signal.it);
             problems.push(Diagnostic::error(
                 Code::Unused,
                 default.signal.span,
@@ -65,8 +64,10 @@ fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             ));
         }
         for except in &default.except {
-            let own =
-                all(&compiled.file.phases).into_iter().find(|decl| decl.name.it == except.it).map(|decl| {
+            let own = all_phases(&compiled.file.phases)
+                .into_iter()
+                .find(|decl| decl.name.it == except.it)
+                .map(|decl| {
                     let prefix = format!("{} ", default.signal.it);
                     decl.on
                         .iter()
@@ -74,7 +75,9 @@ fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 });
             let message = match own {
                 Some(true) => continue,
-                Some(false) => format!("`{}` has no route of its own for `{}`", except.it, default.signal.it),
+                Some(false) => {
+                    format!("`{}` does not have its own route for `{}`", except.it, default.signal.it)
+                }
                 None => format!("there is no phase `{}`", except.it),
             };
             let remedy = format!("add `{}: ROUTE` to the phase, or remove the exception", default.signal.it);

@@ -1,4 +1,4 @@
-//! T302: `to` leads on, `remand` leads back, both within one flow.
+//! T302: `to` leads forward, `remand` leads back, both within one flow.
 
 use super::followed;
 use crate::compile::Compiled;
@@ -9,16 +9,15 @@ use remand_kernel::program::Action;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for at in followed(program) {
-        let Some(target) = at.route.action.named() else {
+        let Some(target) = at.route.action.target_phase() else {
             continue;
         };
         let back = at.route.action.is_back();
-        let span = compiled.places.route(at.phase, at.signal);
+        let span = compiled.spans.route(at.phase, at.signal);
         let (from, to) = (&program.phase(at.phase).name, &program.phase(target).name);
         if program.phase(at.phase).owner != program.phase(target).owner {
             let message = format!("`{from}` and `{to}` belong to different flows");
-            let remedy =
-                "leave a sub-flow with `raise SIGNAL`, and route that signal where the sub-flow stands";
+            let remedy = "leave a sub-flow with `raise SIGNAL`, and route that signal at the phase that has the sub-flow";
             problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
         } else if back && target > at.phase {
             let message = format!("`remand {to}` leads forward: `{to}` comes after `{from}`");
@@ -37,8 +36,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
 fn check_restore(compiled: &Compiled, from: PhaseId, target: PhaseId, problems: &mut Vec<Diagnostic>) {
     let phase = compiled.program.phase(target);
     if !phase.checkpoint {
-        let message = format!("`{}` is restored, but no round begins there", phase.name);
+        let message = format!("`{}` cannot be restored: no round starts there", phase.name);
         let remedy = format!("add `checkpoint: true` to `{}`", phase.name);
-        problems.push(Diagnostic::error(Code::Backward, compiled.places.phase(from), message, remedy));
+        problems.push(Diagnostic::error(Code::Backward, compiled.spans.phase(from), message, remedy));
     }
 }

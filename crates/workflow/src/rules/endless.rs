@@ -1,7 +1,7 @@
-//! T303: every cycle spends a budget that the cycle does not fill again.
+//! T303: every cycle spends a budget that the cycle does not refill.
 //!
-//! Looked for without counters: in each knot of ways, a budget that is spent there and never filled again bounds how
-//! often the ways that spend it are taken; without them the rest must come apart in the same manner.
+//! Works without counters: in each strongly connected component, a budget that is spent but never refilled there bounds
+//! how often the edges that spend it are followed. Without these edges, the rest must break up in the same way.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
@@ -19,18 +19,18 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     );
     for flow in flows {
         let ways = ways(program, flow);
-        let places = ways.iter().map(|way| way.from.max(way.to) + 1).max().unwrap_or(0);
-        if let Some(cycle) = endless(program, places, ways) {
+        let positions = ways.iter().map(|way| way.from.max(way.to) + 1).max().unwrap_or(0);
+        if let Some(cycle) = endless_cycle(program, positions, ways) {
             report(compiled, &cycle, problems);
         }
     }
 }
 
 /// A cycle that no budget bounds.
-fn endless(program: &Program, places: usize, ways: Vec<Way>) -> Option<Vec<Way>> {
-    for knot in knots(places, &ways) {
-        let inside: Vec<Way> =
-            ways.iter().filter(|way| knot.contains(&way.from) && knot.contains(&way.to)).cloned().collect();
+fn endless_cycle(program: &Program, positions: usize, ways: Vec<Way>) -> Option<Vec<Way>> {
+    for component in components(positions, &ways) {
+        let is_inside = |way: &&Way| component.contains(&way.from) && component.contains(&way.to);
+        let inside: Vec<Way> = ways.iter().filter(is_inside).cloned().collect();
         if inside.is_empty() {
             continue;
         }
@@ -45,58 +45,58 @@ fn endless(program: &Program, places: usize, ways: Vec<Way>) -> Option<Vec<Way>>
             })
             .collect();
         if bounding.is_empty() {
-            return witness(program, &inside).or(Some(inside));
+            return example_cycle(program, &inside).or(Some(inside));
         }
         let rest: Vec<Way> = inside
             .into_iter()
             .filter(|way| !way.spends.iter().any(|budget| bounding.contains(budget)))
             .collect();
-        if let Some(cycle) = endless(program, places, rest) {
+        if let Some(cycle) = endless_cycle(program, positions, rest) {
             return Some(cycle);
         }
     }
     None
 }
 
-/// The sets of places that can all reach each other.
-fn knots(places: usize, ways: &[Way]) -> Vec<BTreeSet<usize>> {
-    let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(places, ways.len());
-    let ids: Vec<_> = (0..places).map(|_| graph.add_node(())).collect();
+/// The strongly connected components.
+fn components(positions: usize, ways: &[Way]) -> Vec<BTreeSet<usize>> {
+    let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(positions, ways.len());
+    let ids: Vec<_> = (0..positions).map(|_| graph.add_node(())).collect();
     for way in ways {
         graph.add_edge(ids[way.from], ids[way.to], ());
     }
     petgraph::algo::tarjan_scc(&graph)
         .into_iter()
-        .map(|knot| knot.into_iter().map(petgraph::graph::NodeIndex::index).collect())
+        .map(|component| component.into_iter().map(petgraph::graph::NodeIndex::index).collect())
         .collect()
 }
 
-/// A closed walk inside a knot on which everything that is spent is filled again: the way that spends, then the ways
-/// that fill again what was spent so far, until nothing is owed.
-fn witness(program: &Program, ways: &[Way]) -> Option<Vec<Way>> {
+/// A closed walk inside a component that refills everything it spends: first a way that spends, then ways that refill
+/// what was spent so far, until everything is refilled.
+fn example_cycle(program: &Program, ways: &[Way]) -> Option<Vec<Way>> {
     let first = ways.iter().find(|way| !way.spends.is_empty()).or(ways.first())?;
     let mut walk = vec![first.clone()];
     loop {
-        let owed = walk
+        let spent = walk
             .iter()
             .flat_map(|way| &way.spends)
-            .find(|budget| !walk.iter().any(|way| fills(program, way, **budget)));
-        let Some(owed) = owed.copied() else {
+            .find(|budget| !walk.iter().any(|way| refills(program, way, **budget)));
+        let Some(spent) = spent.copied() else {
             break;
         };
-        let filling = ways.iter().find(|way| fills(program, way, owed))?;
-        walk.extend(path(ways, walk.last()?.to, filling.from)?);
-        walk.push(filling.clone());
+        let refilling = ways.iter().find(|way| refills(program, way, spent))?;
+        walk.extend(path(ways, walk.last()?.to, refilling.from)?);
+        walk.push(refilling.clone());
     }
     walk.extend(path(ways, walk.last()?.to, first.from)?);
     Some(walk)
 }
 
-fn fills(program: &Program, way: &Way, budget: BudgetId) -> bool {
+fn refills(program: &Program, way: &Way, budget: BudgetId) -> bool {
     !way.spends.is_empty() && resolve::refills(program, budget, way.phase, way.target, &way.spends)
 }
 
-/// The shortest path between two places.
+/// The shortest path between two positions.
 fn path(ways: &[Way], from: usize, to: usize) -> Option<Vec<Way>> {
     let mut came: BTreeMap<usize, &Way> = BTreeMap::new();
     let mut queue = VecDeque::from([from]);
@@ -139,8 +139,8 @@ fn report(compiled: &Compiled, cycle: &[Way], problems: &mut Vec<Diagnostic>) {
         })
         .collect();
     path.push(format!("{} again", program.phase(cycle[0].phase).name));
-    let message = "this cycle can go on for ever: what it spends is filled again on the way";
-    let remedy = "let one of its ways back spend a budget `per run`";
-    let span = compiled.places.route(last.phase, last.signal);
+    let message = "this cycle can repeat without limit, because it refills every budget it spends";
+    let remedy = "let one of its remands spend a budget `per run`";
+    let span = compiled.spans.route(last.phase, last.signal);
     problems.push(Diagnostic::error(Code::Endless, span, message, remedy).along(path));
 }

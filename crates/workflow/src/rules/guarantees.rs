@@ -1,11 +1,11 @@
-//! G601 and G602: stated guarantees hold on every path, and speak of what exists.
+//! G601 and G602: stated guarantees hold on every path, and refer to things that exist.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic, suggest};
-use crate::explore::World;
-use crate::explore::guarantee::{Atom, Claim, Ending, Path, refute};
+use crate::explore::Scenario;
+use crate::explore::guarantee::{Atom, Claim, Counterexample, EndKind, refute};
 use crate::file::{AtomDecl, ClaimDecl, GuaranteeDecl};
-use crate::source::At;
+use crate::source::Spanned;
 use remand_kernel::program::{Effect, Program};
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
@@ -15,27 +15,27 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             Some(claim) => claim,
             None => continue,
         };
-        check_standing(program, &claim, guarantee, problems);
+        check_reuse(program, &claim, guarantee, problems);
         if let Some(when) = &guarantee.when {
-            let message = format!("a path does not know how long `{}` is", when.list);
-            let remedy = "leave `when` out: only numbers of dispatches are stated for some lengths";
+            let message = format!("this guarantee cannot depend on the length of `{}`", when.list);
+            let remedy = "remove `when`: only numbers of dispatches can depend on a length";
             problems.push(Diagnostic::error(Code::Vacuous, guarantee.span, message, remedy));
             continue;
         }
-        let worlds = World::all(program);
+        let worlds = Scenario::all(program);
         match refute(program, &worlds, &claim) {
             Ok(None) => {}
             Ok(Some(path)) => problems.push(refuted(program, guarantee, &path)),
             Err(_) => {
                 let message = format!("`{}` cannot be decided: there are too many states", guarantee.text);
-                let remedy = "make budgets smaller, or state something that holds whatever the budgets";
+                let remedy = "make budgets smaller, or state a guarantee that does not depend on them";
                 problems.push(Diagnostic::error(Code::TooManyStates, guarantee.span, message, remedy));
             }
         }
     }
 }
 
-fn refuted(program: &Program, guarantee: &GuaranteeDecl, path: &Path) -> Diagnostic {
+fn refuted(program: &Program, guarantee: &GuaranteeDecl, path: &Counterexample) -> Diagnostic {
     let steps = path
         .iter()
         .map(|(phase, signal)| {
@@ -91,7 +91,7 @@ fn atom(program: &Program, decl: &AtomDecl, problems: &mut Vec<Diagnostic>) -> O
                 let known = program.phases.iter().map(|phase| phase.name.as_str());
                 vacuous(
                     name,
-                    "no phase, signal, effect or end is called",
+                    "there is no phase, signal, effect or end named",
                     suggest(&name.it, known),
                     problems,
                 );
@@ -121,9 +121,9 @@ fn word(program: &Program, name: &str) -> Option<Atom> {
         .into_iter()
         .find(|effect| effect.name() == name);
     let ending = match name {
-        "done" => Some(Ending::Done),
-        "fail" => Some(Ending::Fail),
-        "stop" => Some(Ending::Stop),
+        "done" => Some(EndKind::Done),
+        "fail" => Some(EndKind::Fail),
+        "stop" => Some(EndKind::Stop),
         _ => None,
     };
     let routed = program
@@ -136,17 +136,12 @@ fn word(program: &Program, name: &str) -> Option<Atom> {
         .or(routed.map(Atom::Signal))
 }
 
-fn vacuous(name: &At<String>, what: &str, remedy: String, problems: &mut Vec<Diagnostic>) {
+fn vacuous(name: &Spanned<String>, what: &str, remedy: String, problems: &mut Vec<Diagnostic>) {
     problems.push(Diagnostic::error(Code::Vacuous, name.span, format!("{what} `{}`", name.it), remedy));
 }
 
-/// `B since change of X` is worth something only if B looks at X: otherwise its old result could stand.
-fn check_standing(
-    program: &Program,
-    claim: &Claim,
-    guarantee: &GuaranteeDecl,
-    problems: &mut Vec<Diagnostic>,
-) {
+/// `B since change of X` has a meaning only if B reads X; otherwise an old result of B could be reused.
+fn check_reuse(program: &Program, claim: &Claim, guarantee: &GuaranteeDecl, problems: &mut Vec<Diagnostic>) {
     let Claim::Unless { unless, since, .. } = claim else {
         return;
     };
@@ -159,13 +154,15 @@ fn check_standing(
                 continue;
             };
             let phase = program.phase(*phase);
-            let looks = phase.reads.contains(artifact)
+            let reads_it = phase.reads.contains(artifact)
                 || phase.may_read.contains(artifact)
                 || matches!(phase.work, remand_kernel::program::Work::Ask { .. });
-            if !looks {
+            if !reads_it {
                 let name = &program.artifacts[artifact.index()];
-                let message =
-                    format!("`{}` does not read `{name}`, so its old result could stand", phase.name);
+                let message = format!(
+                    "`{}` does not read `{name}`, so an old result of it could be reused",
+                    phase.name
+                );
                 let remedy = format!("add `{name}` to its `reads`");
                 problems.push(Diagnostic::error(Code::Vacuous, guarantee.span, message, remedy));
             }

@@ -1,9 +1,9 @@
-//! N107: a list that is worked through or counted is brought by some role or operation before.
+//! N107: some earlier role or operation brings every list that is processed or counted.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic, suggest};
 use remand_kernel::ids::{ListId, PhaseId};
-use remand_kernel::program::{Fact, Items, Program, Size, Work};
+use remand_kernel::program::{BudgetSize, Fact, Items, Program, Work};
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
@@ -20,26 +20,26 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         if let Some(list) = worked
             && !program.phase_ids().any(|earlier| earlier < id && brings(program, earlier, list))
         {
-            report(compiled, compiled.places.phase(id), list, problems);
+            report(compiled, compiled.spans.phase(id), list, problems);
         }
         for comparison in phase.when.iter().flat_map(|when| &when.all) {
             if let Fact::Count(list) = comparison.fact
                 && !program.phase_ids().any(|any| brings(program, any, list))
             {
-                report(compiled, compiled.places.phase(id), list, problems);
+                report(compiled, compiled.spans.phase(id), list, problems);
             }
         }
     }
     for (at, budget) in program.budgets.iter().enumerate() {
-        if let Size::Share { list, .. } = budget.size
+        if let BudgetSize::Share { list, .. } = budget.size
             && !program.phase_ids().any(|any| brings(program, any, list))
         {
-            report(compiled, compiled.places.budgets[at], list, problems);
+            report(compiled, compiled.spans.budgets[at], list, problems);
         }
     }
 }
 
-/// Tells whether a phase's result brings a list.
+/// Whether a phase's result brings a list.
 fn brings(program: &Program, id: PhaseId, list: ListId) -> bool {
     let phase = program.phase(id);
     let by_operation = match &phase.work {

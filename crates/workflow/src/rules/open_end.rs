@@ -1,4 +1,4 @@
-//! A403: the main flow does not run out; some route says that the run is done.
+//! A403: the main flow never runs past its last phase; a route ends the run.
 
 use super::followed;
 use crate::compile::Compiled;
@@ -12,13 +12,13 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     for at in followed(program) {
         let phase = program.phase(at.phase);
         let on = matches!(at.route.action, Action::Next);
-        // A phase with a condition may be passed by, so it is not where the flow can end.
+        // A later phase with a condition may be skipped, so it does not count.
         let last = resolve::following(program, at.phase, |_| false).is_none();
         if phase.owner.is_none() && on && last && !reported.contains(&at.phase) {
             reported.push(at.phase);
             let message = format!("`next` after `{}` leads out of the workflow", phase.name);
             let remedy = "write `done`, `fail` or `stop WHY`, or add a phase after it that ends the run";
-            let span = compiled.places.route(at.phase, at.signal);
+            let span = compiled.spans.route(at.phase, at.signal);
             problems.push(Diagnostic::error(Code::OpenEnd, span, message, remedy));
         }
     }

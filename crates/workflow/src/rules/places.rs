@@ -1,4 +1,4 @@
-//! T307 and S012: routes stand only where they mean something.
+//! S012: actions are used only where they have a meaning.
 
 use super::followed;
 use crate::compile::Compiled;
@@ -9,12 +9,12 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for at in followed(program) {
         let phase = program.phase(at.phase);
-        let span = compiled.places.route(at.phase, at.signal);
+        let span = compiled.spans.route(at.phase, at.signal);
         let (bad, message, remedy) = match at.route.action {
             Action::Hold => (
                 !matches!(phase.work, Work::Ask { .. }) || at.route.effect.is_some(),
-                "`hold` is a human's choice, and nothing follows from it",
-                "route to an aside with `ask`, and let an option of it hold, without `with`",
+                "`hold` is only allowed as a human's answer, without an effect",
+                "route to an aside with `ask`, and use `hold` for one of its options, without `with`",
             ),
             Action::Ignore => (
                 !is_detector(phase, at.signal),
@@ -23,12 +23,12 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             ),
             Action::Return => (
                 !phase.aside,
-                "`return` goes back to the phase that led to an aside",
+                "`return` is only allowed in an aside: it continues after the phase that led there",
                 "write `next`, or make the phase an aside",
             ),
             Action::RemandInjector => (
                 program.injects.is_empty(),
-                "no phase is declared to inject defects",
+                "no phase is declared as a possible origin of defects",
                 "add `injects: [PHASE, …]` to the workflow",
             ),
             Action::Next

@@ -1,4 +1,4 @@
-//! C205 and C206: a question can always be answered, and its default fits its mode.
+//! C205 and C206: a question can always be answered, and its default is consistent with its mode.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic, suggest};
@@ -8,16 +8,16 @@ use remand_kernel::program::Program;
 use remand_kernel::resolve;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
-    for decl in all(&compiled.file.phases) {
+    for decl in all_phases(&compiled.file.phases) {
         let KindDecl::Ask { question, interactive, default, options } = &decl.kind else {
             continue;
         };
         let names = || options.iter().map(|option| option.name.it.as_str()).collect::<Vec<_>>();
         let always = options.iter().any(|option| {
-            option.offered.is_none() && followable(&compiled.program, &decl.name.it, &option.name.it)
+            option.offered.is_none() && is_followable(&compiled.program, &decl.name.it, &option.name.it)
         });
         if !always {
-            let message = format!("`{}` may come to have no option that can be followed", decl.name.it);
+            let message = format!("`{}` can run out of options that can be followed", decl.name.it);
             let remedy = "add an option without `if` whose route spends nothing, such as `stop`";
             problems.push(Diagnostic::error(Code::Question, decl.name.span, message, remedy));
         }
@@ -29,7 +29,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                     let remedy = suggest(&default.it, names());
                     problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
                 } else if option.is_some_and(|option| option.offered.is_some())
-                    || !followable(&compiled.program, &decl.name.it, &default.it)
+                    || !is_followable(&compiled.program, &decl.name.it, &default.it)
                 {
                     let message = format!("the default `{}` cannot always be followed", default.it);
                     let remedy = "choose an option without `if` whose route never runs out";
@@ -44,7 +44,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             }
             (Some(default), false) => {
                 let message =
-                    format!("`{}` is asked in every mode, so its default is never taken", decl.name.it);
+                    format!("`{}` is asked in every mode, so its default is never used", decl.name.it);
                 let remedy = "add `mode: interactive`, or remove `default`";
                 problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
             }
@@ -53,20 +53,20 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// All phases, those of sub-flows included.
-pub fn all(phases: &[PhaseDecl]) -> Vec<&PhaseDecl> {
+/// All phases, including those of sub-flows.
+pub fn all_phases(phases: &[PhaseDecl]) -> Vec<&PhaseDecl> {
     let mut found = Vec::new();
     for phase in phases {
         found.push(phase);
         if let KindDecl::Flow { phases, .. } = &phase.kind {
-            found.extend(all(phases));
+            found.extend(all_phases(phases));
         }
     }
     found
 }
 
-/// Tells whether an option leads somewhere even when every budget is empty.
-fn followable(program: &Program, phase: &str, option: &str) -> bool {
+/// Whether an option can be followed even when every budget is empty.
+fn is_followable(program: &Program, phase: &str, option: &str) -> bool {
     let (Some(phase), Some(signal)) = (program.phase_named(phase), program.signal_named(option)) else {
         return false;
     };

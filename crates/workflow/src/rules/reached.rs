@@ -1,8 +1,8 @@
-//! A401: every phase is reached by some path.
+//! A401: some path leads to every phase.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::explore::World;
+use crate::explore::Scenario;
 use crate::explore::graph::Graph;
 use crate::explore::machine::{Counting, Machine};
 use remand_kernel::ids::PhaseId;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let mut reached: BTreeSet<PhaseId> = BTreeSet::new();
-    for world in World::all(program) {
+    for world in Scenario::all(program) {
         let machine = Machine::new(program, world, Counting::Free);
         let flows =
             program.phase_ids().filter(|id| matches!(program.phase(*id).work, Work::Flow { .. })).map(Some);
@@ -29,9 +29,9 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             let remedy = if program.phase(id).aside {
                 format!("route some signal `to {name}`, or remove the phase")
             } else {
-                "let the phase before it go on, or remove this one".to_string()
+                "let the previous phase lead to it, or remove it".to_string()
             };
-            problems.push(Diagnostic::error(Code::Unreachable, compiled.places.phase(id), message, remedy));
+            problems.push(Diagnostic::error(Code::Unreachable, compiled.spans.phase(id), message, remedy));
         }
     }
 }

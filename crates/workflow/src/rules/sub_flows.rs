@@ -1,4 +1,4 @@
-//! T307: a sub-flow spends only its own rounds, and leaves by its end, by `raise` or by `fail`.
+//! T307: a sub-flow spends only its own rounds, and ends normally, by `raise` or by `fail`.
 
 use super::followed;
 use crate::compile::Compiled;
@@ -7,22 +7,22 @@ use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::{Action, Fact, Scope, TallyTest, Work};
 use std::collections::BTreeSet;
 
-/// More ways out of a sub-flow are not told apart.
+/// The maximum number of different signals that a sub-flow may raise.
 const MOST_EXITS: usize = 8;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for at in followed(program) {
-        let span = compiled.places.route(at.phase, at.signal);
+        let span = compiled.spans.route(at.phase, at.signal);
         let inside = program.phase(at.phase).owner.is_some();
         let problem = match at.route.action {
             Action::Raise(_) if !inside => {
-                Some(("`raise` leaves a sub-flow, and this is none", "say where it leads"))
+                Some(("`raise` is only allowed in a sub-flow", "write where this signal leads"))
             }
             Action::Done | Action::Stop(_) | Action::Restore(_) | Action::RemandInjector | Action::Hold
                 if inside =>
             {
-                Some(("a task cannot do this for the whole run", "`raise` a signal and route it outside"))
+                Some(("a task cannot end or hold the whole run", "`raise` a signal and route it outside"))
             }
             Action::Next
             | Action::To(_)
@@ -45,7 +45,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         }
         if at.route.effect.is_some() {
             let message = "a task cannot lower the confidence of the whole run";
-            let remedy = "`raise` a signal, and say `with …` where it is routed";
+            let remedy = "`raise` a signal, and write `with …` where it is routed";
             problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
         }
         for budget in &at.route.spends {
@@ -55,9 +55,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             };
             if !own {
                 let message =
-                    format!("a task spends `{}`, which all tasks share", program.budget(*budget).name);
-                let remedy =
-                    "spend `round` inside, or `raise` a signal and spend outside, once for all tasks";
+                    format!("a task cannot spend `{}`, which all tasks share", program.budget(*budget).name);
+                let remedy = "spend `round` here, or `raise` a signal and spend outside, once for all tasks";
                 problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
             }
         }
@@ -79,15 +78,15 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What no phase inside a sub-flow may do or look at.
+/// Checks what no phase inside a sub-flow may test or change.
 fn check_inner(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for (id, condition) in program.conditions() {
-        let looks = condition.all.iter().any(|comparison| comparison.fact == Fact::Confidence);
-        if looks && program.phase(id).owner.is_some() {
-            let message = "inside a sub-flow the confidence of the run is not known";
-            let remedy = "decide by the confidence outside";
-            problems.push(Diagnostic::error(Code::SubFlow, compiled.places.phase(id), message, remedy));
+        let tests_it = condition.all.iter().any(|comparison| comparison.fact == Fact::Confidence);
+        if tests_it && program.phase(id).owner.is_some() {
+            let message = "a sub-flow cannot test the confidence of the run";
+            let remedy = "test the confidence outside";
+            problems.push(Diagnostic::error(Code::SubFlow, compiled.spans.phase(id), message, remedy));
         }
     }
     for id in program.phase_ids() {
@@ -109,14 +108,14 @@ fn check_inner(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             | Work::Ask { .. } => false,
         };
         if by_role || by_operation {
-            let message = format!("`{}` changes the list that is being worked through", phase.name);
+            let message = format!("`{}` changes the list that its own sub-flow processes", phase.name);
             let remedy = "do that outside the sub-flow";
-            problems.push(Diagnostic::error(Code::SubFlow, compiled.places.phase(id), message, remedy));
+            problems.push(Diagnostic::error(Code::SubFlow, compiled.spans.phase(id), message, remedy));
         }
     }
 }
 
-/// What is raised is counted, and what is counted is raised.
+/// Checks that every raised signal is counted, and that every counted signal is raised.
 fn check_exits(
     compiled: &Compiled,
     flow: PhaseId,
@@ -134,20 +133,23 @@ fn check_exits(
             if !counted.contains(&signal) {
                 let name = program.signal(signal);
                 let message = format!(
-                    "`{name}` is raised, and the tally of `{}` does not count it",
+                    "`{name}` is raised, but the tally of `{}` does not count it",
                     program.phase(flow).name
                 );
                 let remedy = format!("add a row such as `{name}: any {name}`");
-                let span = compiled.places.route(at.phase, at.signal);
+                let span = compiled.spans.route(at.phase, at.signal);
                 problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
             }
         }
     }
     if raised.len() > MOST_EXITS {
-        let message =
-            format!("the sub-flow of `{}` can be left in {} ways", program.phase(flow).name, raised.len());
-        let remedy = format!("raise at most {MOST_EXITS} different signals");
-        problems.push(Diagnostic::error(Code::SubFlow, compiled.places.phase(flow), message, remedy));
+        let message = format!(
+            "the sub-flow of `{}` raises {} different signals",
+            program.phase(flow).name,
+            raised.len()
+        );
+        let remedy = format!("raise at most {MOST_EXITS}");
+        problems.push(Diagnostic::error(Code::SubFlow, compiled.spans.phase(flow), message, remedy));
     }
     for signal in counted.difference(&raised) {
         if *signal == remand_kernel::signal::COMPLETED {
@@ -156,6 +158,6 @@ fn check_exits(
         let message =
             format!("the tally counts `{}`, which no phase of the sub-flow raises", program.signal(*signal));
         let remedy = "remove the row, or raise the signal";
-        problems.push(Diagnostic::error(Code::Tally, compiled.places.phase(flow), message, remedy));
+        problems.push(Diagnostic::error(Code::Tally, compiled.spans.phase(flow), message, remedy));
     }
 }

@@ -1,4 +1,4 @@
-//! C204: a tally ends with `otherwise` and counts verdicts that its role gives.
+//! C204: a tally ends with `otherwise` and counts verdicts that its role has.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic, suggest};
@@ -6,7 +6,7 @@ use crate::file::{ItemsDecl, KindDecl, PhaseDecl, TallyDecl, TallyTestDecl};
 use crate::source::Span;
 use remand_kernel::program::Program;
 
-/// More members of one phase are not counted through.
+/// The maximum number of members of a phase.
 const MOST_MEMBERS: usize = 12;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
@@ -20,27 +20,26 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                     ItemsDecl::Listed { up_to, .. } => usize::from(*up_to),
                 };
                 if members > MOST_MEMBERS || members == 0 {
-                    let message = format!("{members} members");
-                    problems.push(error(decl.name.span, message, format!("write from 1 to {MOST_MEMBERS}")));
+                    let message = format!("this phase has {members} members");
+                    let remedy = format!("use 1 to {MOST_MEMBERS} members");
+                    problems.push(error(decl.name.span, message, remedy));
                 }
                 if let ItemsDecl::Fixed(names) = items {
                     check_counts(names.len(), tally, problems);
                     if let Some(quorum) = quorum
                         && (usize::from(quorum.it) > names.len() || quorum.it == 0)
                     {
-                        let message = format!("a quorum of {} among {} members", quorum.it, names.len());
-                        problems.push(error(
-                            quorum.span,
-                            message,
-                            "write a number of members that can be reached",
-                        ));
+                        let message =
+                            format!("the quorum is {}, but there are {} members", quorum.it, names.len());
+                        let remedy = format!("write a number from 1 to {}", names.len());
+                        problems.push(error(quorum.span, message, remedy));
                     }
                 }
             }
             KindDecl::Flow { tally, .. } => {
                 check_shape(decl, tally, problems);
                 for row in tally.iter().filter(|row| matches!(row.test, TallyTestDecl::AtLeast { .. })) {
-                    let message = "how many tasks there are is not known here".to_string();
+                    let message = "the number of tasks is not known here".to_string();
                     problems.push(error(row.span, message, "write `any SIGNAL` or `all SIGNAL`"));
                 }
             }
@@ -59,19 +58,19 @@ fn error(span: Span, message: String, remedy: impl Into<String>) -> Diagnostic {
 
 fn check_shape(decl: &PhaseDecl, tally: &[TallyDecl], problems: &mut Vec<Diagnostic>) {
     let Some((last, before)) = tally.split_last() else {
-        let message = format!("`{}` has several members and no tally", decl.name.it);
+        let message = format!("`{}` has several members but no tally", decl.name.it);
         let remedy =
             "add `tally:` with rows such as `approved: all approve` and a last row `SIGNAL: otherwise`";
         problems.push(error(decl.name.span, message, remedy));
         return;
     };
     if !matches!(last.test, TallyTestDecl::Otherwise) {
-        let message = "the last row of a tally is `otherwise`".to_string();
+        let message = "the last row of a tally must be `otherwise`".to_string();
         problems.push(error(last.span, message, "add a row `SIGNAL: otherwise` at the end"));
     }
     for row in before {
         if matches!(row.test, TallyTestDecl::Otherwise) {
-            let message = "rows after `otherwise` are never reached".to_string();
+            let message = "rows after `otherwise` never apply".to_string();
             problems.push(error(row.span, message, "move this row to the end"));
         }
     }
@@ -94,7 +93,7 @@ fn check_verdicts(program: &Program, decl: &PhaseDecl, tally: &[TallyDecl], prob
             TallyTestDecl::Otherwise => continue,
         };
         if !says.contains(&verdict.it.as_str()) {
-            let message = format!("the role never says `{}`", verdict.it);
+            let message = format!("the role has no verdict `{}`", verdict.it);
             problems.push(error(verdict.span, message, suggest(&verdict.it, says.iter().copied())));
         }
     }

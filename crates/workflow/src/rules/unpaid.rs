@@ -9,7 +9,7 @@ use remand_kernel::program::Route;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for at in written(program) {
-        let span = compiled.places.route(at.phase, at.signal);
+        let span = compiled.spans.route(at.phase, at.signal);
         let owner = format!("`{}: {}`", program.phase(at.phase).name, program.signal(at.signal));
         check_route(at.route, span, &owner, problems);
     }
@@ -17,7 +17,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         let mut next = budget.then.as_ref();
         while let Some(route) = next {
             let owner = format!("the `then` of `{}`", budget.name);
-            check_route(route, compiled.places.budgets[at], &owner, problems);
+            check_route(route, compiled.spans.budgets[at], &owner, problems);
             next = route.otherwise.as_deref();
         }
     }
@@ -26,7 +26,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
 fn check_route(route: &Route, span: Span, owner: &str, problems: &mut Vec<Diagnostic>) {
     let back = route.action.is_back();
     if back && route.spends.is_empty() {
-        let message = format!("{owner} sends work back and spends nothing");
+        let message = format!("{owner} sends work back but spends no budget");
         let remedy =
             "add `spending round` and `rounds: N`, or `spending BUDGET` with a budget of the workflow";
         problems.push(Diagnostic::error(Code::Unpaid, span, message, remedy));
@@ -37,11 +37,11 @@ fn check_route(route: &Route, span: Span, owner: &str, problems: &mut Vec<Diagno
             Code::Unpaid,
             span,
             message,
-            "leave `spending` out: only ways back are paid for",
+            "remove `spending`: only routes that send work back spend a budget",
         ));
     }
     if route.otherwise.is_some() && route.spends.is_empty() {
-        let message = format!("{owner} has an `else` but nothing that can run out");
+        let message = format!("{owner} has an `else` but no budget that can run out");
         problems.push(Diagnostic::error(
             Code::Unpaid,
             span,

@@ -1,9 +1,9 @@
-//! A402: what a phase reads was written before, on every path.
+//! A402: on every path, what a phase reads has been written before.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::explore::World;
-use crate::explore::machine::{Counting, Machine, Node, Target};
+use crate::explore::Scenario;
+use crate::explore::machine::{Counting, Machine, MachineNode, StepTarget};
 use remand_kernel::ids::{ArtifactId, PhaseId};
 use remand_kernel::program::{Confidence, Program, Work};
 use remand_kernel::signal::NO_RESULT;
@@ -14,28 +14,33 @@ type Artifacts = BTreeSet<ArtifactId>;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let mut missing: BTreeSet<(PhaseId, ArtifactId)> = BTreeSet::new();
-    for world in World::all(program) {
+    for world in Scenario::all(program) {
         let machine = Machine::new(program, world, Counting::Free);
         let subject: Artifacts = program.artifact_named(&program.subject).into_iter().collect();
         let before = flow_analysis(&machine, None, &subject);
         for (phase, known) in &before {
-            note(program, *phase, known, &mut missing);
+            collect_missing(program, *phase, known, &mut missing);
             if matches!(program.phase(*phase).work, Work::Flow { .. }) {
                 for (inner, known) in flow_analysis(&machine, Some(*phase), known) {
-                    note(program, inner, &known, &mut missing);
+                    collect_missing(program, inner, &known, &mut missing);
                 }
             }
         }
     }
     for (phase, artifact) in missing {
         let (name, artifact) = (&program.phase(phase).name, &program.artifacts[artifact.index()]);
-        let message = format!("`{name}` reads `{artifact}`, which need not have been written when it runs");
-        let remedy = format!("let a phase before it write `{artifact}`, or say `may-read: [{artifact}]`");
-        problems.push(Diagnostic::error(Code::Unwritten, compiled.places.phase(phase), message, remedy));
+        let message = format!("`{name}` reads `{artifact}`, which may not have been written yet");
+        let remedy = format!("let an earlier phase write `{artifact}`, or use `may-read: [{artifact}]`");
+        problems.push(Diagnostic::error(Code::Unwritten, compiled.spans.phase(phase), message, remedy));
     }
 }
 
-fn note(program: &Program, phase: PhaseId, known: &Artifacts, missing: &mut BTreeSet<(PhaseId, ArtifactId)>) {
+fn collect_missing(
+    program: &Program,
+    phase: PhaseId,
+    known: &Artifacts,
+    missing: &mut BTreeSet<(PhaseId, ArtifactId)>,
+) {
     for artifact in &program.phase(phase).reads {
         if !known.contains(artifact) {
             missing.insert((phase, *artifact));
@@ -43,7 +48,7 @@ fn note(program: &Program, phase: PhaseId, known: &Artifacts, missing: &mut BTre
     }
 }
 
-/// What is surely written before each phase of a flow: the intersection over all paths.
+/// The artifacts that are written before each phase of a flow on all paths.
 fn flow_analysis(
     machine: &Machine<'_>,
     flow: Option<PhaseId>,
@@ -51,7 +56,7 @@ fn flow_analysis(
 ) -> BTreeMap<PhaseId, Artifacts> {
     let program = machine.program;
     let mut known: BTreeMap<(PhaseId, Option<PhaseId>, Confidence), Artifacts> = BTreeMap::new();
-    let mut open: VecDeque<Node> = VecDeque::new();
+    let mut open: VecDeque<MachineNode> = VecDeque::new();
     for start in machine.starts(flow, Confidence::High) {
         known.insert((start.phase, start.caller, start.confidence), given.clone());
         open.push_back(start);
@@ -61,7 +66,7 @@ fn flow_analysis(
             continue;
         };
         for edge in machine.edges(&node) {
-            let Target::Node(next) = edge.target else {
+            let StepTarget::Node(next) = edge.target else {
                 continue;
             };
             let mut after = before.clone();
@@ -89,7 +94,7 @@ fn flow_analysis(
     by_phase
 }
 
-/// What a phase writes; a sub-flow writes what its unconditional phases write.
+/// The artifacts that a phase writes; for a sub-flow, those that its unconditional phases write.
 fn writes(program: &Program, id: PhaseId) -> Vec<ArtifactId> {
     let mut all = program.phase(id).writes.clone();
     for inner in program.flow(Some(id)) {

@@ -1,11 +1,11 @@
-//! Verdicts of members that add up to a wanted signal.
+//! Finds verdicts of members that combine to a wanted signal.
 
 use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::{Program, Work};
 use remand_kernel::step::tally_of;
 
-/// One verdict for each member so that the phase ends with `wanted`; the happiest such combination. `None` when no
-/// combination gives it, as with a detector's signal.
+/// One verdict per member so that the phase ends with `wanted`: the happiest such combination. `None` if there is none,
+/// as for a detector's signal.
 pub fn verdicts_for(
     program: &Program,
     phase: PhaseId,

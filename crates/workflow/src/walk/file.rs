@@ -1,33 +1,33 @@
-//! A walk file: a workflow, how the run starts, and what happens, in order.
+//! Reads a walk file: a workflow, how the run starts, and what happens, in order.
 
-use super::happening::{Happening, Says, WalkError};
+use super::happening::{Says, WalkError, WalkStep};
 use super::walker::Walker;
 use crate::diagnostic::{Code, Diagnostic, tidy};
-use crate::fields::{Fields, text};
-use crate::source::{At, Source, Span};
-use crate::yaml::{self, Key, Node, Value};
+use crate::fields::{MappingReader, text};
+use crate::source::{SourceText, Span, Spanned};
+use crate::yaml::{self, YamlKey, YamlNode, YamlValue};
 use remand_kernel::change::{Approach, Change, Digest, FileChange, Hunk, TestEnd, TestResult};
 use remand_kernel::event::{Event, Item, Mode, Start};
-use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
+use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_kernel::gaps::RetryMode;
 
 /// A walk as written.
 #[derive(Clone, Debug)]
 pub struct Walk {
     /// A shipped workflow by name, or a file.
-    pub workflow: At<String>,
+    pub workflow: Spanned<String>,
     pub start: Start,
     pub lists: Vec<(String, Vec<Item>)>,
-    pub happens: Vec<At<Entry>>,
+    pub happens: Vec<Spanned<WalkEntry>>,
 }
 
 /// One entry of a walk.
 #[derive(Clone, Debug)]
-pub enum Entry {
-    Happens(Box<Happening>),
-    /// Everything ends happily until the run waits for this phase.
+pub enum WalkEntry {
+    Happens(Box<WalkStep>),
+    /// Everything succeeds until the run waits for this phase.
     Until(String),
-    /// Everything ends happily until the run is over.
+    /// Everything succeeds until the run ends.
     Finish,
     Pause,
     Resume,
@@ -36,18 +36,18 @@ pub enum Entry {
     RemoveApproach(u16),
 }
 
-impl Entry {
-    /// Carries the entry out.
+impl WalkEntry {
+    /// Performs the entry.
     pub fn take(&self, walker: &mut Walker<'_>) -> Result<(), WalkError> {
         let by = || "a human".to_string();
         let (event, happened) = match self {
-            Entry::Happens(happening) => return walker.happen(happening),
-            Entry::Until(phase) => return walker.until(phase),
-            Entry::Finish => return walker.finish(),
-            Entry::Pause => (Event::Paused { by: by() }, "a human pauses the run"),
-            Entry::Resume => (Event::Resumed { by: by() }, "a human lets the run go on"),
-            Entry::Cancel => (Event::Cancelled { by: by() }, "a human cancels the run"),
-            Entry::RollBack(to) => {
+            WalkEntry::Happens(happening) => return walker.happen(happening),
+            WalkEntry::Until(phase) => return walker.until(phase),
+            WalkEntry::Finish => return walker.finish(),
+            WalkEntry::Pause => (Event::Paused { by: by() }, "a human pauses the run"),
+            WalkEntry::Resume => (Event::Resumed { by: by() }, "a human resumes the run"),
+            WalkEntry::Cancel => (Event::Cancelled { by: by() }, "a human cancels the run"),
+            WalkEntry::RollBack(to) => {
                 let event = Event::RolledBack {
                     to: *to,
                     by: by(),
@@ -55,11 +55,11 @@ impl Entry {
                     mode: RetryMode::default(),
                     context: String::new(),
                 };
-                (event, "a human rolls a round back")
+                (event, "a human rolls back a round")
             }
-            Entry::RemoveApproach(number) => {
+            WalkEntry::RemoveApproach(number) => {
                 let event = Event::ApproachRemoved { at: number.saturating_sub(1), by: by() };
-                (event, "a human takes an approach off the list")
+                (event, "a human removes an approach from the list")
             }
         };
         walker.feed(event, happened.to_string()).map(|_| ())
@@ -67,7 +67,7 @@ impl Entry {
 }
 
 /// Reads a walk file.
-pub fn read(source: &Source) -> Result<Walk, Vec<Diagnostic>> {
+pub fn read(source: &SourceText) -> Result<Walk, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let walk = yaml::parse(source, &mut problems).and_then(|root| decode(&root, &mut problems));
     match walk {
@@ -76,8 +76,8 @@ pub fn read(source: &Source) -> Result<Walk, Vec<Diagnostic>> {
     }
 }
 
-fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
-    let mut fields = Fields::open(root, "a walk", problems);
+fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
+    let mut fields = MappingReader::open(root, "a walk", problems);
     let workflow = fields.required_text("workflow", "feature");
     let mode = match fields.text("mode") {
         None => Mode::Autonomous,
@@ -85,7 +85,7 @@ fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
             "autonomous" => Mode::Autonomous,
             "interactive" => Mode::Interactive,
             other => {
-                let message = format!("`{other}` is no mode");
+                let message = format!("`{other}` is not a mode");
                 fields.report(Diagnostic::error(
                     Code::Phrase,
                     written.span,
@@ -139,7 +139,7 @@ fn decode(root: &Node, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
     })
 }
 
-fn decode_flags(fields: &mut Fields<'_, '_>) -> Vec<(String, bool)> {
+fn decode_flags(fields: &mut MappingReader<'_, '_>) -> Vec<(String, bool)> {
     let entries = fields.entries("flags").unwrap_or(&[]);
     entries
         .iter()
@@ -150,37 +150,37 @@ fn decode_flags(fields: &mut Fields<'_, '_>) -> Vec<(String, bool)> {
         .collect()
 }
 
-fn number(node: &Node, what: &str, problems: &mut Vec<Diagnostic>) -> Option<u16> {
+fn number(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Option<u16> {
     let written = text(node, what, problems)?;
     let parsed = written.it.parse().ok();
     if parsed.is_none() {
-        let message = format!("`{what}` takes a number, not `{}`", written.it);
+        let message = format!("`{what}` must be a number, not `{}`", written.it);
         problems.push(Diagnostic::error(Code::Shape, written.span, message, "write a whole number"));
     }
     parsed
 }
 
 /// Items of a list: a number, ids, or mappings with `id`, `needs`, `files` and `spec`.
-fn decode_items(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<Item> {
+fn decode_items(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Vec<Item> {
     match &node.value {
-        Value::Text(_) => {
+        YamlValue::Text(_) => {
             let count = number(node, "tasks", problems).unwrap_or(0);
             (1..=count).map(|at| Item { id: format!("t{at}"), ..Item::default() }).collect()
         }
-        Value::List(nodes) => nodes.iter().filter_map(|node| decode_item(node, problems)).collect(),
-        Value::Empty | Value::Map(_) => {
-            let message = "items are a number or a list".to_string();
+        YamlValue::List(nodes) => nodes.iter().filter_map(|node| decode_item(node, problems)).collect(),
+        YamlValue::Empty | YamlValue::Map(_) => {
+            let message = "items must be a number or a list".to_string();
             problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `3` or `[t1, t2]`"));
             Vec::new()
         }
     }
 }
 
-fn decode_item(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Item> {
-    if let Value::Text(id) = &node.value {
+fn decode_item(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Item> {
+    if let YamlValue::Text(id) = &node.value {
         return Some(Item { id: id.clone(), ..Item::default() });
     }
-    let mut fields = Fields::open(node, "an item", problems);
+    let mut fields = MappingReader::open(node, "an item", problems);
     let id = fields.required_text("id", "t1");
     let needs = fields.texts("needs").into_iter().map(|need| need.it).collect();
     let files = fields.texts("files").into_iter().map(|file| file.it).collect();
@@ -189,7 +189,7 @@ fn decode_item(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Item> {
     Some(Item { id: id?.it, needs, spec, files })
 }
 
-/// A stand-in for a content hash, for texts of a walk.
+/// Makes a digest from a text of a walk.
 fn digest(text: &str) -> Digest {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -197,69 +197,70 @@ fn digest(text: &str) -> Digest {
     Digest(hash.max(1))
 }
 
-fn decode_happens(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<At<Entry>> {
-    let Value::List(entries) = &node.value else {
-        let message = format!("`happens` is a list, but {} stands here", node.value.shape());
+fn decode_happens(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Vec<Spanned<WalkEntry>> {
+    let YamlValue::List(entries) = &node.value else {
+        let message = format!("`happens` must be a list, but this is {}", node.value.shape());
         problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `- PHASE: SIGNAL` lines"));
         return Vec::new();
     };
     entries
         .iter()
         .filter_map(|entry| {
-            decode_entry(entry, problems).map(|it| At::new(it, crate::fields::head(entry.span)))
+            decode_entry(entry, problems).map(|it| Spanned::new(it, crate::fields::head(entry.span)))
         })
         .collect()
 }
 
-fn decode_entry(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Entry> {
-    if let Value::Text(word) = &node.value {
+fn decode_entry(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<WalkEntry> {
+    if let YamlValue::Text(word) = &node.value {
         match word.as_str() {
-            "pause" => return Some(Entry::Pause),
-            "resume" => return Some(Entry::Resume),
-            "cancel" => return Some(Entry::Cancel),
-            "finish" => return Some(Entry::Finish),
+            "pause" => return Some(WalkEntry::Pause),
+            "resume" => return Some(WalkEntry::Resume),
+            "cancel" => return Some(WalkEntry::Cancel),
+            "finish" => return Some(WalkEntry::Finish),
             _ => {}
         }
     }
-    let Value::Map(entries) = &node.value else {
-        let message = "an entry says what happens at a phase";
+    let YamlValue::Map(entries) = &node.value else {
+        let message = "an entry must say what happens at a phase";
         let remedy = "write `PHASE: SIGNAL`, `until: PHASE`, `finish`, `pause`, `resume` or `cancel`";
         problems.push(Diagnostic::error(Code::Shape, node.span, message, remedy));
         return None;
     };
     let (key, value) = entries.first()?;
     match key.name.as_str() {
-        "until" => text(value, "until", problems).map(|phase| Entry::Until(phase.it)),
-        "roll-back" => number(value, "roll-back", problems).map(Entry::RollBack),
-        "remove-approach" => number(value, "remove-approach", problems).map(Entry::RemoveApproach),
-        _ => {
-            decode_happening(node, key, value, problems).map(|happening| Entry::Happens(Box::new(happening)))
-        }
+        "until" => text(value, "until", problems).map(|phase| WalkEntry::Until(phase.it)),
+        "roll-back" => number(value, "roll-back", problems).map(WalkEntry::RollBack),
+        "remove-approach" => number(value, "remove-approach", problems).map(WalkEntry::RemoveApproach),
+        _ => decode_happening(node, key, value, problems)
+            .map(|happening| WalkEntry::Happens(Box::new(happening))),
     }
 }
 
 fn decode_happening(
-    node: &Node,
-    key: &Key,
-    value: &Node,
+    node: &YamlNode,
+    key: &YamlKey,
+    value: &YamlNode,
     problems: &mut Vec<Diagnostic>,
-) -> Option<Happening> {
+) -> Option<WalkStep> {
     let (task, phase) = match key.name.split_once('/') {
         Some((task, phase)) => (Some(task.to_string()), phase.to_string()),
         None => (None, key.name.clone()),
     };
     let says = match &value.value {
-        Value::List(_) => Says::Members(
+        YamlValue::List(_) => Says::Members(
             crate::fields::texts(value, "verdicts", problems).into_iter().map(|text| text.it).collect(),
         ),
-        Value::Empty | Value::Text(_) | Value::Map(_) => Says::Signal(text(value, &key.name, problems)?.it),
+        YamlValue::Empty | YamlValue::Text(_) | YamlValue::Map(_) => {
+            Says::Signal(text(value, &key.name, problems)?.it)
+        }
     };
     // The first key is the phase; the rest are details.
     let rest = match &node.value {
-        Value::Map(entries) => Node { span: node.span, value: Value::Map(entries[1..].to_vec()) },
-        Value::Empty | Value::Text(_) | Value::List(_) => node.clone(),
+        YamlValue::Map(entries) => YamlNode { span: node.span, value: YamlValue::Map(entries[1..].to_vec()) },
+        YamlValue::Empty | YamlValue::Text(_) | YamlValue::List(_) => node.clone(),
     };
-    let mut fields = Fields::open(&rest, "a happening", problems);
+    let mut fields = MappingReader::open(&rest, "an entry", problems);
     let findings = match fields.take("findings") {
         Some((_, node)) => decode_findings(node, fields.problems()),
         None => Vec::new(),
@@ -284,7 +285,7 @@ fn decode_happening(
         None => Vec::new(),
     };
     let flags = decode_flags(&mut fields);
-    let happening = Happening {
+    let happening = WalkStep {
         phase,
         task,
         says,
@@ -304,20 +305,20 @@ fn decode_happening(
     Some(happening)
 }
 
-fn decode_findings(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<Finding> {
-    let Value::List(nodes) = &node.value else {
-        let message = "`findings` is a list of mappings";
+fn decode_findings(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Vec<Finding> {
+    let YamlValue::List(nodes) = &node.value else {
+        let message = "`findings` must be a list of mappings";
         problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `- {id: F1, claim: …}`"));
         return Vec::new();
     };
     nodes.iter().filter_map(|node| decode_finding(node, problems)).collect()
 }
 
-fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding> {
-    let mut fields = Fields::open(node, "a finding", problems);
+fn decode_finding(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Finding> {
+    let mut fields = MappingReader::open(node, "a finding", problems);
     let id = fields.required_text("id", "F1");
     let claim = fields.required_text("claim", "what is wrong");
-    let severity = named(
+    let severity = one_of(
         &mut fields,
         "severity",
         &[
@@ -327,7 +328,7 @@ fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding
             ("blocker", Severity::Blocker),
         ],
     );
-    let category = named(
+    let category = one_of(
         &mut fields,
         "category",
         &[
@@ -338,7 +339,7 @@ fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding
             ("design", Category::Design),
         ],
     );
-    let kind = named(
+    let kind = one_of(
         &mut fields,
         "kind",
         &[
@@ -348,7 +349,7 @@ fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding
             ("cosmetic", FindingKind::Cosmetic),
         ],
     );
-    let place = Place {
+    let place = Location {
         file: fields.text("place").map_or_else(String::new, |place| place.it),
         symbol: fields.text("symbol").map_or_else(String::new, |symbol| symbol.it),
         line: 0,
@@ -375,11 +376,11 @@ fn decode_finding(node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Finding
     })
 }
 
-fn named<T: Copy>(fields: &mut Fields<'_, '_>, key: &'static str, known: &[(&str, T)]) -> Option<T> {
+fn one_of<T: Copy>(fields: &mut MappingReader<'_, '_>, key: &'static str, known: &[(&str, T)]) -> Option<T> {
     let written = fields.text(key)?;
     let found = known.iter().find(|(name, _)| *name == written.it).map(|(_, value)| *value);
     if found.is_none() {
-        let message = format!("`{}` is no {key}", written.it);
+        let message = format!("`{}` is not a {key}", written.it);
         let remedy =
             crate::diagnostic::suggest(&written.it, known.iter().map(|(name, _)| *name).collect::<Vec<_>>());
         fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
@@ -388,9 +389,9 @@ fn named<T: Copy>(fields: &mut Fields<'_, '_>, key: &'static str, known: &[(&str
 }
 
 /// Changes by file: `path: {removed: […], added: […]}`.
-fn decode_changes(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<FileChange> {
-    let Value::Map(entries) = &node.value else {
-        let message = "`changes` names files";
+fn decode_changes(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Vec<FileChange> {
+    let YamlValue::Map(entries) = &node.value else {
+        let message = "`changes` must be a mapping of files";
         let remedy = "write `changes: {src/a.rs: {removed: [old line], added: [new line]}}`";
         problems.push(Diagnostic::error(Code::Shape, node.span, message, remedy));
         return Vec::new();
@@ -398,8 +399,8 @@ fn decode_changes(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<FileChange
     entries
         .iter()
         .map(|(path, node)| {
-            let mut fields = Fields::open(node, format!("the change of `{}`", path.name), problems);
-            let lines = |texts: Vec<At<String>>| texts.into_iter().map(|line| line.it).collect();
+            let mut fields = MappingReader::open(node, format!("the change of `{}`", path.name), problems);
+            let lines = |texts: Vec<Spanned<String>>| texts.into_iter().map(|line| line.it).collect();
             let hunk = Hunk { removed: lines(fields.texts("removed")), added: lines(fields.texts("added")) };
             let generated = fields.flag("generated");
             fields.finish();
@@ -408,7 +409,7 @@ fn decode_changes(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<FileChange
         .collect()
 }
 
-fn decode_tests(fields: &mut Fields<'_, '_>) -> Vec<TestResult> {
+fn decode_tests(fields: &mut MappingReader<'_, '_>) -> Vec<TestResult> {
     let entries = fields.entries("tests").unwrap_or(&[]);
     entries
         .iter()
@@ -420,7 +421,7 @@ fn decode_tests(fields: &mut Fields<'_, '_>) -> Vec<TestResult> {
                 "flaky" => TestEnd::Flaky,
                 "skipped" => TestEnd::Skipped,
                 other => {
-                    let message = format!("a test does not end with `{other}`");
+                    let message = format!("`{other}` is not a test result");
                     let span: Span = written.span;
                     let problem = Diagnostic::error(
                         Code::Phrase,

@@ -1,13 +1,13 @@
-//! What is said to have happened, and why that may be impossible.
+//! What happens in a walk, and why that may be impossible.
 
 use remand_kernel::Refusal;
 use remand_kernel::change::{Approach, Change, TestResult};
 use remand_kernel::event::Item;
 use remand_kernel::finding::Finding;
 
-/// What is said to have happened at a phase.
+/// What happens at a phase of a walk.
 #[derive(Clone, Debug, Default)]
-pub struct Happening {
+pub struct WalkStep {
     pub phase: String,
     pub task: Option<String>,
     pub says: Says,
@@ -15,18 +15,18 @@ pub struct Happening {
     pub change: Option<Change>,
     pub tests: Vec<TestResult>,
     pub approach: Option<Approach>,
-    /// Lists that the result brings, in place of the walk's own.
+    /// Lists that the result brings instead of the walk's.
     pub lists: Vec<(String, Vec<Item>)>,
     pub flags: Vec<(String, bool)>,
     pub models: Vec<String>,
-    /// The phase wrote what was there already.
+    /// The phase wrote only what was already there.
     pub unchanged: bool,
     pub disputes: bool,
     pub by: String,
     pub note: String,
 }
 
-/// The signal of a phase, or one verdict for each member.
+/// The signal of a phase, or one verdict per member.
 #[derive(Clone, Debug)]
 pub enum Says {
     Signal(String),
@@ -39,21 +39,21 @@ impl Default for Says {
     }
 }
 
-impl Happening {
-    pub fn new(phase: &str, says: &str) -> Happening {
-        Happening { phase: phase.to_string(), says: Says::Signal(says.to_string()), ..Happening::default() }
+impl WalkStep {
+    pub fn new(phase: &str, says: &str) -> WalkStep {
+        WalkStep { phase: phase.to_string(), says: Says::Signal(says.to_string()), ..WalkStep::default() }
     }
 }
 
-/// Why a walk cannot go on.
+/// Why a walk cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalkError {
-    /// The run does not wait for this phase; it waits for those.
+    /// The run does not wait for this phase, but for others.
     NotWaiting {
         phase: String,
         waiting: Vec<String>,
     },
-    /// The phase cannot end with this signal; it can end with those.
+    /// The phase cannot end with this signal, but with others.
     NotPossible {
         phase: String,
         signal: String,
@@ -65,17 +65,17 @@ pub enum WalkError {
         given: usize,
         members: usize,
     },
-    /// No phase is called so.
+    /// No phase has this name.
     NoSuchPhase {
         phase: String,
         remedy: String,
     },
-    /// A paused run gives nothing out.
+    /// The run is paused, so nothing can happen.
     Paused,
     Refused(Refusal),
     /// The run is over.
     Over(String),
-    /// `until` leads round in a circle, or to the end.
+    /// `until` does not reach the phase.
     NotReached(String),
 }
 
@@ -83,7 +83,7 @@ impl std::fmt::Display for WalkError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             WalkError::NotWaiting { phase, waiting } => {
-                write!(f, "the run does not wait for `{phase}`; it waits for {}", waiting.join(", "))
+                write!(f, "the run is not waiting for `{phase}`; it is waiting for {}", waiting.join(", "))
             }
             WalkError::NotPossible { phase, signal, possible } => {
                 write!(
@@ -93,13 +93,17 @@ impl std::fmt::Display for WalkError {
                 )
             }
             WalkError::WrongCount { phase, given, members } => {
-                write!(f, "`{phase}` has {members} members, and {given} verdicts are given")
+                write!(f, "`{phase}` has {members} members, but there are {given} verdicts")
             }
-            WalkError::NoSuchPhase { phase, remedy } => write!(f, "there is no phase `{phase}`: {remedy}"),
+            WalkError::NoSuchPhase { phase, remedy } => {
+                write!(f, "the workflow has no phase `{phase}`: {remedy}")
+            }
             WalkError::Paused => write!(f, "the run is paused: write `resume` first"),
-            WalkError::Refused(refusal) => write!(f, "the kernel refuses it: {refusal}"),
-            WalkError::Over(end) => write!(f, "the run is over: {end}"),
-            WalkError::NotReached(phase) => write!(f, "`{phase}` is not reached by happy ends alone"),
+            WalkError::Refused(refusal) => write!(f, "the kernel refuses this: {refusal}"),
+            WalkError::Over(end) => write!(f, "the run has ended: {end}"),
+            WalkError::NotReached(phase) => {
+                write!(f, "the run does not reach `{phase}` when everything succeeds")
+            }
         }
     }
 }

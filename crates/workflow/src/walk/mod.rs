@@ -1,7 +1,7 @@
-//! Walks: a written list of what happens, fed to the kernel, to try a workflow before any agent is paid for.
+//! Walks: feeds a written list of events to the kernel, to try a workflow before paying for any agent.
 //!
-//! `file.rs` reads a walk from YAML; `outcome.rs` makes an outcome for each seat, and
-//! `walker.rs` feeds them to the kernel and keeps what it ruled.
+//! `file.rs` reads a walk from YAML, `outcome.rs` makes an outcome for each seat, and `walker.rs` feeds the outcomes to
+//! the kernel and keeps its rulings.
 
 mod combination;
 mod file;
@@ -9,6 +9,6 @@ mod happening;
 mod outcome;
 mod walker;
 
-pub use file::{Entry, Walk, read};
-pub use happening::{Happening, Says, WalkError};
-pub use walker::{Taken, Walker};
+pub use file::{Walk, WalkEntry, read};
+pub use happening::{Says, WalkError, WalkStep};
+pub use walker::{WalkRecord, Walker};

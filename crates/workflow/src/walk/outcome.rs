@@ -1,7 +1,7 @@
-//! Happenings to outcomes: a verdict for each seat, with all that the engine would have seen.
+//! Makes outcomes for what happens in a walk: a verdict per seat, with everything the engine would observe.
 
 use super::combination::verdicts_for;
-use super::happening::{Happening, Says, WalkError};
+use super::happening::{Says, WalkError, WalkStep};
 use super::walker::Walker;
 use remand_kernel::change::Digest;
 use remand_kernel::command::Command;
@@ -10,14 +10,14 @@ use remand_kernel::ids::{CommandId, PhaseId, SignalId};
 use remand_kernel::program::Work;
 use remand_kernel::signal::{Failure, SPENT};
 
-/// On paper an environment failure is the last of its row, so that the hold is seen.
+/// In a walk, an environment failure counts as the last of a series, so that the hold shows.
 const ENVIRONMENT_IN_A_ROW: u16 = 3;
 
 impl Walker<'_> {
-    /// One outcome for each seat.
+    /// One outcome per seat.
     pub(super) fn outcomes(
         &mut self,
-        happening: &Happening,
+        happening: &WalkStep,
         seats: &[Command],
     ) -> Result<Vec<(Outcome, String)>, WalkError> {
         let members = seats.iter().filter(|seat| !is_advisory(seat)).count();
@@ -32,9 +32,10 @@ impl Walker<'_> {
             Says::Signal(signal) if members == 1 => vec![signal.clone()],
             Says::Signal(signal) => self.spread(happening, signal, seats, members)?,
         };
-        // What was found belongs to those who object, or to the first if nobody does.
+        // Findings belong to the members that object, or to the first if none does.
         let objects = |at: usize| {
-            let happy = seats.get(at).and_then(Command::id).and_then(|id| self.sayable(id).first().copied());
+            let happy =
+                seats.get(at).and_then(Command::id).and_then(|id| self.possible_results(id).first().copied());
             happy.is_some_and(|happy| self.program.signal(happy) != verdicts[at])
         };
         let objecting: Vec<bool> = (0..verdicts.len()).map(objects).collect();
@@ -46,13 +47,13 @@ impl Walker<'_> {
                 continue;
             };
             let says = if is_advisory(seat) {
-                let said = self.sayable(id).first().copied();
+                let said = self.possible_results(id).first().copied();
                 said.map_or_else(String::new, |signal| self.program.signal(signal).to_string())
             } else {
                 verdicts.next().unwrap_or_default()
             };
             let finds = objecting.get(at).is_some_and(|objects| *objects || (nobody && at == 0));
-            let mut details = if is_advisory(seat) { Happening::default() } else { happening.clone() };
+            let mut details = if is_advisory(seat) { WalkStep::default() } else { happening.clone() };
             if !finds {
                 details.findings.clear();
             }
@@ -64,7 +65,7 @@ impl Walker<'_> {
 
     pub(super) fn spread(
         &self,
-        happening: &Happening,
+        happening: &WalkStep,
         signal: &str,
         seats: &[Command],
         members: usize,
@@ -88,32 +89,32 @@ impl Walker<'_> {
         &mut self,
         id: CommandId,
         says: &str,
-        happening: &Happening,
+        happening: &WalkStep,
         seat: usize,
     ) -> Result<Outcome, WalkError> {
         let signal = self.program.signal_named(says);
-        // `conflict` is a result of merging and a failure; what the seat can say comes first.
-        if signal.is_some_and(|signal| self.sayable(id).contains(&signal)) {
+        // `conflict` is both a result of merging and a failure; a possible result takes precedence.
+        if signal.is_some_and(|signal| self.possible_results(id).contains(&signal)) {
             return Ok(Outcome::Said(Box::new(self.report(id, says, happening, seat))));
         }
         if let Some(failure) = failure(says) {
-            // A hold shows its cause, so there must be one.
+            // A hold shows its cause, so there has to be one.
             let unnamed = happening.note.is_empty() && failure == Failure::Environment;
-            let detail = if unnamed { "as the walk says".to_string() } else { happening.note.clone() };
+            let detail = if unnamed { "stated by the walk".to_string() } else { happening.note.clone() };
             return Ok(Outcome::Failed { failure, detail, in_a_row: ENVIRONMENT_IN_A_ROW });
         }
-        // `spent` follows from a budget; nobody says it.
+        // `spent` follows from a budget; it is never a result.
         let routed =
             |signal: &SignalId| *signal != SPENT && self.program.phase(id.phase).route(*signal).is_some();
         match signal.filter(routed) {
             Some(signal) => Ok(Outcome::Supposed(signal)),
-            // A failure operation ends however it ends.
+            // Any result is possible for a failure operation.
             None if id.visit == 0 => Ok(Outcome::Said(Box::new(Report::saying(says)))),
             None => Err(self.not_possible(&self.program.phase(id.phase).name, says, id.phase)),
         }
     }
 
-    pub(super) fn report(&mut self, id: CommandId, says: &str, happening: &Happening, seat: usize) -> Report {
+    pub(super) fn report(&mut self, id: CommandId, says: &str, happening: &WalkStep, seat: usize) -> Report {
         let phase = self.program.phase(id.phase);
         let mut wrote = Vec::new();
         for artifact in &phase.writes {
@@ -166,7 +167,7 @@ impl Walker<'_> {
         Digest(self.written)
     }
 
-    pub(super) fn sayable(&self, id: CommandId) -> Vec<SignalId> {
+    pub(super) fn possible_results(&self, id: CommandId) -> Vec<SignalId> {
         match &self.program.phase(id.phase).work {
             Work::Operation { operation } if id.visit > 0 => {
                 self.program.operation(*operation).results.clone()

@@ -1,6 +1,6 @@
-//! Walks a program: happenings become events, and what the kernel ruled is kept in words.
+//! Walks through a program: turns what happens into events, and keeps the kernel's rulings in words.
 
-use super::happening::{Happening, Says, WalkError};
+use super::happening::{Says, WalkError, WalkStep};
 use crate::diagnostic::suggest;
 use crate::explore::bound::happy_signal;
 use remand_kernel::command::{Command, QuestionKind};
@@ -10,9 +10,9 @@ use remand_kernel::program::{Program, Work};
 use remand_kernel::view::{self, RulingView};
 use remand_kernel::{State, Step, step};
 
-/// One event with what followed from it.
+/// One event and its consequences.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct WalkRecord {
     pub event: Event,
     /// The event in words.
     pub happened: String,
@@ -20,15 +20,15 @@ pub struct Taken {
     pub commands: Vec<String>,
 }
 
-/// A run on paper.
+/// A simulated run.
 #[derive(Clone, Debug)]
 pub struct Walker<'p> {
     pub program: &'p Program,
     pub state: State,
     /// Commands that wait for their event.
     pub open: Vec<Command>,
-    pub taken: Vec<Taken>,
-    /// The lists that phases bring unless a happening says otherwise.
+    pub records: Vec<WalkRecord>,
+    /// The lists that phases bring unless an entry brings its own.
     pub lists: Vec<(String, Vec<Item>)>,
     pub(super) written: u64,
 }
@@ -44,16 +44,16 @@ impl<'p> Walker<'p> {
             program,
             state: State::new(program),
             open: Vec::new(),
-            taken: Vec::new(),
+            records: Vec::new(),
             lists,
-            // Far from the digests that the kernel makes up for supposed results.
+            // Far from the digests that the kernel makes up for assumed results.
             written: 1 << 32,
         };
         walker.feed(Event::Started(start), "the run starts".to_string())?;
         Ok(walker)
     }
 
-    /// Gives one event to the kernel and keeps what follows.
+    /// Feeds one event to the kernel and keeps the consequences.
     pub fn feed(&mut self, event: Event, happened: String) -> Result<Step, WalkError> {
         let step = step(self.program, &mut self.state, &event).map_err(WalkError::Refused)?;
         let ended = match &event {
@@ -71,7 +71,7 @@ impl<'p> Walker<'p> {
                 Command::Finish { .. } => self.open.clear(),
             }
         }
-        self.taken.push(Taken {
+        self.records.push(WalkRecord {
             happened,
             rulings: step
                 .rulings
@@ -84,12 +84,12 @@ impl<'p> Walker<'p> {
         Ok(step)
     }
 
-    /// Lets something happen at a phase that the run waits for.
-    pub fn happen(&mut self, happening: &Happening) -> Result<(), WalkError> {
+    /// Makes something happen at a phase that the run waits for.
+    pub fn happen(&mut self, happening: &WalkStep) -> Result<(), WalkError> {
         if let Some(end) = self.state.end() {
             return Err(WalkError::Over(view::end(self.program, end)));
         }
-        self.must_exist(&happening.phase)?;
+        self.check_phase(&happening.phase)?;
         let seats = self.open_at(happening);
         if seats.is_empty() {
             if self.state.paused && self.open.is_empty() {
@@ -112,7 +112,7 @@ impl<'p> Walker<'p> {
             let Some(id) = command.id() else {
                 continue;
             };
-            // A member that ends the run early leaves nothing for the others to say.
+            // An earlier member may have ended the run.
             if !self.open.iter().any(|open| open.id() == Some(id)) {
                 continue;
             }
@@ -122,9 +122,9 @@ impl<'p> Walker<'p> {
         Ok(())
     }
 
-    /// Lets everything end happily until the run waits for this phase.
+    /// Lets everything succeed until the run waits for this phase.
     pub fn until(&mut self, phase: &str) -> Result<(), WalkError> {
-        self.must_exist(phase)?;
+        self.check_phase(phase)?;
         for _ in 0..10_000 {
             if self.state.paused && self.open.is_empty() {
                 return Err(WalkError::Paused);
@@ -141,9 +141,9 @@ impl<'p> Walker<'p> {
         Err(WalkError::NotReached(phase.to_string()))
     }
 
-    /// A name that is nothing in the workflow is a slip of the pen, not something that does not happen.
-    fn must_exist(&self, name: &str) -> Result<(), WalkError> {
-        let operation = self.program.failure.iter().any(|id| self.program.operation(*id).name == name);
+    /// Reports a name that does not occur in the workflow: it is a typo, not a phase that the run does not reach.
+    fn check_phase(&self, name: &str) -> Result<(), WalkError> {
+        let operation = self.program.failure.iter().any(|id| self.program.operation(*id).name.name() == name);
         if name.is_empty() || name == "hold" || operation || self.program.phase_named(name).is_some() {
             return Ok(());
         }
@@ -151,7 +151,7 @@ impl<'p> Walker<'p> {
         Err(WalkError::NoSuchPhase { phase: name.to_string(), remedy: suggest(name, known) })
     }
 
-    /// Lets everything end happily until the run is over.
+    /// Lets everything succeed until the run ends.
     pub fn finish(&mut self) -> Result<(), WalkError> {
         match self.until("") {
             Err(WalkError::NotReached(_)) if self.state.end().is_some() => Ok(()),
@@ -160,7 +160,7 @@ impl<'p> Walker<'p> {
     }
 
     /// How the run ended, or what it waits for.
-    pub fn standing(&self) -> String {
+    pub fn status(&self) -> String {
         match self.state.end() {
             Some(end) => view::end(self.program, end),
             None if self.state.paused && self.open.is_empty() => "paused".to_string(),
@@ -180,7 +180,7 @@ impl<'p> Walker<'p> {
         names
     }
 
-    fn happy(&self, command: &Command) -> Option<Happening> {
+    fn happy(&self, command: &Command) -> Option<WalkStep> {
         let id = command.id()?;
         let signal = match command {
             Command::Ask(question) if question.kind != QuestionKind::Phase => *question.options.first()?,
@@ -192,20 +192,22 @@ impl<'p> Walker<'p> {
             | Command::Restore { .. }
             | Command::Finish { .. } => return None,
         };
-        let place = match command {
-            Command::Operate { operation, .. } if id.visit == 0 => &self.program.operation(*operation).name,
+        let name = match command {
+            Command::Operate { operation, .. } if id.visit == 0 => {
+                self.program.operation(*operation).name.name()
+            }
             Command::Ask(question) if question.kind != QuestionKind::Phase => "hold",
             _ => &self.program.phase(id.phase).name,
         };
-        // Where nothing is said, a flag stays as it is.
+        // Flags keep their values.
         let sets = self.program.phase(id.phase).sets.iter().filter(|_| id.visit > 0);
         let flags =
             sets.map(|flag| (self.program.flags[flag.index()].clone(), self.state.flag(*flag))).collect();
-        Some(Happening { task: self.task(id), flags, ..Happening::new(place, self.program.signal(signal)) })
+        Some(WalkStep { task: self.task(id), flags, ..WalkStep::new(name, self.program.signal(signal)) })
     }
 
-    /// The commands that wait at a phase, advisors included.
-    fn open_at(&self, happening: &Happening) -> Vec<Command> {
+    /// The open commands of a phase, including advisors.
+    fn open_at(&self, happening: &WalkStep) -> Vec<Command> {
         let at = |command: &&Command| {
             let task = command.id().and_then(|id| self.task(id));
             let same_task = happening.task.is_none() || happening.task == task;
@@ -229,7 +231,7 @@ impl<'p> Walker<'p> {
         match command {
             Command::Ask(question) if question.kind != QuestionKind::Phase => phase == "hold",
             Command::Operate { id, operation, .. } if id.visit == 0 => {
-                self.program.operation(*operation).name == phase
+                self.program.operation(*operation).name.name() == phase
             }
             Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => {
                 let at = command.id().map(|id| self.program.phase(id.phase));
@@ -243,7 +245,7 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn answer(&mut self, id: CommandId, happening: &Happening) -> Result<(), WalkError> {
+    fn answer(&mut self, id: CommandId, happening: &WalkStep) -> Result<(), WalkError> {
         let option = match &happening.says {
             Says::Signal(option) => option.clone(),
             Says::Members(options) => options.join(", "),
@@ -270,7 +272,7 @@ impl<'p> Walker<'p> {
     fn phase_title(&self, id: CommandId) -> String {
         let failure = self.program.failure.get(usize::from(id.seat)).filter(|_| id.visit == 0);
         let name = match failure {
-            Some(operation) => &self.program.operation(*operation).name,
+            Some(operation) => self.program.operation(*operation).name.name(),
             None if id.seat == u16::MAX => "hold",
             None => &self.program.phase(id.phase).name,
         };

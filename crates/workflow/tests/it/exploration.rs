@@ -9,12 +9,12 @@ use remand_kernel::finding::Finding;
 use remand_kernel::ids::{CommandId, Lane, PhaseId, SignalId};
 use remand_kernel::program::{Action, Program, Work, is_detector};
 use remand_kernel::signal::{Failure, NO_RESULT, SECURITY_BLOCKER, SPENT};
-use remand_kernel::state::{Progress, TaskProgress};
-use remand_kernel::step::Note;
+use remand_kernel::state::{SeatProgress, TaskProgress};
+use remand_kernel::step::Receipt;
 use remand_kernel::{Refusal, State, step};
-use remand_workflow::explore::machine::{Counting, Machine, Node};
+use remand_workflow::explore::machine::{Counting, Machine, MachineNode};
 use remand_workflow::explore::ways::Liveness;
-use remand_workflow::explore::{World, bound};
+use remand_workflow::explore::{Scenario, bound};
 use std::collections::{BTreeSet, HashMap};
 
 /// A run in the middle: its state and the commands that wait for their event.
@@ -35,7 +35,7 @@ impl Point {
         point
     }
 
-    fn take(&mut self, program: &Program, event: &Event) -> Result<Note, Refusal> {
+    fn take(&mut self, program: &Program, event: &Event) -> Result<Receipt, Refusal> {
         let taken = step(program, &mut self.state, event)?;
         if let Event::Ended { id, .. } | Event::Answered { id, .. } = event {
             self.open.retain(|command| command.id() != Some(*id));
@@ -48,7 +48,7 @@ impl Point {
                 Command::Finish { .. } => self.open.clear(),
             }
         }
-        Ok(taken.note)
+        Ok(taken.receipt)
     }
 
     /// The next command to end: tasks one after the other, so that orders are not tried that do not matter.
@@ -203,7 +203,7 @@ fn ended(id: CommandId, outcome: Outcome) -> Event {
 /// What decides how a run can go on: everything but what it remembers.
 fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>) -> Vec<u16> {
     let state = &point.state;
-    let node = Node {
+    let node = MachineNode {
         phase: state.main.phase,
         caller: state.main.caller,
         confidence: state.confidence,
@@ -241,9 +241,9 @@ fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>
             TaskProgress::Blocked => 3,
             TaskProgress::Exited(signal) => 10 + signal.0,
         });
-        key.push(run.desk.phase.0);
+        key.push(run.lane_state.phase.0);
         key.extend(run.left.iter().map(|(_, left)| *left));
-        seats(&run.desk.seats, &mut key);
+        seats(&run.lane_state.seats, &mut key);
     }
     key
 }
@@ -251,10 +251,10 @@ fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>
 fn seats(seats: &[remand_kernel::state::Seat], key: &mut Vec<u16>) {
     for seat in seats {
         key.push(match &seat.progress {
-            Progress::Open => 0,
-            Progress::Held => 1,
-            Progress::Failed { .. } => 2,
-            Progress::Said(answer) => 10 + answer.signal.0,
+            SeatProgress::Open => 0,
+            SeatProgress::Held => 1,
+            SeatProgress::Failed { .. } => 2,
+            SeatProgress::Said(answer) => 10 + answer.signal.0,
         });
     }
 }
@@ -321,7 +321,7 @@ fn assert_bound_is_exact(program: &'static Program, mode: Mode, tasks: u16) {
         Mode::Interactive => stated.interactive.dispatches,
     };
     let (most, points) = deep(move || {
-        let full = Machine::new(program, World::new(program, mode, &[("gaps", 1)]), Counting::Exact)
+        let full = Machine::new(program, Scenario::new(program, mode, &[("gaps", 1)]), Counting::Exact)
             .starts(None, remand_kernel::program::Confidence::High)
             .pop()
             .map(|node| node.left)
@@ -422,7 +422,7 @@ proptest! {
             if twice {
                 let before = point.state.clone();
                 let note = point.take(program, &event).expect("a duplicate is harmless");
-                prop_assert_eq!(note, Note::Late);
+                prop_assert_eq!(note, Receipt::Late);
                 prop_assert_eq!(&before, &point.state);
             }
         }
@@ -475,7 +475,7 @@ proptest! {
     }
 
     #[test]
-    fn any_event_in_any_order_is_taken_or_refused(
+    fn any_event_in_any_order_is_accepted_or_refused(
         which in 0..6_usize,
         events in proptest::collection::vec((0..40_u16, 0..4_u16, 0..4_u16, 0..3_u16, 0..12_u16, any::<bool>()), 1..60),
     ) {

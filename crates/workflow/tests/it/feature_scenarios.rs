@@ -14,7 +14,7 @@ use crate::support::{Run, Setup, feature, finding, task};
 use remand_kernel::Step;
 use remand_kernel::command::{Command, Dispatch};
 use remand_kernel::event::{Event, Item, Outcome, Report, Usage};
-use remand_kernel::finding::{Finding, Place, Severity};
+use remand_kernel::finding::{Finding, Location, Severity};
 use remand_kernel::ids::CommandId;
 use remand_workflow::walk::WalkError;
 
@@ -34,7 +34,7 @@ fn interactive() -> Run {
 
 /// A finding at the file of a task.
 fn about(task: &str, id: &str, claim: &str) -> Finding {
-    let place = Place { file: format!("src/{task}.rs"), symbol: "run".to_string(), line: 1 };
+    let place = Location { file: format!("src/{task}.rs"), symbol: "run".to_string(), line: 1 };
     Finding { place, ..finding(id, claim) }
 }
 
@@ -45,7 +45,7 @@ fn of_severity(severity: Severity, finding: Finding) -> Finding {
 /// The last event led to this ruling.
 fn ruled(run: &Run, line: &str) {
     let lines: Vec<String> =
-        run.walker.taken.last().expect("an event").rulings.iter().map(|ruling| ruling.line()).collect();
+        run.walker.records.last().expect("an event").rulings.iter().map(|ruling| ruling.line()).collect();
     assert!(lines.iter().any(|ruled| ruled == line), "no `{line}` in {lines:#?}\n{}", run.trace());
 }
 
@@ -56,12 +56,12 @@ fn times_ruled(run: &Run, line: &str) -> usize {
 
 /// Where the run is now, for `since`.
 fn mark(run: &Run) -> usize {
-    run.walker.taken.len()
+    run.walker.records.len()
 }
 
 /// All commands since a mark, in order.
 fn since(run: &Run, mark: usize) -> Vec<String> {
-    run.walker.taken[mark..].iter().flat_map(|taken| taken.commands.iter().cloned()).collect()
+    run.walker.records[mark..].iter().flat_map(|taken| taken.commands.iter().cloned()).collect()
 }
 
 /// All commands of the run that begin like this.

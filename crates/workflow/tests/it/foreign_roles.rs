@@ -1,20 +1,24 @@
 //! Role files of other tools: what they give, what stays ours, and what is named as not used.
 
 use remand_workflow::diagnostic::Diagnostic;
-use remand_workflow::foreign::{self, Format, Tool, Unused};
+use remand_workflow::foreign::{self, AgentTool, RoleFormat, Unused};
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::{RoleSpec, Roles};
-use remand_workflow::source::Source;
+use remand_workflow::source::SourceText;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-fn fixture(name: &str) -> Source {
+fn fixture(name: &str) -> SourceText {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/roles/foreign").join(name);
-    Source::new(name, std::fs::read_to_string(path).expect("a fixture"))
+    SourceText::new(name, std::fs::read_to_string(path).expect("a fixture"))
 }
 
 /// The shipped roles with a file for one of them, and what of it is not used.
-fn adopted(title: &str, tool: Tool, source: &Source) -> Result<(Roles, Vec<Unused>), Vec<Diagnostic>> {
+fn adopted(
+    title: &str,
+    tool: AgentTool,
+    source: &SourceText,
+) -> Result<(Roles, Vec<Unused>), Vec<Diagnostic>> {
     let mut roles = Roles::shipped();
     let unused = roles.adopt(title, &foreign::read(tool, source)?, source)?;
     Ok((roles, unused))
@@ -34,14 +38,14 @@ fn may(spec: &RoleSpec) -> (BTreeSet<Writable>, bool, bool) {
     (spec.may_write.clone(), spec.shell, spec.network)
 }
 
-fn inline(front: &str) -> Source {
-    Source::new("agent.md", format!("---\n{front}\n---\n\nDo it.\n"))
+fn inline(front: &str) -> SourceText {
+    SourceText::new("agent.md", format!("---\n{front}\n---\n\nDo it.\n"))
 }
 
 // BY-08
 #[test]
 fn a_subagent_of_claude_code_gives_prompt_and_model_and_narrows() {
-    let (roles, unused) = adopted("reviewer", Tool::Claude, &fixture("claude.md")).expect("adopted");
+    let (roles, unused) = adopted("reviewer", AgentTool::Claude, &fixture("claude.md")).expect("adopted");
     let (ours, theirs) =
         (Roles::shipped().get("reviewer").cloned().expect("ours"), roles.get("reviewer").expect("a role"));
     assert_eq!(theirs.model.as_deref(), Some("opus"));
@@ -62,9 +66,9 @@ fn a_subagent_of_claude_code_gives_prompt_and_model_and_narrows() {
 
 // BY-08
 #[test]
-fn a_custom_agent_of_copilot_gives_what_its_tools_stand_for() {
+fn a_custom_agent_of_copilot_grants_what_its_tools_can_do() {
     let (roles, unused) =
-        adopted("implementer", Tool::Copilot, &fixture("copilot.agent.md")).expect("adopted");
+        adopted("implementer", AgentTool::Copilot, &fixture("copilot.agent.md")).expect("adopted");
     let ours = Roles::shipped().get("implementer").map(may);
     assert_eq!(roles.get("implementer").map(may), ours);
     assert_eq!(roles.get("implementer").and_then(|spec| spec.model.as_deref()), Some("GPT-5.2 (copilot)"));
@@ -74,11 +78,11 @@ fn a_custom_agent_of_copilot_gives_what_its_tools_stand_for() {
 // BY-08
 #[test]
 fn an_agent_of_opencode_is_read_in_all_its_forms() {
-    let (roles, unused) = adopted("reviewer", Tool::Opencode, &fixture("opencode.md")).expect("adopted");
+    let (roles, unused) = adopted("reviewer", AgentTool::Opencode, &fixture("opencode.md")).expect("adopted");
     assert_eq!(roles.get("reviewer").map(may), Some((BTreeSet::from([Writable::Report]), false, false)));
     snapshot("opencode", &unused);
     let (roles, unused) =
-        adopted("implementer", Tool::Opencode, &fixture("opencode-rules.md")).expect("adopted");
+        adopted("implementer", AgentTool::Opencode, &fixture("opencode-rules.md")).expect("adopted");
     let places = BTreeSet::from([Writable::Report, Writable::TaskFiles]);
     assert_eq!(roles.get("implementer").map(may), Some((places, false, false)));
     snapshot("opencode-rules", &unused);
@@ -88,12 +92,12 @@ fn an_agent_of_opencode_is_read_in_all_its_forms() {
 #[test]
 fn no_foreign_file_gives_more_than_the_role_has() {
     let everything = [
-        (Tool::Claude, inline("name: all\ndescription: All.")),
-        (Tool::Claude, inline("name: all\ntools: [Edit, Write, Bash, WebFetch, WebSearch]")),
-        (Tool::Copilot, inline("tools: ['*']")),
-        (Tool::Copilot, inline("tools: edit, execute, web")),
-        (Tool::Opencode, inline("permission: allow")),
-        (Tool::Opencode, inline("tools: {write: true, bash: true, webfetch: true}")),
+        (AgentTool::Claude, inline("name: all\ndescription: All.")),
+        (AgentTool::Claude, inline("name: all\ntools: [Edit, Write, Bash, WebFetch, WebSearch]")),
+        (AgentTool::Copilot, inline("tools: ['*']")),
+        (AgentTool::Copilot, inline("tools: edit, execute, web")),
+        (AgentTool::Opencode, inline("permission: allow")),
+        (AgentTool::Opencode, inline("tools: {write: true, bash: true, webfetch: true}")),
     ];
     for (tool, source) in &everything {
         let names: Vec<String> = Roles::shipped().titles().map(str::to_string).collect();
@@ -116,16 +120,16 @@ fn no_foreign_file_gives_more_than_the_role_has() {
 #[test]
 fn a_file_that_gives_no_tool_to_write_with_is_refused_for_a_role_that_changes_code() {
     for (tool, front) in [
-        (Tool::Claude, "tools: Read, Grep"),
-        (Tool::Claude, "permissionMode: plan"),
-        (Tool::Claude, "tools: Edit\ndisallowedTools: Edit"),
-        (Tool::Claude, "disallowedTools: Edit\ntools: Edit"),
-        (Tool::Copilot, "tools: []"),
-        (Tool::Opencode, "permission: {edit: ask}"),
-        (Tool::Opencode, "tools: {edit: false}"),
+        (AgentTool::Claude, "tools: Read, Grep"),
+        (AgentTool::Claude, "permissionMode: plan"),
+        (AgentTool::Claude, "tools: Edit\ndisallowedTools: Edit"),
+        (AgentTool::Claude, "disallowedTools: Edit\ntools: Edit"),
+        (AgentTool::Copilot, "tools: []"),
+        (AgentTool::Opencode, "permission: {edit: ask}"),
+        (AgentTool::Opencode, "tools: {edit: false}"),
     ] {
         let problems = adopted("implementer", tool, &inline(front)).expect_err(front);
-        let message = "`implementer` changes code, and the file gives it no tool to write with";
+        let message = "`implementer` changes code, but the file gives it no tool that writes";
         assert_eq!(problems[0].message, message, "{front}");
     }
 }
@@ -134,39 +138,39 @@ fn a_file_that_gives_no_tool_to_write_with_is_refused_for_a_role_that_changes_co
 #[test]
 fn a_role_with_modes_keeps_their_sections_and_narrows_each() {
     let source = inline("tools: [Read, Bash]");
-    let (roles, unused) = adopted("check", Tool::Claude, &source).expect("adopted");
+    let (roles, unused) = adopted("check", AgentTool::Claude, &source).expect("adopted");
     let prompt = roles.prompt("check/code").expect("a prompt");
     assert!(prompt.starts_with("Do it.\n\n## What you return\n"), "{prompt}");
     assert!(prompt.contains("## Mode: code") && !prompt.contains("## Mode: split"), "{prompt}");
     assert!(roles.all().filter(|spec| spec.title.starts_with("check")).all(|spec| !spec.shell));
     assert_eq!(
         told(&unused),
-        "line 2: `Bash` is not used: `check` starts no programs, and a file of another tool only narrows\n"
+        "line 2: `Bash` is not used: `check` may not start programs, and a file of another tool can only narrow that\n"
     );
-    let (roles, _) = adopted("check/code", Tool::Claude, &source).expect("adopted");
+    let (roles, _) = adopted("check/code", AgentTool::Claude, &source).expect("adopted");
     assert_eq!(roles.prompt("check"), Roles::shipped().prompt("check"), "other modes stay ours");
     assert!(roles.prompt("check/code").is_some_and(|prompt| prompt.starts_with("Do it.")));
 }
 
 // BY-08
 #[test]
-fn the_format_is_told_by_the_path_or_by_the_keys() {
-    let of = |name: &str, text: &str| foreign::format(&Source::new(name, text));
+fn the_format_follows_from_the_path_or_the_keys() {
+    let of = |name: &str, text: &str| foreign::format(&SourceText::new(name, text));
     for (name, tool) in [
-        (".claude/agents/x.md", Tool::Claude),
-        ("/home/a/.claude/agents/deep/x.md", Tool::Claude),
-        (".github/agents/x.agent.md", Tool::Copilot),
-        (".github/agents/x.md", Tool::Copilot),
-        ("elsewhere/x.agent.md", Tool::Copilot),
-        (".opencode/agent/x.md", Tool::Opencode),
-        ("p/.opencode/agents/x.md", Tool::Opencode),
+        (".claude/agents/x.md", AgentTool::Claude),
+        ("/home/a/.claude/agents/deep/x.md", AgentTool::Claude),
+        (".github/agents/x.agent.md", AgentTool::Copilot),
+        (".github/agents/x.md", AgentTool::Copilot),
+        ("elsewhere/x.agent.md", AgentTool::Copilot),
+        (".opencode/agent/x.md", AgentTool::Opencode),
+        ("p/.opencode/agents/x.md", AgentTool::Opencode),
     ] {
-        assert_eq!(of(name, "Do it."), Some(Format::Of(tool)), "{name}");
+        assert_eq!(of(name, "Do it."), Some(RoleFormat::Of(tool)), "{name}");
     }
-    assert_eq!(of("x.md", "---\nabout: A.\nsays: [a]\n---\n"), Some(Format::Ours));
-    assert_eq!(of("x.md", "---\ndisallowedTools: Edit\n---\n"), Some(Format::Of(Tool::Claude)));
-    assert_eq!(of("x.md", "---\ntarget: vscode\n---\n"), Some(Format::Of(Tool::Copilot)));
-    assert_eq!(of("x.md", "---\nmode: subagent\n---\n"), Some(Format::Of(Tool::Opencode)));
+    assert_eq!(of("x.md", "---\nabout: A.\nsays: [a]\n---\n"), Some(RoleFormat::Ours));
+    assert_eq!(of("x.md", "---\ndisallowedTools: Edit\n---\n"), Some(RoleFormat::Of(AgentTool::Claude)));
+    assert_eq!(of("x.md", "---\ntarget: vscode\n---\n"), Some(RoleFormat::Of(AgentTool::Copilot)));
+    assert_eq!(of("x.md", "---\nmode: subagent\n---\n"), Some(RoleFormat::Of(AgentTool::Opencode)));
     assert_eq!(of("x.md", "---\nname: x\n---\n"), None);
 }
 
@@ -174,12 +178,13 @@ fn the_format_is_told_by_the_path_or_by_the_keys() {
 #[test]
 fn windows_line_ends_and_a_file_without_front_matter_are_read() {
     let source = fixture("claude.md");
-    let windows = Source::new("claude.md", source.text.replace('\n', "\r\n"));
-    assert_eq!(foreign::read(Tool::Claude, &windows), foreign::read(Tool::Claude, &source));
-    let plain = foreign::read(Tool::Copilot, &Source::new("x.agent.md", "Just do it.\n")).expect("read");
+    let windows = SourceText::new("claude.md", source.text.replace('\n', "\r\n"));
+    assert_eq!(foreign::read(AgentTool::Claude, &windows), foreign::read(AgentTool::Claude, &source));
+    let plain =
+        foreign::read(AgentTool::Copilot, &SourceText::new("x.agent.md", "Just do it.\n")).expect("read");
     assert_eq!((plain.body.as_str(), plain.unused.len()), ("Just do it.\n", 0));
-    let empty =
-        foreign::read(Tool::Claude, &Source::new("x.md", "---\nname: x\n---\n")).expect_err("no text");
+    let empty = foreign::read(AgentTool::Claude, &SourceText::new("x.md", "---\nname: x\n---\n"))
+        .expect_err("no text");
     assert_eq!(empty[0].message, "the file has no text");
 }
 
@@ -190,17 +195,17 @@ fn a_role_as_it_is_in_effect_can_be_written_and_read_again() {
         let roles = Roles::shipped();
         let mut again = Roles::default();
         let text = roles.written(&name).expect("a role");
-        again.add(&name, &Source::new("again.md", text)).expect("accepted");
+        again.add(&name, &SourceText::new("again.md", text)).expect("accepted");
         let below = format!("{name}/");
         for spec in roles.all().filter(|spec| spec.title == name || spec.title.starts_with(&below)) {
             assert_eq!(again.get(&spec.title), Some(spec));
             assert_eq!(again.prompt(&spec.title), roles.prompt(&spec.title), "{}", spec.title);
         }
     }
-    let (roles, _) = adopted("reviewer", Tool::Claude, &fixture("claude.md")).expect("adopted");
+    let (roles, _) = adopted("reviewer", AgentTool::Claude, &fixture("claude.md")).expect("adopted");
     let mut again = Roles::default();
     again
-        .add("reviewer", &Source::new("again.md", roles.written("reviewer").expect("a role")))
+        .add("reviewer", &SourceText::new("again.md", roles.written("reviewer").expect("a role")))
         .expect("accepted");
     assert_eq!(
         (again.get("reviewer"), again.prompt("reviewer")),

@@ -157,7 +157,7 @@ fn answer(program: &Program, command: &Command, dice: &mut Dice) -> Event {
 }
 
 #[test]
-fn damaged_files_never_panic_and_what_is_accepted_keeps_its_bound() {
+fn damaged_files_never_panic_and_accepted_ones_keep_their_bound() {
     let seconds: u64 = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
     let seed: u64 = std::env::var("FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let roles = Roles::shipped();

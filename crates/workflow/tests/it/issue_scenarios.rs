@@ -26,24 +26,24 @@ fn three_tasks() -> Run {
 /// The last event led to this ruling.
 fn ruled(run: &Run, line: &str) {
     let lines: Vec<String> =
-        run.walker.taken.last().expect("an event").rulings.iter().map(|ruling| ruling.line()).collect();
+        run.walker.records.last().expect("an event").rulings.iter().map(|ruling| ruling.line()).collect();
     assert!(lines.iter().any(|ruled| ruled == line), "no `{line}` in {lines:#?}\n{}", run.trace());
 }
 
 /// All commands of the run that begin like this.
 fn commands_like(run: &Run, start: &str) -> Vec<String> {
-    let commands = run.walker.taken.iter().flat_map(|taken| taken.commands.iter().cloned());
+    let commands = run.walker.records.iter().flat_map(|taken| taken.commands.iter().cloned());
     commands.filter(|command| command.starts_with(start)).collect()
 }
 
 /// Where the run is now, for `since`.
 fn mark(run: &Run) -> usize {
-    run.walker.taken.len()
+    run.walker.records.len()
 }
 
 /// All commands since a mark, in order.
 fn since(run: &Run, mark: usize) -> Vec<String> {
-    run.walker.taken[mark..].iter().flat_map(|taken| taken.commands.iter().cloned()).collect()
+    run.walker.records[mark..].iter().flat_map(|taken| taken.commands.iter().cloned()).collect()
 }
 
 /// What waits at a phase, in order of seats.

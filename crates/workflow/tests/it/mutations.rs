@@ -2,9 +2,9 @@
 //! rule and at the right line.
 
 use remand_workflow::diagnostic::{Code, Diagnostic};
-use remand_workflow::file::{File, KindDecl, PhaseDecl, RouteDecl};
+use remand_workflow::file::{KindDecl, PhaseDecl, RouteDecl, WorkflowFile};
 use remand_workflow::roles::Roles;
-use remand_workflow::source::{Source, Span};
+use remand_workflow::source::{SourceText, Span};
 use remand_workflow::{check, shipped};
 
 /// A file with one thing taken out.
@@ -17,7 +17,7 @@ struct Mutant {
     lines: Vec<usize>,
 }
 
-fn mutants(source: &Source, file: &File) -> Vec<Mutant> {
+fn mutants(source: &SourceText, file: &WorkflowFile) -> Vec<Mutant> {
     let mut all = Vec::new();
     for phase in phases(&file.phases) {
         for (signal, route) in &phase.on {
@@ -73,7 +73,7 @@ fn phases(decls: &[PhaseDecl]) -> Vec<&PhaseDecl> {
 }
 
 /// Routes that say `as SIGNAL` fall with the route of that signal.
-fn lines_of_aliases(source: &Source, phase: &PhaseDecl, signal: &str) -> Vec<usize> {
+fn lines_of_aliases(source: &SourceText, phase: &PhaseDecl, signal: &str) -> Vec<usize> {
     let alias = format!("as {signal}");
     phase
         .on
@@ -84,7 +84,7 @@ fn lines_of_aliases(source: &Source, phase: &PhaseDecl, signal: &str) -> Vec<usi
 }
 
 /// The route without its payment, and without that of its `else`.
-fn unpaid(source: &Source, what: &str, route: &RouteDecl) -> Vec<Mutant> {
+fn unpaid(source: &SourceText, what: &str, route: &RouteDecl) -> Vec<Mutant> {
     let mut all = Vec::new();
     if let (Some(first), Some(last)) = (route.spends.first(), route.spends.last()) {
         let before = source.text[..first.span.start].rfind(" spending ").expect("spending");
@@ -102,14 +102,14 @@ fn unpaid(source: &Source, what: &str, route: &RouteDecl) -> Vec<Mutant> {
     all
 }
 
-fn without_line(source: &Source, span: Span) -> String {
+fn without_line(source: &SourceText, span: Span) -> String {
     let start = source.text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let end = source.text[span.start..].find('\n').map_or(source.text.len(), |at| span.start + at + 1);
     format!("{}{}", &source.text[..start], &source.text[end..])
 }
 
 /// Takes `key: value` out: its line, or in braces its part of the line.
-fn without_entry(source: &Source, key: Span, value: Span) -> String {
+fn without_entry(source: &SourceText, key: Span, value: Span) -> String {
     let start = source.text[..key.start].rfind('\n').map_or(0, |at| at + 1);
     if !source.text[start..key.start].contains('{') {
         return without_line(source, key);
@@ -124,12 +124,12 @@ fn without_entry(source: &Source, key: Span, value: Span) -> String {
 fn assert_all_found(name: &str) {
     let text = shipped::workflow(name).expect("shipped");
     let roles = Roles::shipped();
-    let source = Source::new(format!("{name}.yaml"), text);
+    let source = SourceText::new(format!("{name}.yaml"), text);
     let compiled = check(source.clone(), &roles).compiled.expect("compiled");
     let mutants = mutants(&source, &compiled.file);
     for mutant in &mutants {
         assert_ne!(mutant.text, source.text, "{} is no mutant", mutant.what);
-        let checked = check(Source::new(source.name.clone(), mutant.text.clone()), &roles);
+        let checked = check(SourceText::new(source.name.clone(), mutant.text.clone()), &roles);
         assert!(!checked.accepted(), "{name}: {} is not missed", mutant.what);
         let right = |problem: &Diagnostic| {
             let line = checked.source.position(problem.span.start).0;

@@ -7,7 +7,7 @@ use crate::support::{Setup, finding, minor, quick, security_blocker};
 fn small_work_takes_two_dispatches_to_its_commit() {
     let mut run = Setup::of(quick()).run();
     run.finish();
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
     assert_eq!(run.dispatches(), 2);
     assert!(run.rulings().contains("commit: committed → done"));
 }
@@ -54,5 +54,5 @@ fn a_security_blocker_ends_the_run_whatever_the_verdict() {
         "approve",
         vec![security_blocker(finding("F1", "the token is logged"))],
     );
-    assert_eq!(run.standing(), "failed at review: security-blocker");
+    assert_eq!(run.status(), "failed at review: security-blocker");
 }

@@ -5,7 +5,7 @@ use remand_workflow::keys::ROLE_KEYS;
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::{RESULTS, RoleSpec, Roles};
 use remand_workflow::shipped;
-use remand_workflow::source::Source;
+use remand_workflow::source::SourceText;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ fn root() -> PathBuf {
 
 fn added(name: &str, text: &str) -> Roles {
     let mut roles = Roles::default();
-    roles.add(name, &Source::new(format!("{name}.md"), text)).expect("accepted");
+    roles.add(name, &SourceText::new(format!("{name}.md"), text)).expect("accepted");
     roles
 }
 
@@ -34,7 +34,7 @@ fn each_broken_role_file_is_refused_with_its_diagnostics() {
     assert!(files.len() >= 9);
     for path in files {
         let name = path.file_stem().expect("stem").to_string_lossy().into_owned();
-        let source = Source::new(format!("{name}.md"), std::fs::read_to_string(&path).expect("text"));
+        let source = SourceText::new(format!("{name}.md"), std::fs::read_to_string(&path).expect("text"));
         let problems = Roles::default().add(&name, &source).expect_err("refused");
         let rendered: Vec<String> =
             problems.iter().map(|problem| problem.render(&source, Style::Plain)).collect();
@@ -47,14 +47,14 @@ fn each_broken_role_file_is_refused_with_its_diagnostics() {
 #[test]
 fn a_refused_file_leaves_the_roles_as_they_were() {
     let mut roles = Roles::shipped();
-    let broken = Source::new("check.md", "---\nabout: Broken.\nsays: [done]\nresult: nothing\n---\n");
+    let broken = SourceText::new("check.md", "---\nabout: Broken.\nsays: [done]\nresult: nothing\n---\n");
     assert!(roles.add("check", &broken).is_err());
     assert_eq!(spec(&roles, "check/code"), spec(&Roles::shipped(), "check/code"));
     assert_eq!(roles.prompt("check"), Roles::shipped().prompt("check"));
 }
 
 #[test]
-fn what_a_contract_does_not_say_has_a_default() {
+fn missing_keys_of_a_contract_have_defaults() {
     let roles = added("plain", "---\nabout: Looks.\nsays: [done]\n---\n");
     let plain = spec(&roles, "plain");
     assert_eq!((plain.result.as_str(), plain.time), ("completion-contract", 30));
@@ -64,7 +64,7 @@ fn what_a_contract_does_not_say_has_a_default() {
 }
 
 #[test]
-fn a_mode_keeps_result_time_and_permissions_unless_it_says_otherwise() {
+fn a_mode_inherits_result_time_and_permissions_unless_it_sets_them() {
     let text = "---\nabout: Codes.\nsays: [done]\nchanges: [code]\nresult: implementation-report\ntime: 60\n\
                 may-write: [tree]\nshell: false\nnetwork: true\nremembers: true\nmodes:\n\
                 \x20 same: {about: Codes., says: [done], changes: [code]}\n\
@@ -114,7 +114,7 @@ fn every_documented_key_is_read_and_no_other() {
 
 #[test]
 fn the_guide_names_every_key_result_and_place() {
-    let guide = std::fs::read_to_string(root().join("docs/guide/roles.md")).expect("the guide");
+    let guide = std::fs::read_to_string(root().join("docs/reference/roles.md")).expect("the guide");
     let rows: BTreeSet<&str> = guide
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
@@ -128,7 +128,7 @@ fn the_guide_names_every_key_result_and_place() {
 }
 
 #[test]
-fn a_mode_is_told_the_common_part_and_its_own_section_only() {
+fn the_prompt_of_a_mode_has_the_common_part_and_its_own_section_only() {
     let text = "---\nabout: Reviews.\nsays: [yes]\nmodes:\n  a: {about: A., says: [yes]}\n  b: {about: B., says: \
                 [yes]}\n  c: {about: C., says: [yes]}\n---\n\n# r\n\n## Purpose\n\nCommon.\n\n```text\n## Mode: a\n```\n\n\
                 ## Mode: a\n\nOnly a.\n\n### Part\n\nStill a.\n\n## Never\n\nLast.\n\n## Mode: b\n\nOnly b.\n";
@@ -147,7 +147,7 @@ fn a_mode_is_told_the_common_part_and_its_own_section_only() {
 fn a_file_of_the_user_replaces_the_shipped_one_with_all_its_modes() {
     let mut roles = Roles::shipped();
     let own = "---\nabout: Ours.\nsays: [acceptable]\n---\n\nOur own text.\n";
-    roles.add("check", &Source::new(".remand/roles/check.md", own)).expect("accepted");
+    roles.add("check", &SourceText::new(".remand/roles/check.md", own)).expect("accepted");
     assert_eq!(roles.prompt("check").as_deref(), Some("Our own text.\n"));
     assert!(roles.get("check/code").is_none() && roles.prompt("check/code").is_none());
     assert!(roles.get("simplify").is_some(), "other roles stay");

@@ -3,7 +3,7 @@
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
 use remand_workflow::shipped;
-use remand_workflow::source::Source;
+use remand_workflow::source::SourceText;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn every_role_file_is_embedded_and_has_a_contract() {
     let embedded: BTreeSet<String> = shipped::ROLES.iter().map(|(name, _)| (*name).to_string()).collect();
     assert_eq!(files, embedded);
     for (name, text) in shipped::ROLES {
-        let added = Roles::default().add(name, &Source::new(format!("{name}.md"), *text));
+        let added = Roles::default().add(name, &SourceText::new(format!("{name}.md"), *text));
         assert!(added.is_ok(), "{name}: {added:?}");
     }
 }
@@ -154,7 +154,7 @@ fn every_verdict_is_explained_where_it_is_given() {
 
 // EP-10 OT-08 OT-13 DR-07 DR-15 SR-02 PF-02
 #[test]
-fn roles_are_told_the_words_that_their_results_are_read_by() {
+fn prompts_name_the_keys_that_results_are_read_by() {
     let told: &[(&str, &[&str])] = &[
         ("planner", &["`green`", "`yellow`", "`red`", "`standard`", "`large`", "`documentation`"]),
         (
@@ -194,7 +194,7 @@ fn roles_are_told_the_words_that_their_results_are_read_by() {
 
 // EP-35 OT-05 CORE-16
 #[test]
-fn what_a_role_is_told_of_its_permissions_is_what_it_has() {
+fn a_prompt_states_the_permissions_that_the_role_has() {
     let mut writing = Vec::new();
     let roles = Roles::shipped();
     for spec in roles.all() {
@@ -296,7 +296,7 @@ fn prompts_speak_of_no_product_and_do_not_shout() {
 
 #[test]
 fn the_example_of_the_reference_is_accepted() {
-    let source = Source::new("small.yaml", remand_workflow::reference::EXAMPLE);
+    let source = SourceText::new("small.yaml", remand_workflow::reference::EXAMPLE);
     let checked = remand_workflow::check(source, &Roles::shipped());
     assert!(checked.accepted(), "{:#?}", checked.diagnostics);
 }

@@ -5,11 +5,11 @@ use remand_kernel::event::{Event, Item, Outcome, Report, Start, Usage};
 use remand_kernel::ids::CommandId;
 use remand_kernel::program::Confidence;
 use remand_kernel::signal::Failure;
-use remand_workflow::Checked;
+use remand_workflow::CheckedWorkflow;
 use remand_workflow::check;
 use remand_workflow::roles::Roles;
-use remand_workflow::source::Source;
-use remand_workflow::walk::{Happening, Walker};
+use remand_workflow::source::SourceText;
+use remand_workflow::walk::{WalkStep, Walker};
 use std::path::Path;
 
 /// Roles with nothing but a contract.
@@ -24,13 +24,13 @@ fn roles() -> Roles {
         ("lst2", "says: [ok]\nlists: [gaps]"),
     ] {
         let text = format!("---\nabout: Does nothing.\n{contract}\n---\n");
-        roles.add(name, &Source::new(format!("{name}.md"), text)).expect("contract");
+        roles.add(name, &SourceText::new(format!("{name}.md"), text)).expect("contract");
     }
     roles
 }
 
-fn checked(text: &str) -> Checked {
-    check(Source::new("probe.yaml", text), &roles())
+fn checked(text: &str) -> CheckedWorkflow {
+    check(SourceText::new("probe.yaml", text), &roles())
 }
 
 fn items(count: usize) -> Vec<Item> {
@@ -39,7 +39,7 @@ fn items(count: usize) -> Vec<Item> {
 
 // CORE-02 BY-03
 #[test]
-fn what_the_kernel_could_break_is_refused() {
+fn a_workflow_that_the_kernel_could_break_is_refused() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/workflows/unsound");
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).expect("fixtures") {
@@ -73,10 +73,10 @@ fn a_budget_that_goes_by_a_list_grows_once() {
             break;
         }
         let lists = vec![("tasks".to_string(), items(if round % 2 == 0 { 10 } else { 0 }))];
-        walker.happen(&Happening { lists, ..Happening::new("plan", "ok") }).expect("planned");
-        walker.happen(&Happening::new("work", "again")).expect("worked");
+        walker.happen(&WalkStep { lists, ..WalkStep::new("plan", "ok") }).expect("planned");
+        walker.happen(&WalkStep::new("work", "again")).expect("worked");
     }
-    assert_eq!(walker.standing(), "failed at work: again, with again exhausted");
+    assert_eq!(walker.status(), "failed at work: again, with again exhausted");
     assert_eq!(walker.state.used.dispatches, 22);
 }
 
@@ -87,7 +87,7 @@ fn a_flow_without_a_phase_to_begin_with_is_done() {
     let checked = checked(text);
     let program = &checked.compiled.as_ref().expect("compiled").program;
     let walker = Walker::start(program, Start::default(), Vec::new()).expect("starts");
-    assert_eq!(walker.standing(), "done");
+    assert_eq!(walker.status(), "done");
 }
 
 #[test]
@@ -100,17 +100,17 @@ fn a_result_that_would_be_sent_back_now_does_not_stand() {
     let checked = checked(text);
     let program = &checked.compiled.as_ref().expect("compiled").program;
     let mut walker = Walker::start(program, Start::default(), Vec::new()).expect("starts");
-    let no = Happening {
+    let no = WalkStep {
         findings: vec![finding("F1", "the retry count is wrong")],
-        ..Happening::new("review", "no")
+        ..WalkStep::new("review", "no")
     };
     walker.until("review").expect("reached");
     walker.happen(&no).expect("sent back");
     walker.until("review").expect("reached");
     walker.happen(&no).expect("spent");
-    walker.happen(&Happening::new("gate", "again")).expect("sent back");
-    walker.happen(&Happening::new("pre", "ok")).expect("done");
-    assert_eq!(walker.standing(), "waiting for review");
+    walker.happen(&WalkStep::new("gate", "again")).expect("sent back");
+    walker.happen(&WalkStep::new("pre", "ok")).expect("done");
+    assert_eq!(walker.status(), "waiting for review");
 }
 
 // EP-32
@@ -130,7 +130,7 @@ fn a_degraded_result_lowers_the_confidence_that_phases_are_entered_by() {
         let outcome = Outcome::Said(Box::new(Report { degraded, ..Report::saying("ok") }));
         let event = Event::Ended { id, outcome, usage: Usage::default() };
         walker.feed(event, "it is made".to_string()).expect("taken");
-        assert_eq!((walker.state.confidence, walker.standing().as_str()), (level, standing));
+        assert_eq!((walker.state.confidence, walker.status().as_str()), (level, standing));
     }
 }
 
@@ -160,7 +160,7 @@ fn a_retry_during_a_hold_is_given_out_when_the_hold_ends() {
     run.says("hold", "go-on");
     assert_eq!(run.commands().lines().count(), 2, "{}", run.trace());
     run.finish();
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
 }
 
 fn open(run: &crate::support::Run) -> CommandId {

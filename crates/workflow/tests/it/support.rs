@@ -3,8 +3,8 @@
 use remand_kernel::Program;
 use remand_kernel::change::Approach;
 use remand_kernel::event::{Item, Mode, Start};
-use remand_kernel::finding::{Category, Finding, Place, Severity};
-use remand_workflow::walk::{Happening, Says, Walker};
+use remand_kernel::finding::{Category, Finding, Location, Severity};
+use remand_workflow::walk::{Says, WalkStep, Walker};
 use std::sync::LazyLock;
 
 macro_rules! shipped {
@@ -93,14 +93,14 @@ impl Run {
     /// Each member of a phase says its own.
     pub fn say(&mut self, phase: &str, verdicts: &[&str]) -> &mut Run {
         let says = Says::Members(verdicts.iter().map(|verdict| (*verdict).to_string()).collect());
-        self.happens(Happening { says, ..happening(phase, "") })
+        self.happens(WalkStep { says, ..happening(phase, "") })
     }
 
     pub fn finds(&mut self, phase: &str, signal: &str, findings: Vec<Finding>) -> &mut Run {
-        self.happens(Happening { findings, ..happening(phase, signal) })
+        self.happens(WalkStep { findings, ..happening(phase, signal) })
     }
 
-    pub fn happens(&mut self, happening: Happening) -> &mut Run {
+    pub fn happens(&mut self, happening: WalkStep) -> &mut Run {
         let at = format!("{happening:?}");
         if let Err(error) = self.walker.happen(&happening) {
             panic!("{error}\nat {at}\nafter\n{}", self.trace());
@@ -125,19 +125,19 @@ impl Run {
     }
 
     /// How the run ended, or `waiting for …`.
-    pub fn standing(&self) -> String {
-        self.walker.standing()
+    pub fn status(&self) -> String {
+        self.walker.status()
     }
 
     /// The last ruling, in one line.
     pub fn last(&self) -> String {
-        let rulings = self.walker.taken.iter().flat_map(|taken| &taken.rulings);
+        let rulings = self.walker.records.iter().flat_map(|taken| &taken.rulings);
         rulings.last().map_or_else(String::new, |ruling| ruling.line())
     }
 
     /// The reason of the last ruling.
     pub fn why(&self) -> String {
-        let rulings = self.walker.taken.iter().flat_map(|taken| &taken.rulings);
+        let rulings = self.walker.records.iter().flat_map(|taken| &taken.rulings);
         rulings.last().map_or_else(String::new, |ruling| ruling.why.clone())
     }
 
@@ -145,7 +145,7 @@ impl Run {
     pub fn rulings(&self) -> String {
         let lines: Vec<String> = self
             .walker
-            .taken
+            .records
             .iter()
             .flat_map(|taken| taken.rulings.iter().map(|ruling| ruling.line()))
             .collect();
@@ -154,13 +154,13 @@ impl Run {
 
     /// The commands that the last event led to, one a line.
     pub fn commands(&self) -> String {
-        self.walker.taken.last().map_or_else(String::new, |taken| taken.commands.join("\n"))
+        self.walker.records.last().map_or_else(String::new, |taken| taken.commands.join("\n"))
     }
 
     /// Events with rulings and commands.
     pub fn trace(&self) -> String {
         let mut trace = String::new();
-        for taken in &self.walker.taken {
+        for taken in &self.walker.records {
             trace.push_str(&format!("{}\n", taken.happened));
             for ruling in &taken.rulings {
                 trace.push_str(&format!("  ⇒ {}\n", ruling.line()));
@@ -188,10 +188,10 @@ impl Run {
 }
 
 /// What happens at a phase; `t1/implement` names a task.
-pub fn happening(phase: &str, signal: &str) -> Happening {
+pub fn happening(phase: &str, signal: &str) -> WalkStep {
     match phase.split_once('/') {
-        Some((task, phase)) => Happening { task: Some(task.to_string()), ..Happening::new(phase, signal) },
-        None => Happening::new(phase, signal),
+        Some((task, phase)) => WalkStep { task: Some(task.to_string()), ..WalkStep::new(phase, signal) },
+        None => WalkStep::new(phase, signal),
     }
 }
 
@@ -204,7 +204,7 @@ pub fn finding(id: &str, claim: &str) -> Finding {
         kind: None,
         injected_by: Vec::new(),
         task: None,
-        place: Place { file: "src/lib.rs".to_string(), symbol: "run".to_string(), line: 1 },
+        place: Location { file: "src/lib.rs".to_string(), symbol: "run".to_string(), line: 1 },
         claim: claim.to_string(),
         evidence: String::new(),
         impact: String::new(),

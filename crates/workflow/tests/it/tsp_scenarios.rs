@@ -5,7 +5,7 @@ use remand_kernel::Event;
 use remand_kernel::command::Command;
 use remand_kernel::finding::Finding;
 use remand_kernel::step::Step;
-use remand_workflow::walk::{Happening, WalkError};
+use remand_workflow::walk::{WalkError, WalkStep};
 
 // PF-01, EP-31
 #[test]
@@ -13,7 +13,7 @@ fn seven_roles_work_in_order() {
     let mut run = Setup::of(tsp()).run();
     run.finish();
     let commands: Vec<&str> =
-        run.walker.taken.iter().flat_map(|taken| &taken.commands).map(String::as_str).collect();
+        run.walker.records.iter().flat_map(|taken| &taken.commands).map(String::as_str).collect();
     assert_eq!(
         commands,
         [
@@ -39,10 +39,10 @@ fn seven_roles_work_in_order() {
 fn a_finding_that_names_a_later_phase_is_malformed() {
     let mut run = at("design-review");
     run.finds("design-review", "fail", vec![of(&["code"], "F1")]);
-    assert_eq!(run.last(), "design-review: no-result → dispatch again after malformed, attempt 2");
+    assert_eq!(run.last(), "design-review: no-result → retry after malformed: attempt 2");
     assert_eq!(
         run.why(),
-        "the result does not obey its contract: finding F1: `code` comes later than the phase that found it"
+        "the result violates its contract: finding F1: `code` comes later than the phase that found it"
     );
 }
 
@@ -53,7 +53,7 @@ fn a_finding_that_names_a_phase_that_does_not_inject_is_malformed() {
     run.finds("code-review", "fail", vec![of(&["design-review"], "F1")]);
     assert_eq!(
         run.why(),
-        "the result does not obey its contract: finding F1: `design-review` is no phase that injects defects"
+        "the result violates its contract: finding F1: `design-review` is not a phase that injects defects"
     );
 }
 
@@ -62,7 +62,7 @@ fn a_finding_that_names_a_phase_that_does_not_inject_is_malformed() {
 fn one_bad_name_among_good_ones_makes_the_report_malformed() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["design"], "F1"), of(&["code", "test"], "F2")]);
-    assert_eq!(run.last(), "code-review: no-result → dispatch again after malformed, attempt 2");
+    assert_eq!(run.last(), "code-review: no-result → retry after malformed: attempt 2");
 }
 
 // PF-02
@@ -72,7 +72,7 @@ fn a_report_that_stays_malformed_ends_the_run_and_spends_no_remand() {
     for _ in 0..2 {
         run.finds("design-review", "fail", vec![of(&["test"], "F1")]);
     }
-    assert_eq!(run.standing(), "failed at design-review: no-result");
+    assert_eq!(run.status(), "failed at design-review: no-result");
     assert_eq!((run.left("by-design-review"), run.left("corrections")), (3, 10));
 }
 
@@ -109,7 +109,10 @@ fn of_several_findings_the_earliest_phase_goes_first() {
         vec![of(&["code"], "F1"), of(&["planning"], "F2"), of(&["design"], "F3")],
     );
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
-    assert_eq!(run.why(), "the findings were injected by planning, design, code; the earliest goes first");
+    assert_eq!(
+        run.why(),
+        "the findings were injected by planning, design, code; work resumes at the earliest"
+    );
 }
 
 // PF-03
@@ -136,7 +139,7 @@ fn each_phase_on_the_way_gets_its_own_findings() {
 
 // PF-03
 #[test]
-fn only_the_way_that_is_taken_is_charged() {
+fn only_the_route_that_is_followed_is_charged() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["planning"], "F1"), of(&["code"], "F2")]);
     run.until("code-review");
@@ -146,7 +149,7 @@ fn only_the_way_that_is_taken_is_charged() {
 
 // PF-03
 #[test]
-fn without_a_name_a_review_sends_to_the_work_before_it_and_says_so() {
+fn findings_without_an_origin_go_to_the_previous_work_and_the_ruling_says_so() {
     for (phase, dispatched, assumed) in [
         ("design-review", "dispatch tsp-designer for design with 1 finding", "design"),
         ("code-review", "dispatch tsp-coder for code with 1 finding", "code"),
@@ -156,7 +159,7 @@ fn without_a_name_a_review_sends_to_the_work_before_it_and_says_so() {
         assert_eq!(run.commands(), dispatched);
         assert_eq!(
             run.why(),
-            format!("no finding names its origin, so the most recent work is assumed: {assumed}")
+            format!("no finding names its origin, so the most recent phase is assumed: {assumed}")
         );
     }
 }
@@ -199,7 +202,7 @@ fn everything_downstream_of_a_change_runs_again() {
 
 // PF-04
 #[test]
-fn what_did_not_change_is_not_repeated() {
+fn unchanged_work_is_not_repeated() {
     let mut run = at("test");
     run.finds("test", "fail", vec![of(&["code"], "F1")]);
     run.says("code", "done");
@@ -212,7 +215,7 @@ fn what_did_not_change_is_not_repeated() {
 fn where_planning_disputes_its_finding_design_and_its_review_stand() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["planning"], "F1")]);
-    run.happens(Happening { unchanged: true, disputes: true, ..happening("planning", "done") });
+    run.happens(WalkStep { unchanged: true, disputes: true, ..happening("planning", "done") });
     assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
     let rulings = run.rulings();
     assert!(rulings.ends_with(
@@ -226,7 +229,7 @@ fn where_planning_disputes_its_finding_design_and_its_review_stand() {
 fn a_design_that_comes_out_the_same_leaves_the_code_as_it_is() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
-    run.happens(Happening { unchanged: true, disputes: true, ..happening("design", "done") });
+    run.happens(WalkStep { unchanged: true, disputes: true, ..happening("design", "done") });
     assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
 }
 
@@ -235,8 +238,8 @@ fn a_design_that_comes_out_the_same_leaves_the_code_as_it_is() {
 fn a_phase_that_ignores_its_findings_is_asked_again() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
-    run.happens(Happening { unchanged: true, ..happening("design", "done") });
-    assert_eq!(run.last(), "design: no-result → dispatch again after unchanged, attempt 2");
+    run.happens(WalkStep { unchanged: true, ..happening("design", "done") });
+    assert_eq!(run.last(), "design: no-result → retry after unchanged: attempt 2");
 }
 
 // PF-04
@@ -299,7 +302,7 @@ fn a_human_decides_in_every_mode() {
 
 // PF-05
 #[test]
-fn override_goes_on_after_the_review_with_known_issues() {
+fn override_continues_after_the_review_with_known_issues() {
     let mut run = at("design-review");
     exhaust(&mut run, "design-review", "design", 3);
     run.says("decide", "override");
@@ -339,7 +342,7 @@ fn stop_ends_the_run() {
     let mut run = at("design-review");
     exhaust(&mut run, "design-review", "design", 3);
     run.says("decide", "stop");
-    assert_eq!(run.standing(), "stopped");
+    assert_eq!(run.status(), "stopped");
 }
 
 // PF-05
@@ -363,7 +366,7 @@ fn a_security_blocker_cannot_be_overridden() {
     run.until("code-review");
     let blocker = security_blocker(of(&["code"], "F9"));
     run.finds("code-review", "pass", vec![blocker]);
-    assert_eq!(run.standing(), "failed at code-review: security-blocker, with by-code-review exhausted");
+    assert_eq!(run.status(), "failed at code-review: security-blocker, with by-code-review exhausted");
 }
 
 // PF-06
@@ -482,11 +485,11 @@ fn a_settled_finding_changes_reports_only_also_after_the_end() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
     run.finish();
-    let over = run.standing();
+    let over = run.status();
     let step = attribute(&mut run, 0, &["code"], &["design"]).expect("taken");
     assert!(step.commands.is_empty() && step.rulings.len() == 1, "{step:?}");
     assert_eq!(run.walker.state.findings[0].finding.injected_by, ["design"]);
-    assert_eq!(run.standing(), over);
+    assert_eq!(run.status(), over);
 }
 
 // PF-12
@@ -500,19 +503,19 @@ fn an_attribution_that_cannot_be_is_refused_without_a_trace() {
     };
     assert_eq!(
         refused(&mut run, 0, &["design"], &["code"]),
-        "the kernel refuses it: `code` cannot have injected this defect; that can planning, design"
+        "the kernel refuses this: `code` cannot have injected this defect; possible origins are planning, design"
     );
     assert_eq!(
         refused(&mut run, 0, &["planning"], &["design"]),
-        "the kernel refuses it: the finding is attributed to design by now"
+        "the kernel refuses this: the finding is now attributed to design"
     );
     assert_eq!(
         refused(&mut run, 7, &[], &["design"]),
-        "the kernel refuses it: the run has no finding number 7"
+        "the kernel refuses this: the run has no finding number 7"
     );
     assert_eq!(
         refused(&mut run, 0, &["design"], &[]),
-        "the kernel refuses it: a defect was injected by some phase"
+        "the kernel refuses this: name at least one phase that injected the defect"
     );
     assert_eq!(run.walker.state, before);
 }

@@ -1,70 +1,70 @@
-//! What of each agent is there: its program, its version, and what signs it in.
+//! Looks for each agent on this machine: its program, its version, and how it is signed in.
 
 use crate::agents;
-use crate::driving;
-use remand_runtime::config::Config;
-use remand_runtime::confine::Level;
-use remand_runtime::driver::{Named, Row, Speech};
-use remand_runtime::process::{self, Cancel, Job};
+use crate::environment;
+use remand_agents::driver::{AgentProtocol, AgentRow, NamedRow};
+use remand_engine::config::Config;
+use remand_process::confine::EnforcementLevel;
+use remand_process::{Cancel, ProcessJob};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A program that takes longer to tell its version has none.
+/// The time that a program has to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// One agent, as far as it can be known without asking its service.
+/// What is known about an agent without asking its service.
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub struct FoundAgent {
     pub name: String,
     pub title: String,
-    /// Where its program is; none if it is not installed.
+    /// The path of its program, if it is installed.
     pub program: Option<PathBuf>,
-    /// None if it is not installed, does not tell, or is not asked.
+    /// `None` if it is not installed, prints no version, or was not started.
     pub version: Option<String>,
-    /// Whether the repository's file brings or changes it: nothing is started for looking at what was cloned.
+    /// Whether the repository's configuration defines or changes it. Such a program is never started just to list it.
     pub of_repository: bool,
-    /// The version that it was tried with; none if nobody tried.
+    /// The version that it was tested with, if any.
     pub tried: Option<String>,
-    /// What signs it in; none if neither the environment nor a file tells.
+    /// How it is signed in, as far as the environment or a file shows.
     pub signed_in: Option<SignedIn>,
-    /// How far the sandbox of this machine holds it.
-    pub held: Level,
-    pub driven: Speech,
+    /// How far the sandbox of this machine confines it.
+    pub held: EnforcementLevel,
+    pub driven: AgentProtocol,
     pub spends: String,
     pub install: String,
     pub sign_in: String,
 }
 
-/// What signs an agent in.
+/// How an agent is signed in.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SignedIn {
-    /// A variable of the environment.
+    /// An environment variable.
     Key(String),
-    /// A file, from the user's home.
+    /// A file, relative to the user's home.
     File(String),
 }
 
-impl Found {
-    /// Looks for all of them at once, since each may take its time to tell its version.
-    pub fn look_for(agents: &[Named], config: &Config, held: Level) -> Vec<Found> {
+impl FoundAgent {
+    /// Looks for all agents in parallel, because printing a version can take a while.
+    pub fn look_for(agents: &[NamedRow], config: &Config, held: EnforcementLevel) -> Vec<FoundAgent> {
         std::thread::scope(|scope| {
             let looks: Vec<_> = agents
                 .iter()
                 .map(|agent| {
-                    scope.spawn(move || Found::look(agent, config.is_of_repository(&agent.name), held))
+                    scope.spawn(move || FoundAgent::look(agent, config.is_of_repository(&agent.name), held))
                 })
                 .collect();
             looks.into_iter().filter_map(|look| look.join().ok()).collect()
         })
     }
 
-    fn look(agent: &Named, of_repository: bool, held: Level) -> Found {
+    fn look(agent: &NamedRow, of_repository: bool, held: EnforcementLevel) -> FoundAgent {
         let row = &agent.row;
         let program = agents::program(agent);
         let asked = program.as_ref().filter(|_| !of_repository);
-        Found {
+        FoundAgent {
             name: agent.name.clone(),
             title: row.title.clone(),
             version: asked.and_then(|program| version(program, agent)),
@@ -81,17 +81,17 @@ impl Found {
     }
 }
 
-/// What the program says of its version: the first thing that looks like one.
-fn version(program: &Path, agent: &Named) -> Option<String> {
+/// The version that the program prints: the first word that looks like one.
+fn version(program: &Path, agent: &NamedRow) -> Option<String> {
     let row = &agent.row;
     let words = row.command.iter().skip(1).chain(&row.version);
     let argv = std::iter::once(program.as_os_str().to_owned()).chain(words.map(Into::into));
-    // Whoever ends takes along what has the same marker.
-    let mut job = Job::apart(argv, "/", "agents");
-    job.environment = driving::inherited();
+    // Ending a program also ends every process with the same marker.
+    let mut job = ProcessJob::apart(argv, "/", "agents");
+    job.environment = environment::inherited();
     job.environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
     job.limits.time = PATIENCE;
-    let ended = process::run(&job, &Cancel::new()).ok().filter(|ended| ended.exit.succeeded())?;
+    let ended = remand_process::run(&job, &Cancel::new()).ok().filter(|ended| ended.exit.succeeded())?;
     number(&ended.stdout.text())
 }
 
@@ -102,7 +102,7 @@ fn number(said: &str) -> Option<String> {
     bare.find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.')).map(str::to_string)
 }
 
-fn signed_in(row: &Row) -> Option<SignedIn> {
+fn signed_in(row: &AgentRow) -> Option<SignedIn> {
     let is_set = |name: &&String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let key = row.keys.iter().find(is_set).map(|name| SignedIn::Key(name.clone()));
     key.or_else(|| {
@@ -117,7 +117,7 @@ mod tests {
     use super::number;
 
     #[test]
-    fn a_version_is_found_in_what_programs_say() {
+    fn the_version_is_found_in_what_programs_print() {
         for said in
             ["1.2.3\n", "2.1 (Agent)", "agent 1.2.3", "agent-cli v1.2.3-beta.1, linux", "Agent/1.2.3 node/22"]
         {

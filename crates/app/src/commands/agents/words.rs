@@ -1,14 +1,16 @@
-//! Agents in words: those that are there, and how to get the others.
+//! The list of agents: installed ones first, and how to install the others.
 
-use super::found::{Found, SignedIn};
-use crate::table::{Cell, Fields, Fit, Ink, Table, Tone};
-use remand_runtime::confine::Level;
-use remand_runtime::driver::Speech;
+use super::found::{FoundAgent, SignedIn};
+use remand_agents::driver::AgentProtocol;
+use remand_process::confine::EnforcementLevel;
+use remand_terminal::table::{Cell, ColumnFit, FieldList, TextTable};
+use remand_terminal::{Ink, Tone};
 
-/// All of them, those that are installed first.
-pub fn list(all: &[Found], ink: Ink) -> String {
-    let mut table = Table::list(&[Fit::Whole, Fit::Wrap], 0);
-    let (there, absent): (Vec<&Found>, Vec<&Found>) = all.iter().partition(|agent| agent.program.is_some());
+/// All agents, installed ones first.
+pub fn list(all: &[FoundAgent], ink: Ink) -> String {
+    let mut table = TextTable::list(&[ColumnFit::Whole, ColumnFit::Wrap], 0);
+    let (there, absent): (Vec<&FoundAgent>, Vec<&FoundAgent>) =
+        all.iter().partition(|agent| agent.program.is_some());
     for agent in &there {
         let name = Cell::new(&agent.name).toned(Tone::Good);
         table.row(vec![name, Cell::new(format!("{}: {}", agent.title, version(agent)))]);
@@ -28,15 +30,15 @@ pub fn list(all: &[Found], ink: Ink) -> String {
         table.row(vec![Cell::new(&agent.name).toned(Tone::Faint), Cell::new(what)]);
     }
     let more = match there.is_empty() {
-        true => "no agent is installed; `remand demo` shows a whole run without any",
-        false => "`remand agents NAME` shows one in full, `remand doctor` the rest of the machine",
+        true => "no agent is installed; `remand demo` shows a whole run without one",
+        false => "`remand agents NAME` shows all about one agent; `remand doctor` checks the machine",
     };
     format!("{}\n{more}\n", table.render(ink))
 }
 
-/// One of them, with all that there is to say.
-pub fn in_full(agent: &Found, ink: Ink) -> String {
-    let mut fields = Fields::new();
+/// Everything about one agent.
+pub fn in_full(agent: &FoundAgent, ink: Ink) -> String {
+    let mut fields = FieldList::new();
     fields.add("agent", format!("{} ({})", agent.title, agent.name));
     match &agent.program {
         Some(program) => {
@@ -48,7 +50,7 @@ pub fn in_full(agent: &Found, ink: Ink) -> String {
             fields.add("version", tried(agent));
         }
     }
-    fields.add("install", if agent.install.is_empty() { "nobody said how" } else { &agent.install });
+    fields.add("install", if agent.install.is_empty() { "unknown" } else { &agent.install });
     fields.add("signed in", signed_in(agent));
     if !agent.sign_in.is_empty() {
         fields.add("to sign in", &agent.sign_in);
@@ -59,23 +61,23 @@ pub fn in_full(agent: &Found, ink: Ink) -> String {
     fields.render(ink)
 }
 
-fn version(agent: &Found) -> String {
+fn version(agent: &FoundAgent) -> String {
     let unknown = match agent.of_repository {
-        true => "of remand.toml, and not started to tell its version",
-        false => "a version that it does not tell",
+        true => "from remand.toml, so not started; version unknown",
+        false => "version unknown",
     };
     let version = agent.version.as_deref().unwrap_or(unknown);
     match agent.tried.as_deref() {
-        Some(tried) if agent.version.as_deref() == Some(tried) => format!("{version}, as it was tried"),
+        Some(tried) if agent.version.as_deref() == Some(tried) => format!("{version}, tested"),
         Some(_) | None => format!("{version}, {}", tried(agent)),
     }
 }
 
-fn tried(agent: &Found) -> String {
-    agent.tried.as_deref().map_or("untried".to_string(), |version| format!("tried with {version}"))
+fn tried(agent: &FoundAgent) -> String {
+    agent.tried.as_deref().map_or("not tested".to_string(), |version| format!("tested with {version}"))
 }
 
-fn signed_in(agent: &Found) -> String {
+fn signed_in(agent: &FoundAgent) -> String {
     match &agent.signed_in {
         Some(SignedIn::Key(name)) => format!("by {name}"),
         Some(SignedIn::File(path)) => format!("by {path}"),
@@ -83,25 +85,27 @@ fn signed_in(agent: &Found) -> String {
     }
 }
 
-fn driven(speech: Speech) -> &'static str {
+fn driven(speech: AgentProtocol) -> &'static str {
     match speech {
-        Speech::Lines => "a process for each dispatch, which speaks JSON lines",
-        Speech::Acp => "the Agent Client Protocol",
-        Speech::Text => "a process for each dispatch, which speaks text: its tokens and cost are unknown",
+        AgentProtocol::Lines => "one process per dispatch, with JSON lines as output",
+        AgentProtocol::Acp => "the Agent Client Protocol",
+        AgentProtocol::Text => {
+            "one process per dispatch, with plain text as output: tokens and cost are unknown"
+        }
     }
 }
 
-fn held(level: Level) -> &'static str {
+fn held(level: EnforcementLevel) -> &'static str {
     match level {
-        Level::Full => "held by the sandbox",
-        Level::Partial => "held by the sandbox in part",
-        Level::None | Level::Unasked => "not held by a sandbox on this machine",
+        EnforcementLevel::Full => "confined by the sandbox",
+        EnforcementLevel::Partial => "partly confined by the sandbox",
+        EnforcementLevel::None | EnforcementLevel::Unasked => "not confined: this machine has no sandbox",
     }
 }
 
-fn get(agent: &Found) -> String {
+fn get(agent: &FoundAgent) -> String {
     match agent.install.as_str() {
-        "" => "install it, or name its path by `command`".to_string(),
-        how => format!("get it by `{how}`"),
+        "" => "install it, or set its path with `command`".to_string(),
+        how => format!("install it with `{how}`"),
     }
 }

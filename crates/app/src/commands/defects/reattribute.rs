@@ -1,13 +1,15 @@
-//! `remand defects reattribute`: a human says which phases injected a defect.
+//! `remand defects reattribute`: a human sets the phases that injected a defect.
 
-use super::super::Context;
-use crate::cli;
-use crate::driving;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::workplace::{Workplace, of_ledger};
+use crate::context::CommandContext;
+use crate::environment;
+use crate::host;
+use crate::requests;
+use crate::workplace::Workplace;
 use remand_kernel::Event;
 use remand_ledger::query::FindingRow;
 use remand_ledger::{Reader, RunId};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode, invocation};
 use remand_workflow::diagnostic::nearest;
 use serde_json::json;
 
@@ -27,40 +29,45 @@ pub struct Args {
     note: String,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let run = reader.run(&args.run).map_err(|error| of_ledger(&error))?.run;
+    let run = reader.run(&args.run)?.run;
     let finding = find(&reader, &run, &args.finding)?;
     let event = Event::Reattributed {
         at: finding.position,
         from: finding.injected_by.clone(),
         to: args.to.clone(),
-        by: driving::user(),
-        note: driving::redactor(&workplace)?.redact(&args.note).into_owned(),
+        by: environment::user(),
+        note: host::redactor(&workplace)?.redact(&args.note).into_owned(),
     };
-    match driving::put(context, &workplace, &run, &event)? {
+    match requests::record(context, &workplace, &run, &event)? {
         Some(exit) => Ok(exit),
         None => report(context, &reader, &run, &finding),
     }
 }
 
 /// The last report of this id.
-fn find(reader: &Reader, run: &RunId, id: &str) -> Result<FindingRow, Failure> {
-    let findings = reader.findings(run).map_err(|error| of_ledger(&error))?;
+fn find(reader: &Reader, run: &RunId, id: &str) -> Result<FindingRow, CommandFailure> {
+    let findings = reader.findings(run)?;
     if let Some(finding) = findings.iter().rfind(|finding| finding.id == id) {
         return Ok(finding.clone());
     }
-    let list = cli::command(format!("defects {run}"));
+    let list = invocation::command(format!("defects {run}"));
     let hint = match nearest(id, findings.iter().map(|finding| finding.id.as_str())) {
         Some(near) => format!("did you mean `{near}`? `{list}` lists them"),
         None => format!("`{list}` lists them"),
     };
-    Err(Failure::user(format!("run {run} has no finding `{id}`"), hint))
+    Err(CommandFailure::user(format!("run {run} has no finding `{id}`"), hint))
 }
 
-fn report(context: &Context<'_>, reader: &Reader, run: &RunId, before: &FindingRow) -> Result<Exit, Failure> {
-    let findings = reader.findings(run).map_err(|error| of_ledger(&error))?;
+fn report(
+    context: &CommandContext<'_>,
+    reader: &Reader,
+    run: &RunId,
+    before: &FindingRow,
+) -> Result<ExitCode, CommandFailure> {
+    let findings = reader.findings(run)?;
     let now = findings.iter().find(|finding| finding.position == before.position).unwrap_or(before);
     if context.json {
         let value = json!({
@@ -69,8 +76,8 @@ fn report(context: &Context<'_>, reader: &Reader, run: &RunId, before: &FindingR
         print_json(&value)?;
     } else {
         let from =
-            if before.injected_by.is_empty() { "nobody".to_string() } else { before.injected_by.join(", ") };
+            if before.injected_by.is_empty() { "none".to_string() } else { before.injected_by.join(", ") };
         print(&format!("{} is attributed to {} instead of {from}\n", now.id, now.injected_by.join(", ")))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

@@ -1,24 +1,24 @@
-//! The list of what was looked at: how each thing is, and the remedy where it is not well.
+//! The results of all checks: the health of each item, and how to fix it.
 
-use crate::exit::Failure;
-use crate::table::{Cell, Fit, Ink, Table, Tone, amount};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, Ink, Tone, amount};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The part about who can be dispatched: where it is not well, a run has to name somebody.
+/// The item about the default agent; if it fails, a run has to name an agent.
 pub const AGENTS: &str = "agents";
 
-/// The part about an agent that was tried.
+/// The item about a test dispatch.
 pub const DISPATCH: &str = "dispatch";
 
-/// How one thing is; the order is the order of badness.
+/// The health of one item, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
     Ok,
-    /// Work is possible, but not all that it could be.
+    /// A run works, with restrictions.
     Warn,
-    /// Work is not possible before it is mended.
+    /// No run works before this is fixed.
     Fail,
 }
 
@@ -41,7 +41,7 @@ struct Line {
     remedy: String,
 }
 
-/// Everything that was looked at, in order.
+/// All items, in order.
 #[derive(Debug, Default)]
 pub struct Checkup {
     lines: Vec<Line>,
@@ -60,8 +60,8 @@ impl Checkup {
         self.add(part, Health::Fail, what, remedy);
     }
 
-    /// What would end any other command ends only its own line here.
-    pub fn of_failure(&mut self, part: &'static str, failure: &Failure) {
+    /// Adds a failure that would end any other command as an item.
+    pub fn of_failure(&mut self, part: &'static str, failure: &CommandFailure) {
         let what =
             std::iter::once(&failure.what).chain(&failure.causes).map(String::as_str).collect::<Vec<_>>();
         self.fail(part, what.join(": "), &failure.hint);
@@ -86,13 +86,13 @@ impl Checkup {
     }
 
     pub fn text(&self, ink: Ink) -> String {
-        let mut table = Table::list(&[Fit::Whole, Fit::Whole, Fit::Wrap], 0);
+        let mut table = TextTable::list(&[ColumnFit::Whole, ColumnFit::Whole, ColumnFit::Wrap], 0);
         let mut before = "";
         for line in &self.lines {
             let part = if line.part == before { "" } else { line.part };
             table.row(vec![line.health.cell(), Cell::new(part), Cell::new(&line.what)]);
             if !line.remedy.is_empty() {
-                table.row(vec![Cell::new(""), Cell::new(""), Cell::new(format!("remedy: {}", line.remedy))]);
+                table.row(vec![Cell::new(""), Cell::new(""), Cell::new(format!("fix: {}", line.remedy))]);
             }
             before = line.part;
         }
@@ -104,12 +104,10 @@ impl Checkup {
         let is_alone = self.lines.iter().any(|line| line.part == AGENTS && line.health == Health::Warn)
             && !self.lines.iter().any(|line| line.part == DISPATCH);
         match (count(Health::Fail), count(Health::Warn)) {
-            (0, _) if is_alone => {
-                "no agent is there to do the work; nothing else keeps a run from it".to_string()
-            }
-            (0, 0) => "everything is there".to_string(),
-            (0, warnings) => format!("ready to work, with {}", amount::counted(warnings, "warning")),
-            (failures, _) => format!("{} to be mended before a run", amount::counted(failures, "thing")),
+            (0, _) if is_alone => "Choose an agent with `--agent`; everything else is ready.".to_string(),
+            (0, 0) => "everything is ready".to_string(),
+            (0, warnings) => format!("ready, with {}", amount::counted(warnings, "warning")),
+            (failures, _) => format!("{} to fix before a run", amount::counted(failures, "thing")),
         }
     }
 }

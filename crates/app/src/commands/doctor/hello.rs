@@ -1,19 +1,17 @@
-//! One tiny dispatch to a real agent, in a repository of its own that is gone afterwards. It costs, so it is asked for.
+//! One tiny dispatch to a real agent in a temporary repository. It costs money, so it runs only on request.
 //!
-//! The agent is driven as in any run, by this program as a child, so that what works here works there.
+//! A child process of this program drives the agent as in any run, so that what works here works there.
 
 use super::checkup::{Checkup, DISPATCH};
-use crate::exit::Failure;
-use crate::progress::Stop;
-use crate::table::amount;
-use crate::workplace::{environment, internal, of_git, of_home, of_ledger};
+use crate::environment;
+use remand_engine::clock;
+use remand_engine::config::{Config, ValueOrigin};
+use remand_engine::home::Home;
+use remand_git::Repository;
 use remand_ledger::Reader;
 use remand_ledger::query::DispatchRow;
-use remand_runtime::clock;
-use remand_runtime::config::{Config, Origin};
-use remand_runtime::git::Repository;
-use remand_runtime::home::Home;
-use remand_runtime::process::{self, Job};
+use remand_process::ProcessJob;
+use remand_terminal::{CommandFailure, Stop, amount};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,63 +19,78 @@ use std::time::Duration;
 const WORKFLOW: &str = include_str!("hello.yaml");
 const ROLE: &str = include_str!("greeter.md");
 
-/// Longer than the role has.
-const PATIENCE: Duration = Duration::from_secs(400);
+/// More time than the role has.
+const TIMEOUT: Duration = Duration::from_secs(400);
 
-/// Who is dispatched.
+/// The agent to dispatch.
 pub struct Who<'w> {
     pub agent: &'w str,
     pub model: Option<&'w str>,
 }
 
-/// Dispatches an agent once and tells how that went.
-pub fn agent(checkup: &mut Checkup, config: &Config, who: &Who<'_>) -> Result<(), Failure> {
+/// Dispatches an agent once and adds the result to the checkup.
+pub fn agent(checkup: &mut Checkup, config: &Config, who: &Who<'_>) -> Result<(), CommandFailure> {
     let root = std::env::temp_dir().join(format!("remand-doctor-{}", clock::new_run_id(who.agent)));
-    let told = dispatch(&root, config, who);
-    fs::remove_dir_all(&root).map_err(|error| internal("the scratch folder cannot be removed", &error))?;
-    match told? {
-        Told::Row(row) => tell(checkup, who, &row),
-        Told::Refused(why) => {
+    let attempt = dispatch(&root, config, who);
+    fs::remove_dir_all(&root)
+        .map_err(|error| CommandFailure::internal_error("the scratch folder cannot be removed", &error))?;
+    match attempt? {
+        Attempt::Dispatched(row) => report(checkup, who, &row),
+        Attempt::Refused(why) => {
             checkup.fail(DISPATCH, format!("{} was not dispatched: {why}", who.agent), "see `remand agents`");
         }
     }
     Ok(())
 }
 
-enum Told {
-    Row(Box<DispatchRow>),
-    /// What was said instead of a run.
+/// What came of the run.
+enum Attempt {
+    Dispatched(Box<DispatchRow>),
+    /// The error of a run that did not start.
     Refused(String),
 }
 
-fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Told, Failure> {
+fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Attempt, CommandFailure> {
     let (project, state) = (root.join("project"), root.join("state"));
-    lay_out(root, config).map_err(|error| internal("the scratch folder cannot be made", &error))?;
-    Repository::create(&project, "work", "A place to say hello").map_err(|error| of_git(&error))?;
-    let program =
-        std::env::current_exe().map_err(|error| internal("this program cannot find itself", &error))?;
+    lay_out(root, config)
+        .map_err(|error| CommandFailure::internal_error("the scratch folder cannot be created", &error))?;
+    Repository::create(&project, "work", "A place to say hello")?;
+    let program = std::env::current_exe()
+        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
     let path = |name: &str| root.join(name).into_os_string();
-    let mut argv = vec![program.into_os_string(), "run".into(), "Hand in your result.".into()];
+    let mut argv =
+        vec![program.into_os_string(), "--json".into(), "run".into(), "Return your result.".into()];
     argv.extend(["--workflow".into(), path("hello.yaml"), "--roles".into(), path("roles")]);
     argv.extend(["--state".into(), state.clone().into_os_string(), "--agent".into(), who.agent.into()]);
     argv.extend(who.model.iter().flat_map(|model| ["--model".into(), (*model).into()]));
     argv.extend(["--budget-dispatches".into(), "1".into()]);
-    let mut job = Job::apart(argv, &project, "doctor");
-    job.environment = environment().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    job.limits.time = PATIENCE;
+    let mut job = ProcessJob::apart(argv, &project, "doctor");
+    job.environment =
+        environment::all().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    job.limits.time = TIMEOUT;
     let ended = Stop::listen()
-        .heeded_by(|cancel| process::run(&job, cancel))
-        .map_err(|error| internal("this program cannot be started", &error))?;
-    let repository = Repository::discover(&project).map_err(|error| of_git(&error))?;
-    let home = Home::open(&state, &repository).map_err(|error| of_home(&error))?;
+        .cancelling(|cancel| remand_process::run(&job, cancel))
+        .map_err(|error| CommandFailure::internal_error("this program cannot be started", &error))?;
+    let repository = Repository::discover(&project)?;
+    let home = Home::open(&state, &repository)?;
     let row = match home.ledger().exists() {
-        true => first(&home.ledger()).map_err(|error| of_ledger(&error))?,
+        true => first(&home.ledger())?,
         false => None,
     };
-    let said = ended.stderr.text();
-    let why =
-        said.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("the run did not come to it");
-    Ok(row.map_or_else(|| Told::Refused(why.to_string()), |row| Told::Row(Box::new(row))))
+    Ok(match row {
+        Some(row) => Attempt::Dispatched(Box::new(row)),
+        None => Attempt::Refused(failure(&ended.stdout.text())),
+    })
+}
+
+/// The failure that a command with `--json` prints as its last line.
+fn failure(printed: &str) -> String {
+    #[derive(serde::Deserialize)]
+    struct Printed {
+        error: String,
+    }
+    let last = printed.lines().last().and_then(|line| serde_json::from_str(line).ok());
+    last.map_or_else(|| "the run ended before the dispatch".to_string(), |Printed { error }| error)
 }
 
 /// The one dispatch of the one run.
@@ -87,7 +100,7 @@ fn first(ledger: &Path) -> Result<Option<DispatchRow>, remand_ledger::LedgerErro
     Ok(reader.dispatches(&run.run)?.into_iter().next())
 }
 
-/// Agents and prices are as they are configured where the user stands; the user's own file counts here too.
+/// Agents and prices of the current repository; the user's own configuration file applies anyway.
 fn lay_out(root: &Path, config: &Config) -> std::io::Result<()> {
     let files: [(PathBuf, String); 4] = [
         (root.join("hello.yaml"), WORKFLOW.to_string()),
@@ -106,8 +119,9 @@ fn settings(config: &Config) -> String {
     let mut text = String::new();
     for (name, row) in &config.agents {
         text.push_str(&format!("[agents.\"{name}\"]\n"));
-        let of_repository =
-            |key: &str| matches!(config.origin(&format!("agents.{name}.{key}")), Some(Origin::Repository(_)));
+        let of_repository = |key: &str| {
+            matches!(config.origin(&format!("agents.{name}.{key}")), Some(ValueOrigin::Repository(_)))
+        };
         let own = row.iter().filter(|(key, _)| of_repository(key));
         own.for_each(|(key, value)| text.push_str(&format!("{key} = {value}\n")));
     }
@@ -126,7 +140,7 @@ fn settings(config: &Config) -> String {
     text
 }
 
-fn tell(checkup: &mut Checkup, who: &Who<'_>, row: &DispatchRow) {
+fn report(checkup: &mut Checkup, who: &Who<'_>, row: &DispatchRow) {
     let model = row.model.as_deref().map_or_else(String::new, |model| format!(" with {model}"));
     let took = format!(
         "{}, {}, {}",
@@ -136,11 +150,11 @@ fn tell(checkup: &mut Checkup, who: &Who<'_>, row: &DispatchRow) {
             .map_or_else(|| "cost unknown".to_string(), |money| format!("cost {}", amount::money(money))),
     );
     match (&row.says, &row.failure) {
-        (Some(_), _) => checkup.ok(DISPATCH, format!("{}{model} handed in its result: {took}", who.agent)),
+        (Some(_), _) => checkup.ok(DISPATCH, format!("{}{model} returned a result: {took}", who.agent)),
         (None, failure) => {
             let why = row.detail.as_deref().or(failure.as_deref()).unwrap_or("it did not end");
-            let what = format!("{}{model} handed in no result: {why} ({took})", who.agent);
-            checkup.fail(DISPATCH, what, format!("`remand agents {}` says how to sign in", who.agent));
+            let what = format!("{}{model} returned no result: {why} ({took})", who.agent);
+            checkup.fail(DISPATCH, what, format!("`remand agents {}` shows how to sign in", who.agent));
         }
     }
 }

@@ -1,31 +1,31 @@
-//! What the machine gives: git, the state directory, the ledger, the sandbox.
+//! The machine: git, the state directory, the ledger, the sandbox.
 
 use super::checkup::Checkup;
-use crate::commands::Context;
-use crate::driving;
-use crate::table::amount;
-use crate::workplace::{self, of_home, of_ledger};
+use crate::context::CommandContext;
+use crate::environment;
+use crate::workplace;
+use remand_engine::config::Config;
+use remand_engine::home::{Home, HomeError};
+use remand_git::Repository;
 use remand_ledger::Reader;
-use remand_runtime::config::Config;
-use remand_runtime::confine::{self, Level};
-use remand_runtime::git::Repository;
-use remand_runtime::home::{Home, HomeError};
-use remand_runtime::process::{self, Cancel, Job};
+use remand_process::confine::{self, EnforcementLevel};
+use remand_process::{Cancel, ProcessJob};
+use remand_terminal::{CommandFailure, amount};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// Below this a run hardly gets through.
+/// Too little space for most runs.
 const SCARCE: u64 = 1 << 30;
-/// Below this the ledger itself is in danger.
+/// Too little space for the ledger itself.
 const TOO_LITTLE: u64 = 100 << 20;
 
-/// The git that all commands would use.
+/// The git on PATH.
 pub fn git(checkup: &mut Checkup) {
-    let mut job = Job::apart(["git", "version"], "/", "doctor");
-    job.environment = driving::inherited();
+    let mut job = ProcessJob::apart(["git", "version"], "/", "doctor");
+    job.environment = environment::inherited();
     job.limits.time = Duration::from_secs(10);
-    match process::run(&job, &Cancel::new()) {
+    match remand_process::run(&job, &Cancel::new()) {
         Ok(ended) if ended.exit.succeeded() => checkup.ok("git", ended.stdout.text().trim()),
         Ok(ended) => {
             let said = ended.stderr.text().trim().to_string();
@@ -36,18 +36,23 @@ pub fn git(checkup: &mut Checkup) {
 }
 
 /// The state directory with its ledger.
-pub fn state(checkup: &mut Checkup, context: &Context<'_>, repository: &Repository, config: Option<&Config>) {
+pub fn state(
+    checkup: &mut Checkup,
+    context: &CommandContext<'_>,
+    repository: &Repository,
+    config: Option<&Config>,
+) {
     let root = match config {
         Some(config) => workplace::state(context, repository, config),
         None => context.state.map(Path::to_path_buf),
     };
     let Some(root) = root else {
         return match config {
-            Some(_) => checkup.of_failure("state", &of_home(&HomeError::NoHome)),
-            None => checkup.warn("state", "not looked at, since the settings cannot be used", ""),
+            Some(_) => checkup.of_failure("state", &CommandFailure::from(HomeError::NoHome)),
+            None => checkup.warn("state", "not checked, because the settings are invalid", ""),
         };
     };
-    match Home::open(&root, repository).map_err(|error| of_home(&error)) {
+    match Home::open(&root, repository).map_err(CommandFailure::from) {
         Ok(home) => {
             folder(checkup, home.root());
             ledger(checkup, &home);
@@ -61,12 +66,10 @@ fn folder(checkup: &mut Checkup, path: &Path) {
     match mode {
         Ok(mode) if mode & 0o077 == 0 => checkup.ok("state", format!("{}, mode {mode:04o}", path.display())),
         Ok(mode) => {
-            let what = format!("{} is open to others: mode {mode:04o}", path.display());
+            let what = format!("{} is accessible to other users: mode {mode:04o}", path.display());
             checkup.fail("state", what, format!("chmod 700 {}", path.display()));
         }
-        Err(error) => {
-            checkup.fail("state", format!("{}: {error}", path.display()), "make it readable for you")
-        }
+        Err(error) => checkup.fail("state", format!("{}: {error}", path.display()), "make it readable"),
     }
     match rustix::fs::statvfs(path) {
         Ok(found) => {
@@ -79,14 +82,14 @@ fn folder(checkup: &mut Checkup, path: &Path) {
                 SCARCE.. => checkup.ok("state", what),
             }
         }
-        Err(error) => checkup.warn("state", format!("free space cannot be told: {error}"), "see `df`"),
+        Err(error) => checkup.warn("state", format!("free space is unknown: {error}"), "see `df`"),
     }
 }
 
 fn ledger(checkup: &mut Checkup, home: &Home) {
     let path = home.ledger();
     if !path.exists() {
-        return checkup.ok("ledger", "none yet; the first run makes it");
+        return checkup.ok("ledger", "none yet; the first run creates it");
     }
     let looked = Reader::open(&path).and_then(|reader| {
         let runs = reader.runs()?;
@@ -97,36 +100,40 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
         Ok((head, runs, under_way)) => {
             let format = remand_ledger::schema::format();
             let runs =
-                format!("{}, {} of them under way", amount::counted(runs, "run"), amount::grouped(under_way));
+                format!("{}, {} in progress", amount::counted(runs, "run"), amount::grouped(under_way));
             let head = format!("head {}:{}", head.count, head.hash);
             checkup.ok("ledger", format!("format {format}, {runs}, {head}; `remand audit` verifies it"));
         }
-        Err(error) => checkup.of_failure("ledger", &of_ledger(&error)),
+        Err(error) => checkup.of_failure("ledger", &CommandFailure::from(error)),
     }
 }
 
-/// What is enforced of a policy that allows nothing (CORE-05).
+/// How much of a policy that allows nothing is enforced.
 pub fn sandbox(checkup: &mut Checkup, config: Option<&Config>) {
     let enforced = confine::probe();
-    let level = |level: Level| match level {
-        Level::Full => "enforced",
-        Level::Partial => "enforced in part",
-        Level::None => "not enforced",
-        Level::Unasked => "not asked for",
+    let level = |level: EnforcementLevel| match level {
+        EnforcementLevel::Full => "enforced",
+        EnforcementLevel::Partial => "partly enforced",
+        EnforcementLevel::None => "not enforced",
+        EnforcementLevel::Unasked => "not requested",
     };
     let what = format!(
-        "what agents may read and write is {}, what they may reach is {}",
+        "file access of agents: {}; network access: {}",
         level(enforced.files),
         level(enforced.network)
     );
     if enforced.gaps.is_empty() {
-        let more = "no Unix sockets, mounts, namespaces or signals to others; nobody outlives a dispatch";
+        let more = "no Unix sockets, mounts, namespaces or signals to other processes; no process outlives its dispatch";
         return checkup.ok("sandbox", format!("{what}; {more}"));
     }
-    let remedy = "use Linux 6.12 or later with Landlock among its security modules and seccomp built in; without, \
-                  the guard alone compares each tree with what a role may touch, and evidence says so";
+    let remedy = "use Linux 6.12 or later with Landlock and seccomp enabled; without them only the guard compares each \
+                  tree with what a role may change, and the evidence says so";
     match config.is_some_and(|config| config.sandbox.required) {
-        true => checkup.fail("sandbox", what, format!("{remedy}; `sandbox.required` refuses runs here")),
+        true => checkup.fail(
+            "sandbox",
+            what,
+            format!("{remedy}; `sandbox.required` refuses runs on this machine"),
+        ),
         false => checkup.warn("sandbox", what, remedy),
     }
     for gap in enforced.gaps {

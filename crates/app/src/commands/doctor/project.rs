@@ -1,17 +1,17 @@
-//! What the repository gives: its state, its settings, its checks, and who would do the work.
+//! The repository: its state, its settings, its checks, and the default agent.
 
 use super::checkup::{AGENTS, Checkup};
 use crate::agents::Agents;
 use crate::beginning;
-use crate::commands::Context;
-use crate::exit::Failure;
-use crate::found;
+use crate::context::CommandContext;
+use crate::environment;
 use crate::load;
-use crate::table::amount;
-use crate::workplace::{environment, of_config, of_git};
-use remand_runtime::checks::{Action, CheckSpec};
-use remand_runtime::config::{Config, ConfigError, Origin, Sources};
-use remand_runtime::git::{Hygiene, LfsInstalled, Repository};
+use crate::project_checks;
+use remand_terminal::{CommandFailure, amount};
+
+use remand_checks::{CheckAction, CheckSpec};
+use remand_engine::config::{Config, ConfigError, Sources, ValueOrigin};
+use remand_git::{Hygiene, LfsInstalled, Repository};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn repository(checkup: &mut Checkup, repository: &Repository) {
     });
     let (head, hygiene) = match looked {
         Ok(looked) => looked,
-        Err(error) => return checkup.of_failure("repository", &of_git(&error)),
+        Err(error) => return checkup.of_failure("repository", &CommandFailure::from(error)),
     };
     let branch = head.branch.unwrap_or_else(|| "no branch".to_string());
     let commit = head.commit.as_str().get(..12).unwrap_or_default().to_string();
@@ -32,13 +32,9 @@ pub fn repository(checkup: &mut Checkup, repository: &Repository) {
         let what = found.to_string();
         match &found {
             Hygiene::OnDefaultBranch { .. } | Hygiene::DetachedHead => checkup.ok("repository", what),
-            Hygiene::Dirty { .. } => checkup.warn("repository", what, "commit what a run should see"),
+            Hygiene::Dirty { .. } => checkup.warn("repository", what, "commit what a run needs"),
             Hygiene::InProgress { what: started } => {
-                checkup.warn(
-                    "repository",
-                    what,
-                    format!("end the {started} first, or leave it out of the run"),
-                );
+                checkup.warn("repository", what, format!("finish the {started} first; a run ignores it"));
             }
             Hygiene::Submodules { .. } => {
                 checkup.warn(
@@ -54,7 +50,7 @@ pub fn repository(checkup: &mut Checkup, repository: &Repository) {
                 checkup.warn("repository", what, "run `git lfs install`")
             }
             Hygiene::SparseCheckout => {
-                checkup.warn("repository", what, "make sure that there is room for them")
+                checkup.warn("repository", what, "make sure that there is enough disk space")
             }
             Hygiene::ShallowClone => {
                 checkup.warn("repository", what, "run `git fetch --unshallow` if that matters")
@@ -63,15 +59,15 @@ pub fn repository(checkup: &mut Checkup, repository: &Repository) {
     }
 }
 
-/// The settings, where they can be used; every problem gets a line.
+/// The settings, if they are valid; adds an item for each problem.
 pub fn config(checkup: &mut Checkup, repository: &Repository) -> Option<Config> {
-    let sources = Sources::of(repository.root(), environment());
+    let sources = Sources::of(repository.root(), environment::all());
     match Config::load(&sources) {
         Ok(config) => {
-            let own =
-                config.origins().iter().filter(|setting| setting.origin != Origin::BuiltIn).count() as u64;
+            let own = config.origins().iter().filter(|setting| setting.origin != ValueOrigin::BuiltIn).count()
+                as u64;
             let what = format!(
-                "{} besides what is built in; `remand config` shows all",
+                "{} changed from the built-in ones; `remand config` shows all",
                 amount::counted(own, "setting")
             );
             checkup.ok("settings", what);
@@ -84,7 +80,7 @@ pub fn config(checkup: &mut Checkup, repository: &Repository) -> Option<Config> 
             None
         }
         Err(error) => {
-            checkup.of_failure("settings", &of_config(&error));
+            checkup.of_failure("settings", &CommandFailure::from(error));
             None
         }
     }
@@ -92,15 +88,14 @@ pub fn config(checkup: &mut Checkup, repository: &Repository) -> Option<Config> 
 
 /// The checks that a run would be pinned to, with their programs.
 pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
-    let environment = found::environment();
+    let environment = environment::for_checks();
     let specs = match specs(repository, config) {
         Ok(specs) => specs,
         Err(failure) => return checkup.of_failure("checks", &failure),
     };
-    if !specs.iter().any(|spec| !matches!(spec.action, Action::BuiltIn(_))) {
-        let remedy =
-            "name a build and a test command under `[checks]` in remand.toml; `remand init` shows how";
-        checkup.warn("checks", "no build or test was found: nothing but syntax would be verified", remedy);
+    if !specs.iter().any(|spec| !matches!(spec.action, CheckAction::BuiltIn(_))) {
+        let remedy = "add a build or test command under `[checks]` in remand.toml; `remand init` shows how";
+        checkup.warn("checks", "no build or test was found, so only syntax would be checked", remedy);
     }
     let path = environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
     for spec in &specs {
@@ -109,9 +104,9 @@ pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
         let off = format!("install it, or turn the check off: `[checks.{}]` with `off = true`", spec.name);
         match tool(spec, repository.root(), &path) {
             Tool::Present => checkup.ok("checks", what),
-            Tool::Missing(name) => checkup.fail("checks", format!("{what}: `{name}` is not there"), off),
+            Tool::Missing(name) => checkup.fail("checks", format!("{what}: `{name}` is missing"), off),
             Tool::Unsure(name) => {
-                let remedy = "a shell may find it all the same; if not, install it";
+                let remedy = "the shell may still find it; if not, install it";
                 checkup.warn("checks", format!("{what}: `{name}` is not on PATH"), remedy);
             }
         }
@@ -119,16 +114,16 @@ pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
 }
 
 /// The checks that a run would be pinned to.
-pub fn specs(repository: &Repository, config: &Config) -> Result<Vec<CheckSpec>, Failure> {
-    let head = repository.head().map_err(|error| of_git(&error))?;
-    found::specs(repository, &head.commit, config, &std::env::temp_dir())
+pub fn specs(repository: &Repository, config: &Config) -> Result<Vec<CheckSpec>, CommandFailure> {
+    let head = repository.head()?;
+    project_checks::specs(repository, &head.commit, config, &std::env::temp_dir())
 }
 
-/// Whether the program of a check is there.
+/// Whether the program of a check is installed.
 enum Tool {
     Present,
     Missing(String),
-    /// Only the shell that runs the text can tell.
+    /// Only the shell that runs the command knows.
     Unsure(String),
 }
 
@@ -139,8 +134,8 @@ fn tool(spec: &CheckSpec, root: &Path, path: &OsString) -> Tool {
             .any(|folder| is_program(&folder.join(name)))
     };
     match &spec.action {
-        Action::BuiltIn(_) => Tool::Present,
-        Action::Argv(argv) => {
+        CheckAction::BuiltIn(_) => Tool::Present,
+        CheckAction::Argv(argv) => {
             let name = argv.first().map_or("", String::as_str);
             let there = if name.contains('/') {
                 is_program(&root.join(&spec.folder).join(name))
@@ -149,8 +144,8 @@ fn tool(spec: &CheckSpec, root: &Path, path: &OsString) -> Tool {
             };
             if there { Tool::Present } else { Tool::Missing(name.to_string()) }
         }
-        Action::Shell(_) if on_path(&spec.tool) => Tool::Present,
-        Action::Shell(_) => Tool::Unsure(spec.tool.clone()),
+        CheckAction::Shell(_) if on_path(&spec.tool) => Tool::Present,
+        CheckAction::Shell(_) => Tool::Unsure(spec.tool.clone()),
     }
 }
 
@@ -158,21 +153,21 @@ fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether settings of roles are about roles that there are, as a run wants it.
-pub fn roles(checkup: &mut Checkup, context: &Context<'_>, config: &Config) {
+/// Checks that settings of roles name roles that exist.
+pub fn roles(checkup: &mut Checkup, context: &CommandContext<'_>, config: &Config) {
     if config.roles.is_empty() {
         return;
     }
-    let heard = load::roles(context).and_then(|roles| beginning::refuse_unheard(config, &roles));
+    let heard = load::roles(context).and_then(|roles| beginning::refuse_unknown_roles(config, &roles));
     match heard {
         Ok(()) => checkup.ok("roles", amount::counted(config.roles.len() as u64, "role") + " with settings"),
         Err(failure) => checkup.of_failure("roles", &failure),
     }
 }
 
-/// Who can be dispatched.
+/// The default agent.
 pub fn agents(checkup: &mut Checkup, config: &Config) {
-    match Agents::new(config).and_then(|mut agents| agents.usual()) {
+    match Agents::new(config).and_then(|mut agents| agents.default_choice()) {
         Ok(choice) => checkup.ok(AGENTS, choice.agent),
         Err(failure) if config.agent.is_empty() => checkup.warn(AGENTS, failure.what, failure.hint),
         Err(failure) => checkup.fail(AGENTS, failure.what, failure.hint),

@@ -1,11 +1,11 @@
-//! The gates of one run with how each was answered (EP-12).
+//! The gates of one run and their answers.
 
-use super::place;
-use crate::cli;
 use crate::commands::runs::heading;
-use crate::table::{Ink, Tone, indented, line};
+use crate::gate::place;
+use remand_engine::clock;
 use remand_ledger::query::{GateRow, RunRow};
-use remand_runtime::clock;
+use remand_terminal::table::indented;
+use remand_terminal::{Ink, Tone, invocation, line};
 
 pub fn text(row: &RunRow, gates: &[GateRow], ink: Ink) -> String {
     let mut text = format!("{}\n", heading(row));
@@ -31,10 +31,10 @@ fn answer(gate: &GateRow) -> String {
     let when = |at| clock::iso(at);
     match (&gate.option, gate.answered_at, gate.withdrawn_at) {
         (Some(option), Some(_), _) if gate.auto => {
-            format!("{option}, the default, taken without asking; {of}")
+            format!("{option}, chosen by default without asking; {of}")
         }
         (Some(option), Some(at), _) => {
-            let by = gate.by.as_deref().map_or("somebody", |by| by);
+            let by = gate.by.as_deref().map_or("someone", |by| by);
             let set: Vec<&str> =
                 gate.flags.iter().filter(|(_, on)| *on).map(|(name, _)| name.as_str()).collect();
             let set = if set.is_empty() { String::new() } else { format!(", with {}", set.join(", ")) };
@@ -42,7 +42,7 @@ fn answer(gate: &GateRow) -> String {
         }
         (_, _, Some(at)) => format!("withdrawn without an answer at {}; {of}", when(at)),
         (_, _, None) => {
-            format!("open: `{}` tells how to answer", cli::command(format!("gates {}", gate.run)))
+            format!("open: `{}` shows how to answer", invocation::command(format!("gates {}", gate.run)))
         }
     }
 }

@@ -1,99 +1,129 @@
-//! `remand issues`: what is open, and what can be run now.
+//! `remand issues`: the open issues, and which of them are ready.
 
-use super::{Context, tracker_of, under_way};
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fit, Ink, Table, Tone};
+use super::{tracker_of, under_way};
+use crate::context::CommandContext;
 use crate::workplace::Workplace;
-use remand_documents::tracker::{Issue, IssueId, Status, Tracker};
+use remand_documents::tracker::{IssueKey, Tracker, TrackerIssue, TrackerStatus};
 use remand_ledger::query::RunRow;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Which issues are listed.
+/// Which issues to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     Open,
     All,
 }
 
-pub fn run(context: &Context<'_>, workplace: &Workplace, wanted: Wanted) -> Result<Exit, Failure> {
+pub fn run(
+    context: &CommandContext<'_>,
+    workplace: &Workplace,
+    wanted: Wanted,
+) -> Result<ExitCode, CommandFailure> {
     let tracker = tracker_of(workplace)?;
     let runs = under_way(workplace)?;
-    let shown: Vec<&Issue> = tracker
+    let shown: Vec<&TrackerIssue> = tracker
         .issues()
-        .filter(|issue| wanted == Wanted::All || issue.status() != Some(Status::Done))
+        .filter(|issue| wanted == Wanted::All || issue.status() != Some(TrackerStatus::Done))
         .collect();
     if context.json {
         let issues: Vec<Value> = shown.iter().map(|issue| value(issue, &tracker, &runs)).collect();
         print_json(&json!({ "count": tracker.issues().count(), "issues": issues }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     if tracker.issues().next().is_none() {
-        print(
-            "there are no issues here; `remand issues new \"A title\" --prefix ABC` writes the first one into TODO/",
-        )?;
-        return Ok(Exit::Done);
+        print("no issues yet; `remand issues new \"A title\" --prefix ABC` writes the first one to TODO/")?;
+        return Ok(ExitCode::Done);
     }
-    let mut table = Table::new(&[
-        ("issue", Fit::Whole),
-        ("status", Fit::Whole),
-        ("title", Fit::Cut),
-        ("labels", Fit::Cut),
-        ("parent", Fit::Whole),
-        ("next", Fit::Cut),
+    let mut table = TextTable::new(&[
+        ("issue", ColumnFit::Whole),
+        ("status", ColumnFit::Whole),
+        ("title", ColumnFit::Cut),
+        ("labels", ColumnFit::Cut),
+        ("parent", ColumnFit::Whole),
+        ("next", ColumnFit::Cut),
     ]);
     for issue in &shown {
         let status = issue.status();
         table.row(vec![
             Cell::new(issue.id().to_string()),
-            Cell::new(status.map_or("?", Status::name)).toned(tone(status)),
+            Cell::new(status.map_or("?", TrackerStatus::name)).toned(tone(status)),
             Cell::new(issue.title()),
             Cell::new(issue.labels().join(", ")),
             Cell::new(issue.parent().map(|parent| parent.to_string()).unwrap_or_default()),
-            Cell::new(next(issue, &tracker, &runs)),
+            Cell::new(readiness(issue, &tracker, &runs).words()),
         ]);
     }
     let mut text = if shown.is_empty() { String::new() } else { table.render(Ink::of_stdout()) };
     let done = tracker.issues().count() - shown.len();
     if done > 0 {
-        text.push_str(&format!("and {done} that are Done: `remand issues --all`\n"));
+        text.push_str(&format!("{done} more are Done: `remand issues --all`\n"));
     }
     print(&text)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn tone(status: Option<Status>) -> Tone {
+fn tone(status: Option<TrackerStatus>) -> Tone {
     match status {
-        Some(Status::Todo) => Tone::Plain,
-        Some(Status::InProgress) => Tone::Doubtful,
-        Some(Status::Done) => Tone::Good,
+        Some(TrackerStatus::Todo) => Tone::Plain,
+        Some(TrackerStatus::InProgress) => Tone::Doubtful,
+        Some(TrackerStatus::Done) => Tone::Good,
         None => Tone::Bad,
     }
 }
 
-/// What keeps it from being run, or that nothing does.
-pub fn next(issue: &Issue, tracker: &Tracker, runs: &BTreeMap<IssueId, RunRow>) -> String {
+/// Whether an issue can be run now, and what is in the way.
+pub enum Readiness<'r> {
+    Done,
+    Ready,
+    Running(&'r RunRow),
+    /// These issues have to be done first.
+    After(Vec<IssueKey>),
+    NoStatus,
+}
+
+impl Readiness<'_> {
+    pub fn words(&self) -> String {
+        match self {
+            Readiness::Done => String::new(),
+            Readiness::Ready => "ready".to_string(),
+            Readiness::Running(row) => format!("run {} is {}", row.run, row.stage.name()),
+            Readiness::After(issues) => {
+                format!("after {}", issues.iter().map(IssueKey::to_string).collect::<Vec<_>>().join(", "))
+            }
+            Readiness::NoStatus => "has no status".to_string(),
+        }
+    }
+}
+
+pub fn readiness<'r>(
+    issue: &TrackerIssue,
+    tracker: &Tracker,
+    runs: &'r BTreeMap<IssueKey, RunRow>,
+) -> Readiness<'r> {
     if let Some(row) = runs.get(issue.id()) {
-        return format!("run {} is {}", row.run, row.stage.name());
+        return Readiness::Running(row);
     }
     let waits = waits_for(issue, tracker);
     match issue.status() {
-        Some(Status::Done) => String::new(),
-        _ if !waits.is_empty() => {
-            format!("after {}", waits.iter().map(IssueId::to_string).collect::<Vec<_>>().join(", "))
-        }
-        Some(Status::Todo | Status::InProgress) => "ready".to_string(),
-        None => "has no status".to_string(),
+        Some(TrackerStatus::Done) => Readiness::Done,
+        _ if !waits.is_empty() => Readiness::After(waits),
+        Some(TrackerStatus::Todo | TrackerStatus::InProgress) => Readiness::Ready,
+        None => Readiness::NoStatus,
     }
 }
 
-/// What it depends on and is not done.
-pub fn waits_for(issue: &Issue, tracker: &Tracker) -> Vec<IssueId> {
-    let is_done = |id: &IssueId| tracker.issue(id).and_then(Issue::status) == Some(Status::Done);
+/// The dependencies that are not done.
+pub fn waits_for(issue: &TrackerIssue, tracker: &Tracker) -> Vec<IssueKey> {
+    let is_done =
+        |id: &IssueKey| tracker.issue(id).and_then(TrackerIssue::status) == Some(TrackerStatus::Done);
     issue.depends_on().into_iter().filter(|on| !is_done(on)).collect()
 }
 
-pub fn value(issue: &Issue, tracker: &Tracker, runs: &BTreeMap<IssueId, RunRow>) -> Value {
+pub fn value(issue: &TrackerIssue, tracker: &Tracker, runs: &BTreeMap<IssueKey, RunRow>) -> Value {
     let criteria: Vec<Value> = issue
         .criteria()
         .into_iter()
@@ -102,7 +132,7 @@ pub fn value(issue: &Issue, tracker: &Tracker, runs: &BTreeMap<IssueId, RunRow>)
     json!({
         "id": issue.id(),
         "title": issue.title(),
-        "status": issue.status().map(Status::name),
+        "status": issue.status().map(TrackerStatus::name),
         "parent": issue.parent(),
         "labels": issue.labels(),
         "depends-on": issue.depends_on(),

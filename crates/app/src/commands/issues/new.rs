@@ -1,64 +1,70 @@
-//! `remand issues new`: a file in `TODO/`, with an id that nobody else will give.
+//! `remand issues new`: writes a file to `TODO/`, with a reserved id.
 
-use super::{Context, tracker_of, wrong_id};
-use crate::exit::{Exit, Failure, print, print_json};
+use super::{tracker_of, wrong_id};
+use crate::context::CommandContext;
 use crate::workplace::Workplace;
-use remand_documents::tracker::{Draft, FOLDER, IssueId, NewCriterion, Tracker};
-use remand_runtime::clock;
-use remand_runtime::tracker::{Numbers, numbers, write_back};
+use remand_documents::tracker::{FOLDER, IssueDraft, IssueKey, NewCriterion, Tracker};
+use remand_engine::clock;
+use remand_engine::tracker::{Numbers, numbers, write_back};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What it is called
+    /// The title
     #[arg(value_name = "TITLE")]
     pub title: String,
-    /// What it is about
+    /// The description
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub about: String,
-    /// An acceptance criterion; give as many as there are
+    /// An acceptance criterion; can be repeated
     #[arg(long = "criterion", value_name = "TEXT")]
     pub criteria: Vec<String>,
-    /// The issue that it is a part of
+    /// The parent issue
     #[arg(long, value_name = "ID")]
     pub parent: Option<String>,
-    /// An issue that must be Done before
+    /// An issue that must be Done first; can be repeated
     #[arg(long = "depends-on", value_name = "ID")]
     pub depends_on: Vec<String>,
     #[arg(long = "label", value_name = "LABEL")]
     pub labels: Vec<String>,
-    /// Where the README lists it, if it has no parent
+    /// The category in the README, for an issue without a parent
     #[arg(long, value_name = "TITLE", default_value = "Other", conflicts_with = "parent")]
     pub category: String,
-    /// What its id begins with [default: as the others here]
+    /// The prefix of the id [default: as in the other issues]
     #[arg(long, value_name = "ABC")]
     pub prefix: Option<String>,
 }
 
-pub fn run(context: &Context<'_>, workplace: &Workplace, args: &Args) -> Result<Exit, Failure> {
+pub fn run(
+    context: &CommandContext<'_>,
+    workplace: &Workplace,
+    args: &Args,
+) -> Result<ExitCode, CommandFailure> {
     let before = tracker_of(workplace)?;
-    let known = |text: &String| -> Result<IssueId, Failure> {
-        let id: IssueId = text.parse().map_err(|error| wrong_id(&error))?;
-        let missing = || Failure::user(format!("there is no {FOLDER}/{id}.md"), "`remand issues` lists them");
+    let known = |text: &String| -> Result<IssueKey, CommandFailure> {
+        let id: IssueKey = text.parse().map_err(|error| wrong_id(&error))?;
+        let missing =
+            || CommandFailure::user(format!("{FOLDER}/{id}.md does not exist"), "`remand issues` lists them");
         before.issue(&id).map(|issue| issue.id().clone()).ok_or_else(missing)
     };
     let parent = args.parent.as_ref().map(known).transpose()?;
     let depends_on = args.depends_on.iter().map(known).collect::<Result<Vec<_>, _>>()?;
     let prefix = prefix(args, &before, parent.as_ref())?;
-    // The ledger is made if need be: it is where numbers are given out.
-    drop(workplace.ledger()?);
+    // The ledger hands out the numbers, so it is created if needed.
+    let store = workplace.store()?;
     let holder = format!("remand issues new {}", clock::new_run_id(&args.title));
     let asked = Numbers { prefix: &prefix, holder: &holder, count: 1 };
-    let ids =
-        numbers(&workplace.repository, &workplace.home.ledger(), &before, asked).map_err(|trouble| {
-            Failure::user("no id can be reserved", "see `remand doctor`").caused_by(trouble.detail)
-        })?;
+    let ids = numbers(&workplace.repository, &store, &before, asked).map_err(|trouble| {
+        CommandFailure::user("no id can be reserved", "see `remand doctor`").caused_by(trouble.detail)
+    })?;
     let id = ids
         .into_iter()
         .next()
-        .ok_or_else(|| Failure::user("no id was given", "this is a defect of remand"))?;
-    let draft = Draft {
+        .ok_or_else(|| CommandFailure::user("no id was given", "this is a bug in remand"))?;
+    let draft = IssueDraft {
         id: id.clone(),
         title: args.title.clone(),
         parent,
@@ -86,7 +92,7 @@ pub fn run(context: &Context<'_>, workplace: &Workplace, args: &Args) -> Result<
     }
     let changed = tracker.changed_since(&before);
     write_back(workplace.repository.root(), &changed).map_err(|error| {
-        Failure::user(format!("{FOLDER}/ cannot be written"), "see to its permissions")
+        CommandFailure::user(format!("{FOLDER}/ cannot be written"), "check its permissions")
             .caused_by(error.to_string())
     })?;
     let files: Vec<String> = changed.keys().map(|name| format!("{FOLDER}/{name}")).collect();
@@ -95,16 +101,19 @@ pub fn run(context: &Context<'_>, workplace: &Workplace, args: &Args) -> Result<
     } else {
         print(&format!("{id}: wrote {}; commit it, then `remand run --issue {id}`\n", files.join(", ")))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// The prefix that was asked for, that of the parent, or the one that most issues have.
-fn prefix(args: &Args, tracker: &Tracker, parent: Option<&IssueId>) -> Result<String, Failure> {
+/// The given prefix, that of the parent, or the most common one.
+fn prefix(args: &Args, tracker: &Tracker, parent: Option<&IssueKey>) -> Result<String, CommandFailure> {
     if let Some(prefix) = &args.prefix {
         let unfit = || {
-            Failure::user(format!("`{prefix}` cannot begin an id"), "use capitals and digits, such as `ABC`")
+            CommandFailure::user(
+                format!("`{prefix}` is not a prefix for ids"),
+                "use capitals and digits, such as `ABC`",
+            )
         };
-        return IssueId::new(prefix, 1).map(|_| prefix.clone()).ok_or_else(unfit);
+        return IssueKey::new(prefix, 1).map(|_| prefix.clone()).ok_or_else(unfit);
     }
     if let Some(parent) = parent {
         return Ok(parent.prefix().to_string());
@@ -115,6 +124,6 @@ fn prefix(args: &Args, tracker: &Tracker, parent: Option<&IssueId>) -> Result<St
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(prefix, _)| prefix.to_string());
     most.ok_or_else(|| {
-        Failure::user("there is no issue yet whose prefix could be taken", "name one: `--prefix ABC`")
+        CommandFailure::user("no issue exists yet to take the prefix from", "use `--prefix ABC`")
     })
 }

@@ -1,11 +1,12 @@
-//! `remand issues show`: one issue as it is written, and where it stands.
+//! `remand issues show`: one issue, and whether it is ready.
 
-use super::list::{next, value};
-use super::{Context, tracker_of, under_way, wrong_id};
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::line;
+use super::list::{Readiness, readiness, value};
+use super::{tracker_of, under_way, wrong_id};
+use crate::context::CommandContext;
 use crate::workplace::Workplace;
-use remand_documents::tracker::{FOLDER, IssueId};
+use remand_documents::tracker::{FOLDER, IssueKey};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode, line};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -14,24 +15,28 @@ pub struct Args {
     pub id: String,
 }
 
-pub fn run(context: &Context<'_>, workplace: &Workplace, args: &Args) -> Result<Exit, Failure> {
-    let id: IssueId = args.id.parse().map_err(|error| wrong_id(&error))?;
+pub fn run(
+    context: &CommandContext<'_>,
+    workplace: &Workplace,
+    args: &Args,
+) -> Result<ExitCode, CommandFailure> {
+    let id: IssueKey = args.id.parse().map_err(|error| wrong_id(&error))?;
     let tracker = tracker_of(workplace)?;
     let issue = tracker.issue(&id).ok_or_else(|| {
-        Failure::user(format!("there is no {FOLDER}/{id}.md"), "`remand issues` lists them")
+        CommandFailure::user(format!("{FOLDER}/{id}.md does not exist"), "`remand issues` lists them")
     })?;
     let runs = under_way(workplace)?;
     if context.json {
         print_json(&value(issue, &tracker, &runs))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
-    let head = match next(issue, &tracker, &runs) {
-        next if next == "ready" => format!("{id} is ready: `remand run --issue {id}`\n\n"),
-        next if next.is_empty() => format!("{id} is Done\n\n"),
-        next => format!("{id}: {next}\n\n"),
+    let head = match readiness(issue, &tracker, &runs) {
+        Readiness::Ready => format!("{id} is ready: `remand run --issue {id}`\n\n"),
+        Readiness::Done => format!("{id} is Done\n\n"),
+        other => format!("{id}: {}\n\n", other.words()),
     };
-    // The file is a person's own; what a terminal would act on is taken out all the same.
+    // Even the user's own file is cleaned of terminal escapes.
     let text: Vec<String> = issue.text().lines().map(line::one).collect();
     print(&format!("{head}{}\n", text.join("\n")))?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

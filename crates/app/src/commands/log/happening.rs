@@ -1,16 +1,17 @@
-//! One event of a run with all that belongs to it: what ended or was answered, notes, rulings.
+//! One event of a run with its command or answer, notes and rulings.
 
 use super::Detail;
-use crate::exit::Failure;
-use crate::workplace::of_ledger;
 use remand_kernel::Event;
-use remand_ledger::query::{DispatchRow, GateRow, JournalRow, OperationRow, RulingRow, RunRow, interrupted};
+use remand_ledger::query::{
+    DispatchRow, GateRow, JournalRow, OperationRow, RulingRow, RunRow, interruption_id,
+};
 use remand_ledger::{LedgerError, Reader};
+use remand_terminal::CommandFailure;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// One event, with the rows of the ledger that it concerns.
-pub struct Happening {
+/// One event with its rows of the ledger.
+pub struct LoggedEvent {
     pub journal: JournalRow,
     pub dispatch: Option<DispatchRow>,
     pub operation: Option<OperationRow>,
@@ -18,12 +19,12 @@ pub struct Happening {
     pub rulings: Vec<RulingRow>,
 }
 
-/// Everything that happened in a run, in order.
-pub fn read(reader: &Reader, row: &RunRow) -> Result<Vec<Happening>, Failure> {
-    gather(reader, row).map_err(|error| of_ledger(&error))
+/// All events of a run, in order.
+pub fn read(reader: &Reader, row: &RunRow) -> Result<Vec<LoggedEvent>, CommandFailure> {
+    gather(reader, row).map_err(CommandFailure::from)
 }
 
-fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<Happening>, LedgerError> {
+fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<LoggedEvent>, LedgerError> {
     let run = &row.run;
     let mut dispatches: BTreeMap<String, DispatchRow> =
         reader.dispatches(run)?.into_iter().map(|row| (row.command.clone(), row)).collect();
@@ -37,7 +38,7 @@ fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<Happening>, LedgerError> 
     }
     let happening = |journal: JournalRow| {
         let id = concerned(&journal).unwrap_or_default();
-        Happening {
+        LoggedEvent {
             dispatch: dispatches.remove(&id),
             operation: operations.remove(&id),
             gate: gates.remove(&id),
@@ -52,7 +53,7 @@ fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<Happening>, LedgerError> 
 fn concerned(row: &JournalRow) -> Option<String> {
     match &row.event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => Some(id.to_string()),
-        Event::Interrupted { id, .. } => Some(interrupted(&id.to_string(), row.seq)),
+        Event::Interrupted { id, .. } => Some(interruption_id(&id.to_string(), row.seq)),
         Event::Started(_)
         | Event::Cancelled { .. }
         | Event::Paused { .. }
@@ -64,8 +65,8 @@ fn concerned(row: &JournalRow) -> Option<String> {
     }
 }
 
-/// Leaves only what concerns one task, and only its rulings.
-pub fn keep_task(happenings: &mut Vec<Happening>, task: &str) {
+/// Keeps only events of one task, and only their rulings if wanted.
+pub fn keep_task(happenings: &mut Vec<LoggedEvent>, task: &str) {
     happenings.retain_mut(|happening| {
         let own = happening.task() == Some(task);
         happening
@@ -75,7 +76,7 @@ pub fn keep_task(happenings: &mut Vec<Happening>, task: &str) {
     });
 }
 
-impl Happening {
+impl LoggedEvent {
     /// The task that the event belongs to.
     pub fn task(&self) -> Option<&str> {
         let dispatch = self.dispatch.as_ref().and_then(|row| row.task.as_deref());
@@ -83,7 +84,7 @@ impl Happening {
         dispatch.or(operation).or_else(|| self.gate.as_ref().and_then(|row| row.task.as_deref()))
     }
 
-    /// All that is known of it; of rulings alone where only they are wanted.
+    /// The event as JSON; only its rulings if only these are wanted.
     pub(super) fn json(&self, detail: Detail) -> Value {
         let (seq, at) = (self.journal.seq, self.journal.at);
         if detail == Detail::Rulings {

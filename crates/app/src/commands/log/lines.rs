@@ -1,19 +1,20 @@
-//! The log of a run as text: what happened, what was ruled, and by which rule.
+//! The log of a run as text: events, rulings and their rules.
 
 use super::Detail;
-use super::happening::Happening;
+use super::happening::LoggedEvent;
 use crate::commands::runs::heading;
-use crate::table::{Ink, Tone, WIDTH, amount, line};
+use remand_engine::clock;
 use remand_kernel::Event;
 use remand_ledger::fact::{Note, NoteKind};
 use remand_ledger::query::{DispatchRow, DispatchStatus, GateRow, OperationRow, RulingRow, RunRow};
-use remand_runtime::clock;
+use remand_terminal::table::WIDTH;
+use remand_terminal::{Ink, Tone, amount, line};
 
-/// Number and time stand left of this column.
+/// The width of number and time.
 const MARGIN: usize = 16;
 
 /// The whole log.
-pub(super) fn text(row: &RunRow, happenings: &[Happening], detail: Detail, ink: Ink) -> String {
+pub(super) fn text(row: &RunRow, happenings: &[LoggedEvent], detail: Detail, ink: Ink) -> String {
     let mut page =
         Page { ink, text: format!("{}\n", heading(row)), confidence: "high".to_string(), day: String::new() };
     for happening in happenings {
@@ -48,7 +49,7 @@ struct Line {
 struct Page {
     ink: Ink,
     text: String,
-    /// As the ruling before left it; a run begins with high confidence.
+    /// The confidence after the last ruling; a run starts with high confidence.
     confidence: String,
     day: String,
 }
@@ -65,12 +66,12 @@ impl Page {
         }
     }
 
-    /// A ruling: what it decides and spends, by which rule and why, and what it does to the confidence.
+    /// A ruling: its decision and costs, its rule and reason, and its effect on the confidence.
     fn ruling(&mut self, row: &RulingRow) -> Vec<Line> {
         let ruling = &row.ruling;
         let mut lines = vec![
             Line { indent: 0, tone: Tone::Strong, text: format!("⇒ {}", ruling.line()) },
-            Line { indent: 4, tone: Tone::Plain, text: format!("by {}: {}", ruling.rule, ruling.why) },
+            Line { indent: 4, tone: Tone::Plain, text: format!("{}: {}", ruling.rule, ruling.why) },
         ];
         if !ruling.exhausted.is_empty() {
             let text = format!("used up: {}", ruling.exhausted.join(", "));
@@ -85,8 +86,8 @@ impl Page {
     }
 }
 
-/// What the event was, with the dispatch, the operation or the answer behind it.
-fn happened(row: &RunRow, happening: &Happening) -> Vec<Line> {
+/// The event, with its dispatch, operation or answer.
+fn happened(row: &RunRow, happening: &LoggedEvent) -> Vec<Line> {
     let plain = |text: String| Line { indent: 0, tone: Tone::Plain, text };
     match &happening.journal.event {
         Event::Started(_) => {
@@ -97,28 +98,28 @@ fn happened(row: &RunRow, happening: &Happening) -> Vec<Line> {
         Event::Ended { .. } => match (&happening.dispatch, &happening.operation) {
             (Some(dispatch), _) => dispatched(dispatch),
             (None, Some(operation)) => vec![operated(operation)],
-            (None, None) => vec![plain("a command ended that the run had given up".to_string())],
+            (None, None) => vec![plain("a command ended after the run had abandoned it".to_string())],
         },
         Event::Interrupted { .. } => match &happening.dispatch {
             Some(dispatch) => dispatched(dispatch),
-            None => vec![plain("a command was interrupted; it is open".to_string())],
+            None => vec![plain("a command was interrupted and is still open".to_string())],
         },
         Event::Answered { option, by, note, .. } => answered(happening.gate.as_ref(), option, by, note),
         Event::Cancelled { by } => vec![plain(format!("cancelled by {by}"))],
         Event::Paused { by } => vec![plain(format!("paused by {by}"))],
         Event::Resumed { by } => vec![plain(format!("resumed by {by}"))],
         Event::RolledBack { to, by, reason, .. } => {
-            vec![plain(format!("taken back to round {to} by {by}: {reason}"))]
+            vec![plain(format!("rolled back to round {to} by {by}: {reason}"))]
         }
         Event::ApproachRemoved { at, by } => {
-            vec![plain(format!("approach {} taken off the list by {by}", at + 1))]
+            vec![plain(format!("approach {} removed from the list by {by}", at + 1))]
         }
         Event::Reattributed { to, by, note, .. } => {
             let note = if note.is_empty() { String::new() } else { format!(": {note}") };
-            vec![plain(format!("a finding attributed to {} by {by}{note}", to.join(", ")))]
+            vec![plain(format!("a finding was attributed to {} by {by}{note}", to.join(", ")))]
         }
         Event::Reverted { commit, by } => {
-            vec![plain(format!("what it committed was undone by {by}, by the commit {commit}"))]
+            vec![plain(format!("the commit of the run was undone by {by}, with commit {commit}"))]
         }
     }
 }
@@ -148,8 +149,8 @@ fn dispatched(row: &DispatchRow) -> Vec<Line> {
     }
     let tone = status_tone(row.status);
     let mut lines = vec![Line { indent: 0, tone, text: format!("{text}: {}", parts.join(", ")) }];
-    let told = row.detail.as_ref().or(row.summary.as_ref()).filter(|text| !text.trim().is_empty());
-    lines.extend(told.map(|text| Line {
+    let detail = row.detail.as_ref().or(row.summary.as_ref()).filter(|text| !text.trim().is_empty());
+    lines.extend(detail.map(|text| Line {
         indent: 4,
         tone: Tone::Faint,
         text: line::cut(&line::one(text), 300),
@@ -161,7 +162,7 @@ fn operated(row: &OperationRow) -> Line {
     let mut parts: Vec<String> = row.result.iter().chain(&row.failure).cloned().collect();
     parts.extend(row.time.map(amount::time));
     parts.extend(row.detail.as_ref().map(|text| line::cut(&line::one(text), 200)));
-    let what = format!("{}: the engine did {}", place(&row.phase, row.task.as_deref()), row.name);
+    let what = format!("{}: the engine ran {}", place(&row.phase, row.task.as_deref()), row.name);
     Line { indent: 0, tone: status_tone(row.status), text: format!("{what}: {}", parts.join(", ")) }
 }
 

@@ -1,8 +1,8 @@
-//! A small picture of convergence: how many gaps were open when each round ended.
+//! A chart of convergence: open gaps at the end of each round.
 
 use remand_kernel::gaps::Board;
 
-/// The longest bar.
+/// The width of the longest bar.
 const LONGEST: u32 = 40;
 
 /// A bar for the inventory and one for each round.
@@ -20,7 +20,7 @@ pub fn open_gaps(board: &Board) -> String {
 }
 
 fn bar(name: &str, open: u32, most: u32, mark: &str) -> String {
-    // A gap that is open is always seen.
+    // An open gap always gets at least one block.
     let length = if open == 0 { 0 } else { (open * LONGEST / most.max(1)).max(1) };
     let scaled = if most <= LONGEST { open * (LONGEST / most) } else { length };
     let blocks = "█".repeat(scaled as usize);
@@ -34,7 +34,7 @@ mod tests {
 
     // SR-07
     #[test]
-    fn bars_are_to_scale_and_an_open_gap_is_always_seen() {
+    fn bars_are_to_scale_and_an_open_gap_is_always_visible() {
         assert_eq!(bar("1", 0, 8, ""), "      1  0\n");
         assert_eq!(bar("2", 2, 8, ""), format!("      2  {} 2\n", "█".repeat(10)));
         assert_eq!(bar("3", 1, 400, " (not counted)"), "      3  █ 1 (not counted)\n");

@@ -1,44 +1,45 @@
-//! `remand rounds rollback`: a human takes a run back to the start of a round (SR-11).
+//! `remand rounds rollback`: rolls a run back to the start of a round.
 
-use super::super::Context;
-use super::super::answer::hand_in;
 use super::super::runs::chosen;
 use super::history;
-use crate::driving;
-use crate::exit::{Exit, Failure};
+use crate::context::CommandContext;
+use crate::environment;
+use crate::host;
+use crate::requests::hand_in;
 use crate::workplace::Workplace;
 use clap::ValueEnum;
 use remand_kernel::Event;
 use remand_kernel::gaps::{RetryMode, RollbackError};
+use remand_terminal::{CommandFailure, ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The run: its id, a part of it, or `latest`
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The round to go back to the start of
+    /// The round to restart
     #[arg(long, value_name = "N")]
     pub to: u32,
-    /// How the round is tried again
+    /// How to retry the round
     #[arg(long, value_enum, default_value_t = How::Same)]
     pub mode: How,
-    /// Why; it is kept, and whoever tries again is told
+    /// The reason, for the record and for the agents that retry
     #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
     pub reason: String,
-    /// What to heed when it is tried again
+    /// Additional instructions for the retry
     #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
     pub context: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum How {
-    /// As before
+    /// With the same prompt
     Same,
-    /// With fewer gaps: those that reason or context name, or the more urgent half
+    /// With fewer gaps: those that reason or context name, or the more severe half
     Narrowed,
-    /// With what `--context` says
+    /// With the instructions of `--context`
     Context,
-    /// Not at all: the next round begins where this one began
+    /// Skip it: the next round starts from the same state
     Skip,
 }
 
@@ -53,17 +54,20 @@ impl How {
     }
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let row = chosen(&reader, Some(&args.run))?;
     let (history, board) = history(&reader, &row)?;
     if row.ended.is_some() {
         let what = format!("run {} is over", row.run);
-        return Err(Failure::user(what, "begin another run from the specification that it left"));
+        return Err(CommandFailure::user(what, "start another run with the resulting specification"));
     }
     if args.mode == How::Context && args.context.trim().is_empty() {
-        return Err(Failure::user("there is no context", "say with `--context` what is to be heeded"));
+        return Err(CommandFailure::user(
+            "`--mode context` needs `--context`",
+            "add the instructions with `--context TEXT`",
+        ));
     }
     history
         .rounds
@@ -72,10 +76,10 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     let Some(to) = history.checkpoint_of(args.to) else {
         return Err(refused(&RollbackError::NotBegun { round: args.to }, &[]));
     };
-    let redactor = driving::redactor(&workplace)?;
+    let redactor = host::redactor(&workplace)?;
     let event = Event::RolledBack {
         to,
-        by: driving::user(),
+        by: environment::user(),
         reason: redactor.redact(&args.reason).into_owned(),
         mode: args.mode.mode(),
         context: redactor.redact(&args.context).into_owned(),
@@ -83,19 +87,19 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     hand_in(context, &workplace, &row.run, &event, "wait for a gate: `remand gates` lists them")
 }
 
-fn refused(error: &RollbackError, begun: &[u32]) -> Failure {
+fn refused(error: &RollbackError, begun: &[u32]) -> CommandFailure {
     let hint = match error {
         RollbackError::NotBegun { .. } => {
             let rounds: Vec<String> = begun.iter().map(ToString::to_string).collect();
             format!(
-                "rounds that can go back: {}",
+                "rounds that can be rolled back: {}",
                 if rounds.is_empty() { "none".to_string() } else { rounds.join(", ") }
             )
         }
         RollbackError::RoundLimit { .. } | RollbackError::RunLimit { .. } => {
-            "answer the gate with `redo` to go on with the best attempt".to_string()
+            "answer the gate with `redo` to continue with the best attempt".to_string()
         }
         RollbackError::StillAllowed { .. } | RollbackError::NoAttempt { .. } => String::new(),
     };
-    Failure::user(error.to_string(), hint)
+    CommandFailure::user(error.to_string(), hint)
 }

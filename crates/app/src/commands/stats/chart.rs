@@ -1,6 +1,6 @@
-//! Small charts in one line of text.
+//! Small charts on one line of text.
 
-/// How wide a full bar is.
+/// The width of a full bar.
 const WIDTH: usize = 6;
 
 /// From empty to full, in eighths.
@@ -9,7 +9,7 @@ const PARTS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', 
 /// From low to high.
 const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// So many of the last values are drawn.
+/// The number of values drawn, counted from the newest.
 const SHOWN: usize = 8;
 
 /// A share between 0 and 1 as a bar.

@@ -1,35 +1,61 @@
 //! Figures as comma-separated values (RFC 4180): one line for each phase of each workflow.
 
-use remand_runtime::quality::{PhaseReport, Report};
+use remand_engine::quality::{PhaseReport, QualityReport};
+use remand_terminal::CommandFailure;
 
-const HEAD: &str = "repository,workflow,runs,changed_lines,phase,entries,remands,correction_rate,injected,entering,removed,\
-    yield,density,corrected_defects,correction_dispatches,correction_tokens,correction_micros,correction_ms,alert";
+const HEAD: [&str; 19] = [
+    "repository",
+    "workflow",
+    "runs",
+    "changed_lines",
+    "phase",
+    "entries",
+    "remands",
+    "correction_rate",
+    "injected",
+    "entering",
+    "removed",
+    "yield",
+    "density",
+    "corrected_defects",
+    "correction_dispatches",
+    "correction_tokens",
+    "correction_micros",
+    "correction_ms",
+    "alert",
+];
 
 /// The whole table.
-pub fn text<'r>(places: impl Iterator<Item = (&'r str, &'r [Report])>) -> String {
-    let mut text = format!("{HEAD}\r\n");
+pub fn text<'r>(
+    places: impl Iterator<Item = (&'r str, &'r [QualityReport])>,
+) -> Result<String, CommandFailure> {
+    let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    let failed =
+        |error: csv::Error| CommandFailure::internal_error("the figures cannot be written as CSV", &error);
+    table.write_record(HEAD).map_err(failed)?;
     for (repository, reports) in places {
         for report in reports {
             for phase in &report.phases {
-                text.push_str(&format!("{}\r\n", fields(repository, report, phase).join(",")));
+                table.write_record(fields(repository, report, phase)).map_err(failed)?;
             }
         }
     }
-    text
+    let bytes = table.into_inner().map_err(|error| failed(error.into_error().into()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn fields(repository: &str, report: &Report, phase: &PhaseReport) -> Vec<String> {
+fn fields(repository: &str, report: &QualityReport, phase: &PhaseReport) -> Vec<String> {
     let figures = &phase.figures;
     let number = |number: u64| number.to_string();
     let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{share:.4}"));
     let cost = figures.correction;
     let is_alert = report.alerts.iter().any(|alert| alert.phase == figures.phase);
     vec![
-        quoted(repository),
-        quoted(&report.workflow),
+        harmless(repository),
+        harmless(&report.workflow),
         report.runs.to_string(),
         number(report.changed_lines),
-        quoted(&figures.phase),
+        harmless(&figures.phase),
         number(figures.entries),
         number(figures.remands),
         share(phase.rate),
@@ -40,7 +66,7 @@ fn fields(repository: &str, report: &Report, phase: &PhaseReport) -> Vec<String>
         share(phase.density),
         number(cost.defects),
         share(Some(cost.dispatches)),
-        // What is not known in full is no number to reckon with.
+        // A sum with unknown parts is left empty.
         if cost.untold > 0.0 { String::new() } else { number(cost.tokens) },
         if cost.unpriced > 0.0 { String::new() } else { number(cost.money) },
         number(cost.time),
@@ -48,13 +74,9 @@ fn fields(repository: &str, report: &Report, phase: &PhaseReport) -> Vec<String>
     ]
 }
 
-/// A text as a field. One that a spreadsheet would take for a formula is kept from being one.
-fn quoted(text: &str) -> String {
-    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_string() };
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
-    }
+/// Text that a spreadsheet does not take for a formula.
+fn harmless(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_string() }
 }
 
 #[cfg(test)]
@@ -62,9 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("say \"so\""), "\"say \"\"so\"\"\"");
-        assert_eq!([quoted("plain"), quoted("=1+1")], ["plain", "'=1+1"]);
+    fn text_that_looks_like_a_formula_is_defused() {
+        assert_eq!([harmless("plain"), harmless("=1+1")], ["plain", "'=1+1"]);
     }
 }

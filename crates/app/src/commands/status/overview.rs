@@ -1,21 +1,20 @@
-//! All runs under way, with who drives each or what it waits for, and the one that ended last.
+//! All runs in progress, with their drivers or open gates, and the run that ended last.
 
-use crate::cli;
-use crate::commands::gates::{answer_command, other_options};
 use crate::commands::runs::tone;
-use crate::exit::Failure;
-use crate::table::{Ink, Tone, amount, indented, line};
-use crate::workplace::{Workplace, of_ledger};
+use crate::gate::{answer_command, other_options};
+use crate::workplace::Workplace;
+use remand_engine::clock;
+use remand_engine::lock::DriverLock;
 use remand_ledger::Reader;
 use remand_ledger::query::{GateRow, RunRow, RunStage};
-use remand_runtime::clock;
-use remand_runtime::lock::DriverLock;
+use remand_terminal::table::indented;
+use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
 use serde_json::{Value, json};
 
-/// At most so many runs under way are listed.
+/// The number of runs in progress that are listed.
 const SHOWN: usize = 20;
 
-/// What there is to see of all runs together.
+/// All runs in progress, and the last that ended.
 pub struct Overview {
     under_way: usize,
     listed: Vec<UnderWay>,
@@ -31,19 +30,19 @@ struct UnderWay {
 }
 
 impl Overview {
-    pub fn read(workplace: &Workplace, reader: Option<&Reader>) -> Result<Overview, Failure> {
+    pub fn read(workplace: &Workplace, reader: Option<&Reader>) -> Result<Overview, CommandFailure> {
         let now = clock::now().0;
         let Some(reader) = reader else {
             return Ok(Overview { under_way: 0, listed: Vec::new(), ended: None, now });
         };
-        let rows = reader.runs().map_err(|error| of_ledger(&error))?;
+        let rows = reader.runs()?;
         let (over, mut under_way): (Vec<RunRow>, Vec<RunRow>) =
             rows.into_iter().partition(|row| row.stage.is_over());
         let count = under_way.len();
         under_way.truncate(SHOWN);
         let mut listed = Vec::new();
         for row in under_way {
-            let gates = reader.gates(&row.run).map_err(|error| of_ledger(&error))?;
+            let gates = reader.gates(&row.run)?;
             let gates = gates.into_iter().filter(GateRow::is_open).collect();
             let driver = DriverLock::holder(&workplace.home.run(&row.run));
             listed.push(UnderWay { row, driver, gates });
@@ -63,10 +62,10 @@ impl Overview {
 
     pub fn text(&self, ink: Ink) -> String {
         let mut text = match self.under_way {
-            0 => "no run is under way\n".to_string(),
+            0 => "no run is in progress\n".to_string(),
             count => {
                 let verb = if count == 1 { "is" } else { "are" };
-                format!("{} {verb} under way\n", amount::counted(count as u64, "run"))
+                format!("{} {verb} in progress\n", amount::counted(count as u64, "run"))
             }
         };
         for one in &self.listed {
@@ -75,19 +74,19 @@ impl Overview {
         }
         if self.under_way > self.listed.len() {
             let left = amount::counted((self.under_way - self.listed.len()) as u64, "older run");
-            text.push_str(&format!("\nand {left}: `remand runs --all`\n"));
+            text.push_str(&format!("\n{left} not shown: `remand runs --all`\n"));
         }
         if let Some(row) = &self.ended {
             let how = row.ended.as_deref().map(line::one).unwrap_or_default();
             let when = amount::age(self.now, row.updated_at.0);
-            text.push_str(&format!("\nthe last that ended, {when} ago\n\n"));
+            text.push_str(&format!("\nlast run that ended, {when} ago\n\n"));
             let about = format!("{}, confidence {}", line::one(&row.workflow), row.trusted().name());
             let run = ink.paint(Tone::Strong, &row.run.0);
             text.push_str(&format!("{run}  {about}\n"));
             text.push_str(&indented(&line::cut(&line::first(&row.request), 96), 2));
             text.push_str(&indented(&how, 2));
-            let log = cli::command(format!("log {}", row.run));
-            text.push_str(&indented(&format!("`{log}` tells why"), 2));
+            let log = invocation::command(format!("log {}", row.run));
+            text.push_str(&indented(&format!("Details: `{log}`"), 2));
         }
         text
     }
@@ -111,12 +110,12 @@ impl UnderWay {
                 2,
             ));
         }
-        let resume = format!("`{}`", cli::command(format!("resume {}", row.run)));
+        let resume = format!("`{}`", invocation::command(format!("resume {}", row.run)));
         let driver = match (&self.driver, row.stage) {
             (Some(driver), _) => format!("driven by {driver}"),
             (None, RunStage::Waiting) if !self.gates.is_empty() => return text,
-            (None, RunStage::Paused) => format!("paused; go on with {resume}"),
-            (None, _) => format!("driven by nobody: {resume}"),
+            (None, RunStage::Paused) => format!("paused; continue with {resume}"),
+            (None, _) => format!("not driven by any process; continue with {resume}"),
         };
         text.push_str(&indented(&driver, 2));
         text

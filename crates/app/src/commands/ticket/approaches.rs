@@ -1,45 +1,53 @@
-//! `remand ticket approaches`: what failed before. Only a human takes something off that list (DR-12).
+//! `remand ticket approaches`: the failed approaches. Only a human may remove one.
 
-use super::Context;
-use super::place::Found;
-use crate::driving::{self, Fate};
-use crate::exit::{Exit, Failure, print, print_json, tell};
-use crate::workplace::{Workplace, of_ledger};
+use super::place::FoundTicket;
+use crate::context::CommandContext;
+use crate::environment;
+use crate::host;
+use crate::requests;
+use crate::requests::RequestOutcome;
+use crate::workplace::Workplace;
+use remand_engine::clock;
+use remand_engine::host::{HostError, Unwatched};
+use remand_engine::lock::LockError;
 use remand_kernel::Event;
 use remand_kernel::change::Approach;
 use remand_ledger::query::{RequestFate, RunRow};
 use remand_ledger::{ReplayFrom, replay};
-use remand_runtime::clock;
-use remand_runtime::host::{HostError, Unwatched};
-use remand_runtime::lock::LockError;
+use remand_terminal::output::{print, print_json, tell};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::{Value, json};
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A ticket, or a run that is under way [default: the ticket of the latest run on one]
+    /// A ticket, or a run in progress [default: the ticket of the latest run on a ticket]
     #[arg(value_name = "FILE|RUN")]
     pub of: Option<String>,
-    /// Take the approach of this number off the list; it may be proposed again then
+    /// Remove the approach with this number, so that it can be proposed again
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub remove: Option<u16>,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let is_file = args.of.as_deref().is_none_or(|of| workplace.here.join(of).is_file());
     if is_file {
         of_file(context, &workplace, args)
     } else {
         let name = args.of.as_deref().unwrap_or_default();
-        let row = workplace.reader()?.run(name).map_err(|error| of_ledger(&error))?;
+        let row = workplace.reader()?.run(name)?;
         of_run(context, &workplace, &row, args.remove)
     }
 }
 
-/// The list of a ticket in the checkout. A run that is under way has its own.
-fn of_file(context: &Context<'_>, workplace: &Workplace, args: &Args) -> Result<Exit, Failure> {
-    let mut found = Found::find(workplace, args.of.as_deref().map(Path::new))?;
+/// The list of a ticket in the checkout. A run in progress has its own.
+fn of_file(
+    context: &CommandContext<'_>,
+    workplace: &Workplace,
+    args: &Args,
+) -> Result<ExitCode, CommandFailure> {
+    let mut found = FoundTicket::find(workplace, args.of.as_deref().map(Path::new))?;
     let under_way = found.runs.iter().find(|row| !row.stage.is_over()).cloned();
     if let Some(row) = under_way {
         return of_run(context, workplace, &row, args.remove);
@@ -49,9 +57,9 @@ fn of_file(context: &Context<'_>, workplace: &Workplace, args: &Args) -> Result<
             return Err(none(number, found.ticket.approaches().len()));
         }
         let note = format!(
-            "- {}, {}: took approach {number} off the list",
+            "- {}, {}: removed approach {number} from the list",
             clock::date(clock::now()),
-            driving::user()
+            environment::user()
         );
         found.ticket.add_feedback(remand_documents::Feedback::DesignRevision, &note);
         found.write()?;
@@ -62,61 +70,60 @@ fn of_file(context: &Context<'_>, workplace: &Workplace, args: &Args) -> Result<
     list(context, &found.file, &listed)
 }
 
-/// The list of a run: a removal is an event of its journal.
+/// The list of a run; a removal is an event in its journal.
 fn of_run(
-    context: &Context<'_>,
+    context: &CommandContext<'_>,
     workplace: &Workplace,
     row: &RunRow,
     remove: Option<u16>,
-) -> Result<Exit, Failure> {
+) -> Result<ExitCode, CommandFailure> {
     let reader = workplace.reader()?;
     let now = || {
         let replayed = replay(&reader, &row.run, ReplayFrom::Snapshot)
-            .map_err(|error| Failure::user(error.to_string(), error.hint()))?;
-        Ok::<Vec<Approach>, Failure>(replayed.state.approaches)
+            .map_err(|error| CommandFailure::user(error.to_string(), error.hint()))?;
+        Ok::<Vec<Approach>, CommandFailure>(replayed.state.approaches)
     };
     let Some(number) = remove else { return list(context, &row.run.0, &now()?) };
     if row.stage.is_over() {
         let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
-        return Err(Failure::user(
-            what,
-            "merge its branch, and take the approach off the ticket's list there",
-        ));
+        return Err(CommandFailure::user(what, "merge its branch, then remove the approach from the ticket"));
     }
     let known = now()?.len();
     if usize::from(number) > known {
         return Err(none(number, known));
     }
-    let mut host = driving::host(workplace)?;
-    let event = Event::ApproachRemoved { at: number - 1, by: driving::user() };
-    let request = host.ledger().request(&row.run, clock::now(), &event).map_err(|error| of_ledger(&error))?;
+    let mut host = host::open(workplace)?;
+    let event = Event::ApproachRemoved { at: number - 1, by: environment::user() };
+    let request = host.store().request(&row.run, clock::now(), &event)?;
     loop {
         match host.take_over(&row.run) {
             Ok(_) => {
-                host.drive(&mut Unwatched).map_err(|error| driving::of_host(&error))?;
-                return match reader.fate(request).map_err(|error| of_ledger(&error))? {
+                host.drive(&mut Unwatched)?;
+                return match reader.fate(request)? {
                     RequestFate::Refused(why) => {
-                        Err(Failure::user(format!("refused: {why}"), "see `remand status`"))
+                        Err(CommandFailure::user(format!("refused: {why}"), "see `remand status`"))
                     }
-                    RequestFate::Taken | RequestFate::Waiting => list(context, &row.run.0, &now()?),
+                    RequestFate::Accepted | RequestFate::Waiting => list(context, &row.run.0, &now()?),
                 };
             }
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
-                tell(&format!("{owner} drives the run and takes it"));
-                if let Fate::Over(exit) = driving::await_fate(context, workplace, &row.run, request)? {
+                tell(&format!("{owner} drives the run and will remove it"));
+                if let RequestOutcome::Done(exit) =
+                    requests::await_delivery(context, workplace, &row.run, request)?
+                {
                     return Ok(exit);
                 }
             }
-            Err(error) => return Err(driving::of_host(&error)),
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
-fn none(number: u16, known: usize) -> Failure {
-    Failure::user(format!("there is no approach number {number}"), format!("the list has {known}"))
+fn none(number: u16, known: usize) -> CommandFailure {
+    CommandFailure::user(format!("no approach has the number {number}"), format!("the list has {known}"))
 }
 
-fn list(context: &Context<'_>, of: &str, approaches: &[Approach]) -> Result<Exit, Failure> {
+fn list(context: &CommandContext<'_>, of: &str, approaches: &[Approach]) -> Result<ExitCode, CommandFailure> {
     if context.json {
         let listed: Vec<Value> = approaches
             .iter()
@@ -124,11 +131,11 @@ fn list(context: &Context<'_>, of: &str, approaches: &[Approach]) -> Result<Exit
             .map(|(at, approach)| json!({ "number": at + 1, "text": approach.text, "decisions": approach.decisions }))
             .collect();
         print_json(&json!({ "of": of, "approaches": listed }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     if approaches.is_empty() {
         print(&format!("{of}: no approach has failed\n"))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let lines: String = approaches
         .iter()
@@ -136,9 +143,9 @@ fn list(context: &Context<'_>, of: &str, approaches: &[Approach]) -> Result<Exit
         .map(|(at, approach)| {
             let rests = approach.decisions.join(", ");
             let rests = if rests.is_empty() { String::new() } else { format!(" ({rests})") };
-            format!("{}. {}{rests}\n", at + 1, crate::table::line::one(&approach.text))
+            format!("{}. {}{rests}\n", at + 1, remand_terminal::line::one(&approach.text))
         })
         .collect();
     print(&lines)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }

@@ -1,50 +1,51 @@
-//! `remand ticket merged`: a ticket whose work is in the current branch is complete (DR-22).
+//! `remand ticket merged`: marks a ticket complete whose work is in the current branch.
 
-use super::Context;
-use super::place::Found;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::workplace::{Workplace, of_git};
-use remand_documents::Status;
+use super::place::FoundTicket;
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
+use remand_documents::TicketStatus;
 use remand_ledger::query::{RunRow, RunStage};
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The ticket [default: that of the latest run on one]
+    /// The ticket [default: that of the latest run on a ticket]
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Tick it although no branch shows it: you know that the work is in
+    /// Tick it without checking the branch
     #[arg(long)]
     pub by_hand: bool,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let mut found = Found::find(&workplace, args.file.as_deref())?;
+    let mut found = FoundTicket::find(&workplace, args.file.as_deref())?;
     let run = merged(&workplace, &found.runs)?;
     if run.is_none() && !args.by_hand {
         let what = format!("the current branch contains no finished run on {}", found.file);
-        let hint = "merge the branch of a run first; if its commits were squashed under another message, say `--by-hand`";
-        return Err(Failure::user(what, hint));
+        let hint = "merge the branch of a run first; if its commits were squashed, use `--by-hand`";
+        return Err(CommandFailure::user(what, hint));
     }
-    found.ticket.set_status(Status::Merged);
+    found.ticket.set_status(TicketStatus::Merged);
     found.write()?;
     if context.json {
         print_json(
-            &json!({ "ticket": found.file, "status": Status::Merged.name(), "run": run.map(|row| row.run) }),
+            &json!({ "ticket": found.file, "status": TicketStatus::Merged.name(), "run": run.map(|row| row.run) }),
         )?;
     } else {
-        print(&format!("{}: {}\n", found.file, Status::Merged.name()))?;
+        print(&format!("{}: {}\n", found.file, TicketStatus::Merged.name()))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-/// The run whose work the current branch has, whether the branch of the run is still there or not.
-fn merged(workplace: &Workplace, runs: &[RunRow]) -> Result<Option<RunRow>, Failure> {
-    let head = workplace.repository.head().map_err(|error| of_git(&error))?;
+/// The run whose work the current branch contains, even if the run's own branch is gone.
+fn merged(workplace: &Workplace, runs: &[RunRow]) -> Result<Option<RunRow>, CommandFailure> {
+    let head = workplace.repository.head()?;
     for row in runs.iter().filter(|row| row.stage == RunStage::Done) {
-        if workplace.repository.holds_work(&head.commit, &row.run.0).map_err(|error| of_git(&error))? {
+        if workplace.repository.holds_work(&head.commit, &row.run.0)? {
             return Ok(Some(row.clone()));
         }
     }

@@ -1,10 +1,11 @@
-//! `remand ticket new`: a ticket with everything that the engine looks for.
+//! `remand ticket new`: writes a ticket with every part that the engine reads.
 
-use super::Context;
-use crate::exit::{Exit, Failure, print, print_json};
+use crate::context::CommandContext;
 use crate::workplace;
 use remand_documents::template;
-use remand_runtime::clock;
+use remand_engine::clock;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -12,29 +13,29 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What the ticket is called
+    /// The title
     #[arg(value_name = "TITLE")]
     pub title: String,
-    /// Its number [default: one more than the highest in the folder]
+    /// The number [default: the next one in the folder]
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// The folder for tickets, from the root of the repository
+    /// The folder for tickets, relative to the root of the repository
     #[arg(long, default_value = "tickets", value_name = "DIR")]
     pub folder: PathBuf,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let repository = workplace::repository(context)?;
     let folder = repository.root().join(&args.folder);
     let title = args.title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
-        return Err(Failure::user("a ticket needs a title", "say in a few words what is wanted"));
+        return Err(CommandFailure::user("a ticket needs a title", "describe in a few words what you want"));
     }
     let id = match &args.id {
         Some(id) if is_fit(id) => id.clone(),
         Some(id) => {
-            return Err(Failure::user(
-                format!("`{id}` is no number of a ticket"),
+            return Err(CommandFailure::user(
+                format!("`{id}` is not a ticket number"),
                 "use letters, digits and `-`",
             ));
         }
@@ -42,7 +43,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     };
     let path = folder.join(format!("{id}_{}.md", slug(&title)));
     let failed = |error: std::io::Error| {
-        Failure::user(format!("{} cannot be written", path.display()), "choose another title or --id")
+        CommandFailure::user(format!("{} cannot be written", path.display()), "choose another title or --id")
             .caused_by(error.to_string())
     };
     fs::create_dir_all(&folder).map_err(failed)?;
@@ -54,19 +55,19 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         print_json(&json!({ "ticket": shown, "id": id }))?;
     } else {
         print(&format!(
-            "wrote {shown}; say in it what is wanted, then\n\
+            "wrote {shown}; describe in it what you want, then\n\
              \x20 git add {shown} && git commit\n\
              \x20 remand run --ticket {shown}\n"
         ))?;
     }
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
 fn is_fit(id: &str) -> bool {
     !id.is_empty() && id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
 }
 
-/// One more than the highest number that a file of the folder begins with.
+/// One more than the highest number at the start of a file name.
 fn next(folder: &Path) -> String {
     let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let numbers = names.filter_map(|name| {

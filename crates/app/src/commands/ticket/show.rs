@@ -1,18 +1,19 @@
-//! `remand ticket show`: where a ticket stands, in the checkout and on the branches of its runs.
+//! `remand ticket show`: the state of a ticket in the checkout and on the branches of its runs.
 
-use super::Context;
-use super::place::Found;
-use crate::exit::{Exit, Failure, print, print_json};
-use crate::table::{Cell, Fields, Fit, Ink, Table, line};
-use crate::workplace::{Workplace, of_git};
-use remand_documents::{Status, Ticket};
+use super::place::FoundTicket;
+use crate::context::CommandContext;
+use crate::workplace::Workplace;
+use remand_documents::{Ticket, TicketStatus};
 use remand_ledger::query::RunRow;
+use remand_terminal::output::{print, print_json};
+use remand_terminal::table::{Cell, ColumnFit, FieldList, TextTable};
+use remand_terminal::{CommandFailure, ExitCode, Ink, line};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The ticket [default: that of the latest run on one]
+    /// The ticket [default: that of the latest run on a ticket]
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
@@ -21,13 +22,13 @@ pub struct Args {
 struct OfRun {
     row: RunRow,
     copy: Option<Ticket>,
-    /// The current branch contains what the run committed.
+    /// Whether the current branch contains the commit of the run.
     is_merged: bool,
 }
 
-pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
+pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let found = Found::find(&workplace, args.file.as_deref())?;
+    let found = FoundTicket::find(&workplace, args.file.as_deref())?;
     let runs: Vec<OfRun> =
         found.runs.iter().map(|row| of_run(&workplace, &found.file, row)).collect::<Result<_, _>>()?;
     let revisions = found.revisions()?;
@@ -39,7 +40,7 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
                     "run": of.row.run,
                     "stage": of.row.stage.name(),
                     "branch": of.row.branch,
-                    "status": of.copy.as_ref().and_then(Ticket::status).map(Status::name),
+                    "status": of.copy.as_ref().and_then(Ticket::status).map(TicketStatus::name),
                     "revisions": of.copy.as_ref().and_then(|copy| copy.revisions().ok()),
                     "merged": of.is_merged,
                 })
@@ -54,18 +55,18 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         print_json(&json!({
             "ticket": found.file,
             "title": found.ticket.title(),
-            "status": found.ticket.status().map(Status::name),
+            "status": found.ticket.status().map(TicketStatus::name),
             "revisions": revisions,
             "approaches": approaches,
             "runs": runs,
         }))?;
-        return Ok(Exit::Done);
+        return Ok(ExitCode::Done);
     }
     let ink = Ink::of_stdout();
-    let mut fields = Fields::new();
+    let mut fields = FieldList::new();
     fields.add("ticket", line::one(found.ticket.title().unwrap_or(&found.file)).as_str());
     fields.add("file", found.file.as_str());
-    fields.add("status", found.ticket.status().map_or("none", Status::name));
+    fields.add("status", found.ticket.status().map_or("none", TicketStatus::name));
     fields.add("revisions", revisions.to_string().as_str());
     for (at, past) in found.ticket.approaches().iter().enumerate() {
         fields.add(
@@ -75,14 +76,14 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
     }
     let mut text = fields.render(ink);
     if !runs.is_empty() {
-        let mut table = Table::new(&[
-            ("run", Fit::Whole),
-            ("stage", Fit::Whole),
-            ("revisions", Fit::Whole),
-            ("its copy says", Fit::Wrap),
+        let mut table = TextTable::new(&[
+            ("run", ColumnFit::Whole),
+            ("stage", ColumnFit::Whole),
+            ("revisions", ColumnFit::Whole),
+            ("its copy", ColumnFit::Wrap),
         ]);
         for of in &runs {
-            let status = of.copy.as_ref().and_then(Ticket::status).map_or("nothing", Status::name);
+            let status = of.copy.as_ref().and_then(Ticket::status).map_or("nothing", TicketStatus::name);
             let revisions = of.copy.as_ref().and_then(|copy| copy.revisions().ok()).unwrap_or(0);
             let merged = if of.is_merged { "; the current branch contains it" } else { "" };
             table.row(vec![
@@ -95,18 +96,18 @@ pub fn run(context: &Context<'_>, args: &Args) -> Result<Exit, Failure> {
         text.push_str(&format!("\n{}", table.render(ink)));
     }
     print(&text)?;
-    Ok(Exit::Done)
+    Ok(ExitCode::Done)
 }
 
-fn of_run(workplace: &Workplace, file: &str, row: &RunRow) -> Result<OfRun, Failure> {
+fn of_run(workplace: &Workplace, file: &str, row: &RunRow) -> Result<OfRun, CommandFailure> {
     let repository = &workplace.repository;
-    let head = repository.head().map_err(|error| of_git(&error))?;
-    let is_merged = repository.holds_work(&head.commit, &row.run.0).map_err(|error| of_git(&error))?;
+    let head = repository.head()?;
+    let is_merged = repository.holds_work(&head.commit, &row.run.0)?;
     let Ok(tip) = repository.commit(&format!("refs/heads/{}", row.branch)) else {
         return Ok(OfRun { row: row.clone(), copy: None, is_merged });
     };
-    let tree = repository.tree_of(&tip).map_err(|error| of_git(&error))?;
-    let bytes = repository.read(&tree, Path::new(file)).map_err(|error| of_git(&error))?;
+    let tree = repository.tree_of(&tip)?;
+    let bytes = repository.read(&tree, Path::new(file))?;
     let copy = bytes.map(|bytes| Ticket::read(String::from_utf8_lossy(&bytes).into_owned()));
     Ok(OfRun { row: row.clone(), copy, is_merged })
 }

@@ -1,9 +1,9 @@
-//! The demonstration, word for word. Tasks run side by side, so what happens to each is told apart.
+//! The full output of the demonstration. Tasks run in parallel, so the lines of each task are compared separately.
 
 use super::redaction::redacted;
 use crate::place::{Place, shown};
 
-/// What is told between two lines that belong together.
+/// The lines between two lines that belong together.
 fn paragraphs(story: &str) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     let mut open = false;
@@ -48,11 +48,11 @@ fn in_order(story: &str) -> String {
     text
 }
 
-/// Tasks run beside each other: which one began on the other's work, and what was known already, differs.
-fn whoever_was_first(bundle: &str) -> String {
+/// Tasks run in parallel, so it varies which one starts from the other's work and which results are cached.
+fn normalize_order(bundle: &str) -> String {
     let is_of_a_start = |line: &&str| line.starts_with("| task-") && line.contains("| baseline |");
     let even = |line: &str| {
-        let line = line.replace(", as before on the same tree", "");
+        let line = line.replace(", reused from the same tree", "");
         let cells: Vec<&str> = line.split('|').collect();
         match cells.as_slice() {
             [head @ .., _, end, last] if line.contains("| syntax |") => {
@@ -64,7 +64,7 @@ fn whoever_was_first(bundle: &str) -> String {
     bundle.lines().filter(|line| !is_of_a_start(line)).map(even).collect::<Vec<_>>().join("\n")
 }
 
-/// Plays a demonstration in a folder of its own, and gives that folder and the story.
+/// Plays a demonstration in its own folder, and returns the folder and the story.
 fn played(place: &Place, name: &str) -> (String, String) {
     let folder = place.all().join("demo").display().to_string();
     let mut command = place.command(&["demo", name, "--into", &folder]);
@@ -76,7 +76,7 @@ fn played(place: &Place, name: &str) -> (String, String) {
     (folder, story.to_string())
 }
 
-/// What commands say in the project of a demonstration.
+/// The output of commands in the project of a demonstration.
 fn inside(place: &Place, checkout: &str, lines: &[&[&str]]) -> String {
     let said = |words: &&[&str]| {
         let mut command = place.command(&[&["-C", checkout], *words].concat());
@@ -119,7 +119,7 @@ fn the_demonstration_of_tsp_sends_a_planning_defect_through_the_chain() {
 }
 
 #[test]
-fn the_demonstration_tells_what_was_caught_and_where_it_was_sent() {
+fn the_demonstration_shows_what_was_caught_and_where_it_was_sent() {
     let place = Place::new();
     let folder = place.all().join("demo").display().to_string();
     let mut command = place.command(&["demo", "--into", &folder]);
@@ -133,10 +133,7 @@ fn the_demonstration_tells_what_was_caught_and_where_it_was_sent() {
     let (head, story) = story.split_once("are real.\n\n").expect("what it is");
     insta::assert_snapshot!("demo-head", redacted(head, &place.all()));
     insta::assert_snapshot!("demo-story", in_order(story));
-    insta::assert_snapshot!(
-        "demo-bundle",
-        whoever_was_first(&redacted(&format!("────{rest}"), &place.all()))
-    );
+    insta::assert_snapshot!("demo-bundle", normalize_order(&redacted(&format!("────{rest}"), &place.all())));
     let lines: &[&[&str]] = &[&["demo", "--into", &folder], &["demo", "featur"]];
     insta::assert_snapshot!("demo-again", place.transcript(lines));
     let list = place.remand(&["demo", "--list"]);

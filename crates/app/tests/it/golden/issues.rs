@@ -17,7 +17,7 @@ fn help_of_the_tracker() {
 
 // OT-02
 #[test]
-fn issues_are_listed_shown_added_checked_and_mended() {
+fn issues_are_listed_shown_added_checked_and_repaired() {
     let place = Place::configured(TRIVIAL);
     insta::assert_snapshot!(
         "issues-none",

@@ -1,4 +1,4 @@
-//! Runs from their beginning to their end, and every command that looks at them on the way.
+//! Runs from start to end, and every command that shows them on the way.
 
 use super::redaction::narrowed;
 use crate::place::Place;
@@ -26,7 +26,7 @@ fn agent(place: &Place, script: &Script) -> String {
     format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()))
 }
 
-/// Changes the ledger behind the engine's back.
+/// Changes the ledger without the engine.
 fn tamper(place: &Place, script: &str) {
     let script =
         format!("import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1], isolation_level=None)\n{script}");
@@ -122,7 +122,7 @@ fn evidence(place: &Place) {
 fn a_run_that_waits_is_answered_and_cancelled() {
     let place = Place::configured(TRIVIAL);
     let agent = agent(&place, &Script::subtraction());
-    // Members of a panel end in any order, so only how it stands then is compared.
+    // Members of a panel end in any order, so only the status after that is compared.
     let run = place.remand(&["run", REQUEST, "--interactive", "--agent", &agent]);
     insta::assert_snapshot!(
         "run-waiting",

@@ -3,7 +3,7 @@
 use regex::Regex;
 use std::path::Path;
 
-/// Each pattern with what stands for it. Placeholders of ids and times are as wide as what they stand for, so that
+/// Each pattern with its placeholder. Placeholders of ids and times are as wide as the originals, so that
 /// tables stay in line.
 const PATTERNS: &[(&str, &str)] = &[
     // What cannot be enforced depends on the kernel.
@@ -30,7 +30,7 @@ const PATTERNS: &[(&str, &str)] = &[
     (r"git version .*", "git version [version]"),
 ];
 
-/// The text without what is particular about this run; `folder` is where everything of the test lies.
+/// The text without anything specific to this run; `folder` is the folder of the test.
 pub fn redacted(text: &str, folder: &Path) -> String {
     let mut text = text.replace(&folder.display().to_string(), "DIR");
     for (pattern, placeholder) in PATTERNS {
@@ -40,13 +40,13 @@ pub fn redacted(text: &str, folder: &Path) -> String {
     text
 }
 
-/// Columns two spaces apart, for tables whose widths depend on what was redacted.
+/// Columns two spaces apart, for tables whose widths depend on redacted text.
 pub fn narrowed(text: &str) -> String {
     let text = Regex::new(r"(\S) {2,}").expect("a pattern").replace_all(text, "$1  ").into_owned();
     Regex::new(r"  \d+ [smh]  ").expect("a pattern").replace_all(&text, "  [age]  ").into_owned()
 }
 
-/// Lines that go on in the next one, joined: where they break depends on what was redacted.
+/// Joins wrapped lines, because the line breaks depend on redacted text.
 pub fn joined(text: &str) -> String {
     Regex::new(r"\n {18}(\S)").expect("a pattern").replace_all(text, " $1").into_owned()
 }
@@ -60,10 +60,11 @@ pub fn of_any_machine(checkup: &str) -> String {
     count.replace_all(&text, "with [n] warnings").into_owned()
 }
 
-/// A list of agents without what the kernel decides: how far its sandbox holds them.
+/// A list of agents without the sandbox level, which depends on the Linux kernel.
 pub fn of_any_kernel(agents: &str) -> String {
-    let words =
-        Regex::new(r"held by the sandbox in part|held by the sandbox|not held by a sandbox on this machine");
+    let words = Regex::new(
+        r"partly confined by the sandbox|confined by the sandbox|not confined: this machine has no sandbox",
+    );
     let text = words.expect("a pattern").replace_all(agents, "[held]").into_owned();
     Regex::new(r#""held": "[a-z]+""#).expect("a pattern").replace_all(&text, "\"held\": [held]").into_owned()
 }

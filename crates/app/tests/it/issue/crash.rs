@@ -64,7 +64,7 @@ fn outcome(place: &Place) -> Outcome {
     }
 }
 
-/// Takes a run through with a death at this point, and at each point so many later. Gives how often it died.
+/// Takes a run to its end with a death at this point and at every multiple after it. Returns the number of deaths.
 fn die_at(first: u64, script: &Script, (undisturbed, code): (&Outcome, i32)) -> u64 {
     let place = place();
     let begin = arguments(&place, "ABC-1", script);

@@ -1,4 +1,4 @@
-//! Two runs on one repository at once: ids differ, and both branches merge.
+//! Two parallel runs on one repository: ids differ, and both branches merge.
 
 use crate::issue_script::{OTHER, arguments, place_with, three_tasks};
 use crate::place::Place;
@@ -50,7 +50,7 @@ fn filed(place: &Place, branch: &str) -> BTreeSet<String> {
 
 // OT-24
 #[test]
-fn two_runs_beside_each_other_file_different_ids_and_both_merge() {
+fn two_parallel_runs_file_different_ids_and_both_merge() {
     let place = place_with(&[]);
     let branches = both(&place);
     let (one, other) = (filed(&place, &branches[0]), filed(&place, &branches[1]));
@@ -76,7 +76,7 @@ fn lists_whose_lines_touch_merge_too_and_are_brought_into_step_on_request() {
     let check = place.remand(&["issues", "check"]);
     assert_eq!(check.code, 1, "{}{}", check.out, check.err);
     assert!(
-        check.out.contains("TODO/README.md: it shows ABC-1 as Todo, which is In Progress"),
+        check.out.contains("TODO/README.md: it shows ABC-1 as Todo, but the status is In Progress"),
         "{}",
         check.out
     );

@@ -21,7 +21,7 @@ pub fn diagnosis(verdict: &str, kind: &str) -> Value {
 
 // OT-09 OT-10 OT-11
 #[test]
-fn a_reworked_plan_withdraws_what_was_filed_and_files_anew_with_other_ids() {
+fn a_reworked_plan_withdraws_its_issues_and_files_new_ones_with_other_ids() {
     let place = place();
     let [second, _] = others();
     let third = task("task-3", "Divide", &["sums/div.py"], &[], &[]);
@@ -93,7 +93,7 @@ fn a_review_of_a_split_answers_all_six_questions_or_is_asked_for_again() {
 
 // OT-16
 #[test]
-fn tests_that_were_designed_wrongly_are_designed_anew_without_the_code_that_failed_them() {
+fn wrong_tests_are_redesigned_without_the_code_that_failed_them() {
     let place = place();
     let wrong = TEST.replace("module.sub(3, 2), 1", "module.sub(3, 2), 2");
     let script = three_tasks()
@@ -102,7 +102,7 @@ fn tests_that_were_designed_wrongly_are_designed_anew_without_the_code_that_fail
             "verdict": "incomplete", "hypothesis": "The test cannot be right.", "changes": [{"file": "sums/sub.py", "what": "sub"}],
         })))
         .with(role("check/diagnosis").says(diagnosis("test-design", "test")))
-        // The stub is there again, and what make wrote is gone: for whoever tests, and for whoever makes it afresh.
+        // The stub is back and the code of make is gone, for the next tester and the next maker.
         .with(role("test").round(2).runs("grep -q NotImplementedError sums/sub.py").writes("tests/test_sub.py", TEST).says(tested("ready", "stub")))
         .with(role("make").round(2).runs("grep -q NotImplementedError sums/sub.py").writes("sums/sub.py", SUB).says(made("Subtract.")));
     let shown = run(&place, "ABC-1", &script);
@@ -172,7 +172,7 @@ fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
 
 // OT-02 OT-17 CORE-05
 #[test]
-fn a_patch_of_the_tracker_or_of_the_engines_own_files_is_not_cosmetic_although_both_are_prose() {
+fn a_patch_of_the_tracker_or_of_the_engines_files_is_not_cosmetic() {
     let status = "--- a/TODO/ABC-2.md\n+++ b/TODO/ABC-2.md\n@@ -1,3 +1,3 @@\n ---\n-status: Todo\n+status: Done\n ---\n";
     let words = "--- a/.remand/words.md\n+++ b/.remand/words.md\n@@ -1 +1 @@\n-Look.\n+Nod.\n";
     for (patch, file) in [(status, "TODO/ABC-2.md"), (words, ".remand/words.md")] {
@@ -189,7 +189,7 @@ fn a_patch_of_the_tracker_or_of_the_engines_own_files_is_not_cosmetic_although_b
         let shown = run(&place, "ABC-1", &script);
         assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
         assert_eq!(said(&place, "polish"), ["not-cosmetic"], "{file}");
-        assert!(place.remand(&["log"]).out.contains("is not for writers of code"));
+        assert!(place.remand(&["log"]).out.contains("writers of code may not change"));
         assert_eq!(on_branch(&place, "TODO/ABC-2.md"), OTHER);
         assert_eq!(on_branch(&place, ".remand/words.md"), "Look.\n");
     }
@@ -197,7 +197,7 @@ fn a_patch_of_the_tracker_or_of_the_engines_own_files_is_not_cosmetic_although_b
 
 // OT-20
 #[test]
-fn a_final_review_that_names_no_criterion_ticks_none_whatever_was_said_of_the_code_before() {
+fn a_final_review_that_names_no_criterion_ticks_none_despite_earlier_reviews() {
     let place = place();
     let script =
         one_task()
@@ -240,7 +240,7 @@ fn a_task_without_tests_is_signed_off_written_down_reviewed_and_its_seam_is_file
     {
         assert!(manifest.contains(part), "{manifest}");
     }
-    // Whoever reviews the change at the end is given it; so is whoever makes it.
+    // The final reviewer gets it, and so does the maker.
     assert_eq!(super::inputs(&place, "manifest.md"), vec![manifest.into_bytes(); 3]);
     let names = place.git(&["grep", "-l", "tech-debt", &place.latest().branch, "--", "TODO"]);
     assert_eq!(names.lines().count(), 1, "{names}");
@@ -249,7 +249,7 @@ fn a_task_without_tests_is_signed_off_written_down_reviewed_and_its_seam_is_file
 
 // OT-19
 #[test]
-fn what_is_left_over_is_filed_by_label_and_advice_is_not() {
+fn leftover_findings_are_filed_by_label_and_advice_is_not() {
     let place = place();
     let mut older = finding("B-1", "production", "sums/add.py", "add does not refuse texts");
     older["severity"] = json!("minor");
@@ -286,8 +286,7 @@ fn what_is_left_over_is_filed_by_label_and_advice_is_not() {
     assert_eq!(place.latest().confidence, "low");
     let summary = artifact(&place, "summary");
     assert!(
-        summary.contains("## Blockers that the run went on with")
-            && summary.contains("One function less would do"),
+        summary.contains("## Open blockers") && summary.contains("One function less would do"),
         "{summary}"
     );
     let all = place.git(&["grep", "-c", "", &place.latest().branch, "--", "TODO"]);

@@ -1,4 +1,4 @@
-//! A run on an issue of a Rust crate, where tests lie beside the code in one file.
+//! A run on an issue of a Rust crate, with tests and code in one file.
 
 use super::rework::diagnosis;
 use crate::issue_script::{arguments, made, on_branch, one_task, place, reviewed, said, split, task, tested};
@@ -23,7 +23,7 @@ mod tests {
 
 const STUB: &str = "\npub fn sub(a: i64, b: i64) -> i64 {\n    todo!()\n}\n";
 
-/// The tracker beside a crate with one file.
+/// The tracker, and a crate with one file.
 fn crate_place() -> Place {
     let place = place();
     place.git(&["rm", "-rq", "sums", "tests", "pyproject.toml"]);
@@ -36,7 +36,7 @@ fn crate_place() -> Place {
     place
 }
 
-/// The same words about the one file that there is.
+/// The same text for the only file.
 fn about(said: Value) -> Value {
     let text =
         said.to_string().replace("sums/sub.py", "src/lib.rs").replace("tests/test_sub.py", "src/lib.rs");
@@ -50,7 +50,7 @@ fn edits(from: &str, to: &str) -> String {
 
 // OT-05 OT-12 OT-13 OT-15 OT-16
 #[test]
-fn tests_beside_the_code_are_red_without_what_make_wrote_in_the_same_file() {
+fn tests_next_to_the_code_are_red_without_the_code_that_make_wrote_in_the_same_file() {
     let place = crate_place();
     let with_stub = LIB.replacen("}\n", &format!("}}\n{STUB}"), 1);
     let new =

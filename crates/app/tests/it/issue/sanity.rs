@@ -6,7 +6,7 @@ use crate::rehearsed::role;
 use crate::three_tasks::await_some;
 use remand_ledger::Reader;
 
-/// A run that stops at once: nobody is dispatched, nothing is committed, and it says why.
+/// A run that stops immediately: no dispatch, no commit, and a reason.
 fn refused(place: &Place, words: &[&str]) {
     let shown = run(place, "ABC-1", &one_task());
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
@@ -27,7 +27,7 @@ fn a_checkout_that_is_not_clean_or_on_no_branch_stops_a_run() {
     refused(&place, &["1 uncommitted change", "left.txt", "commit or stash it"]);
     std::fs::remove_file(place.project().join("left.txt")).expect("removed");
     place.git(&["checkout", "-q", "--detach"]);
-    refused(&place, &["HEAD is on no branch", "git switch BRANCH"]);
+    refused(&place, &["HEAD is detached", "git switch BRANCH"]);
 }
 
 // OT-01
@@ -63,7 +63,7 @@ fn an_issue_that_needs_the_work_of_a_run_stops_until_that_is_in_the_base() {
 
 // OT-01
 #[test]
-fn what_cannot_even_begin_says_why() {
+fn a_command_that_cannot_start_says_why() {
     let place = place();
     let missing = run(&place, "ABC-77", &one_task());
     assert_eq!(missing.code, 1, "{missing:?}");
@@ -107,7 +107,7 @@ fn a_run_that_is_under_way_keeps_others_off_its_issue() {
     let shown = run(&place, "ABC-1", &one_task());
     assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
     assert!(
-        shown.err.contains(&format!("run {} is under way on TODO/ABC-1.md", running.run)),
+        shown.err.contains(&format!("run {} is already working on TODO/ABC-1.md", running.run)),
         "{}",
         shown.err
     );

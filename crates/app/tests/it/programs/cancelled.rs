@@ -1,4 +1,4 @@
-//! A run that is cancelled while a program waits for its model leaves no process behind.
+//! Cancelling a run while a program waits for its model leaves no process running.
 
 use super::desk::{
     CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,

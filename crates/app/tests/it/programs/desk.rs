@@ -1,9 +1,9 @@
-//! A place with a stand-in for the model, and an account for every agent program in the user's home.
+//! A test project with a stand-in for the model, and an account for every agent program in the user's home.
 
 use crate::place::{Place, Shown, shown, with_rust};
 use crate::rehearsed::REQUEST;
+use remand_agents::rehearsal::Script;
 use remand_ledger::query::{DispatchRow, NoteRow};
-use remand_runtime::rehearsal::Script;
 use remand_standin::{Request, Standin};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,13 +42,13 @@ pub struct Desk {
     pub standin: Standin,
 }
 
-/// Where everything is that tests need beside Rust.
+/// The folder of everything that tests need in addition to Rust.
 pub fn tools() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
     std::env::var_os("REMAND_TEST_TOOLS").map_or(root, PathBuf::from)
 }
 
-/// Where the programs are; none when they are to be gone without, which is said.
+/// The folder of the programs; `None`, with a message, when the tests run without them.
 fn programs() -> Option<PathBuf> {
     let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
     if without.split(',').any(|name| name == "agents") {

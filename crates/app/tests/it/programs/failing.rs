@@ -1,5 +1,5 @@
-//! What goes wrong at a model's service is told apart, waited for, and asked about; a program that hangs or says nothing is
-//! dispatched once more. One run meets all of it, and comes to its end all the same.
+//! Failures of a model's service are distinguished, waited for, and put to a human; a program that hangs or is silent is
+//! dispatched again. One run meets all of these and still ends.
 
 use super::desk::{
     CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,
@@ -41,7 +41,7 @@ dispatches:
                 impact: wrong results
                 recommendation: Swap them.
 
-  - {role: implementer, round: 2, attempt: 1, do: [service: {status: 500}]}
+  - {role: implementer, round: 2, attempt: 1, do: [service: {status: 503, retry-after: 1}]}
   - role: implementer
     round: 2
     do:
@@ -60,18 +60,18 @@ dispatches:
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// How a failure is told: its kind, and words of what is said of it.
+/// How a failure is reported: its kind, and words of its message.
 type Told = (&'static str, &'static str);
 
 const NOT_SIGNED_IN: Told = ("environment", "is not signed in");
-const TO_WAIT: Told = ("environment", "asks to wait");
-const NO_ANSWER: Told = ("environment", "cannot answer at the moment");
-const NOTHING_SAID: Told = ("timeout", "said nothing for too long");
+const TO_WAIT: Told = ("environment", "is rate limiting");
+const NO_ANSWER: Told = ("environment", "is currently unavailable");
+const NOTHING_SAID: Told = ("timeout", "no output and no running tool for too long");
 const NO_RESULT: Told = ("malformed", "expected the result");
 
-/// Programs differ in what they do by themselves when the model says nothing, and in how many seconds they may say nothing
-/// themselves: one takes long to start, one asks a broken service again without a word until it gives up.
-fn goes_on(program: Program, silence: u64, silent: Told) {
+/// Programs differ in what they do when the model says nothing, and in how long they may be silent: one takes long to start.
+/// The failing service names a short wait, because one program otherwise retries silently for over a minute.
+fn continues(program: Program, silence: u64, silent: Told) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), TROUBLED) else { return };
     desk.at_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = {silence}\n", program.name));
     let shown = desk.quick(program);
@@ -101,18 +101,18 @@ fn goes_on(program: Program, silence: u64, silent: Told) {
 }
 
 // CORE-10, CORE-15
-each! { goes_on:
+each! { continues:
     claude = CLAUDE, 30, NO_RESULT;
     codex = CODEX, 30, NO_RESULT;
     opencode = OPENCODE, 60, NO_RESULT;
-    // It tries again by itself when nothing was said, and gives up.
+    // It retries by itself after silence, and gives up.
     gemini = GEMINI, 30, ("crashed", "empty response");
-    qwen = QWEN, 150, ("crashed", "exit code 1");
+    qwen = QWEN, 30, ("crashed", "exit code 1");
     claude_acp = CLAUDE_ACP, 30, NO_RESULT;
     codex_acp = CODEX_ACP, 30, NO_RESULT;
     opencode_acp = OPENCODE_ACP, 60, NO_RESULT;
     gemini_acp = GEMINI_ACP, 30, NO_RESULT;
-    qwen_acp = QWEN_ACP, 150, ("crashed", "exit code 1");
+    qwen_acp = QWEN_ACP, 30, ("crashed", "exit code 1");
 }
 
 // CORE-10

@@ -1,4 +1,4 @@
-//! One tiny dispatch on request, outside of any run: it tells whether a program is there, signed in and understood.
+//! One tiny dispatch on request, outside of any run, shows whether a program is installed, signed in and understood.
 
 use super::desk::{CLAUDE, CODEX, CODEX_ACP, Desk, GEMINI, KNOWN, OPENCODE, Program, QWEN};
 use crate::place::{Place, shown};
@@ -12,7 +12,7 @@ fn greeted(program: Program) -> Option<Desk> {
     let desk = Desk::at(Place::configured(TRIVIAL), &script)?;
     let shown = shown(desk.command(&["doctor", "--agent", program.name, "--model", program.model]));
     let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.code == 0 && said.contains("handed in its result"), "{said}{}", shown.err);
+    assert!(shown.code == 0 && said.contains("returned a result"), "{said}{}", shown.err);
     Some(desk)
 }
 

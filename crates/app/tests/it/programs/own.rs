@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const QUICK: &str = include_str!("../../../../../workflows/quick.yaml");
 
-/// Reads its prompt and the request that lies where that says, does the task, and leaves its result where it was told.
+/// Reads its prompt and the request that the prompt names, does the task, and writes its result to the given path.
 const AGENT: &str = r#"#!/bin/sh
 inputs=$(sed -n 's/^In `\(.*\)`:$/\1/p')
 grep -q "Add subtraction" "$inputs"/request* || exit 3
@@ -35,7 +35,7 @@ fn doctor_dispatches_an_agent_once_on_request() {
     let shown = place.remand(&["doctor", "--agent", &agent, "--model", "small"]);
     let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        said.contains("with small handed in its result") && said.contains("100 tokens, cost 0.01"),
+        said.contains("with small returned a result") && said.contains("100 tokens, cost 0.01"),
         "{said}"
     );
     assert_eq!(shown.code, 0, "{said}");
@@ -56,14 +56,14 @@ fn doctor_dispatches_an_agent_once_on_request() {
 }
 
 #[test]
-fn an_agent_of_the_repository_is_listed_without_being_started_and_gets_nothing_of_the_users() {
+fn an_agent_of_the_repository_is_listed_without_starting_it_and_gets_nothing_of_the_user() {
     let place = Place::new().without_agents();
     let mark = place.user_home().join("started");
     let cloned = place.settle("cloned", &format!("#!/bin/sh\ntouch {}\necho 1.2.3\n", mark.display()));
     let row = format!("[agents.cloned]\ntitle = \"Cloned\"\ncommand = [{cloned:?}]\narguments = []\n");
     place.write("remand.toml", &format!("{TRIVIAL}\n{row}"));
     let shown = place.remand(&["agents", "cloned"]);
-    assert!(shown.code == 0 && shown.out.contains("not started to tell its version"), "{shown:?}");
+    assert!(shown.code == 0 && shown.out.contains("so not started"), "{shown:?}");
 
     place.write("remand.toml", &format!("{TRIVIAL}\n[agents.codex]\ncommand = [{cloned:?}]\n"));
     for line in [&["agents"][..], &["run", REQUEST, "--agent", "codex"]] {
@@ -81,7 +81,7 @@ fn an_agent_of_the_repository_is_listed_without_being_started_and_gets_nothing_o
 
 // CORE-11 CORE-15
 #[test]
-fn a_script_of_the_users_own_is_an_agent() {
+fn a_script_of_the_user_can_be_an_agent() {
     let place = Place::new();
     let script = place.settle("agent", &AGENT.replace("RESULT", &result().to_string()));
     let settings = format!(
@@ -103,7 +103,7 @@ fn a_script_of_the_users_own_is_an_agent() {
     assert_eq!((row.tokens, row.money), (None, None), "it says nothing of them");
 }
 
-/// Says its result at the end of what it tells, in lines of JSON.
+/// Prints its result at the end of its output, as lines of JSON.
 const TALKING: &str = r#"#!/bin/sh
 printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py
 cat <<'END'
@@ -114,7 +114,7 @@ END
 
 // BY-06
 #[test]
-fn who_says_its_result_within_lines_of_json_is_recorded_as_it_was_heard() {
+fn a_result_within_lines_of_json_is_recorded_as_received() {
     let place = Place::new();
     let said = json!({"text": format!("It is done.\n```json\n{}\n```\n", result())});
     let script = place.settle("agent", &TALKING.replace("SAID", &said.to_string()));
@@ -140,7 +140,7 @@ fn who_says_its_result_within_lines_of_json_is_recorded_as_it_was_heard() {
     assert_eq!(told(&again), told(&place));
 }
 
-/// Makes half of it at first; what it is to go on with it does not remember.
+/// Does half of the work first, and does not remember it.
 const FORGETFUL: &str = r#"#!/bin/sh
 test -z "$2" || { echo "no session $2" >&2; exit 1; }
 echo '{"session": "'$$'"}'
@@ -157,7 +157,7 @@ echo '{"end": true}'
 
 // CORE-15
 #[test]
-fn who_cannot_take_its_session_up_again_begins_anew_and_is_told_everything() {
+fn an_agent_that_cannot_resume_its_session_starts_fresh_with_all_inputs() {
     let place = Place::new();
     let script = place.settle("agent", &FORGETFUL.replace("RESULT", &result().to_string()));
     let row = format!(
@@ -180,10 +180,10 @@ fn who_cannot_take_its_session_up_again_begins_anew_and_is_told_everything() {
     let prompt = String::from_utf8_lossy(&prompt);
     assert!(prompt.contains("# implementer") && prompt.contains("splendid"), "{prompt}");
     let notes = reader.notes(&run.run).expect("notes");
-    assert!(notes.iter().any(|note| note.text.contains("could not take up its session again")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.text.contains("could not resume its session")), "{notes:?}");
 }
 
-/// Tries to put the user's home in the place of its own, and the user's key in the place of its copy.
+/// Tries to replace its home by the user's, and its copy of the key by the user's key.
 const GRASPING: &str = r#"#!/bin/sh
 echo '{"session": "s"}'
 if test -n "$2"; then
@@ -278,7 +278,7 @@ echo '{"end": true}'
 
 // EP-14
 #[test]
-fn what_quick_checks_find_goes_back_to_the_same_session_and_what_others_find_does_not() {
+fn findings_of_quick_checks_go_back_to_the_same_session_and_others_do_not() {
     let sessions = |operation: &str| {
         let place = Place::new();
         let script = place.settle("agent", &HASTY.replace("RESULT", &result().to_string()));

@@ -1,4 +1,4 @@
-//! A tool that runs for longer than the silence that a program is allowed is no silence.
+//! A running tool is not silence, even if it takes longer than the allowed silence.
 
 use super::desk::{CLAUDE, CLAUDE_ACP, Desk, GEMINI, Program, QWEN};
 use crate::place::Place;

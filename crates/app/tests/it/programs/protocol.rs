@@ -1,11 +1,10 @@
-//! What our side of a conversation says is what the protocol's own schema allows: heard in whole runs, between us and
-//! real agents.
+//! Our messages match the protocol's own schema, recorded in whole runs with real agents.
 
 use super::desk::{CLAUDE_ACP, Desk, OPENCODE_ACP, Program, tools};
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
 use crate::three_tasks::await_some;
-use remand_runtime::converse::{Plan, Server};
+use remand_agents::converse::{ConversationPlan, McpServerCommand};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -32,7 +31,7 @@ dispatches:
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// Stands before the agent and writes down what it is told, where the role may write.
+/// A proxy before the agent that records its input where the role may write.
 const LISTENER: &str =
     "#!/bin/sh\nif touch heard.jsonl 2>/dev/null; then tee -a heard.jsonl; else cat; fi | PROGRAM \"$@\"\n";
 
@@ -91,7 +90,7 @@ each! { speaks_as_the_schema_says:
     claude = CLAUDE_ACP, "claude-agent-acp", &["RequestPermissionResponse"];
 }
 
-/// Writes down what it is told and ends its turn when that is cancelled.
+/// Records its input and ends its turn when it is cancelled.
 const AGENT: &str = r#"#!/bin/sh
 while read -r line; do
     printf '%s\n' "$line" >> "$1"
@@ -107,12 +106,12 @@ done
 
 // CORE-17
 #[test]
-fn a_cancel_is_told_to_the_agent_before_anything_is_killed() {
+fn a_cancel_reaches_the_agent_before_anything_is_killed() {
     let place = Place::new();
     let agent = place.settle("agent", AGENT);
     let (heard, tree) = (place.beside("heard", ""), place.project());
-    let server = Server { name: "remand".to_string(), command: "true".into(), args: Vec::new() };
-    let plan = Plan {
+    let server = McpServerCommand { name: "remand".to_string(), command: "true".into(), args: Vec::new() };
+    let plan = ConversationPlan {
         out: tree.clone(),
         tree,
         write: false,
@@ -123,7 +122,7 @@ fn a_cancel_is_told_to_the_agent_before_anything_is_killed() {
         mode: None,
         reads: true,
         tokens: true,
-        books: None,
+        session_log: None,
         meta: None,
         server,
     };

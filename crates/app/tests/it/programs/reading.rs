@@ -1,5 +1,5 @@
-//! A reviewer may read and say, whatever the repository says of its permissions; what it tries to change stays as it was, is heard, and costs it the dispatch where its own
-//! tool for writing was refused.
+//! A reviewer may only read and report, whatever permissions the repository grants. Its attempted changes have no
+//! effect and are reported; where its own tool for writing was refused, the dispatch fails.
 
 use super::desk::{
     CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,

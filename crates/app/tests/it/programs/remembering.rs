@@ -1,9 +1,9 @@
-//! A role that remembers goes on with its session when its work comes back; its prompt is whole all the same.
+//! A role that remembers continues its session when its work comes back, and still gets a complete prompt.
 
 use super::desk::{CLAUDE, CLAUDE_ACP, CODEX, Desk, OPENCODE_ACP, Program};
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
-use remand_ledger::fact::Tokens;
+use remand_ledger::fact::TokenCounts;
 use std::path::PathBuf;
 
 const SENT_BACK: &str = r#"
@@ -77,11 +77,11 @@ fn remembers(program: Program, is_told: bool, money: Option<u64>) {
     assert!(matches!(implementer[..], [Some(first), Some(second)] if first == second), "{rows:?}");
     assert!(matches!(reviewer[..], [Some(first), Some(second)] if first != second), "{rows:?}");
 
-    // The second round was told everything, and what it spent is its own.
+    // The second round got all inputs, and its usage counts separately.
     let prompt = desk.place.reader().blob(rows[2].prompt.expect("a prompt")).expect("a blob");
     assert!(String::from_utf8_lossy(&prompt).contains("# implementer"));
     let spent = rows[2].spent.filter(|_| is_told);
-    assert_eq!(spent, is_told.then_some(Tokens { input: 1003, output: 55, cached: 0, stored: 0 }));
+    assert_eq!(spent, is_told.then_some(TokenCounts { input: 1003, output: 55, cached: 0, stored: 0 }));
 
     assert_eq!(rows[2].money, money, "{rows:?}");
 

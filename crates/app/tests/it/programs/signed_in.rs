@@ -1,12 +1,12 @@
-//! A key in the environment signs a program in with the service of its makers, and nothing else has to be there; without
-//! one it is said that it is not signed in.
+//! A key in the environment is enough to sign a program in with its vendor's service; without a key it is reported as not
+//! signed in.
 
 use super::desk::{CODEX, CODEX_ACP, Desk, GEMINI, KEY, Program};
 use crate::place::{Place, Shown, shown};
 use crate::rehearsed::{Script, TRIVIAL, role};
 use serde_json::json;
 
-/// A desk at which the service of OpenAI is where the stand-in is.
+/// A desk with the stand-in as the service of OpenAI.
 fn desk() -> Option<Desk> {
     let greeter = role("greeter").says(json!({"verdict": "done", "summary": "Hello."}));
     let desk = Desk::at(Place::configured(TRIVIAL), &Script::quick().with(greeter).text())?;
@@ -27,7 +27,7 @@ fn greet(desk: &Desk, program: Program, keys: &[&str]) -> Shown {
 fn signs_in(program: Program, key: &str) {
     let Some(desk) = desk() else { return };
     let shown = greet(&desk, program, &[key]);
-    assert!(shown.code == 0 && shown.out.contains("handed in its result"), "{shown:?}");
+    assert!(shown.code == 0 && shown.out.contains("returned a result"), "{shown:?}");
     let turns = desk.turns();
     assert!(!turns.is_empty() && turns.iter().all(|turn| turn.key.as_deref() == Some(KEY)), "{turns:?}");
 }

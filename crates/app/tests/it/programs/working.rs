@@ -5,7 +5,7 @@ use super::desk::{
     CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, KEY, OPENCODE, OPENCODE_ACP, Program,
     QWEN, QWEN_ACP,
 };
-use remand_ledger::fact::Tokens;
+use remand_ledger::fact::TokenCounts;
 use remand_standin::Request;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ dispatches:
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// What a repository can hold to change the rules of the programs, each with a mark of its own.
+/// Files that change the rules of the programs, each with its own marker.
 pub const HOSTILE: &[(&str, &str)] = &[
     (
         ".claude/settings.json",
@@ -118,7 +118,7 @@ pub const HOSTILE: &[(&str, &str)] = &[
     ("QWEN.md", "MARK-qwen-orders\n"),
 ];
 
-/// Whether a program takes its session up again; one that fails to begins a new one.
+/// Whether a program resumes its session; otherwise it starts a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Session {
     GoesOn,
@@ -140,7 +140,7 @@ fn works(program: Program, session: Session) {
     let shown = desk.quick(program);
     assert_eq!(shown.code, 0, "{shown:?}");
 
-    // The engine saw the tests fail and then pass, whatever the program said.
+    // The engine saw the tests fail and then pass, whatever the program claimed.
     assert!(desk.committed("src/sub.rs").contains("a - b"));
     let rows = desk.dispatches();
     let roles: Vec<&str> = rows.iter().map(|row| row.role.as_str()).collect();
@@ -148,26 +148,26 @@ fn works(program: Program, session: Session) {
     assert_eq!(rows[0].failure.as_deref(), Some("malformed"), "{:?}", rows[0]);
     assert!(rows[1..].iter().all(|row| row.failure.is_none()), "{rows:?}");
 
-    // The second attempt went on in the session of the first; a round of rework has one of its own.
+    // The second attempt continued the session of the first; a round of rework has its own session.
     let sessions: Vec<&String> = rows.iter().filter_map(|row| row.session.as_ref()).collect();
     assert_eq!(sessions.len(), 4, "{rows:?}");
     let goes_on = sessions[0] == sessions[1];
     assert_eq!(goes_on, session == Session::GoesOn, "{sessions:?}: {}", desk.said(&rows[1]));
     assert_ne!(sessions[1], sessions[2]);
 
-    // Who begins anew is told everything.
+    // A new session gets all inputs.
     let prompt = desk.place.reader().blob(rows[1].prompt.expect("a prompt")).expect("a blob");
     let is_whole = String::from_utf8_lossy(&prompt).contains("# implementer");
     assert_eq!(is_whole, session == Session::BeginsAnew);
 
-    // Tokens as the model's service sent them, of each dispatch by itself (EP-26).
-    let spent: Vec<Option<Tokens>> = rows.iter().map(|row| row.spent).collect();
+    // TokenCounts of each dispatch, as the model's service reported them.
+    let spent: Vec<Option<TokenCounts>> = rows.iter().map(|row| row.spent).collect();
     assert_eq!(spent, sent(&desk), "{rows:?}");
 
-    // Results came by the tool, were held against the contract as they came, and corrected at once.
-    // One who does not wait for the server has no such tool in its first turns.
+    // Results came by the tool, were validated on arrival, and corrected immediately.
+    // A program that does not wait for the server has no such tool in its first turns.
     assert!(desk.submissions() >= 4);
-    let refused = |turn: &Request| turn.body.to_string().contains("Not accepted. Each line");
+    let refused = |turn: &Request| turn.body.to_string().contains("Not accepted. These are the problems");
     assert!(desk.turns().iter().any(refused));
 
     // Who may not use the network is offered no tool for it.
@@ -178,7 +178,7 @@ fn works(program: Program, session: Session) {
     let models: BTreeSet<String> = desk.turns().into_iter().map(|turn| turn.model).collect();
     assert!(models.iter().all(|model| program.model.ends_with(model.as_str())), "{models:?}");
 
-    // Nothing of what the repository wanted has happened, and all of it is in the commit as it was.
+    // None of the repository's rules had an effect, and all of its files are unchanged in the commit.
     for request in desk.standin.requests() {
         let body = request.body.to_string();
         let at = body.find("MARK-").map(|at| body[at..].chars().take(40).collect::<String>());
@@ -190,19 +190,19 @@ fn works(program: Program, session: Session) {
     }
     assert!(!files.contains("hooked") && !files.contains("mcp-started"), "{files}");
 
-    // The key is nowhere in what the engine keeps.
+    // The key is nowhere in the state of the engine.
     let grep = std::process::Command::new("grep").args(["-rl", KEY]).arg(desk.place.state()).output();
     assert_eq!(String::from_utf8_lossy(&grep.expect("grep").stdout), "");
 }
 
-/// The tokens of each dispatch, in their order, as the stand-in sent them. What programs ask beside their work, such as
-/// for a title, has no tools.
-fn sent(desk: &Desk) -> Vec<Option<Tokens>> {
-    let mut sent: Vec<(String, Tokens)> = Vec::new();
+/// The tokens of each dispatch, in their order, as the stand-in sent them. Additional requests of programs, such as
+/// for a title, have no tools.
+fn sent(desk: &Desk) -> Vec<Option<TokenCounts>> {
+    let mut sent: Vec<(String, TokenCounts)> = Vec::new();
     for turn in desk.turns().iter().filter(|turn| !offered(&turn.body).is_empty()) {
         let (Some(dispatch), Some(usage)) = (&turn.dispatch, turn.usage) else { continue };
         let at = sent.iter().position(|(known, _)| known == dispatch).unwrap_or_else(|| {
-            sent.push((dispatch.clone(), Tokens::default()));
+            sent.push((dispatch.clone(), TokenCounts::default()));
             sent.len() - 1
         });
         let tokens = &mut sent[at].1;

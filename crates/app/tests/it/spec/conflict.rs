@@ -3,7 +3,7 @@
 use super::rehearsed::{approved, engineer, gap, objected, one_gap, proposal, proposed, reviewer};
 use super::{begin, board, given, paper, place};
 use crate::rehearsed::Script;
-use remand_kernel::gaps::{GapStatus, Standing};
+use remand_kernel::gaps::{GapStatus, IssueState};
 use serde_json::{Value, json};
 
 fn login(text: &str) -> Value {
@@ -71,7 +71,7 @@ fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
 
 // SR-10
 #[test]
-fn an_answer_that_decides_nothing_is_said_and_the_question_stays() {
+fn an_answer_that_decides_nothing_is_reported_and_the_question_stays() {
     let place = at_gate();
     let shown = place.remand(&["answer", "latest", "decided", "--note", "9"]);
     assert_eq!(shown.code, 5, "{shown:?}");
@@ -86,7 +86,7 @@ fn an_answer_that_decides_nothing_is_said_and_the_question_stays() {
 
 // SR-10
 #[test]
-fn an_autonomous_run_blocks_the_gap_on_the_decision_and_the_others_go_on() {
+fn an_autonomous_run_blocks_the_gap_on_the_decision_and_continues_with_the_others() {
     let place = place();
     let shown = begin(&place, &disputed(), &[]);
     assert_eq!(shown.code, 5, "with nothing else to do it waits: {shown:?}");
@@ -107,16 +107,16 @@ fn silence_on_a_grave_issue_must_be_answered_and_then_is_a_conflict() {
     let assignments = given(&place, "engineer", "assignment.md");
     assert_eq!(assignments.len(), 3, "{assignments:?}");
     assert!(!assignments[1].contains("## Must be answered"), "{}", assignments[1]);
-    assert!(assignments[2].contains("passed over in silence: ISSUE-R1-001"), "{}", assignments[2]);
+    assert!(assignments[2].contains("no answer yet: ISSUE-R1-001"), "{}", assignments[2]);
     let board = board(&place);
     let issue = board.issues().find(|issue| issue.id.to_string() == "ISSUE-R1-001").expect("an issue");
-    assert!(matches!(issue.standing, Standing::Unanswered { silences: 2 }), "{issue:?}");
+    assert!(matches!(issue.state, IssueState::Unanswered { silences: 2 }), "{issue:?}");
     assert_eq!(board.conflicts().count(), 1);
 }
 
 // SR-06, SR-10
 #[test]
-fn what_was_said_before_a_gap_was_given_by_name_counts_beside_what_is_said_then() {
+fn earlier_statements_about_a_gap_count_together_with_later_ones() {
     let place = place();
     let nothing = json!({
         "verdict": "nothing", "proposals": [], "new_gaps": [gap("TIME", "low", "Expiry")],
@@ -145,14 +145,14 @@ fn what_was_said_before_a_gap_was_given_by_name_counts_beside_what_is_said_then(
 
 // SR-10
 #[test]
-fn many_disagreements_are_told() {
+fn many_disagreements_are_reported() {
     let place = at_gate();
     let summary = paper_of_round_two(&place);
     assert!(summary.contains("the engineer disagreed with 1 of 1 issues"), "{summary}");
 }
 
 fn paper_of_round_two(place: &super::Place) -> String {
-    // The documents of a round are there when the next one begins; the ledger has them at once.
+    // The documents of a round are written before the next one starts; the ledger has them immediately.
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     notes.iter().map(|note| format!("{}\n", note.text)).collect()
 }

@@ -5,7 +5,7 @@ use super::{FILE, Place, place};
 use crate::deaths::{Doomed, at_each};
 use crate::three_tasks::{Outcome, outcome};
 
-/// Run `k` dies at its `k`-th point, and each process that goes on with it at its own point of this number.
+/// Run `k` dies at its `k`-th point, and each process that resumes it dies at its own point of this number.
 const RUNS: u64 = 14;
 
 fn die_at(first: u64, undisturbed: &(Outcome, String)) -> u64 {

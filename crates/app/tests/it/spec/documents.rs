@@ -64,7 +64,7 @@ fn accepted_text_is_put_into_the_specification_and_every_other_byte_stays() {
 
 // SR-17
 #[test]
-fn what_looks_like_a_secret_stays_in_the_specification_and_is_told_where_its_line_changed() {
+fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_where_its_line_changed() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let example = format!("Sessions are stored on the server.\n\n    token {token}\n");
     let spec = SPEC
@@ -81,7 +81,7 @@ fn what_looks_like_a_secret_stays_in_the_specification_and_is_told_where_its_lin
     assert!(written.contains("with a name and [secret: GitHub token] and nothing else."), "{written}");
     assert_eq!(given(&place, "engineer", "spec.md")[0].matches("[secret: GitHub token]").count(), 2);
     let notes = place.reader().notes(&place.latest().run).expect("notes");
-    let told = "line 7 of specs/sessions_v1.0.md says [secret: GitHub token] in the place of what docs/sessions.md says";
+    let told = "line 7 of specs/sessions_v1.0.md says [secret: GitHub token] instead of the text of docs/sessions.md";
     assert!(
         notes.iter().any(|note| note.kind == NoteKind::Concern && note.text.starts_with(told)),
         "{notes:?}"
@@ -139,7 +139,7 @@ fn every_move_of_a_gap_is_recorded_with_its_one_actor() {
 
 // SR-01
 #[test]
-fn each_role_begins_afresh_and_sees_documents_only() {
+fn each_role_starts_fresh_and_sees_only_documents() {
     let place = place();
     let checkout = place.project().join("README.md").display().to_string();
     let hidden = ["../../../../../trees", "../../../dispatches", "../../../status.md", checkout.as_str()];
@@ -166,17 +166,17 @@ fn each_role_begins_afresh_and_sees_documents_only() {
     let said = String::from_utf8_lossy(&said).into_owned();
     assert!(said.contains("README.md: No such file"), "there is no work tree around it: {said}");
     for prompt in prompts(&place, "engineer").iter().chain(&prompts(&place, "spec-reviewer")) {
-        assert!(prompt.contains("These documents are all that you see"), "{prompt}");
+        assert!(prompt.contains("You see only these documents"), "{prompt}");
         assert!(!prompt.contains("Your working directory is the repository"), "{prompt}");
     }
-    // What one role says reaches the other as a document, and in no other way.
+    // Results of one role reach the other only as documents.
     let proposals = given(&place, "spec-reviewer", "proposals.md");
     assert!(proposals[0].contains("Three tries."), "{proposals:?}");
 }
 
 // SR-02
 #[test]
-fn gaps_that_are_given_beside_the_specification_are_taken_as_they_are() {
+fn gaps_given_with_the_specification_are_used_unchanged() {
     let gaps = "gaps:\n  - {category: FLOW, severity: high, claim: How often?, sections: [Login]}\n";
     let place = place_with(&[("docs/sessions.gaps.yaml", gaps)]);
     assert_eq!(begin(&place, &one_gap(), &[]).code, 0);
@@ -194,7 +194,7 @@ fn given_gaps_that_cannot_be_read_stop_the_run_with_file_and_remedy() {
     )]);
     let shown = begin(&place, &one_gap(), &[]);
     assert_eq!(shown.code, 4, "{shown:?}");
-    assert!(shown.err.contains("docs/sessions.gaps.yaml: `flow` is no category of gaps"), "{}", shown.err);
+    assert!(shown.err.contains("docs/sessions.gaps.yaml: `flow` is not a gap category"), "{}", shown.err);
 }
 
 // SR-09
@@ -207,7 +207,7 @@ fn a_specification_without_a_gap_is_complete_after_a_last_look() {
 
 // SR-09
 #[test]
-fn what_the_last_look_finds_is_worked_on() {
+fn findings_of_the_last_look_are_worked_on() {
     let place = place();
     let found =
         json!({"verdict": "gaps-found", "gaps": [gap("UX", "medium", "Expiry")], "checks": ["all of it"]});

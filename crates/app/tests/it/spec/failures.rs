@@ -1,4 +1,4 @@
-//! Results that are none: retries with other words, rounds that do not count, gaps that nobody can propose for.
+//! Invalid results: retries with other instructions, rounds that do not count, gaps without a proposal.
 
 use super::rehearsed::{
     approved, engineer, gap, inventory, last_look, one_gap, proposal, proposed, reviewer,
@@ -10,7 +10,7 @@ use serde_json::json;
 
 // SR-03
 #[test]
-fn a_retry_is_told_what_helps_against_the_failure_before_it() {
+fn a_retry_gets_advice_about_the_failure_before_it() {
     let place = place();
     let script = one_gap()
         .with(engineer("batch-1").attempt(1).does(json!({"print": "nothing to see"})))
@@ -19,7 +19,7 @@ fn a_retry_is_told_what_helps_against_the_failure_before_it() {
     assert_eq!(shown.code, 0, "{shown:?}");
     let prompts = prompts(&place, "engineer");
     assert_eq!(prompts.len(), 3);
-    assert!(!prompts[0].contains("did not count"), "{}", prompts[0]);
+    assert!(!prompts[0].contains("previous attempt failed"), "{}", prompts[0]);
     assert!(prompts[1].contains("your result has to be in `"), "{}", prompts[1]);
     assert!(prompts[2].contains("Answer even if you are uncertain"), "{}", prompts[2]);
     let status = paper(&place, "status.md");
@@ -40,8 +40,8 @@ fn a_result_about_no_known_gap_is_asked_for_again_with_the_list() {
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let prompts = prompts(&place, "engineer");
-    assert!(prompts[1].contains("at least one of them:\n\n- GAP-FLOW-001"), "{}", prompts[1]);
-    assert!(prompts[2].contains("a whole result as it would be accepted"), "{}", prompts[2]);
+    assert!(prompts[1].contains("at least one of these gaps:\n\n- GAP-FLOW-001"), "{}", prompts[1]);
+    assert!(prompts[2].contains("a complete, valid result"), "{}", prompts[2]);
 }
 
 // SR-03
@@ -89,7 +89,7 @@ fn a_failed_round_is_on_record_and_the_next_one_does_the_same_gaps() {
 
 // SR-04
 #[test]
-fn proposals_that_nobody_reviewed_are_reviewed_first_in_the_next_round() {
+fn unreviewed_proposals_are_reviewed_first_in_the_next_round() {
     let place = place();
     let script = one_gap().with(reviewer().round(1).does(json!({"print": "nothing"})));
     let shown = begin(&place, &script, &[]);
@@ -98,14 +98,14 @@ fn proposals_that_nobody_reviewed_are_reviewed_first_in_the_next_round() {
     assert_eq!(engineers, 1, "it is proposed once and reviewed twice");
     let shown = given(&place, "spec-reviewer", "proposals.md");
     let last = shown.last().expect("a review");
-    assert!(last.contains("GAP-FLOW-001 (left unreviewed)") && last.contains("Three tries."), "{last}");
+    assert!(last.contains("GAP-FLOW-001 (not reviewed yet)") && last.contains("Three tries."), "{last}");
     assert!(paper(&place, "round_001/reviewer.md").contains("The proposals are unreviewed."));
     assert!(board(&place).rows().iter().all(|row| row.state.counts()), "a round without review counts");
 }
 
 // SR-05
 #[test]
-fn silence_is_no_review() {
+fn silence_is_not_a_review() {
     let place = place();
     let silent = json!({"verdict": "no-issues", "reviews": [{"gap": "GAP-FLOW-001", "judgement": "approved"}], "checks": []});
     let script = one_gap().with(reviewer().attempt(1).says(silent));
@@ -116,7 +116,7 @@ fn silence_is_no_review() {
 
 // SR-06
 #[test]
-fn who_has_nothing_to_propose_is_given_one_gap_by_name_and_then_the_gap_waits_for_something_outside() {
+fn an_engineer_without_proposals_gets_one_gap_by_name_which_then_waits_for_something_external() {
     let place = place();
     let script = one_gap().with(engineer("batch-1").says(json!({"verdict": "nothing", "proposals": []})));
     let shown = begin(&place, &script, &[]);
@@ -129,7 +129,7 @@ fn who_has_nothing_to_propose_is_given_one_gap_by_name_and_then_the_gap_waits_fo
     assert_eq!(gap.status, GapStatus::Blocked);
     assert!(matches!(gap.waits_for, Some(BlockedOn::External(_))), "{gap:?}");
     let gates = place.remand(&["gates"]);
-    assert!(gates.out.contains("waits for something outside"), "{}", gates.out);
+    assert!(gates.out.contains("waits for something external"), "{}", gates.out);
 }
 
 // SR-06
@@ -163,7 +163,7 @@ fn only_the_gap_that_was_given_by_name_waits_and_the_others_have_their_turn() {
 
 // SR-06
 #[test]
-fn what_a_user_says_lifts_the_block_and_binds() {
+fn a_decision_of_the_user_lifts_the_block_and_binds() {
     let place = place();
     let script =
         one_gap().with(engineer("batch-1").round(1).says(json!({"verdict": "nothing", "proposals": []})));

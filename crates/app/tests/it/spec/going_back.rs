@@ -1,4 +1,4 @@
-//! Rounds that a human takes back: archived, never deleted, within limits, and then the best attempt holds.
+//! Rounds that a human rolls back: archived, never deleted, within limits; after that the best attempt is kept.
 
 use super::rehearsed::{
     approved, engineer, gap, inventory, last_look, objected, one_gap, proposal, proposed, reviewer,
@@ -123,7 +123,7 @@ fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
     assert_eq!(shown.code, 5, "{shown:?}");
     // EP-23
     let evidence = place.remand(&["evidence", "latest"]).out;
-    for part in ["taken back to round 1 by ", ": all of it", "| spec-reviewer |"] {
+    for part in ["rolled back to round 1 by ", ": all of it", "| spec-reviewer |"] {
         assert!(evidence.contains(part), "{part}: {evidence}");
     }
     assert!(!evidence.contains("Nothing was committed"), "{evidence}");
@@ -142,7 +142,7 @@ fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
 
 // SR-15
 #[test]
-fn a_round_that_is_taken_back_before_its_end_keeps_what_was_delivered() {
+fn a_round_that_is_rolled_back_early_keeps_its_deliveries() {
     let place = place();
     assert_eq!(begin(&place, &one_gap(), &["--budget-dispatches", "2"]).code, 5, "before the review");
     let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "too early"]);
@@ -155,7 +155,7 @@ fn a_round_that_is_taken_back_before_its_end_keeps_what_was_delivered() {
 
 // SR-11
 #[test]
-fn a_round_without_engineers_may_be_done_again_from_its_start() {
+fn a_round_without_engineers_may_restart() {
     let place = place();
     let script = one_gap().with(engineer("batch-1").does(json!({"print": "nothing"})));
     let script = script.with(engineer("batch-1").round(3).says(proposed(&[proposal(
@@ -224,7 +224,7 @@ fn after_two_rollbacks_of_a_round_the_best_attempt_holds() {
     }
     let refused = place.remand(&["rounds", "rollback", "latest", "--to", "1"]);
     assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(refused.err.contains("was rolled back 2 times, which is the limit"), "{}", refused.err);
+    assert!(refused.err.contains("was already rolled back 2 times, which is the limit"), "{}", refused.err);
     assert!(refused.err.contains("`redo`"), "{}", refused.err);
     let shown = place.remand(&["answer", "latest", "redo"]);
     assert!(shown.err.contains("keep-best") || shown.out.contains("keep-best"), "{shown:?}");
@@ -236,14 +236,14 @@ fn after_two_rollbacks_of_a_round_the_best_attempt_holds() {
 
 // SR-11
 #[test]
-fn what_cannot_go_back_says_why() {
+fn a_rollback_that_is_impossible_says_why() {
     let place = after_round_one();
     let never = place.remand(&["rounds", "rollback", "latest", "--to", "7"]);
     assert_eq!(never.code, 1);
-    assert!(never.err.contains("round 7 is not in the present line"), "{}", never.err);
-    assert!(never.err.contains("rounds that can go back: 1"), "{}", never.err);
+    assert!(never.err.contains("round 7 has not started"), "{}", never.err);
+    assert!(never.err.contains("rounds that can be rolled back: 1"), "{}", never.err);
     let bare = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "context"]);
-    assert!(bare.err.contains("there is no context"), "{}", bare.err);
+    assert!(bare.err.contains("`--mode context` needs `--context`"), "{}", bare.err);
     assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 0);
     let over = place.remand(&["rounds", "rollback", "latest", "--to", "1"]);
     assert!(over.code == 1 && over.err.contains("is over"), "{}", over.err);

@@ -118,12 +118,12 @@ fn while_a_critical_gap_is_open_accepting_is_not_offered() {
     let script = stalling().with(inventory(&[gap("FLOW", "critical", "Login")]));
     assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
     let shown = place.remand(&["answer", "latest", "accept"]);
-    assert!(shown.code == 1 && shown.err.contains("not offered"), "{shown:?}");
+    assert!(shown.code == 1 && shown.err.contains("does not offer `accept`"), "{shown:?}");
 }
 
 // SR-09, SR-12
 #[test]
-fn a_pause_goes_on_where_it_was_and_an_abandoned_run_is_kept() {
+fn a_paused_run_continues_where_it_was_and_an_abandoned_run_is_kept() {
     let place = place();
     assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
     let before = board(&place);
@@ -138,7 +138,7 @@ fn a_pause_goes_on_where_it_was_and_an_abandoned_run_is_kept() {
 
 // SR-07
 #[test]
-fn a_round_that_opens_many_gaps_diverges_at_once() {
+fn a_round_that_opens_many_gaps_diverges_immediately() {
     let place = place();
     let more: Vec<_> = (0..4).map(|_| gap("NEW", "low", "Expiry")).collect();
     let mut review = objected("GAP-FLOW-001", "low", "A comma.");

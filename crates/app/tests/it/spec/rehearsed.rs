@@ -1,4 +1,4 @@
-//! What engineers and reviewers say in these tests.
+//! The scripted results of engineers and reviewers in these tests.
 
 use crate::rehearsed::{Entry, Script, role};
 use serde_json::{Value, json};

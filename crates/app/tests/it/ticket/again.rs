@@ -1,4 +1,4 @@
-//! A second run on a ticket: what it takes up, and what stays of the first.
+//! A second run on a ticket: what it inherits, and what remains of the first.
 
 use super::{input_of, refusals, status_on_branch};
 use crate::place::Place;
@@ -16,7 +16,7 @@ pub fn going_on() -> String {
     [agents(), entry(json!({ "role": "design-reviewer", "round": 1 }), &[], judged("met"))].concat()
 }
 
-/// The same, and the first attempt tells what it found.
+/// The same, and the first attempt reports findings.
 fn looking_around() -> String {
     let look =
         json!({ "run": "cp sums/double.py seen.txt; test -e sums/bits.py && touch bits-seen.txt; true" });
@@ -61,13 +61,13 @@ fn an_approved_revision_is_gone_on_with_in_mode_three_although_its_branch_is_not
     let phases = dispatched(&place);
     assert_eq!(phases[..2], ["revise", "design-review"], "{phases:?}");
     assert!(!phases.contains(&"design".to_string()), "{phases:?}");
-    // The architect has the findings and the design that they are about, the implementer what was tried.
+    // The architect gets the findings and their design, the implementer the earlier attempt.
     assert!(input_of(&place, "revise", 0, "findings.yaml").contains("INCORRECT_INVARIANT"));
     assert!(input_of(&place, "revise", 0, "design.yaml").contains(tickets::SHIFT));
     assert!(input_of(&place, "revise", 0, "failed-approaches.md").contains(tickets::SHIFT));
     let log = input_of(&place, "implement", 0, "iteration-log.md");
     assert!(log.contains(&format!("## Run {}", first.run)) && log.contains("It was the rounding"), "{log}");
-    // What the first branch says of the revision is on the second one too.
+    // The second branch repeats the revision of the first.
     let ticket = on_branch(&place, TICKET);
     assert!(ticket.contains("- **Design Revision Count**: 1"), "{ticket}");
     assert_eq!(ticket.matches("### Design Revision Phase 1 of 2").count(), 1, "{ticket}");
@@ -79,7 +79,7 @@ fn an_approved_revision_is_gone_on_with_in_mode_three_although_its_branch_is_not
 
 // DR-17
 #[test]
-fn a_second_run_begins_on_what_the_first_one_built_without_what_is_discarded() {
+fn a_second_run_starts_from_the_work_of_the_first_without_the_discarded_parts() {
     let place = left_in_revision();
     let first = place.latest().run;
     place.write("README.md", "# Sums\n");
@@ -91,12 +91,12 @@ fn a_second_run_begins_on_what_the_first_one_built_without_what_is_discarded() {
     let names = place.git(&["ls-tree", "-r", "--name-only", &place.latest().branch]);
     assert!(!names.contains("bits") && names.contains("README.md"), "{names}");
     let log = place.remand(&["log"]).out;
-    assert!(log.contains(&format!("the first attempt begins on what run {first} built")), "{log}");
+    assert!(log.contains(&format!("the first attempt starts from the work of run {first}")), "{log}");
 }
 
 // DR-17
 #[test]
-fn where_the_tree_of_the_first_run_is_gone_the_second_begins_on_the_base_and_says_so() {
+fn without_the_tree_of_the_first_run_the_second_starts_from_the_base_and_says_so() {
     let place = left_in_revision();
     let first = place.latest().run;
     let trees = place.git(&["for-each-ref", "--format=%(refname)", &format!("refs/remand/{first}/trees")]);
@@ -108,7 +108,7 @@ fn where_the_tree_of_the_first_run_is_gone_the_second_begins_on_the_base_and_say
     let names = place.git(&["ls-tree", "-r", "--name-only", &place.latest().branch]);
     assert!(!names.contains("seen.txt"), "{names}");
     let log = place.remand(&["log"]).out;
-    assert!(log.contains(&format!("what run {first} built is not kept any more")), "{log}");
+    assert!(log.contains(&format!("the work of run {first} is no longer kept")), "{log}");
 }
 
 // DR-13, DR-14, DR-20
@@ -129,7 +129,7 @@ fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
     assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "design").count(), 0);
     assert!(input_of(&place, "revise", 0, "findings.md").contains("`INCORRECT_INVARIANT`"));
     let told = refusals(&place, "revise");
-    assert!(told[0].contains("`DD-0079-002` changed, and the findings do not cite it"), "{told:?}");
+    assert!(told[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{told:?}");
     assert_eq!(on_branch(&place, &stated), findings);
     let entries = |text: &str| text.matches("### Design Revision Phase").count();
     assert_eq!(entries(&on_branch(&place, TICKET)), entries(&ticket));
@@ -137,7 +137,7 @@ fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
 
 // DR-14
 #[test]
-fn without_the_findings_of_the_count_a_ticket_is_designed_anew() {
+fn without_the_findings_of_the_count_a_ticket_is_redesigned() {
     let place =
         place(&TEXT.replace("- **Author**: Dana\n", "- **Author**: Dana\n- **Design Revision Count**: 1\n"));
     assert_eq!(tickets::run(&place, &agents()).code, 0);
@@ -178,7 +178,7 @@ fn a_second_run_leaves_every_paper_of_the_first_as_it_was() {
 
 // CORE-09, DR-11
 #[test]
-fn of_runs_that_begin_at_the_same_instant_exactly_one_goes_on() {
+fn of_runs_that_start_at_the_same_instant_exactly_one_continues() {
     let place = place(TEXT);
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
@@ -200,7 +200,7 @@ fn of_runs_that_begin_at_the_same_instant_exactly_one_goes_on() {
     for output in refused {
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains(&format!("run {run} is under way on {TICKET}")), "{told}");
+        assert!(told.contains(&format!("run {run} is already working on {TICKET}")), "{told}");
         assert!(told.contains(&format!("remand cancel {run}")), "{told}");
     }
     fs::write(&go, "").expect("go");

@@ -2,16 +2,16 @@
 
 use crate::support::{Run, Setup, finding, happening, issue, minor, quick, task, ticket};
 use remand_kernel::change::{Change, Digest, FileChange, Hunk};
-use remand_kernel::finding::{Category, Finding, FindingKind, Place, Severity};
+use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_kernel::signal::{Failure, IMPLICIT};
 use remand_kernel::state::FiledStatus;
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 const NEVER_ENDS: &str = "the retry loop never ends when the server answers with an empty body";
 
 // CORE-12
 #[test]
-fn the_same_claim_at_the_same_place_is_the_same_finding() {
+fn the_same_claim_about_the_same_location_is_the_same_finding() {
     let mut run = at_review();
     rejects(&mut run, vec![finding("F1", NEVER_ENDS)]);
     rejects(
@@ -19,16 +19,16 @@ fn the_same_claim_at_the_same_place_is_the_same_finding() {
         vec![finding("F2", "when the server answers with an empty body, the retry loop never ends")],
     );
     assert_eq!(run.last(), "review: repeated → next (hand-over), with blockers: confidence low");
-    assert!(run.why().contains("finding F2 is reported for the second time"), "{}", run.why());
+    assert!(run.why().contains("finding F2 was reported for the second time"), "{}", run.why());
 }
 
 // CORE-12
 #[test]
-fn the_same_claim_at_another_place_is_another_finding() {
+fn the_same_claim_about_another_location_is_another_finding() {
     let mut run = at_review();
     rejects(&mut run, vec![finding("F1", NEVER_ENDS)]);
     let mut elsewhere = finding("F2", NEVER_ENDS);
-    elsewhere.place = Place { file: "src/upload.rs".to_string(), symbol: "send".to_string(), line: 9 };
+    elsewhere.place = Location { file: "src/upload.rs".to_string(), symbol: "send".to_string(), line: 9 };
     rejects(&mut run, vec![elsewhere]);
     assert!(run.last().starts_with("review: needs-revision"), "{}", run.last());
 }
@@ -76,14 +76,14 @@ fn as_many_findings_as_before_are_no_repetition() {
 fn a_finding_reported_again_without_a_change_between_is_not_counted() {
     let mut run = at_review();
     rejects(&mut run, vec![finding("F1", NEVER_ENDS)]);
-    run.happens(Happening { unchanged: true, disputes: true, ..happening("implement", "done") });
+    run.happens(WalkStep { unchanged: true, disputes: true, ..happening("implement", "done") });
     rejects(&mut run, vec![finding("F2", NEVER_ENDS)]);
     assert!(run.last().starts_with("review: needs-revision"), "{}", run.last());
 }
 
 // CORE-12, CORE-23
 #[test]
-fn a_finding_that_was_accepted_and_comes_back_is_a_new_one() {
+fn a_finding_that_returns_after_its_work_was_accepted_is_new() {
     let mut run = Setup::of(issue()).tasks(vec![task("t1", &[]), task("t2", &["t1"])]).run();
     let flaw =
         |id: &str| vec![finding(id, "the plan does not say who closes the file handle after an error")];
@@ -114,7 +114,7 @@ fn a_change_that_undoes_the_previous_one_is_a_signal() {
 
 // CORE-22
 #[test]
-fn a_change_of_other_lines_is_no_reversal() {
+fn a_change_of_other_lines_is_not_a_reversal() {
     let mut run = at_review();
     rejects(&mut run, vec![finding("F1", NEVER_ENDS)]);
     changes(&mut run, 1, &["let delay = BASE;"], &["let delay = jitter(BASE);", "park(delay);"]);
@@ -134,7 +134,7 @@ fn minor_findings_are_filed_as_follow_ups() {
 
 // CORE-23
 #[test]
-fn minor_findings_beside_a_major_one_are_not_sent_back() {
+fn minor_findings_next_to_a_major_one_are_not_sent_back() {
     let mut run = at_review();
     rejects(&mut run, vec![minor(finding("F1", "the comment is out of date")), finding("F2", NEVER_ENDS)]);
     assert_eq!(run.commands(), "dispatch implementer for implement with 1 finding");
@@ -145,13 +145,13 @@ fn minor_findings_beside_a_major_one_are_not_sent_back() {
 fn a_verdict_on_code_that_did_not_change_stands() {
     let mut run = Setup::of(ticket()).run();
     run.until("impl-review").finds("impl-review", "changes-requested", vec![finding("F1", NEVER_ENDS)]);
-    run.happens(Happening { unchanged: true, disputes: true, ..happening("implement", "done") });
+    run.happens(WalkStep { unchanged: true, disputes: true, ..happening("implement", "done") });
     assert_eq!(run.commands(), "dispatch impl-reviewer for impl-review");
     assert!(
         run.rulings()
             .ends_with("write-tests: done → next (quality-gate)\nquality-gate: passed → next (impl-review)")
     );
-    assert_eq!(run.why(), "nothing that it read has changed, and nothing is addressed to it");
+    assert_eq!(run.why(), "its inputs are unchanged, and it has no findings to deal with");
 }
 
 // CORE-23
@@ -175,7 +175,7 @@ fn one_finding_type_carries_everything_and_survives_being_written_down() {
         kind: Some(FindingKind::Plan),
         injected_by: vec!["planning".to_string()],
         task: Some("t1".to_string()),
-        place: Place { file: "src/lib.rs".to_string(), symbol: "run".to_string(), line: 4 },
+        place: Location { file: "src/lib.rs".to_string(), symbol: "run".to_string(), line: 4 },
         claim: "claim".to_string(),
         evidence: "evidence".to_string(),
         impact: "impact".to_string(),
@@ -273,7 +273,7 @@ fn changes(run: &mut Run, tree: u64, removed: &[&str], added: &[&str]) {
         hunks: vec![Hunk { removed: lines(removed), added: lines(added) }],
         generated: false,
     };
-    run.until("implement").happens(Happening {
+    run.until("implement").happens(WalkStep {
         change: Some(Change { tree: Digest(tree), files: vec![file], hypothesis: None, restored: false }),
         ..happening("implement", "done")
     });

@@ -5,12 +5,12 @@ use remand_kernel::command::Command;
 use remand_kernel::event::{Event, Grants, Outcome, Report, Usage};
 use remand_kernel::ids::{CommandId, Lane, PhaseId};
 use remand_kernel::state::State;
-use remand_kernel::step::Note;
+use remand_kernel::step::Receipt;
 use remand_kernel::{Refusal, Step};
 
 // CORE-14
 #[test]
-fn the_step_of_an_answer_carries_what_it_allows() {
+fn the_step_of_an_answer_starts_what_it_allows() {
     let mut run = Setup::of(ticket()).interactive().run();
     run.until("design-gate").says("design-gate", "approve");
     assert_eq!(run.commands(), "dispatch coder for implement");
@@ -24,12 +24,12 @@ fn an_answer_is_consumed_once() {
     let id = open_ids(&run)[0];
     run.says("design-gate", "approve");
     let step = answer(&mut run, id, "approve").expect("taken");
-    assert_eq!((step.note, step.commands.len(), step.rulings.len()), (Note::Late, 0, 0));
+    assert_eq!((step.receipt, step.commands.len(), step.rulings.len()), (Receipt::Late, 0, 0));
 }
 
 // CORE-14
 #[test]
-fn an_answer_to_something_that_is_no_question_is_refused() {
+fn an_answer_to_a_command_that_is_not_a_question_is_refused() {
     let mut run = Setup::of(quick()).run();
     run.until("implement");
     let id = open_ids(&run)[0];
@@ -95,9 +95,9 @@ fn cancel_in_a_hold_ends_the_run() {
     run.until("implement").says("implement", "environment");
     let hold = open_ids(&run)[0];
     cancel(&mut run);
-    assert_eq!(run.standing(), "cancelled by ada");
+    assert_eq!(run.status(), "cancelled by ada");
     let step = answer(&mut run, hold, "go-on").expect("taken");
-    assert_eq!((step.note, step.commands), (Note::Late, Vec::new()));
+    assert_eq!((step.receipt, step.commands), (Receipt::Late, Vec::new()));
 }
 
 // CORE-17
@@ -107,7 +107,7 @@ fn cancel_in_a_hold_withdraws_the_question_of_the_hold() {
     run.until("plan").says("plan", "environment");
     let hold = open_ids(&run)[0];
     cancel(&mut run);
-    assert!(!open_ids(&run).contains(&hold), "{}", run.standing());
+    assert!(!open_ids(&run).contains(&hold), "{}", run.status());
 }
 
 // CORE-17
@@ -153,7 +153,7 @@ fn a_late_result_while_the_failure_operations_run_is_ignored() {
     let id = open_ids(&run)[0];
     cancel(&mut run);
     let step = end(&mut run, id, "done").expect("taken");
-    assert_eq!((step.note, step.commands), (Note::Late, Vec::new()));
+    assert_eq!((step.receipt, step.commands), (Receipt::Late, Vec::new()));
 }
 
 // CORE-17
@@ -176,23 +176,23 @@ fn a_cancelled_run_cannot_be_resumed() {
     pause(&mut run);
     cancel(&mut run);
     let by = "ada".to_string();
-    assert_eq!(step(&mut run, Event::Resumed { by }), Err(Refusal::WrongStage("over")));
+    assert_eq!(step(&mut run, Event::Resumed { by }), Err(Refusal::WrongStage("finished")));
 }
 
 // CORE-17
 #[test]
-fn what_was_cancelled_does_not_end_differently_by_a_late_answer() {
+fn a_late_answer_does_not_change_how_a_cancelled_run_ended() {
     let mut run = Setup::of(spec()).interactive().run();
     run.until("close-round").says("close-round", "converging");
     let id = open_ids(&run)[0];
     cancel(&mut run);
     answer(&mut run, id, "continue").expect("taken");
-    assert_eq!(run.standing(), "cancelled by ada");
+    assert_eq!(run.status(), "cancelled by ada");
 }
 
 // SR-12
 #[test]
-fn in_a_pause_what_runs_may_end_but_nothing_new_starts() {
+fn during_a_pause_running_work_may_end_but_nothing_new_starts() {
     let mut run = Setup::of(quick()).run();
     run.until("implement");
     pause(&mut run);
@@ -229,7 +229,7 @@ fn in_a_pause_tasks_that_could_start_wait() {
 
 // SR-12
 #[test]
-fn an_answer_in_a_pause_is_taken_and_what_it_allows_waits() {
+fn an_answer_during_a_pause_is_accepted_and_what_it_allows_waits() {
     let mut run = Setup::of(ticket()).interactive().run();
     run.until("design-gate");
     pause(&mut run);
@@ -245,16 +245,16 @@ fn pausing_twice_and_resuming_twice_is_harmless() {
     let mut run = Setup::of(quick()).run();
     run.until("implement");
     let by = || "ada".to_string();
-    let notes: Vec<Note> = [
+    let notes: Vec<Receipt> = [
         Event::Paused { by: by() },
         Event::Paused { by: by() },
         Event::Resumed { by: by() },
         Event::Resumed { by: by() },
     ]
     .into_iter()
-    .map(|event| step(&mut run, event).expect("taken").note)
+    .map(|event| step(&mut run, event).expect("taken").receipt)
     .collect();
-    assert_eq!(notes, [Note::Taken, Note::Late, Note::Taken, Note::Late]);
+    assert_eq!(notes, [Receipt::Accepted, Receipt::Late, Receipt::Accepted, Receipt::Late]);
 }
 
 // CORE-04
@@ -266,7 +266,7 @@ fn a_result_that_comes_twice_counts_once() {
     run.says("verify", "failed");
     let left = run.left("fixes");
     let step = end(&mut run, id, "failed").expect("taken");
-    assert_eq!((step.note, step.rulings.len(), step.commands.len()), (Note::Late, 0, 0));
+    assert_eq!((step.receipt, step.rulings.len(), step.commands.len()), (Receipt::Late, 0, 0));
     assert_eq!(run.left("fixes"), left);
 }
 
@@ -278,8 +278,8 @@ fn the_result_of_an_attempt_that_was_given_up_is_ignored() {
     let first = open_ids(&run)[0];
     run.says("implement", "timeout");
     let step = end(&mut run, first, "done").expect("taken");
-    assert_eq!(step.note, Note::Late);
-    assert_eq!(run.standing(), "waiting for implement");
+    assert_eq!(step.receipt, Receipt::Late);
+    assert_eq!(run.status(), "waiting for implement");
 }
 
 // CORE-04
@@ -292,7 +292,7 @@ fn a_run_starts_once() {
 
 // CORE-09
 #[test]
-fn before_the_start_nothing_but_cancel_is_taken() {
+fn before_the_start_only_cancel_is_accepted() {
     let by = || "ada".to_string();
     let id = position(0, 1, 0, 1);
     let events = [
@@ -464,8 +464,8 @@ fn nothing_follows(run: &mut Run, says: &str) {
             let id = position(phase, visit, 0, 1);
             let late = end(run, id, says).unwrap_or_else(|refusal| panic!("{refusal}"));
             assert_eq!(
-                (late.note, late.commands),
-                (Note::Late, Vec::new()),
+                (late.receipt, late.commands),
+                (Receipt::Late, Vec::new()),
                 "{}",
                 program.phases[phase as usize].name
             );

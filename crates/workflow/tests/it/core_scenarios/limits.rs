@@ -7,7 +7,7 @@ use remand_kernel::event::{Event, Grants, Limits, Outcome, Report, Usage};
 use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use remand_kernel::state::State;
-use remand_kernel::step::Note;
+use remand_kernel::step::Receipt;
 use remand_kernel::{Refusal, step};
 
 // CORE-07
@@ -16,7 +16,7 @@ fn a_limit_on_dispatches_holds_the_next_one() {
     let mut run = limited(Limits { dispatches: Some(1), ..Limits::default() });
     implements(&mut run, Usage::default());
     run.says("verify", "passed");
-    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: dispatches: go-on, stop");
     assert_eq!(run.why(), "the limit on dispatches is reached");
 }
 
@@ -26,7 +26,7 @@ fn a_limit_on_tokens_holds_the_next_dispatch() {
     let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
     implements(&mut run, Usage { tokens: Some(1000), ..Usage::default() });
     run.says("verify", "passed");
-    assert_eq!(run.commands(), "ask whether to go on: tokens: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: tokens: go-on, stop");
 }
 
 // CORE-07
@@ -35,7 +35,7 @@ fn a_limit_on_time_holds_the_next_dispatch() {
     let mut run = limited(Limits { time: Some(60_000), ..Limits::default() });
     implements(&mut run, Usage { time: 60_000, ..Usage::default() });
     run.says("verify", "passed");
-    assert_eq!(run.commands(), "ask whether to go on: time: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: time: go-on, stop");
 }
 
 // CORE-07
@@ -61,14 +61,14 @@ fn in_journals_that_do_not_tell_the_time_of_the_run_that_of_each_command_counts(
 
 // CORE-07
 #[test]
-fn a_dispatch_that_is_stopped_at_the_limit_on_time_asks_for_that_limit_and_is_no_failure_of_its_agent() {
+fn a_dispatch_stopped_at_the_time_limit_asks_about_that_limit_and_does_not_count_as_a_failure() {
     let mut run = limited(Limits { time: Some(60_000), ..Limits::default() });
     let id = run.walker.open.first().and_then(Command::id).expect("open");
     let stopped =
         Outcome::Failed { failure: Failure::OverBudget, detail: Limits::TIME.to_string(), in_a_row: 0 };
     let usage = Usage { time: 60_000, wall: Some(60_000), ..Usage::default() };
     run.walker.feed(Event::Ended { id, outcome: stopped, usage }, "stopped".to_string()).expect("taken");
-    assert_eq!(run.commands(), "ask whether to go on: time: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: time: go-on, stop");
     run.says("hold", "go-on");
     assert_eq!(run.commands(), "dispatch implementer for implement");
     assert_eq!(run.walker.state.main.seats[0].retries, 0);
@@ -77,7 +77,7 @@ fn a_dispatch_that_is_stopped_at_the_limit_on_time_asks_for_that_limit_and_is_no
 
 // CORE-11, CORE-17
 #[test]
-fn what_was_cancelled_is_paid_for_when_its_end_comes_in() {
+fn cancelled_work_is_charged_when_its_end_arrives() {
     let late = |wall| {
         let mut run = limited(Limits::default());
         let id = run.walker.open.first().and_then(Command::id).expect("open");
@@ -98,7 +98,7 @@ fn a_limit_on_money_holds_the_next_dispatch() {
     let mut run = limited(Limits { money: Some(500), ..Limits::default() });
     implements(&mut run, Usage { money: Some(501), ..Usage::default() });
     run.says("verify", "passed");
-    assert_eq!(run.commands(), "ask whether to go on: money: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: money: go-on, stop");
 }
 
 // CORE-07
@@ -117,33 +117,33 @@ fn below_the_limit_nothing_is_asked() {
 fn a_limit_never_holds_back_checks_and_commits() {
     let mut run = limited(Limits { dispatches: Some(2), ..Limits::default() });
     run.finish();
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
 }
 
 // CORE-07
 #[test]
-fn go_on_lets_the_run_have_as_much_again() {
+fn go_on_grants_as_much_again() {
     let mut run = limited(Limits { dispatches: Some(1), ..Limits::default() });
     implements(&mut run, Usage::default());
     run.says("verify", "passed").says("hold", "go-on");
     assert_eq!(run.commands(), "dispatch reviewer for review");
     run.says("review", "needs-revision");
-    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: dispatches: go-on, stop");
 }
 
 // CORE-07, CORE-11
 #[test]
-fn go_on_at_one_limit_lifts_no_other() {
+fn go_on_at_one_limit_does_not_extend_another() {
     let mut run = limited(Limits { money: Some(500), dispatches: Some(1), ..Limits::default() });
     implements(&mut run, Usage { money: Some(400), ..Usage::default() });
     run.says("verify", "passed");
-    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: dispatches: go-on, stop");
     run.says("hold", "go-on");
     assert_eq!(run.commands(), "dispatch reviewer for review");
     ends(&mut run, "needs-revision", Usage { money: Some(200), ..Usage::default() });
-    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: dispatches: go-on, stop");
     run.says("hold", "go-on");
-    assert_eq!(run.commands(), "ask whether to go on: money: go-on, stop", "600 of 500 are used");
+    assert_eq!(run.commands(), "ask whether to continue: money: go-on, stop", "600 of 500 are used");
     run.says("hold", "go-on");
     assert_eq!(run.commands(), "dispatch implementer for implement");
     let granted = run.walker.state.granted;
@@ -152,32 +152,32 @@ fn go_on_at_one_limit_lifts_no_other() {
 
 // CORE-07, CORE-11
 #[test]
-fn go_on_past_costs_that_are_unknown_lifts_no_limit_on_those_that_are_known() {
+fn go_on_past_unknown_costs_does_not_extend_the_limit_on_known_costs() {
     let mut run = limited(Limits { money: Some(500), ..Limits::default() });
     implements(&mut run, Usage { money: None, ..Usage::default() });
     run.says("verify", "passed").says("hold", "go-on");
     ends(&mut run, "needs-revision", Usage { money: Some(500), ..Usage::default() });
-    assert_eq!(run.commands(), "ask whether to go on: money: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: money: go-on, stop");
 }
 
 // CORE-07
 #[test]
-fn go_on_with_an_agent_whose_own_budget_is_spent_lifts_no_limit_of_the_run() {
+fn go_on_past_an_agents_own_budget_extends_no_limit_of_the_run() {
     let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
     let id = run.walker.open.first().and_then(Command::id).expect("open");
     let outcome = Outcome::Failed { failure: Failure::OverBudget, detail: String::new(), in_a_row: 0 };
     let usage = Usage { tokens: Some(600), ..Usage::default() };
     run.walker.feed(Event::Ended { id, outcome, usage }, "over budget".to_string()).expect("taken");
-    assert_eq!(run.commands(), "ask whether to go on: an agent's own budget: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: an agent's own budget: go-on, stop");
     run.says("hold", "go-on");
     implements(&mut run, Usage { tokens: Some(400), ..Usage::default() });
     run.says("verify", "passed");
-    assert_eq!(run.commands(), "ask whether to go on: tokens: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: tokens: go-on, stop");
 }
 
 // CORE-07, EP-28
 #[test]
-fn in_journals_that_do_not_tell_what_go_on_grants_it_grants_everything() {
+fn in_journals_without_recorded_grants_go_on_extends_every_limit() {
     let mut run = limited(Limits { money: Some(500), dispatches: Some(1), ..Limits::default() });
     implements(&mut run, Usage { money: Some(400), ..Usage::default() });
     run.says("verify", "passed");
@@ -195,7 +195,7 @@ fn in_journals_that_do_not_tell_what_go_on_grants_it_grants_everything() {
 
 // CORE-07
 #[test]
-fn go_on_goes_on_even_when_one_dispatch_used_many_times_the_limit() {
+fn go_on_continues_even_if_one_dispatch_used_many_times_the_limit() {
     let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
     implements(&mut run, Usage { tokens: Some(10_000), ..Usage::default() });
     run.says("verify", "passed").says("hold", "go-on");
@@ -208,7 +208,7 @@ fn stop_at_a_limit_ends_the_run_and_names_the_limit() {
     let mut run = limited(Limits { tokens: Some(10), ..Limits::default() });
     implements(&mut run, Usage { tokens: Some(10), ..Usage::default() });
     run.says("verify", "passed").says("hold", "stop");
-    assert_eq!(run.standing(), "stopped: limit reached: tokens");
+    assert_eq!(run.status(), "stopped: limit reached: tokens");
 }
 
 // CORE-07
@@ -221,7 +221,7 @@ fn of_parallel_dispatches_only_those_within_the_limit_start_and_one_question_is_
         "dispatch researcher for research (architecture)\n\
          dispatch researcher for research (impact)\n\
          dispatch researcher for research (dependencies)\n\
-         ask whether to go on: dispatches: go-on, stop"
+         ask whether to continue: dispatches: go-on, stop"
     );
     run.says("hold", "go-on");
     assert_eq!(run.commands(), "dispatch researcher for research (patterns)");
@@ -229,14 +229,14 @@ fn of_parallel_dispatches_only_those_within_the_limit_start_and_one_question_is_
 
 // CORE-07
 #[test]
-fn a_hold_takes_no_other_answer_than_go_on_and_stop() {
+fn a_hold_accepts_only_go_on_and_stop() {
     let mut run = limited(Limits { dispatches: Some(1), ..Limits::default() });
     implements(&mut run, Usage::default());
     run.says("verify", "passed");
     let refused = run.walker.happen(&crate::support::happening("hold", "approve"));
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "the kernel refuses it: `approve` is not offered; the options are go-on, stop"
+        "the kernel refuses this: `approve` is not offered; the options are go-on, stop"
     );
 }
 
@@ -248,7 +248,7 @@ fn an_unknown_cost_is_not_zero_a_money_limit_alone_holds_and_says_why() {
     run.says("verify", "passed");
     assert_eq!(
         run.commands(),
-        "ask whether to go on: money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited): go-on, stop"
+        "ask whether to continue: money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited): go-on, stop"
     );
 }
 
@@ -258,7 +258,7 @@ fn with_unknown_costs_a_money_limit_falls_back_to_the_limit_on_tokens() {
     let mut run = limited(Limits { money: Some(1_000_000), tokens: Some(100), ..Limits::default() });
     implements(&mut run, Usage { tokens: Some(100), ..Usage::default() });
     run.says("verify", "passed");
-    assert_eq!(run.commands(), "ask whether to go on: tokens: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: tokens: go-on, stop");
 }
 
 // CORE-07, CORE-11
@@ -269,7 +269,7 @@ fn unknown_tokens_are_not_zero_a_limit_on_tokens_alone_holds_and_says_why() {
     run.says("verify", "passed");
     assert_eq!(
         run.commands(),
-        "ask whether to go on: tokens (it cannot be kept: some are unknown, and dispatches are not limited): go-on, stop"
+        "ask whether to continue: tokens (it cannot be kept: some are unknown, and dispatches are not limited): go-on, stop"
     );
     run.says("hold", "go-on");
     assert_eq!(run.commands(), "dispatch reviewer for review");
@@ -277,12 +277,12 @@ fn unknown_tokens_are_not_zero_a_limit_on_tokens_alone_holds_and_says_why() {
 
 // CORE-11
 #[test]
-fn a_limit_on_tokens_that_nobody_tells_is_no_fallback_of_a_limit_on_money() {
+fn a_token_limit_with_unknown_tokens_is_not_a_fallback_for_a_money_limit() {
     let mut run = limited(Limits { money: Some(1_000_000), tokens: Some(100), ..Limits::default() });
     implements(&mut run, Usage::default());
     run.says("verify", "passed").says("hold", "stop");
     assert_eq!(
-        run.standing(),
+        run.status(),
         "stopped: limit reached: tokens (it cannot be kept: some are unknown, and dispatches are not limited)"
     );
 }
@@ -297,7 +297,7 @@ fn with_unknown_costs_and_tokens_the_limit_on_dispatches_is_the_one_that_holds()
     run.says("verify", "passed");
     assert_eq!(run.commands(), "dispatch reviewer for review");
     run.says("review", "needs-revision");
-    assert_eq!(run.commands(), "ask whether to go on: dispatches: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: dispatches: go-on, stop");
 }
 
 // CORE-11
@@ -330,7 +330,7 @@ fn a_failed_dispatch_is_paid_for_too() {
 
 // CORE-11
 #[test]
-fn what_an_interrupted_dispatch_used_is_paid_for_and_its_command_stays_open() {
+fn an_interrupted_dispatch_is_charged_and_its_command_stays_open() {
     let mut run = limited(Limits::default());
     let (id, before) = (run.walker.open[0].id().expect("an id"), run.walker.state.clone());
     let usage = Usage { money: Some(70), tokens: None, time: 9, wall: Some(4) };
@@ -347,7 +347,7 @@ fn what_an_interrupted_dispatch_used_is_paid_for_and_its_command_stays_open() {
 
 // CORE-11
 #[test]
-fn a_command_that_is_interrupted_before_an_agent_began_is_no_further_dispatch() {
+fn a_command_interrupted_before_its_agent_started_does_not_count_as_another_dispatch() {
     let mut run = limited(Limits::default());
     let id = run.walker.open[0].id().expect("an id");
     let usage = Usage { money: Some(0), tokens: Some(0), time: 0, wall: Some(4) };
@@ -358,13 +358,13 @@ fn a_command_that_is_interrupted_before_an_agent_began_is_no_further_dispatch() 
 
 // CORE-11, CORE-17
 #[test]
-fn what_was_interrupted_after_the_run_gave_it_up_is_late_and_paid_for() {
+fn an_interruption_after_the_run_gave_up_the_command_is_late_but_charged() {
     let mut run = limited(Limits::default());
     let id = run.walker.open[0].id().expect("an id");
     run.walker.feed(Event::Cancelled { by: "ada".to_string() }, "cancel".to_string()).expect("taken");
     let usage = Usage { money: Some(70), tokens: Some(7), time: 9, wall: Some(4) };
     let late = step(quick(), &mut run.walker.state, &Event::Interrupted { id, began: true, usage });
-    assert_eq!(late.expect("taken").note, Note::Late);
+    assert_eq!(late.expect("taken").receipt, Receipt::Late);
     let used = run.walker.state.used;
     assert_eq!((used.dispatches, used.money, used.time), (1, 70, 4), "nobody begins again");
     let never = CommandId { seat: 9, ..id };
@@ -374,7 +374,7 @@ fn what_was_interrupted_after_the_run_gave_it_up_is_late_and_paid_for() {
 
 // CORE-11
 #[test]
-fn what_earlier_runs_spent_counts_only_for_budgets_of_the_subject() {
+fn spending_by_earlier_runs_counts_only_for_budgets_per_subject() {
     let run = Setup::of(quick()).start(|start| start.spent = vec![("fixes".to_string(), 2)]).run();
     assert_eq!(run.left("fixes"), 2);
 }
@@ -389,7 +389,7 @@ fn a_spent_budget_that_the_workflow_does_not_have_is_refused() {
     let refused = remand_workflow::walk::Walker::start(quick(), start, Vec::new());
     assert_eq!(
         refused.map(|_| ()).unwrap_err().to_string(),
-        "the kernel refuses it: there is no budget named `fixs` in the workflow"
+        "the kernel refuses this: the workflow has no budget named `fixs`"
     );
 }
 
@@ -411,7 +411,7 @@ fn an_environment_failure_is_tried_again_without_a_charge() {
     let mut run = limited(Limits::default());
     let left = run.walker.state.left.clone();
     fails(&mut run, Failure::Environment, 1, Usage::default());
-    assert_eq!(run.last(), "implement: no-result → dispatch again after environment, attempt 2");
+    assert_eq!(run.last(), "implement: no-result → retry after environment: attempt 2");
     assert_eq!(run.walker.state.left, left);
     assert_eq!(run.walker.state.main.seats[0].retries, 0);
 }
@@ -435,7 +435,7 @@ fn environment_failures_leave_the_retries_of_the_dispatch_alone() {
     fails(&mut run, Failure::Environment, 1, Usage::default());
     fails(&mut run, Failure::Environment, 2, Usage::default());
     fails(&mut run, Failure::Malformed, 0, Usage::default());
-    assert_eq!(run.last(), "implement: no-result → dispatch again after malformed, attempt 4");
+    assert_eq!(run.last(), "implement: no-result → retry after malformed: attempt 4");
 }
 
 // CORE-10
@@ -445,7 +445,7 @@ fn the_third_environment_failure_in_a_row_asks_a_human_and_names_the_cause() {
     for in_a_row in 1..=3 {
         fails(&mut run, Failure::Environment, in_a_row, Usage::default());
     }
-    assert_eq!(run.last(), "implement: no-result → hold: a human is asked");
+    assert_eq!(run.last(), "implement: no-result → hold and ask a human");
     assert_eq!(run.why(), "the environment failed: 401 from the model's service");
     let Some(Command::Ask(question)) = run.walker.open.first() else {
         panic!("no question is open");
@@ -458,7 +458,7 @@ fn the_third_environment_failure_in_a_row_asks_a_human_and_names_the_cause() {
 fn failures_of_other_runs_count_for_the_row() {
     let mut run = limited(Limits::default());
     fails(&mut run, Failure::Environment, 3, Usage::default());
-    assert_eq!(run.standing(), "waiting for hold");
+    assert_eq!(run.status(), "waiting for hold");
 }
 
 // CORE-10
@@ -467,7 +467,7 @@ fn after_the_hold_the_same_seat_is_dispatched_again() {
     let mut run = limited(Limits::default());
     fails(&mut run, Failure::Environment, 3, Usage::default());
     run.says("hold", "go-on");
-    assert_eq!(run.last(), "implement: go-on → go on");
+    assert_eq!(run.last(), "implement: go-on → continue");
     assert_eq!(run.commands(), "dispatch implementer for implement");
 }
 
@@ -477,12 +477,12 @@ fn stop_after_an_environment_failure_names_the_cause() {
     let mut run = limited(Limits::default());
     fails(&mut run, Failure::Environment, 3, Usage::default());
     run.says("hold", "stop");
-    assert_eq!(run.standing(), "stopped: environment: 401 from the model's service");
+    assert_eq!(run.status(), "stopped: environment: 401 from the model's service");
 }
 
 // CORE-10
 #[test]
-fn an_environment_failure_of_the_checks_is_no_red_check() {
+fn an_environment_failure_of_the_checks_is_not_a_failed_check() {
     let mut run = limited(Limits::default());
     run.until("verify");
     fails(&mut run, Failure::Environment, 1, Usage::default());
@@ -536,10 +536,10 @@ fn each_kind_of_failure_has_its_remedy() {
 
 // CORE-07
 #[test]
-fn a_dispatch_that_ran_into_a_limit_of_its_own_asks_a_human_and_does_not_fail_the_run() {
+fn a_dispatch_that_reached_its_own_limit_asks_a_human_and_does_not_fail_the_run() {
     let mut run = limited(Limits::default());
     fails(&mut run, Failure::OverBudget, 0, Usage::default());
-    assert_eq!(run.last(), "implement: limit reached → hold: a human is asked");
+    assert_eq!(run.last(), "implement: limit reached → hold and ask a human");
 }
 
 // EP-25
@@ -548,7 +548,7 @@ fn a_dispatch_is_retried_once_whatever_the_cause() {
     let mut run = limited(Limits::default());
     fails(&mut run, Failure::Timeout, 0, Usage::default());
     fails(&mut run, Failure::Crashed, 0, Usage::default());
-    assert_eq!(run.standing(), "failed at implement: no-result");
+    assert_eq!(run.status(), "failed at implement: no-result");
 }
 
 /// A run of `quick` that waits for the implementer, under these limits.

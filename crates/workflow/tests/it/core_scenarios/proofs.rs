@@ -5,7 +5,7 @@ use remand_kernel::state::State;
 use remand_kernel::{Command, Event, Outcome, Report};
 use remand_workflow::diagnostic::{Code, Diagnostic};
 use remand_workflow::roles::Roles;
-use remand_workflow::source::Source;
+use remand_workflow::source::SourceText;
 
 // CORE-01, EP-28
 #[test]
@@ -14,7 +14,7 @@ fn the_same_events_give_the_same_rulings_commands_and_state() {
         let mut run = Setup::of(program).tasks(vec![task("t1", &[]), task("t2", &["t1"])]).run();
         run.finish();
         let mut state = State::new(program);
-        for taken in &run.walker.taken {
+        for taken in &run.walker.records {
             let step = remand_kernel::step(program, &mut state, &taken.event).expect("taken");
             let lines: Vec<String> = step
                 .rulings
@@ -44,7 +44,7 @@ fn a_verdict_that_the_contract_does_not_know_decides_nothing() {
     let refused = run.walker.feed(event, "a reviewer ends".to_string()).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the kernel refuses it: `commit` is not among what can be said here: approve, needs-revision, blocker"
+        "the kernel refuses this: `commit` is not a possible result here; possible are approve, needs-revision, blocker"
     );
     assert_eq!(run.walker.state, before);
 }
@@ -95,7 +95,7 @@ fn a_loop_through_a_human_needs_a_budget_too() {
 
 // CORE-02
 #[test]
-fn a_loop_that_fills_its_own_budget_is_refused() {
+fn a_loop_that_refills_its_own_budget_is_refused() {
     let text = SMALL.replace("  again: 1 per run, then fail", "  again: 1 per implement, then fail");
     let refused = problems(&text);
     // A remand never fills what it spends; another loop would have to fill it.
@@ -109,7 +109,7 @@ fn a_loop_that_fills_its_own_budget_is_refused() {
 
 // CORE-02
 #[test]
-fn a_budget_that_can_run_out_must_say_what_happens_then() {
+fn a_budget_that_can_run_out_must_say_what_happens_next() {
     let text = SMALL.replace("1 per run, then fail", "1 per run");
     assert_eq!(codes(&problems(&text)), [Code::NoThen]);
 }
@@ -118,7 +118,7 @@ fn a_budget_that_can_run_out_must_say_what_happens_then() {
 #[test]
 fn a_refusal_names_file_line_and_remedy() {
     let text = SMALL.replace("remand implement spending again", "remand imlement spending again");
-    let checked = remand_workflow::check(Source::new("small.yaml", text.as_str()), &Roles::shipped());
+    let checked = remand_workflow::check(SourceText::new("small.yaml", text.as_str()), &Roles::shipped());
     assert!(!checked.accepted());
     let json = checked.diagnostics[0].json(&checked.source);
     assert_eq!(json["file"], "small.yaml");
@@ -128,17 +128,17 @@ fn a_refusal_names_file_line_and_remedy() {
 
 // CORE-03
 #[test]
-fn a_ruling_records_where_what_which_rule_budgets_and_why() {
+fn a_ruling_records_phase_action_rule_budgets_and_reason() {
     let mut run = Setup::of(quick()).run();
     run.until("verify").finds("verify", "failed", vec![finding("C1", "one test is red")]);
-    let ruling = run.walker.taken.last().and_then(|taken| taken.rulings.first()).expect("ruling");
+    let ruling = run.walker.records.last().and_then(|taken| taken.rulings.first()).expect("ruling");
     let charges: Vec<(&str, u16, u16)> =
         ruling.budgets.iter().map(|charge| (charge.budget.as_str(), charge.before, charge.after)).collect();
     assert_eq!((ruling.phase.as_str(), ruling.signal.as_str()), ("verify", "failed"));
     assert_eq!(ruling.action, "remand implement");
     assert_eq!(ruling.target.as_deref(), Some("implement"));
     assert_eq!(charges, [("fixes", 2, 1)]);
-    assert_eq!(ruling.why, "the engine found it");
+    assert_eq!(ruling.why, "the operation's result");
 }
 
 // CORE-03
@@ -146,7 +146,7 @@ fn a_ruling_records_where_what_which_rule_budgets_and_why() {
 fn the_rule_of_a_ruling_is_the_line_of_the_file() {
     let mut run = Setup::of(quick()).run();
     run.until("verify").says("verify", "failed");
-    let ruling = run.walker.taken.last().and_then(|taken| taken.rulings.first()).expect("ruling");
+    let ruling = run.walker.records.last().and_then(|taken| taken.rulings.first()).expect("ruling");
     let number: usize = ruling.rule.strip_prefix("line ").and_then(|line| line.parse().ok()).expect("a line");
     let text = remand_workflow::shipped::workflow("quick").expect("shipped");
     let line = text.lines().nth(number - 1).expect("exists");
@@ -160,7 +160,7 @@ fn a_ruling_names_the_budgets_that_it_found_empty() {
     for _ in 0..3 {
         run.until("verify").finds("verify", "failed", vec![finding("C1", "one test is red")]);
     }
-    let ruling = run.walker.taken.last().and_then(|taken| taken.rulings.first()).expect("ruling");
+    let ruling = run.walker.records.last().and_then(|taken| taken.rulings.first()).expect("ruling");
     assert_eq!(ruling.exhausted, ["fixes"]);
     assert_eq!(ruling.action, "to hand-over");
 }
@@ -171,7 +171,7 @@ fn every_event_that_moves_a_run_leaves_a_ruling() {
     for program in [feature(), quick(), issue(), ticket(), spec(), tsp()] {
         let mut run = Setup::of(program).run();
         run.finish();
-        for taken in &run.walker.taken[1..] {
+        for taken in &run.walker.records[1..] {
             assert!(taken.commands.is_empty() || !taken.rulings.is_empty(), "{}", taken.happened);
         }
     }
@@ -204,7 +204,7 @@ phases:
 ";
 
 fn problems(text: &str) -> Vec<Diagnostic> {
-    remand_workflow::check(Source::new("small.yaml", text), &Roles::shipped()).diagnostics
+    remand_workflow::check(SourceText::new("small.yaml", text), &Roles::shipped()).diagnostics
 }
 
 fn codes(problems: &[Diagnostic]) -> Vec<Code> {
@@ -212,6 +212,6 @@ fn codes(problems: &[Diagnostic]) -> Vec<Code> {
 }
 
 fn line_of<'t>(text: &'t str, problem: &Diagnostic) -> &'t str {
-    let line = Source::new("small.yaml", text).line_of(problem.span) as usize;
+    let line = SourceText::new("small.yaml", text).line_of(problem.span) as usize;
     text.lines().nth(line - 1).unwrap_or_default()
 }

@@ -18,7 +18,7 @@ fn knowledge_that_fails_blocks_nothing_and_is_recorded() {
 fn a_run_of_high_confidence_is_committed() {
     let mut run = with_tasks(1);
     run.finish();
-    assert_eq!((run.standing().as_str(), run.confidence()), ("done", "high"));
+    assert_eq!((run.status().as_str(), run.confidence()), ("done", "high"));
     assert_eq!(run.last(), "commit: committed → done");
 }
 
@@ -38,7 +38,7 @@ fn a_run_of_low_confidence_is_left_to_the_user() {
     run.finish();
     assert_eq!(run.last(), "hand-over: done → done");
     assert_eq!(commands_like(&run, "do commit"), Vec::<String>::new());
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
 }
 
 // EP-23, EP-24
@@ -77,7 +77,7 @@ fn rework_that_succeeds_costs_no_confidence() {
     run.until("verify").finds("verify", "unmet", vec![finding("V1", "the second criterion is not met")]);
     rejects(&mut run, "code-review", vec![finding("C1", "the lock is held too long")]);
     run.finish();
-    assert_eq!((run.confidence(), run.standing().as_str()), ("high", "done"));
+    assert_eq!((run.confidence(), run.status().as_str()), ("high", "done"));
     assert_eq!((run.left("design-revision"), run.left("replan")), (0, 1));
 }
 
@@ -98,7 +98,7 @@ fn the_happy_path_takes_fourteen_dispatches_and_two_for_each_task() {
         let mut run = with_tasks(tasks);
         run.finish();
         assert_eq!(run.dispatches(), dispatches);
-        assert_eq!((run.standing().as_str(), run.confidence()), ("done", "high"));
+        assert_eq!((run.status().as_str(), run.confidence()), ("done", "high"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{reports, ruled, with_tasks};
 use remand_kernel::event::Report;
-use remand_kernel::evidence::{Row, RowPhase, Size, Source, Tier};
+use remand_kernel::evidence::{EvidenceRow, RowPhase, RowSource, TaskSize, Tier};
 
 // EP-18
 #[test]
@@ -10,7 +10,7 @@ fn checks_that_passed_by_their_rows_pass() {
     let mut run = with_tasks(1);
     run.until("cascade");
     let rows = vec![baseline("build"), after("build", Tier::Two), after("syntax", Tier::One)];
-    reports(&mut run, "cascade", said("passed", rows, Size::Standard)).expect("taken");
+    reports(&mut run, "cascade", said("passed", rows, TaskSize::Standard)).expect("taken");
     ruled(&run, "cascade[t1]: passed → next (verify)");
 }
 
@@ -23,11 +23,11 @@ fn checks_cannot_pass_against_a_failed_row() {
         after("lint", Tier::Two),
         failed("build", Tier::Two),
     ];
-    let refused = refusal("passed", rows, Size::Standard);
-    let reason = "`build` (tier 2, iteration 1) failed with exit code 1 and did not fail at the baseline";
+    let refused = refusal("passed", rows, TaskSize::Standard);
+    let reason = "`build` (tier 2, iteration 1) failed with exit code 1 but not at the baseline";
     assert_eq!(
         refused,
-        format!("the kernel refuses it: says `passed`, but the evidence says `failed`: {reason}")
+        format!("the kernel refuses this: the result is `passed`, but the evidence is `failed`: {reason}")
     );
 }
 
@@ -35,79 +35,81 @@ fn checks_cannot_pass_against_a_failed_row() {
 #[test]
 fn checks_cannot_pass_without_a_baseline() {
     let refused =
-        refusal("passed", vec![after("syntax", Tier::One), after("build", Tier::Two)], Size::Standard);
-    assert!(refused.contains("there is no baseline row"), "{refused}");
+        refusal("passed", vec![after("syntax", Tier::One), after("build", Tier::Two)], TaskSize::Standard);
+    assert!(refused.contains("there is no baseline"), "{refused}");
 }
 
 // EP-18
 #[test]
 fn zero_rows_are_never_enough() {
-    let refused = refusal("passed", Vec::new(), Size::Standard);
-    assert!(refused.contains("0 passing after-rows of tiers 1 to 3, but 2 are needed"), "{refused}");
+    let refused = refusal("passed", Vec::new(), TaskSize::Standard);
+    assert!(refused.contains("0 of 2 required checks of tiers 1 to 3 passed"), "{refused}");
 }
 
 // EP-18
 #[test]
 fn a_large_task_needs_three_passing_rows() {
     let rows = || vec![baseline("build"), after("syntax", Tier::One), after("build", Tier::Two)];
-    let refused = refusal("passed", rows(), Size::Large);
-    assert!(refused.contains("2 passing after-rows of tiers 1 to 3, but 3 are needed"), "{refused}");
+    let refused = refusal("passed", rows(), TaskSize::Large);
+    assert!(refused.contains("2 of 3 required checks of tiers 1 to 3 passed"), "{refused}");
     let mut run = with_tasks(1);
     run.until("cascade");
-    reports(&mut run, "cascade", said("passed", rows(), Size::Standard)).expect("taken");
+    reports(&mut run, "cascade", said("passed", rows(), TaskSize::Standard)).expect("taken");
 }
 
 // EP-18
 #[test]
 fn two_rows_of_the_first_tier_are_not_enough() {
     let rows = vec![baseline("syntax"), after("syntax", Tier::One), after("format", Tier::One)];
-    let refused = refusal("passed", rows, Size::Standard);
-    assert!(refused.contains("no passing after-row is of tier 2 or 3"), "{refused}");
+    let refused = refusal("passed", rows, TaskSize::Standard);
+    assert!(refused.contains("no build, test or smoke check (tier 2 or 3) passed"), "{refused}");
 }
 
 // EP-18
 #[test]
 fn superseded_rows_do_not_count() {
-    let old = Row { superseded: true, ..after("build", Tier::Two) };
-    let refused = refusal("passed", vec![baseline("build"), old, after("lint", Tier::Two)], Size::Standard);
-    assert!(refused.contains("1 passing after-rows"), "{refused}");
+    let old = EvidenceRow { superseded: true, ..after("build", Tier::Two) };
+    let refused =
+        refusal("passed", vec![baseline("build"), old, after("lint", Tier::Two)], TaskSize::Standard);
+    assert!(refused.contains("1 of 2 required checks"), "{refused}");
 }
 
 // EP-18
 #[test]
 fn only_the_latest_iteration_counts() {
-    let later = Row { iteration: 2, ..after("lint", Tier::Two) };
+    let later = EvidenceRow { iteration: 2, ..after("lint", Tier::Two) };
     let rows = vec![baseline("build"), after("build", Tier::Two), after("syntax", Tier::One), later];
-    let refused = refusal("passed", rows, Size::Standard);
-    assert!(refused.contains("1 passing after-rows"), "{refused}");
+    let refused = refusal("passed", rows, TaskSize::Standard);
+    assert!(refused.contains("1 of 2 required checks"), "{refused}");
 }
 
 // EP-18
 #[test]
 fn a_check_that_failed_at_the_baseline_too_fails_nothing() {
-    let before = Row { phase: RowPhase::Baseline, iteration: 0, ..failed("doc", Tier::Two) };
+    let before = EvidenceRow { phase: RowPhase::Baseline, iteration: 0, ..failed("doc", Tier::Two) };
     let rows = vec![before, failed("doc", Tier::Two), after("build", Tier::Two), after("lint", Tier::Two)];
     let mut run = with_tasks(1);
     run.until("cascade");
-    reports(&mut run, "cascade", said("passed", rows, Size::Standard)).expect("taken");
+    reports(&mut run, "cascade", said("passed", rows, TaskSize::Standard)).expect("taken");
 }
 
 // EP-18
 #[test]
 fn checks_cannot_fail_against_rows_that_all_passed() {
     let rows = vec![baseline("build"), after("build", Tier::Two), after("lint", Tier::Two)];
-    let refused = refusal("failed", rows, Size::Standard);
-    assert_eq!(refused, "the kernel refuses it: says `failed`, but the evidence says `passed`: ");
+    let refused = refusal("failed", rows, TaskSize::Standard);
+    assert_eq!(refused, "the kernel refuses this: the result is `failed`, but the evidence is `passed`: ");
 }
 
 // EP-18
 #[test]
-fn the_merged_tree_is_held_to_its_rows_too() {
+fn the_merged_tree_is_checked_against_its_rows_too() {
     let mut run = with_tasks(1);
     run.until("integrate");
     let rows = vec![baseline("build"), failed("build", Tier::Two), after("lint", Tier::Two)];
-    let refused = reports(&mut run, "integrate", said("passed", rows, Size::Standard)).expect_err("refused");
-    assert!(refused.to_string().contains("but the evidence says `failed`"), "{refused}");
+    let refused =
+        reports(&mut run, "integrate", said("passed", rows, TaskSize::Standard)).expect_err("refused");
+    assert!(refused.to_string().contains("but the evidence is `failed`"), "{refused}");
 }
 
 // EP-18
@@ -121,7 +123,7 @@ fn failed_rows_without_a_size_are_no_pass() {
 }
 
 /// How the kernel refuses a report of the cascade; the state is as it was.
-fn refusal(says: &str, rows: Vec<Row>, size: Size) -> String {
+fn refusal(says: &str, rows: Vec<EvidenceRow>, size: TaskSize) -> String {
     let mut run = with_tasks(1);
     run.until("cascade");
     let before = run.walker.state.clone();
@@ -130,12 +132,12 @@ fn refusal(says: &str, rows: Vec<Row>, size: Size) -> String {
     refused.to_string()
 }
 
-fn said(says: &str, rows: Vec<Row>, size: Size) -> Report {
+fn said(says: &str, rows: Vec<EvidenceRow>, size: TaskSize) -> Report {
     Report { rows, size: Some(size), ..Report::saying(says) }
 }
 
-fn after(check: &str, tier: Tier) -> Row {
-    Row {
+fn after(check: &str, tier: Tier) -> EvidenceRow {
+    EvidenceRow {
         check: check.to_string(),
         phase: RowPhase::After,
         tier: Some(tier),
@@ -146,14 +148,14 @@ fn after(check: &str, tier: Tier) -> Row {
         collected: None,
         duration_ms: 10,
         reason: String::new(),
-        source: Source::Engine,
+        source: RowSource::Engine,
     }
 }
 
-fn baseline(check: &str) -> Row {
-    Row { phase: RowPhase::Baseline, iteration: 0, ..after(check, Tier::Two) }
+fn baseline(check: &str) -> EvidenceRow {
+    EvidenceRow { phase: RowPhase::Baseline, iteration: 0, ..after(check, Tier::Two) }
 }
 
-fn failed(check: &str, tier: Tier) -> Row {
-    Row { passed: false, exit_code: Some(1), ..after(check, tier) }
+fn failed(check: &str, tier: Tier) -> EvidenceRow {
+    EvidenceRow { passed: false, exit_code: Some(1), ..after(check, tier) }
 }

@@ -12,21 +12,21 @@ fn a_dispatch_is_repeated_once_whatever_the_fault() {
     for failure in ["malformed", "transient", "violation", "timeout", "crashed"] {
         let mut run = with_tasks(1);
         run.until("design").says("design", failure);
-        assert_eq!(run.last(), format!("design: no-result → dispatch again after {failure}, attempt 2"));
+        assert_eq!(run.last(), format!("design: no-result → retry after {failure}: attempt 2"));
         assert_eq!(run.commands(), "dispatch designer for design");
         run.says("design", failure);
-        assert_eq!(run.standing(), "failed at design: no-result");
+        assert_eq!(run.status(), "failed at design: no-result");
         assert_eq!(commands_like(&run, "dispatch designer").len(), 2);
     }
 }
 
 // EP-25, CORE-24
 #[test]
-fn what_would_fail_the_same_way_is_not_repeated() {
+fn a_dispatch_that_would_fail_the_same_way_is_not_repeated() {
     for failure in ["denied", "cancelled"] {
         let mut run = with_tasks(1);
         run.until("spec").says("spec", failure);
-        assert_eq!(run.standing(), "failed at spec: no-result");
+        assert_eq!(run.status(), "failed at spec: no-result");
         assert_eq!(commands_like(&run, "dispatch spec").len(), 1);
     }
 }
@@ -36,8 +36,8 @@ fn what_would_fail_the_same_way_is_not_repeated() {
 fn the_one_retry_is_for_all_causes_together() {
     let mut run = with_tasks(1);
     run.until("design").says("design", "timeout").says("design", "malformed");
-    assert_eq!(run.standing(), "failed at design: no-result");
-    assert_eq!(run.why(), "the result does not obey its contract");
+    assert_eq!(run.status(), "failed at design: no-result");
+    assert_eq!(run.why(), "the result violates its contract");
 }
 
 // EP-25
@@ -53,11 +53,11 @@ fn a_retry_spends_no_budget_and_no_confidence() {
 
 // EP-25
 #[test]
-fn each_dispatch_has_a_retry_of_its_own() {
+fn each_dispatch_has_its_own_retry() {
     let mut run = with_tasks(1);
     run.until("spec").says("spec", "timeout").says("spec", "done");
     run.says("design", "timeout").says("design", "done");
-    assert_eq!(run.standing(), "waiting for design-review");
+    assert_eq!(run.status(), "waiting for design-review");
 }
 
 // CORE-10, EP-25
@@ -67,10 +67,10 @@ fn an_environment_failure_is_repeated_without_a_charge() {
     run.until("design");
     for attempt in 1..=2 {
         environment_fails(&mut run, attempt);
-        assert!(run.last().contains("dispatch again after environment"), "{}", run.last());
+        assert!(run.last().contains("retry after environment"), "{}", run.last());
     }
     run.says("design", "timeout");
-    assert_eq!(run.last(), "design: no-result → dispatch again after timeout, attempt 4");
+    assert_eq!(run.last(), "design: no-result → retry after timeout: attempt 4");
 }
 
 // CORE-10
@@ -79,8 +79,8 @@ fn after_three_environment_failures_in_a_row_a_human_is_asked() {
     let mut run = with_tasks(1);
     run.until("design");
     environment_fails(&mut run, 3);
-    assert_eq!(run.last(), "design: no-result → hold: a human is asked");
-    assert_eq!(run.commands(), "ask whether to go on: not logged in: go-on, stop");
+    assert_eq!(run.last(), "design: no-result → hold and ask a human");
+    assert_eq!(run.commands(), "ask whether to continue: not logged in: go-on, stop");
     run.says("hold", "go-on");
     assert_eq!(run.commands(), "dispatch designer for design");
     assert_eq!(run.confidence(), "high");
@@ -88,12 +88,12 @@ fn after_three_environment_failures_in_a_row_a_human_is_asked() {
 
 // CORE-10, CORE-11
 #[test]
-fn a_human_who_stops_at_a_hold_stops_the_run_with_the_cause_named() {
+fn stopping_at_a_hold_stops_the_run_and_names_the_cause() {
     let mut run = with_tasks(1);
     run.until("design");
     environment_fails(&mut run, 3);
     run.says("hold", "stop");
-    assert_eq!(run.standing(), "stopped: environment: not logged in");
+    assert_eq!(run.status(), "stopped: environment: not logged in");
 }
 
 // EP-25
@@ -102,7 +102,7 @@ fn each_step_that_fails_for_good_is_an_error_of_the_run() {
     for phase in ["spec", "design", "plan"] {
         let mut run = with_tasks(1);
         run.until(phase).says(phase, "denied");
-        assert_eq!(run.standing(), format!("failed at {phase}: no-result"));
+        assert_eq!(run.status(), format!("failed at {phase}: no-result"));
     }
 }
 
@@ -117,7 +117,7 @@ fn replaying_the_events_of_a_run_gives_the_same_rulings_and_commands() {
     run.finish();
     let mut state = State::new(run.walker.program);
     let mut rulings = Vec::new();
-    for taken in &run.walker.taken {
+    for taken in &run.walker.records {
         let step = step(run.walker.program, &mut state, &taken.event).expect("taken");
         let lines =
             step.rulings.iter().map(|ruling| remand_kernel::view::ruling(run.walker.program, &state, ruling));
@@ -133,10 +133,10 @@ fn replaying_the_events_of_a_run_gives_the_same_rulings_and_commands() {
 
 // CORE-03
 #[test]
-fn a_ruling_says_where_by_which_line_and_what_the_budgets_were() {
+fn a_ruling_records_the_phase_the_line_and_the_budgets() {
     let mut run = with_tasks(1);
     rejects(&mut run, "design-review", vec![finding("D1", "the cache has no owner")]);
-    let ruling = run.walker.taken.last().expect("taken").rulings.last().expect("ruled").clone();
+    let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!((ruling.phase.as_str(), ruling.signal.as_str()), ("design-review", "needs-revision"));
     let line: usize = ruling.rule.strip_prefix("line ").expect("a line").parse().expect("a number");
     let workflow = include_str!("../../../../../workflows/feature.yaml");
@@ -144,7 +144,7 @@ fn a_ruling_says_where_by_which_line_and_what_the_budgets_were() {
     assert_eq!(written, "needs-revision: remand design spending design-revision");
     let charge = &ruling.budgets[0];
     assert_eq!((charge.budget.as_str(), charge.before, charge.after), ("design-revision", 1, 0));
-    assert_eq!(ruling.why, "the members said needs-revision, needs-revision, approve");
+    assert_eq!(ruling.why, "security: needs-revision, architecture: needs-revision, correctness: approve");
 }
 
 // CORE-17
@@ -154,7 +154,7 @@ fn a_cancelled_run_kills_every_task_under_way() {
     run.until("implement");
     let by = "Ann".to_string();
     run.walker.feed(remand_kernel::event::Event::Cancelled { by }, "cancel".to_string()).expect("taken");
-    assert_eq!(run.standing(), "cancelled by Ann");
+    assert_eq!(run.status(), "cancelled by Ann");
     let expected = ["cancel implement", "cancel implement", "cancel implement", "finish: cancelled by Ann"];
     assert_eq!(run.commands(), expected.join("\n"));
 }

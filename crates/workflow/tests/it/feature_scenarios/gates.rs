@@ -3,7 +3,7 @@
 use super::{ids, interactive, rejects, reports, ruled, with_tasks};
 use crate::support::{finding, happening};
 use remand_kernel::event::{Event, Report};
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 // EP-12
 #[test]
@@ -13,7 +13,7 @@ fn an_autonomous_run_takes_and_records_the_default_of_both_gates() {
     ruled(&run, "approve-research: proceed → next (spec)");
     run.until("baseline");
     ruled(&run, "approve-plan: approve → next (baseline)");
-    let ruling = run.walker.taken.last().expect("taken").rulings.last().expect("ruling").clone();
+    let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruling").clone();
     assert_eq!((ruling.rule.as_str(), ruling.phase.as_str()), ("default answer", "approve-plan"));
 }
 
@@ -42,7 +42,7 @@ fn expanding_the_research_sends_the_researchers_out_again() {
 fn research_can_be_aborted() {
     let mut run = interactive();
     run.until("approve-research").says("approve-research", "abort");
-    assert_eq!(run.standing(), "stopped: aborted");
+    assert_eq!(run.status(), "stopped: aborted");
 }
 
 // EP-12, CORE-02
@@ -83,7 +83,7 @@ fn revising_the_plan_sends_the_planner_out_again() {
 fn a_plan_can_be_aborted() {
     let mut run = interactive();
     run.until("approve-plan").says("approve-plan", "abort");
-    assert_eq!(run.standing(), "stopped: aborted");
+    assert_eq!(run.status(), "stopped: aborted");
 }
 
 // EP-12, CORE-02
@@ -105,30 +105,30 @@ fn an_option_that_is_not_offered_is_refused_and_the_question_stands() {
     run.until("approve-plan");
     let before = run.walker.state.clone();
     let refused = run.walker.happen(&happening("approve-plan", "proceed")).expect_err("refused");
-    let message = "the kernel refuses it: `proceed` is not offered; the options are approve, revise, abort";
+    let message = "the kernel refuses this: `proceed` is not offered; the options are approve, revise, abort";
     assert_eq!(refused.to_string(), message);
     assert_eq!(run.walker.state, before);
 }
 
 // EP-12
 #[test]
-fn who_answered_and_in_which_words_is_in_the_ruling() {
+fn the_ruling_records_who_answered_and_the_note() {
     let mut run = interactive();
     let answer = happening("approve-plan", "approve");
-    run.until("approve-plan").happens(Happening { by: "Ann".into(), note: "t2 first".into(), ..answer });
+    run.until("approve-plan").happens(WalkStep { by: "Ann".into(), note: "t2 first".into(), ..answer });
     assert_eq!(run.why(), "Ann decided: t2 first");
 }
 
 // EP-12
 #[test]
-fn the_same_question_stands_after_a_pause() {
+fn the_same_question_is_open_after_a_pause() {
     let mut run = interactive();
     run.until("approve-research");
     let asked = ids(&run, "approve-research");
     let by = || "Ann".to_string();
     run.walker.feed(Event::Paused { by: by() }, "pause".to_string()).expect("taken");
     run.walker.feed(Event::Resumed { by: by() }, "resume".to_string()).expect("taken");
-    assert_eq!(run.standing(), "waiting for approve-research");
+    assert_eq!(run.status(), "waiting for approve-research");
     assert_eq!(ids(&run, "approve-research"), asked);
     run.says("approve-research", "proceed");
     assert_eq!(run.last(), "approve-research: proceed → next (spec)");
@@ -154,7 +154,7 @@ fn a_second_design_finding_of_the_planner_is_an_error() {
     for claim in ["the design has two owners of the cache", "the eviction order is not stated anywhere"] {
         run.until("plan").finds("plan", "needs-revision", vec![finding("P1", claim)]);
     }
-    assert_eq!(run.standing(), "failed at plan: needs-revision, with design-revision exhausted");
+    assert_eq!(run.status(), "failed at plan: needs-revision, with design-revision exhausted");
 }
 
 // EP-05
@@ -167,7 +167,7 @@ fn the_planner_cannot_send_a_design_back_that_its_review_sent_back_already() {
         "needs-revision",
         vec![finding("P1", "the eviction order is not stated")],
     );
-    assert_eq!(run.standing(), "failed at plan: needs-revision, with design-revision exhausted");
+    assert_eq!(run.status(), "failed at plan: needs-revision, with design-revision exhausted");
 }
 
 // EP-05
@@ -181,12 +181,13 @@ fn an_objection_of_the_planner_always_reaches_the_designer() {
 
 // EP-05, CORE-09
 #[test]
-fn a_role_cannot_say_what_its_contract_does_not_list() {
+fn a_role_cannot_return_a_verdict_outside_its_contract() {
     let mut run = with_tasks(1);
     run.until("design");
     let before = run.walker.state.clone();
     let refused = reports(&mut run, "design", Report::saying("needs-revision")).expect_err("refused");
-    let message = "the kernel refuses it: `needs-revision` is not among what can be said here: done";
+    let message =
+        "the kernel refuses this: `needs-revision` is not a possible result here; possible are done";
     assert_eq!(refused.to_string(), message);
     assert_eq!(run.walker.state, before);
 }

@@ -4,12 +4,12 @@ use super::{commands_like, interactive, mark, ruled, since, with_tasks};
 
 // EP-03
 #[test]
-fn concerns_at_setup_are_logged_when_nobody_is_there() {
+fn concerns_at_setup_are_logged_in_autonomous_mode() {
     let mut run = with_tasks(1);
     run.says("setup", "concerns");
     ruled(&run, "setup: concerns → to early-pushback");
     ruled(&run, "early-pushback: proceed → next (research)");
-    assert_eq!(run.why(), "the run is autonomous, so the default is taken and recorded");
+    assert_eq!(run.why(), "the run is autonomous, so the default answer applies");
 }
 
 // EP-03
@@ -18,7 +18,7 @@ fn concerns_at_setup_are_asked_about_when_somebody_is_there() {
     let mut run = interactive();
     run.says("setup", "concerns");
     assert_eq!(run.commands(), "ask early-pushback: proceed, modify, abandon");
-    assert_eq!(run.standing(), "waiting for early-pushback");
+    assert_eq!(run.status(), "waiting for early-pushback");
 }
 
 // EP-03
@@ -36,7 +36,7 @@ fn a_request_modified_at_setup_is_looked_at_again_without_a_dispatch() {
 fn a_request_can_be_abandoned_at_setup() {
     let mut run = interactive();
     run.says("setup", "concerns").says("early-pushback", "abandon");
-    assert_eq!(run.standing(), "stopped: abandoned");
+    assert_eq!(run.status(), "stopped: abandoned");
 }
 
 // EP-03
@@ -44,13 +44,13 @@ fn a_request_can_be_abandoned_at_setup() {
 fn a_refused_setup_stops_before_any_dispatch() {
     let mut run = with_tasks(1);
     run.says("setup", "refused");
-    assert_eq!(run.standing(), "stopped: refused");
+    assert_eq!(run.status(), "stopped: refused");
     assert_eq!(run.dispatches(), 0);
 }
 
 // EP-03
 #[test]
-fn concerns_of_the_spec_are_logged_when_nobody_is_there() {
+fn concerns_of_the_spec_are_logged_in_autonomous_mode() {
     let mut run = with_tasks(1);
     run.until("spec").says("spec", "concerns");
     ruled(&run, "spec: concerns → to pushback");
@@ -63,7 +63,7 @@ fn concerns_of_the_spec_are_logged_when_nobody_is_there() {
 fn concerns_of_the_spec_never_end_an_autonomous_run() {
     let mut run = with_tasks(1);
     run.says("setup", "concerns").until("spec").says("spec", "concerns").finish();
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
     assert_eq!(run.confidence(), "high");
 }
 
@@ -91,7 +91,7 @@ fn a_request_modified_after_the_spec_is_specified_again() {
 fn a_request_can_be_abandoned_after_the_spec() {
     let mut run = interactive();
     run.until("spec").says("spec", "concerns").says("pushback", "abandon");
-    assert_eq!(run.standing(), "stopped: abandoned");
+    assert_eq!(run.status(), "stopped: abandoned");
 }
 
 // EP-03, CORE-02
@@ -110,7 +110,7 @@ fn a_request_is_modified_three_times_at_most() {
 
 // EP-04
 #[test]
-fn four_focuses_are_researched_at_once() {
+fn four_focuses_are_researched_in_parallel() {
     let mut run = with_tasks(1);
     run.says("setup", "ready");
     let expected = [
@@ -128,8 +128,8 @@ fn two_of_four_focuses_are_enough_and_recorded_as_degradation() {
     let mut run = with_tasks(1);
     run.until("research").say("research", &["done", "denied", "denied", "done"]);
     ruled(&run, "research: thin → next (approve-research), with degradation: confidence medium");
-    let thin = run.walker.taken.last().expect("taken").rulings[0].why.clone();
-    assert_eq!(thin, "the members said done, nothing, nothing, done");
+    let thin = run.walker.records.last().expect("taken").rulings[0].why.clone();
+    assert_eq!(thin, "architecture: done, impact: no result, dependencies: no result, patterns: done");
 }
 
 // EP-04
@@ -137,8 +137,8 @@ fn two_of_four_focuses_are_enough_and_recorded_as_degradation() {
 fn one_of_four_focuses_is_an_error() {
     let mut run = with_tasks(1);
     run.until("research").say("research", &["denied", "denied", "denied", "done"]);
-    assert_eq!(run.standing(), "failed at research: no-result");
-    assert_eq!(run.why(), "1 of at least 2 members came back");
+    assert_eq!(run.status(), "failed at research: no-result");
+    assert_eq!(run.why(), "results from 1 members, but 2 are needed");
 }
 
 // EP-04, EP-25
@@ -146,7 +146,7 @@ fn one_of_four_focuses_is_an_error() {
 fn a_failed_focus_is_tried_once_more_and_then_nothing_is_degraded() {
     let mut run = with_tasks(1);
     run.until("research").say("research", &["done", "timeout", "done", "done"]);
-    assert_eq!(run.standing(), "waiting for research");
+    assert_eq!(run.status(), "waiting for research");
     assert_eq!(commands_like(&run, "dispatch researcher for research (impact)").len(), 2);
     run.says("research", "done");
     ruled(&run, "research: complete → next (approve-research)");

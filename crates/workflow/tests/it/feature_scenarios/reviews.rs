@@ -6,7 +6,7 @@ use super::{
 use crate::support::{Setup, feature, finding, happening, minor, security_blocker, task};
 use remand_kernel::event::{Outcome, Report, Risk};
 use remand_kernel::finding::Severity;
-use remand_workflow::walk::{Happening, Says};
+use remand_workflow::walk::{Says, WalkStep};
 
 // EP-09
 #[test]
@@ -19,7 +19,7 @@ fn a_design_that_all_three_approve_goes_to_the_planner() {
 
 // EP-09, EP-32
 #[test]
-fn a_design_that_two_of_three_approve_goes_on_with_the_dissent_as_a_known_issue() {
+fn a_design_approved_by_two_of_three_continues_with_the_dissent_as_a_known_issue() {
     let mut run = with_tasks(1);
     let dissent = vec![finding("D1", "the cache has no owner")];
     review(
@@ -63,7 +63,7 @@ fn a_design_that_two_of_three_reject_goes_back_with_the_findings_of_both() {
 
 // EP-09
 #[test]
-fn a_design_that_nobody_approves_goes_back() {
+fn a_design_without_any_approval_is_sent_back() {
     let mut run = with_tasks(1);
     run.until("design-review").say("design-review", &["needs-revision", "needs-revision", "needs-revision"]);
     ruled(&run, "design-review: needs-revision → remand design, design-revision 1 → 0");
@@ -80,7 +80,7 @@ fn a_revised_design_is_reviewed_by_all_three_again() {
 
 // EP-09, EP-32
 #[test]
-fn what_is_open_after_the_one_design_revision_binds_the_planner() {
+fn open_findings_after_the_one_design_revision_bind_the_planner() {
     let mut run = with_tasks(1);
     rejects(&mut run, "design-review", vec![finding("D1", "the cache has no owner")]);
     let open_still = |id: &str| vec![finding(id, "the eviction order is not stated anywhere")];
@@ -120,7 +120,7 @@ fn a_blocker_against_the_revised_design_is_an_error() {
     let mut run = with_tasks(1);
     rejects(&mut run, "design-review", vec![finding("D1", "the cache has no owner")]);
     run.until("design-review").say("design-review", &["approve", "approve", "blocker"]);
-    assert_eq!(run.standing(), "failed at design-review: blocked, with design-revision exhausted");
+    assert_eq!(run.status(), "failed at design-review: blocked, with design-revision exhausted");
 }
 
 // EP-09
@@ -129,8 +129,8 @@ fn a_security_blocker_in_the_design_ends_the_run_though_all_three_approve() {
     let mut run = with_tasks(1);
     let blocker = vec![security_blocker(finding("D7", "the token is kept in clear text"))];
     review(&mut run, "design-review", vec![("approve", blocker), ("approve", vec![]), ("approve", vec![])]);
-    assert_eq!(run.standing(), "failed at design-review: security-blocker");
-    assert_eq!(run.why(), "finding D7 is a security blocker, whatever the verdict");
+    assert_eq!(run.status(), "failed at design-review: security-blocker");
+    assert_eq!(run.why(), "finding D7 is a security blocker, which overrides the verdict");
 }
 
 // EP-09
@@ -201,7 +201,7 @@ fn nothing_is_ruled_before_all_three_have_ended() {
         assert_eq!((step.rulings.len(), step.commands.len()), (0, 0));
     }
     ends(&mut run, seats[2], Outcome::Said(Box::new(Report::saying("approve")))).expect("taken");
-    assert_eq!(run.standing(), "failed at design-review: security-blocker");
+    assert_eq!(run.status(), "failed at design-review: security-blocker");
 }
 
 // EP-09, EP-25
@@ -209,10 +209,10 @@ fn nothing_is_ruled_before_all_three_have_ended() {
 fn a_reviewer_without_a_valid_verdict_after_its_retry_is_an_error() {
     let mut run = with_tasks(1);
     run.until("design-review").say("design-review", &["approve", "approve", "malformed"]);
-    assert_eq!(run.last(), "design-review: no-result → dispatch again after malformed, attempt 2");
+    assert_eq!(run.last(), "design-review: no-result → retry after malformed: attempt 2");
     run.says("design-review", "malformed");
-    assert_eq!(run.standing(), "failed at design-review: no-result");
-    assert_eq!(run.why(), "2 of at least 3 members came back");
+    assert_eq!(run.status(), "failed at design-review: no-result");
+    assert_eq!(run.why(), "results from 2 members, but 3 are needed");
 }
 
 // EP-09, EP-25
@@ -276,7 +276,7 @@ fn dissent_among_reviewers_of_one_model_is_still_a_known_issue() {
 
 // EP-09, CORE-23
 #[test]
-fn dissent_that_was_settled_since_is_no_known_issue() {
+fn settled_dissent_is_not_a_known_issue() {
     let mut run = with_tasks(1);
     let dissent = vec![finding("D1", "the eviction order is not stated")];
     review(
@@ -296,12 +296,12 @@ fn a_security_blocker_of_the_planner_ends_the_run() {
     let mut run = with_tasks(1);
     let blocker = vec![security_blocker(finding("P9", "the token is kept in clear text"))];
     run.until("plan").finds("plan", "needs-revision", blocker);
-    assert_eq!(run.standing(), "failed at plan: security-blocker");
+    assert_eq!(run.status(), "failed at plan: security-blocker");
 }
 
 // EP-09
 #[test]
-fn code_that_all_three_approve_goes_on() {
+fn code_approved_by_all_three_continues() {
     let mut run = with_tasks(1);
     run.until("code-review").say("code-review", &["approve", "approve", "approve"]);
     assert_eq!(run.last(), "code-review: approved → next (knowledge)");
@@ -348,7 +348,7 @@ fn rejected_code_is_fixed_verified_and_reviewed_again() {
 
 // EP-09, EP-24, EP-32
 #[test]
-fn code_rejected_in_its_second_round_goes_on_with_known_issues_and_low_confidence() {
+fn code_rejected_in_its_second_round_continues_with_known_issues_and_low_confidence() {
     let mut run = with_tasks(1);
     rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
     rejects(&mut run, "code-review", vec![about("t1", "C2", "the file stays open")]);
@@ -384,7 +384,7 @@ fn a_blocker_in_the_second_round_is_an_error() {
     let mut run = with_tasks(1);
     rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
     run.until("code-review").say("code-review", &["approve", "blocker", "approve"]);
-    assert_eq!(run.standing(), "failed at code-review: blocked, with code-review.round exhausted");
+    assert_eq!(run.status(), "failed at code-review: blocked, with code-review.round exhausted");
 }
 
 // EP-09
@@ -393,13 +393,13 @@ fn a_security_blocker_in_the_code_ends_the_run_though_all_three_approve() {
     let mut run = with_tasks(1);
     let blocker = vec![security_blocker(about("t1", "C9", "the token is logged"))];
     review(&mut run, "code-review", vec![("approve", vec![]), ("approve", vec![]), ("approve", blocker)]);
-    assert_eq!(run.standing(), "failed at code-review: security-blocker");
+    assert_eq!(run.status(), "failed at code-review: security-blocker");
     assert_eq!(run.last(), "code-review: security-blocker → fail");
 }
 
 // EP-09
 #[test]
-fn a_security_blocker_in_the_second_round_is_no_known_issue() {
+fn a_security_blocker_in_the_second_round_is_not_a_known_issue() {
     let mut run = with_tasks(1);
     rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
     let blocker = vec![security_blocker(about("t1", "C9", "the token is logged"))];
@@ -408,7 +408,7 @@ fn a_security_blocker_in_the_second_round_is_no_known_issue() {
         "code-review",
         vec![("needs-revision", blocker), ("approve", vec![]), ("approve", vec![])],
     );
-    assert_eq!(run.standing(), "failed at code-review: security-blocker");
+    assert_eq!(run.status(), "failed at code-review: security-blocker");
 }
 
 // EP-09, EP-25
@@ -416,7 +416,7 @@ fn a_security_blocker_in_the_second_round_is_no_known_issue() {
 fn a_code_reviewer_without_a_valid_verdict_is_an_error() {
     let mut run = with_tasks(1);
     run.until("code-review").say("code-review", &["approve", "denied", "approve"]);
-    assert_eq!(run.standing(), "failed at code-review: no-result");
+    assert_eq!(run.status(), "failed at code-review: no-result");
 }
 
 // EP-21, PF-03
@@ -510,15 +510,15 @@ fn which_seat_dissents_does_not_matter() {
 
 // CORE-03
 #[test]
-fn the_ruling_of_a_review_says_what_each_member_said() {
+fn the_ruling_of_a_review_names_each_members_verdict() {
     let mut run = with(vec![task("t1", &[])]);
     run.until("code-review").say("code-review", &["needs-revision", "approve", "approve"]);
-    assert_eq!(run.why(), "the members said needs-revision, approve, approve");
+    assert_eq!(run.why(), "security: needs-revision, architecture: approve, correctness: approve");
 }
 
 /// All three approve, on these models.
-fn approved_by(phase: &str, models: &[&str]) -> Happening {
+fn approved_by(phase: &str, models: &[&str]) -> WalkStep {
     let says = Says::Members(vec!["approve".to_string(); 3]);
     let models = models.iter().map(|model| (*model).to_string()).collect();
-    Happening { says, models, ..happening(phase, "") }
+    WalkStep { says, models, ..happening(phase, "") }
 }

@@ -4,7 +4,7 @@ use super::{about, ends, goes, ids, mark, review, ruled, since, with, with_tasks
 use crate::support::{Run, finding, happening, task};
 use remand_kernel::change::Digest;
 use remand_kernel::event::{Item, Outcome, Report};
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 // BY-04
 #[test]
@@ -49,16 +49,16 @@ fn the_baseline_stands_after_a_replan() {
     let same = || vec![with_spec("t1", 1), with_spec("t2", 1)];
     let mut run = replanned(same(), same());
     run.until("implement");
-    let taken = run.walker.taken.last().expect("taken");
+    let taken = run.walker.records.last().expect("taken");
     let baseline = taken.rulings.iter().find(|ruling| ruling.phase == "baseline").expect("ruled");
     assert_eq!(baseline.rule, "stands");
-    assert_eq!(baseline.why, "nothing that it read has changed, and nothing is addressed to it");
+    assert_eq!(baseline.why, "its inputs are unchanged, and it has no findings to deal with");
     assert!(!run.commands().contains("baseline"), "{}", run.commands());
 }
 
 // BY-04
 #[test]
-fn what_needs_a_task_that_changed_is_implemented_again() {
+fn a_task_that_needs_a_changed_one_is_implemented_again() {
     let mut run = reviewed(&["t1"]);
     rewrite(&mut run, "t1", Digest(7), false);
     goes_on(&mut run, "t1");
@@ -67,7 +67,7 @@ fn what_needs_a_task_that_changed_is_implemented_again() {
 
 // BY-04
 #[test]
-fn what_needs_a_task_that_came_out_the_same_stands() {
+fn a_task_that_needs_an_unchanged_one_stands() {
     let mut run = reviewed(&["t1"]);
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);
@@ -82,9 +82,9 @@ fn a_tree_that_came_out_the_same_is_not_checked_again() {
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);
     goes_on(&mut run, "t1");
-    let integrate = run.walker.taken.last().expect("taken").rulings.last().expect("ruled").clone();
+    let integrate = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!((integrate.phase.as_str(), integrate.rule.as_str()), ("integrate", "stands"));
-    assert_eq!(run.standing(), "waiting for code-review");
+    assert_eq!(run.status(), "waiting for code-review");
 }
 
 // BY-04
@@ -98,7 +98,7 @@ fn a_tree_that_changed_is_checked_again() {
 
 // BY-04
 #[test]
-fn what_a_changed_task_needs_is_not_implemented_again() {
+fn a_task_that_a_changed_one_needs_is_not_implemented_again() {
     let mut run = reviewed(&["t2"]);
     assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
     rewrite(&mut run, "t2", Digest(7), false);
@@ -112,9 +112,9 @@ fn what_a_changed_task_needs_is_not_implemented_again() {
 fn a_design_that_answers_its_findings_without_a_change_is_not_reviewed_again() {
     let mut run = with_tasks(1);
     run.until("plan").finds("plan", "needs-revision", vec![finding("P1", "the cache has no owner")]);
-    run.happens(Happening { unchanged: true, disputes: true, ..happening("design", "done") });
+    run.happens(WalkStep { unchanged: true, disputes: true, ..happening("design", "done") });
     ruled(&run, "design-review: approved → next (plan)");
-    let review = run.walker.taken.last().expect("taken").rulings.last().expect("ruled").clone();
+    let review = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!((review.phase.as_str(), review.rule.as_str()), ("design-review", "stands"));
 }
 
@@ -125,12 +125,12 @@ fn a_design_that_changed_is_reviewed_again() {
     run.until("plan").finds("plan", "needs-revision", vec![finding("P1", "the cache has no owner")]);
     run.says("design", "done");
     assert_eq!(run.commands().lines().count(), 3);
-    assert_eq!(run.standing(), "waiting for design-review");
+    assert_eq!(run.status(), "waiting for design-review");
 }
 
 // BY-04
 #[test]
-fn a_dissent_that_stands_is_followed_as_it_was() {
+fn a_dissent_whose_result_stands_is_followed_as_before() {
     let mut run = with_tasks(1);
     let dissent = vec![finding("D1", "the eviction order is not stated")];
     review(
@@ -139,7 +139,7 @@ fn a_dissent_that_stands_is_followed_as_it_was() {
         vec![("approve", vec![]), ("needs-revision", dissent), ("approve", vec![])],
     );
     run.finds("plan", "needs-revision", vec![finding("P1", "the cache has no owner")]);
-    run.happens(Happening { unchanged: true, disputes: true, ..happening("design", "done") });
+    run.happens(WalkStep { unchanged: true, disputes: true, ..happening("design", "done") });
     ruled(&run, "design-review: dissent → next (plan), with dissent: confidence medium");
 }
 
@@ -148,10 +148,10 @@ fn a_dissent_that_stands_is_followed_as_it_was() {
 fn a_design_that_neither_changes_nor_disputes_is_asked_for_again() {
     let mut run = with_tasks(1);
     run.until("plan").finds("plan", "needs-revision", vec![finding("P1", "the cache has no owner")]);
-    run.happens(Happening { unchanged: true, ..happening("design", "done") });
-    assert_eq!(run.last(), "design: no-result → dispatch again after unchanged, attempt 2");
-    run.happens(Happening { unchanged: true, ..happening("design", "done") });
-    assert_eq!(run.standing(), "failed at design: no-result");
+    run.happens(WalkStep { unchanged: true, ..happening("design", "done") });
+    assert_eq!(run.last(), "design: no-result → retry after unchanged: attempt 2");
+    run.happens(WalkStep { unchanged: true, ..happening("design", "done") });
+    assert_eq!(run.status(), "failed at design: no-result");
 }
 
 fn with_spec(id: &str, spec: u64) -> Item {
@@ -165,7 +165,7 @@ fn replanned(first: Vec<Item>, second: Vec<Item>) -> Run {
     goes(&mut run, "t1", "");
     goes(&mut run, "t2", "verify");
     run.finds("t2/verify", "unmet", vec![about("t2", "V1", "the second criterion is not met")]);
-    run.happens(Happening { lists: vec![("tasks".to_string(), second)], ..happening("plan", "done") });
+    run.happens(WalkStep { lists: vec![("tasks".to_string(), second)], ..happening("plan", "done") });
     run
 }
 

@@ -4,15 +4,15 @@ use super::{about, commands_like, ends, goes, ids, mark, open, ruled, since, tim
 use crate::support::{Run, happening, task};
 use remand_kernel::change::{Change, Digest, FileChange, Hunk};
 use remand_kernel::event::{Outcome, Report};
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 // EP-14
 #[test]
-fn at_most_four_tasks_are_worked_on_at_once() {
+fn at_most_four_tasks_run_in_parallel() {
     let mut run = with_tasks(6);
     run.until("implement");
     assert_eq!(open(&run, "implement").len(), 4);
-    assert_eq!(run.standing(), "waiting for t1/implement, t2/implement, t3/implement, t4/implement");
+    assert_eq!(run.status(), "waiting for t1/implement, t2/implement, t3/implement, t4/implement");
 }
 
 // EP-14
@@ -40,7 +40,7 @@ fn a_task_that_fails_makes_room_for_the_next_one() {
 fn a_task_starts_when_all_that_it_needs_is_merged() {
     let mut run = with(vec![task("t1", &[]), task("t2", &[]), task("t3", &["t1", "t2"])]);
     run.until("implement");
-    assert_eq!(run.standing(), "waiting for t1/implement, t2/implement");
+    assert_eq!(run.status(), "waiting for t1/implement, t2/implement");
     goes(&mut run, "t1", "");
     assert_eq!(run.commands(), "");
     goes(&mut run, "t2", "");
@@ -62,8 +62,7 @@ fn dependency_order_wins_over_the_order_of_the_plan() {
 fn a_plan_whose_tasks_need_each_other_is_refused() {
     let mut run = with(vec![task("t1", &["t2"]), task("t2", &["t1"])]);
     let refused = run.walker.until("baseline").expect_err("refused").to_string();
-    let message =
-        "the kernel refuses it: the list `tasks` cannot be worked through: `t1` needs itself by a detour";
+    let message = "the kernel refuses this: the list `tasks` cannot be processed: `t1` depends on itself";
     assert_eq!(refused, message);
 }
 
@@ -172,7 +171,7 @@ fn conflicts_give_self_fixes_back_but_not_conflicts() {
 fn a_task_in_error_after_its_retry_counts_as_failed_verification() {
     let mut run = with_tasks(1);
     run.until("implement").says("implement", "timeout");
-    assert_eq!(run.last(), "implement[t1]: no-result → dispatch again after timeout, attempt 2");
+    assert_eq!(run.last(), "implement[t1]: no-result → retry after timeout: attempt 2");
     run.says("implement", "crashed");
     ruled(&run, "implement[t1]: no-result → raise unverified");
     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
@@ -202,7 +201,7 @@ fn a_change_that_undoes_the_change_before_is_a_reversal() {
 
 // CORE-22
 #[test]
-fn a_change_that_goes_on_from_the_change_before_is_no_reversal() {
+fn a_change_that_builds_on_the_previous_one_is_not_a_reversal() {
     let mut run = with_tasks(1);
     run.until("implement").happens(changing(
         1,
@@ -231,7 +230,7 @@ fn a_tree_that_was_there_before_is_a_circle() {
 fn when_a_task_fails_the_others_are_finished_first() {
     let mut run = with_tasks(3);
     run.until("implement").says("t1/implement", "stuck");
-    assert_eq!(run.standing(), "waiting for t2/implement, t3/implement");
+    assert_eq!(run.status(), "waiting for t2/implement, t3/implement");
     goes(&mut run, "t3", "");
     assert_eq!(run.last(), "merge[t3]: merged → next");
     goes(&mut run, "t2", "");
@@ -240,14 +239,15 @@ fn when_a_task_fails_the_others_are_finished_first() {
 
 // EP-14
 #[test]
-fn what_needs_a_failed_task_is_not_started() {
+fn a_task_that_needs_a_failed_one_is_not_started() {
     let mut run = with(vec![task("t1", &[]), task("t2", &["t1"]), task("t3", &["t2"]), task("t4", &[])]);
     run.until("implement").says("t1/implement", "stuck");
     goes(&mut run, "t4", "merge");
     let from = mark(&run);
     run.says("t4/merge", "merged");
-    let ruling = run.walker.taken[from].rulings.iter().find(|ruling| ruling.phase == "tasks").expect("ruled");
-    assert_eq!(ruling.why, "the members said unverified, nothing, nothing, completed");
+    let ruling =
+        run.walker.records[from].rulings.iter().find(|ruling| ruling.phase == "tasks").expect("ruled");
+    assert_eq!(ruling.why, "t1: unverified, t2: not started, t3: not started, t4: completed");
     assert_eq!(commands_like(&run, "dispatch implementer for implement[t2]").len(), 0);
 }
 
@@ -271,7 +271,7 @@ fn the_ruling_does_not_depend_on_which_task_finished_first() {
         assert_eq!(first.walker.state.finished, other.walker.state.finished);
     }
     let ruling =
-        "tasks: unverified → remand plan, replan 2 → 1 the members said unverified, completed, unverified";
+        "tasks: unverified → remand plan, replan 2 → 1 t1: unverified, t2: completed, t3: unverified";
     assert_eq!(last_two(&first), [ruling]);
     assert_eq!(first.commands(), "dispatch planner for plan with 2 findings");
 }
@@ -301,7 +301,7 @@ fn a_security_blocker_of_a_verifier_ends_the_run_once_the_others_have_ended() {
     run.says("t1/verify", "security-blocker");
     assert_eq!(run.last(), "verify[t1]: security-blocker → raise unsafe");
     goes(&mut run, "t2", "");
-    assert_eq!(run.standing(), "failed at tasks: unsafe");
+    assert_eq!(run.status(), "failed at tasks: unsafe");
     assert_eq!(run.left("replan"), 2);
 }
 
@@ -312,7 +312,7 @@ fn an_unsafe_task_outweighs_an_unverified_one() {
     run.until("implement").says("t1/implement", "stuck");
     goes(&mut run, "t2", "verify");
     run.says("t2/verify", "security-blocker");
-    assert_eq!(run.standing(), "failed at tasks: unsafe");
+    assert_eq!(run.status(), "failed at tasks: unsafe");
 }
 
 // EP-14
@@ -320,21 +320,21 @@ fn an_unsafe_task_outweighs_an_unverified_one() {
 fn a_result_that_comes_twice_changes_nothing() {
     let mut run = with_tasks(2);
     run.until("implement").says("t1/implement", "done");
-    let event = run.walker.taken.last().expect("taken").event.clone();
+    let event = run.walker.records.last().expect("taken").event.clone();
     let before = run.walker.state.clone();
     let step = run.walker.feed(event, "again".to_string()).expect("taken");
-    assert_eq!(step.note, remand_kernel::step::Note::Late);
+    assert_eq!(step.receipt, remand_kernel::step::Receipt::Late);
     assert_eq!(run.walker.state, before);
     assert_eq!(times_ruled(&run, "implement[t1]: done → next (self-check)"), 1);
     assert_eq!(ids(&run, "self-check").len(), 1);
 }
 
 /// An implementer that leaves this tree, with one line changed.
-fn changing(tree: u64, removed: &str, added: &str) -> Happening {
+fn changing(tree: u64, removed: &str, added: &str) -> WalkStep {
     let hunk = Hunk { removed: vec![removed.to_string()], added: vec![added.to_string()] };
     let file = FileChange { path: "src/t1.rs".to_string(), hunks: vec![hunk], generated: false };
     let change = Change { tree: Digest(tree), files: vec![file], ..Change::default() };
-    Happening { change: Some(change), ..happening("implement", "done") }
+    WalkStep { change: Some(change), ..happening("implement", "done") }
 }
 
 /// t1 and t3 do not meet their criteria; t2 goes through. Each writes what it always writes.
@@ -357,6 +357,6 @@ fn finish_task(run: &mut Run, task: &str) {
 
 /// The ruling on the batch and what it led to.
 fn last_two(run: &Run) -> Vec<String> {
-    let rulings = &run.walker.taken.last().expect("an event").rulings;
+    let rulings = &run.walker.records.last().expect("an event").rulings;
     rulings.iter().skip(1).map(|ruling| format!("{} {}", ruling.line(), ruling.why)).collect()
 }

@@ -32,12 +32,12 @@ fn a_verifier_in_error_after_its_retry_fails_the_task() {
 
 // EP-09
 #[test]
-fn a_security_blocker_beside_met_criteria_is_unsafe() {
+fn a_security_blocker_is_unsafe_even_if_all_criteria_are_met() {
     let mut run = with_tasks(1);
     let blocker = vec![security_blocker(about("t1", "V9", "the token is logged"))];
     run.until("verify").finds("verify", "met", blocker);
     ruled(&run, "verify[t1]: security-blocker → raise unsafe");
-    assert_eq!(run.standing(), "failed at tasks: unsafe");
+    assert_eq!(run.status(), "failed at tasks: unsafe");
 }
 
 // EP-20, CORE-20
@@ -55,7 +55,7 @@ fn failed_verification_goes_to_the_planner_with_its_findings() {
 
 // EP-20
 #[test]
-fn after_a_replan_each_failing_task_gets_its_own_findings() {
+fn after_a_replan_each_failing_task_gets_its_findings() {
     let mut run = with_tasks(2);
     run.until("implement");
     goes(&mut run, "t1", "cascade");
@@ -107,7 +107,7 @@ fn a_task_that_got_stuck_is_planned_anew() {
 
 // EP-20
 #[test]
-fn verification_is_tried_three_times_and_then_the_work_is_taken_back() {
+fn after_three_failed_verifications_the_work_is_reverted() {
     let mut run = with_tasks(1);
     fail(&mut run, "t1");
     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
@@ -123,7 +123,7 @@ fn verification_is_tried_three_times_and_then_the_work_is_taken_back() {
 #[test]
 fn the_ruling_that_takes_work_back_names_the_empty_budget() {
     let mut run = taken_back();
-    let ruling = run.walker.taken.last().expect("taken").rulings.last().expect("ruled").clone();
+    let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!(ruling.exhausted, ["replan"]);
     assert_eq!(ruling.target.as_deref(), Some("take-back"));
     run.says("take-back", "reverted");
@@ -131,10 +131,10 @@ fn the_ruling_that_takes_work_back_names_the_empty_budget() {
 
 // EP-20, EP-32
 #[test]
-fn work_that_was_taken_back_leaves_known_issues_and_low_confidence() {
+fn reverted_work_leaves_known_issues_and_low_confidence() {
     let mut run = taken_back();
     run.says("take-back", "reverted");
-    let ruling = run.walker.taken.last().expect("taken").rulings.first().expect("ruled").line();
+    let ruling = run.walker.records.last().expect("taken").rulings.first().expect("ruled").line();
     assert!(ruling.ends_with("with blockers: confidence low"), "{ruling}");
     run.until("code-review");
     assert_eq!(open(&run, "code-review")[0].known.len(), 1);
@@ -142,7 +142,7 @@ fn work_that_was_taken_back_leaves_known_issues_and_low_confidence() {
 
 // EP-20, EP-24
 #[test]
-fn a_run_whose_work_was_taken_back_is_left_to_the_user() {
+fn a_run_whose_work_was_reverted_is_handed_over_to_the_user() {
     let mut run = taken_back();
     run.finish();
     assert_eq!(run.last(), "hand-over: done → done");
@@ -151,7 +151,7 @@ fn a_run_whose_work_was_taken_back_is_left_to_the_user() {
 
 // EP-14, EP-20
 #[test]
-fn the_tree_without_the_work_that_was_taken_back_passes_the_cascade_before_its_review() {
+fn the_tree_without_the_reverted_work_passes_all_checks_before_its_review() {
     let mut run = taken_back();
     run.says("take-back", "reverted");
     assert_eq!(run.commands(), "do integrate");
@@ -159,7 +159,7 @@ fn the_tree_without_the_work_that_was_taken_back_passes_the_cascade_before_its_r
 
 // EP-20, EP-21
 #[test]
-fn what_was_taken_back_is_not_tried_a_fourth_time() {
+fn reverted_work_is_not_tried_a_fourth_time() {
     let mut run = with_tasks(2);
     run.until("implement");
     goes(&mut run, "t2", "");
@@ -200,12 +200,12 @@ fn a_failure_of_the_merged_tree_is_the_later_tasks() {
 fn a_merged_tree_that_failed_is_never_checked_again_unchanged() {
     let mut run = with_tasks(2);
     run.until("integrate").says("integrate", "failed");
-    assert_eq!(run.standing(), "waiting for plan");
+    assert_eq!(run.status(), "waiting for plan");
 }
 
 // EP-14, EP-20
 #[test]
-fn a_merged_tree_that_fails_three_times_is_taken_back() {
+fn a_merged_tree_that_fails_three_times_is_reverted() {
     let mut run = with_tasks(2);
     for _ in 0..3 {
         run.until("integrate").finds("integrate", "failed", vec![about("t2", "I1", "a test is red")]);
@@ -216,7 +216,7 @@ fn a_merged_tree_that_fails_three_times_is_taken_back() {
 
 // EP-20, BY-04
 #[test]
-fn a_task_that_was_taken_back_does_not_stand() {
+fn the_result_of_a_reverted_task_does_not_stand() {
     let mut run = with_tasks(2);
     for _ in 0..3 {
         run.until("integrate").finds("integrate", "failed", vec![about("t2", "I1", "a test is red")]);
@@ -258,11 +258,11 @@ fn findings_that_are_settled_are_not_sent_again() {
 
 // EP-20
 #[test]
-fn what_depends_on_a_task_that_failed_is_implemented_after_it() {
+fn a_task_that_depends_on_a_failed_one_is_implemented_after_it() {
     let mut run = with(vec![task("t1", &[]), task("t2", &["t1"])]);
     run.until("verify").finds("verify", "unmet", vec![about("t1", "V1", "the second criterion is not met")]);
     run.until("implement");
-    assert_eq!(run.standing(), "waiting for t1/implement");
+    assert_eq!(run.status(), "waiting for t1/implement");
     goes(&mut run, "t1", "");
     assert_eq!(run.commands(), "dispatch implementer for implement[t2]");
 }
@@ -276,7 +276,7 @@ fn an_implementer_that_changes_nothing_about_its_findings_is_dispatched_again() 
     let id = ids(&run, "implement")[0];
     let report = Report { wrote: vec![("code".to_string(), finished)], ..Report::saying("done") };
     ends(&mut run, id, Outcome::Said(Box::new(report))).expect("taken");
-    assert_eq!(run.last(), "implement[t1]: no-result → dispatch again after unchanged, attempt 2");
+    assert_eq!(run.last(), "implement[t1]: no-result → retry after unchanged: attempt 2");
 }
 
 // OT-09, EP-20
@@ -294,7 +294,7 @@ fn an_implementer_that_repeats_the_change_that_failed_is_dispatched_again() {
     run.until("implement");
     let id = ids(&run, "implement")[0];
     ends(&mut run, id, Outcome::Said(Box::new(same()))).expect("taken");
-    assert_eq!(run.last(), "implement[t1]: no-result → dispatch again after unchanged, attempt 2");
+    assert_eq!(run.last(), "implement[t1]: no-result → retry after unchanged: attempt 2");
 }
 
 /// The task is implemented and does not meet its criteria; the others are done.

@@ -42,7 +42,7 @@ fn code_that_is_not_green_after_three_attempts_is_diagnosed() {
 fn a_red_tree_is_never_checked_again_unchanged() {
     let mut run = one_task();
     run.until("green").says("green", "failed");
-    assert_eq!(run.standing(), "waiting for make");
+    assert_eq!(run.status(), "waiting for make");
 }
 
 // OT-16
@@ -89,7 +89,7 @@ fn a_diagnosis_of_test_design_has_the_tests_redesigned_and_made_green_afresh() {
 fn a_diagnosis_of_test_design_always_reaches_the_test_role() {
     let mut run = one_task();
     run.until("make").says("make", "incomplete").says("diagnosis", "test-design");
-    assert_eq!(run.standing(), "waiting for test");
+    assert_eq!(run.status(), "waiting for test");
 }
 
 // OT-16
@@ -127,7 +127,7 @@ fn a_split_that_is_needed_fails_the_run() {
     run.until("make").says("make", "incomplete").says("diagnosis", "split-needed");
     assert_eq!(run.last(), "diagnosis: split-needed → fail");
     handled(&mut run);
-    assert_eq!(run.standing(), "failed at diagnosis: split-needed");
+    assert_eq!(run.status(), "failed at diagnosis: split-needed");
 }
 
 // OT-10, OT-16
@@ -158,7 +158,7 @@ fn the_end_names_the_signal_that_found_the_rework_spent() {
     exhaust_cycles(&mut run);
     run.until("make").says("make", "incomplete").says("diagnosis", "production-logic");
     handled(&mut run);
-    assert_eq!(run.standing(), "failed at diagnosis: production-logic, with plan-rework exhausted");
+    assert_eq!(run.status(), "failed at diagnosis: production-logic, with plan-rework exhausted");
 }
 
 // OT-10, CORE-03
@@ -168,7 +168,7 @@ fn the_ruling_names_each_budget_that_was_found_empty() {
     rework(&mut run);
     exhaust_cycles(&mut run);
     run.until("make").says("make", "incomplete").says("diagnosis", "test-design");
-    let ruling = run.walker.taken.last().expect("taken").rulings.last().expect("ruled").clone();
+    let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!(ruling.exhausted, ["cycles", "plan-rework"]);
     assert_eq!(ruling.action, "fail");
 }
@@ -189,7 +189,7 @@ fn a_plan_rework_discards_code_and_tests() {
 
 // OT-10, BY-04
 #[test]
-fn nothing_made_for_the_old_plan_stands_after_its_rework() {
+fn no_result_for_the_old_plan_stands_after_its_rework() {
     let mut run = one_task();
     rework(&mut run);
     let from = mark(&run);
@@ -264,7 +264,7 @@ fn a_failure_operation_that_fails_does_not_keep_the_next_one_back() {
     run.says("back-to-todo", "timeout");
     assert_eq!(run.commands(), "do discard-work-tree");
     run.says("discard-work-tree", "done");
-    assert_eq!(run.standing(), "failed at diagnosis: split-needed");
+    assert_eq!(run.status(), "failed at diagnosis: split-needed");
 }
 
 // OT-21
@@ -272,12 +272,12 @@ fn a_failure_operation_that_fails_does_not_keep_the_next_one_back() {
 fn a_walk_finishes_through_the_failure_operations() {
     let mut run = one_task();
     run.until("make").says("make", "incomplete").says("diagnosis", "split-needed").finish();
-    assert_eq!(run.standing(), "failed at diagnosis: split-needed");
+    assert_eq!(run.status(), "failed at diagnosis: split-needed");
 }
 
 // OT-21, CORE-10
 #[test]
-fn a_human_who_stops_at_a_hold_has_the_failure_handled() {
+fn stopping_at_a_hold_runs_the_failure_operations() {
     let mut run = one_task();
     run.until("make").says("make", "environment").says("hold", "stop");
     assert_eq!(run.commands(), "do comment-issue");
@@ -298,7 +298,7 @@ fn a_role_without_a_result_after_its_retry_fails_the_run() {
         let mut run = one_task();
         run.until(phase).says(phase, "timeout").says(phase, "timeout");
         handled(&mut run);
-        assert_eq!(run.standing(), format!("failed at {phase}: no-result"));
+        assert_eq!(run.status(), format!("failed at {phase}: no-result"));
     }
 }
 

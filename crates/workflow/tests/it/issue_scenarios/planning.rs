@@ -5,14 +5,14 @@ use crate::support::{Run, finding, happening, minor, security_blocker};
 use remand_kernel::command::Command;
 use remand_kernel::event::Report;
 use remand_kernel::finding::Finding;
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 // OT-01
 #[test]
-fn what_sanity_refuses_stops_before_any_dispatch() {
+fn a_refusal_by_sanity_stops_before_any_dispatch() {
     let mut run = one_task();
     run.says("sanity", "refused");
-    assert_eq!(run.standing(), "stopped: refused");
+    assert_eq!(run.status(), "stopped: refused");
     assert_eq!((run.dispatches(), run.commands().as_str()), (0, "finish: stopped: refused"));
 }
 
@@ -21,7 +21,7 @@ fn what_sanity_refuses_stops_before_any_dispatch() {
 fn an_issue_that_is_not_found_stops_before_any_dispatch() {
     let mut run = one_task();
     run.says("sanity", "clean").says("start", "not-found");
-    assert_eq!(run.standing(), "stopped: not-found");
+    assert_eq!(run.status(), "stopped: not-found");
     assert_eq!(run.dispatches(), 0);
 }
 
@@ -86,7 +86,7 @@ fn a_changed_plan_is_reviewed_by_both_again() {
 
 // OT-06
 #[test]
-fn after_three_rounds_the_plan_goes_on_with_its_blockers() {
+fn after_three_rounds_the_plan_continues_with_its_blockers() {
     let mut run = one_task();
     for claim in ["no word on errors", "the cache has no owner", "the file is never closed"] {
         run.until("plan-review").finds("plan-review", "needs-work", vec![finding("P1", claim)]);
@@ -108,13 +108,13 @@ fn the_same_finding_twice_ends_the_plan_review() {
         );
     }
     assert_eq!(run.last(), "plan-review: repeated → next (split), with blockers: confidence low");
-    assert!(run.why().starts_with("finding P2 is reported for the second time"), "{}", run.why());
+    assert!(run.why().starts_with("finding P2 was reported for the second time"), "{}", run.why());
     assert_eq!(run.left("plan-review.round"), 1);
 }
 
 // OT-06, CORE-12
 #[test]
-fn another_finding_is_no_repetition() {
+fn another_finding_is_not_a_repetition() {
     let mut run = one_task();
     run.until("plan-review").finds(
         "plan-review",
@@ -131,11 +131,11 @@ fn another_finding_is_no_repetition() {
 
 // OT-06, CORE-12
 #[test]
-fn a_finding_that_was_disputed_without_a_change_is_no_repetition() {
+fn a_finding_that_was_disputed_without_a_change_is_not_a_repetition() {
     let mut run = one_task();
     let found = || vec![finding("P1", "there is no word on errors")];
     run.until("plan-review").finds("plan-review", "needs-work", found());
-    run.happens(Happening { unchanged: true, disputes: true, ..happening("plan", "done") });
+    run.happens(WalkStep { unchanged: true, disputes: true, ..happening("plan", "done") });
     run.until("plan-review").finds("plan-review", "needs-work", found());
     assert_eq!(run.last(), "plan-review: needs-work → remand plan, plan-review.round 1 → 0");
 }
@@ -226,10 +226,10 @@ fn a_split_is_reviewed_and_filed_before_any_test_is_written() {
 
 // OT-11
 #[test]
-fn only_the_first_task_goes_on() {
+fn only_the_first_task_continues() {
     let mut run = three_tasks();
     run.finish();
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
     assert_eq!(commands_like(&run, "dispatch test for test").len(), 1);
     assert_eq!(commands_like(&run, "dispatch make for make").len(), 1);
     assert_eq!(run.dispatches(), 9);
@@ -264,7 +264,7 @@ fn a_split_that_needs_work_twice_counts_as_blocked() {
         vec![finding("S2", "no test is named for t1")],
     );
     assert_eq!(run.last(), "split-review: needs-work → remand plan, plan-rework 1 → 0");
-    let ruling = run.walker.taken.last().expect("taken").rulings.last().expect("ruled").clone();
+    let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!(ruling.exhausted, ["split-review.round"]);
 }
 
@@ -309,12 +309,12 @@ fn the_changed_plan_goes_to_the_plan_review() {
 fn an_unchanged_plan_is_refused() {
     let mut run = three_tasks();
     block_split(&mut run);
-    run.happens(Happening { unchanged: true, ..happening("plan", "done") });
-    assert_eq!(run.last(), "plan: no-result → dispatch again after unchanged, attempt 2");
+    run.happens(WalkStep { unchanged: true, ..happening("plan", "done") });
+    assert_eq!(run.last(), "plan: no-result → retry after unchanged: attempt 2");
     assert_eq!(run.commands(), "dispatch plan for plan with 1 finding");
-    run.happens(Happening { unchanged: true, ..happening("plan", "done") });
+    run.happens(WalkStep { unchanged: true, ..happening("plan", "done") });
     assert_eq!(run.last(), "plan: no-result → fail");
-    assert_eq!(run.why(), "it changed nothing: findings were addressed to it, and it changed nothing");
+    assert_eq!(run.why(), "it changed nothing: it received findings but changed nothing");
 }
 
 // OT-09
@@ -322,7 +322,7 @@ fn an_unchanged_plan_is_refused() {
 fn a_blocked_split_never_leaves_the_plan_standing() {
     let mut run = three_tasks();
     run.until("split-review").says("split-review", "block");
-    assert_eq!(run.standing(), "waiting for plan");
+    assert_eq!(run.status(), "waiting for plan");
 }
 
 // OT-10
@@ -333,7 +333,7 @@ fn a_second_block_of_the_split_ends_the_run_and_says_so() {
     run.until("split-review").finds("split-review", "block", vec![finding("S2", "no test is named for t1")]);
     assert_eq!(run.last(), "split-review: block → fail");
     handled(&mut run);
-    assert_eq!(run.standing(), "failed at split-review: block, with plan-rework exhausted");
+    assert_eq!(run.status(), "failed at split-review: block, with plan-rework exhausted");
 }
 
 // OT-10
@@ -368,12 +368,12 @@ fn a_reworked_plan_files_its_tasks_anew() {
 
 // OT-11
 #[test]
-fn a_rework_to_one_task_withdraws_what_was_filed() {
+fn a_rework_to_one_task_withdraws_the_filed_sub_issues() {
     let mut run = three_tasks();
     run.until("final-review").finds("final-review", "block", vec![plan_level("F1", "the API cannot work")]);
     run.until("split");
     let lists = vec![("tasks".to_string(), vec![crate::support::task("t1", &[])])];
-    run.happens(Happening { lists, ..happening("split", "done") });
+    run.happens(WalkStep { lists, ..happening("split", "done") });
     assert_eq!(run.commands(), "do file-sub-issues");
 }
 

@@ -22,7 +22,7 @@ fn the_issue_is_closed_after_the_commit() {
     run.until("commit").says("commit", "committed");
     assert_eq!(run.commands(), "do close-issue");
     run.says("close", "closed");
-    assert_eq!((run.last().as_str(), run.standing().as_str()), ("close: closed → done", "done"));
+    assert_eq!((run.last().as_str(), run.status().as_str()), ("close: closed → done", "done"));
 }
 
 // OT-19
@@ -31,7 +31,7 @@ fn a_commit_that_a_hook_refuses_fails_the_run() {
     let mut run = one_task();
     run.until("commit").says("commit", "hook-refused");
     handled(&mut run);
-    assert_eq!(run.standing(), "failed at commit: hook-refused");
+    assert_eq!(run.status(), "failed at commit: hook-refused");
     assert_eq!(commands_like(&run, "do close-issue"), Vec::<String>::new());
 }
 
@@ -57,7 +57,7 @@ fn a_second_plan_level_finding_fails_the_run() {
         run.until("final-review").finds("final-review", "block", plan);
     }
     handled(&mut run);
-    assert_eq!(run.standing(), "failed at final-review: plan-finding, with plan-rework exhausted");
+    assert_eq!(run.status(), "failed at final-review: plan-finding, with plan-rework exhausted");
 }
 
 // OT-17
@@ -149,7 +149,7 @@ fn a_fix_is_verified_before_the_next_round() {
 
 // OT-17
 #[test]
-fn what_needs_work_routes_like_what_is_blocked() {
+fn needs_work_is_routed_like_blocked() {
     let mut run = one_task();
     let production = vec![a(FindingKind::Production, "F1", "the loop never ends")];
     run.until("final-review").finds("final-review", "needs-work", production);
@@ -158,11 +158,11 @@ fn what_needs_work_routes_like_what_is_blocked() {
 
 // OT-17
 #[test]
-fn a_finding_without_a_kind_counts_as_production_and_the_ruling_says_so() {
+fn a_finding_without_a_kind_counts_as_production_and_the_ruling_says_it_was_assumed() {
     let mut run = one_task();
     run.until("final-review").finds("final-review", "block", vec![finding("F1", "the loop never ends")]);
     assert_eq!(run.last(), "final-review: production-finding → remand fix, final-review.round 2 → 1");
-    assert_eq!(run.why(), "`block`, and no finding names its kind, so production is assumed");
+    assert_eq!(run.why(), "`block`; no finding names its kind, so production is assumed");
 }
 
 // OT-17
@@ -194,7 +194,7 @@ fn mixed_findings_are_all_carried_along() {
 
 // OT-17
 #[test]
-fn a_minor_plan_finding_beside_a_production_finding_reworks_no_plan() {
+fn a_minor_plan_finding_next_to_a_production_finding_reworks_no_plan() {
     let mut run = one_task();
     let both = vec![
         minor(a(FindingKind::Plan, "F1", "a word is missing")),
@@ -234,7 +234,7 @@ fn code_with_minor_findings_only_is_acceptable() {
     let small = vec![minor(a(FindingKind::Production, "F1", "a name is misspelt"))];
     run.until("final-review").finds("final-review", "needs-work", small);
     assert_eq!(run.last(), "final-review: acceptable → next (commit)");
-    assert!(run.why().contains("they are follow-ups"), "{}", run.why());
+    assert!(run.why().contains("they become follow-ups"), "{}", run.why());
 }
 
 // OT-17, CORE-12
@@ -250,7 +250,7 @@ fn the_same_finding_twice_ends_the_final_review() {
     }
     assert_eq!(run.last(), "final-review: repeated → next (commit), with blockers: confidence low");
     run.finish();
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
 }
 
 // OT-17, CORE-12
@@ -326,12 +326,12 @@ fn a_security_blocker_goes_to_a_fix_and_never_to_a_commit() {
     }
     assert_eq!(run.last(), "final-review: security-blocker → fail");
     handled(&mut run);
-    assert_eq!(run.standing(), "failed at final-review: security-blocker, with final-review.round exhausted");
+    assert_eq!(run.status(), "failed at final-review: security-blocker, with final-review.round exhausted");
 }
 
 // OT-17
 #[test]
-fn a_security_blocker_reported_twice_is_no_repetition() {
+fn a_security_blocker_reported_twice_is_not_a_repetition() {
     let mut run = one_task();
     let blocker =
         || vec![security_blocker(a(FindingKind::Production, "F9", "the token of the user is logged"))];
@@ -370,7 +370,7 @@ fn the_final_review_waits_for_its_advisor() {
 fn a_run_without_blockers_ends_with_high_confidence() {
     let mut run = one_task();
     run.finish();
-    assert_eq!((run.standing().as_str(), run.confidence()), ("done", "high"));
+    assert_eq!((run.status().as_str(), run.confidence()), ("done", "high"));
     ruled(&run, "close: closed → done");
 }
 
@@ -387,7 +387,7 @@ fn cosmetic(run: &mut Run) {
 
 /// The last event led to a ruling that begins like this.
 fn ruled_with(run: &Run, start: &str) {
-    let rulings = &run.walker.taken.last().expect("an event").rulings;
+    let rulings = &run.walker.records.last().expect("an event").rulings;
     assert!(rulings.iter().any(|ruling| ruling.line().starts_with(start)), "no `{start}`\n{}", run.trace());
 }
 

@@ -3,7 +3,7 @@
 use super::{commands_like, handled, mark, one_task, open, ruled, since};
 use crate::support::{Run, Setup, finding, happening, issue};
 use remand_kernel::command::Command;
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 // OT-14
 #[test]
@@ -27,7 +27,7 @@ fn tests_that_their_author_doubts_get_a_light_review() {
 
 // OT-14
 #[test]
-fn findings_of_the_light_review_are_fixed_by_the_test_role_and_then_the_run_goes_on() {
+fn findings_of_the_light_review_are_fixed_by_the_test_role_and_the_run_continues() {
     for verdict in ["needs-work", "block"] {
         let mut run = one_task();
         run.until("test").says("test", "escalate");
@@ -52,7 +52,7 @@ fn a_second_light_review_is_the_last() {
 
 // OT-14
 #[test]
-fn what_cannot_be_tested_needs_a_sign_off() {
+fn code_that_cannot_be_tested_needs_a_sign_off() {
     let mut run = one_task();
     run.until("test").says("test", "not-testable");
     assert_eq!(run.last(), "test: not-testable → to sign-off");
@@ -87,7 +87,7 @@ fn a_second_refused_sign_off_is_blocked() {
 
 // OT-18
 #[test]
-fn the_final_review_reads_the_manifest_of_what_was_not_tested() {
+fn the_final_review_reads_the_manifest_of_untested_code() {
     let mut run = one_task();
     run.until("test")
         .says("test", "not-testable")
@@ -202,7 +202,7 @@ fn tests_blocked_by_the_plan_are_a_plan_rework() {
 fn tests_blocked_by_the_plan_have_it_planned_anew() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "plan");
-    assert_eq!(run.standing(), "waiting for plan");
+    assert_eq!(run.status(), "waiting for plan");
 }
 
 // CORE-10, OT-14
@@ -223,7 +223,7 @@ fn an_environment_that_is_not_repaired_fails_the_run() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "environment").says("environment", "stop");
     handled(&mut run);
-    assert_eq!(run.standing(), "failed at environment: stop");
+    assert_eq!(run.status(), "failed at environment: stop");
 }
 
 // OT-12
@@ -242,7 +242,7 @@ fn tests_that_fail_for_the_wrong_reason_are_rewritten() {
 fn tests_that_were_not_red_are_never_run_again_unchanged() {
     let mut run = one_task();
     run.until("red").says("red", "structural-only");
-    assert_eq!(run.standing(), "waiting for test");
+    assert_eq!(run.status(), "waiting for test");
 }
 
 // OT-13
@@ -322,7 +322,7 @@ fn a_suite_that_is_unfit_counts_as_incomplete() {
 fn stubbed() -> Run {
     let mut run = Setup::of(issue()).run();
     run.until("split");
-    run.happens(Happening { flags: vec![("new-symbols".to_string(), true)], ..happening("split", "done") });
+    run.happens(WalkStep { flags: vec![("new-symbols".to_string(), true)], ..happening("split", "done") });
     run.says("file-rest", "filed");
     run
 }

@@ -1,7 +1,7 @@
 //! How a refinement ends, and the pauses on the way.
 
 use crate::support::{Run, Setup, happening, spec};
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 // SR-09
 #[test]
@@ -10,7 +10,7 @@ fn a_complete_spec_is_written_after_a_clean_final_review() {
     run.until("close-round").says("close-round", "complete");
     assert_eq!(run.commands(), "dispatch spec-reviewer/final for final-review");
     run.says("final-review", "clean").says("write-up", "committed");
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
     assert_eq!(run.confidence(), "high");
 }
 
@@ -41,15 +41,15 @@ fn an_acceptable_spec_may_be_accepted_with_dissent() {
     run.says("round-end", "accept");
     assert_eq!(run.last(), "round-end: accept → to write-up, with dissent: confidence medium");
     run.says("write-up", "committed");
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
 }
 
 // SR-09
 #[test]
-fn the_offer_to_accept_is_taken_back_when_a_later_round_finds_a_critical_gap() {
+fn accepting_is_no_longer_offered_when_a_later_round_finds_a_critical_gap() {
     let mut run = interactive_in_round_one();
     ends_acceptably(&mut run);
-    run.says("round-end", "continue").until("close-round").happens(Happening {
+    run.says("round-end", "continue").until("close-round").happens(WalkStep {
         flags: vec![("acceptable".to_string(), false)],
         ..happening("close-round", "stalled")
     });
@@ -61,7 +61,7 @@ fn the_offer_to_accept_is_taken_back_when_a_later_round_finds_a_critical_gap() {
 fn abandon_ends_the_run() {
     let mut run = interactive_in_round_one();
     run.until("close-round").says("close-round", "converging").says("round-end", "abandon");
-    assert_eq!(run.standing(), "stopped: abandoned");
+    assert_eq!(run.status(), "stopped: abandoned");
 }
 
 // SR-09
@@ -96,7 +96,7 @@ fn autonomously_the_run_stops_when_its_rounds_are_used_up() {
     rounds_until_the_end(&mut run);
     assert!(run.rulings().contains("round-end: continue → to out-of-rounds"), "{}", run.rulings());
     assert!(run.rulings().contains("out-of-rounds: stop-here → to write-draft"), "{}", run.rulings());
-    assert_eq!(run.standing(), "stopped: max-rounds");
+    assert_eq!(run.status(), "stopped: max-rounds");
     assert!(run.trace().contains("! do write-draft") && !run.trace().contains("! do write-spec"));
 }
 
@@ -109,7 +109,7 @@ fn interactively_the_user_is_asked_when_the_rounds_are_used_up() {
         "ask out-of-rounds: more, force-complete, stop-here, abandon; not offered: accept"
     );
     run.says("out-of-rounds", "stop-here").says("write-draft", "committed");
-    assert_eq!(run.standing(), "stopped: max-rounds");
+    assert_eq!(run.status(), "stopped: max-rounds");
 }
 
 // SR-09
@@ -141,7 +141,7 @@ fn no_answer_but_confirm_completes_with_critical_gaps() {
 #[test]
 fn gaps_found_in_the_final_review_take_the_offer_to_accept_back() {
     let mut run = out_of_rounds();
-    run.says("out-of-rounds", "more").until("close-round").happens(Happening {
+    run.says("out-of-rounds", "more").until("close-round").happens(WalkStep {
         flags: vec![("acceptable".to_string(), true)],
         ..happening("close-round", "complete")
     });
@@ -154,10 +154,10 @@ fn gaps_found_in_the_final_review_take_the_offer_to_accept_back() {
 
 // SR-08, SR-09
 #[test]
-fn pause_holds_and_go_on_asks_again() {
+fn a_pause_holds_and_go_on_asks_again() {
     let mut run = interactive_in_round_one();
     run.until("close-round").says("close-round", "converging").says("round-end", "pause");
-    assert_eq!(run.standing(), "waiting for hold");
+    assert_eq!(run.status(), "waiting for hold");
     run.says("hold", "go-on");
     assert_eq!(run.commands(), "ask round-end: continue, redo, pause, abandon; not offered: accept");
 }
@@ -170,7 +170,7 @@ fn a_paused_run_can_be_stopped() {
         .says("close-round", "converging")
         .says("round-end", "pause")
         .says("hold", "stop");
-    assert_eq!(run.standing(), "stopped: stopped by a human");
+    assert_eq!(run.status(), "stopped: stopped by a human");
 }
 
 // SR-09
@@ -198,7 +198,7 @@ fn interactive_in_round_one() -> Run {
 }
 
 fn ends_acceptably(run: &mut Run) {
-    run.until("close-round").happens(Happening {
+    run.until("close-round").happens(WalkStep {
         flags: vec![("acceptable".to_string(), true)],
         ..happening("close-round", "converging")
     });
@@ -217,7 +217,7 @@ fn rounds_until_the_end(run: &mut Run) -> usize {
 /// An interactive run whose rounds are used up.
 fn out_of_rounds() -> Run {
     let mut run = interactive_in_round_one();
-    while run.standing() != "waiting for out-of-rounds" {
+    while run.status() != "waiting for out-of-rounds" {
         run.until("close-round").says("close-round", "converging").says("round-end", "continue");
     }
     run

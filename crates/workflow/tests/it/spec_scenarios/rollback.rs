@@ -21,7 +21,7 @@ fn redo_puts_the_artifacts_of_the_round_back_and_assigns_again() {
 
 // SR-11
 #[test]
-fn after_redo_the_gaps_are_what_they_were_when_the_round_began() {
+fn redo_restores_the_gaps_from_the_start_of_the_round() {
     let mut run = Setup::of(spec()).interactive().run();
     run.until("assign");
     let before = run.walker.state.versions.clone();
@@ -37,12 +37,12 @@ fn redo_brings_the_engineer_back_and_not_the_old_proposals() {
     let mut run = at_end_of_round(1);
     run.says("round-end", "redo").until("engineer");
     assert_eq!(run.walker.state.visits[phase(&run, "engineer")], 2);
-    assert_eq!(run.standing(), "waiting for engineer");
+    assert_eq!(run.status(), "waiting for engineer");
 }
 
 // SR-11
 #[test]
-fn redo_of_a_later_round_goes_back_to_its_own_start_only() {
+fn redo_of_a_later_round_restores_only_its_own_start() {
     let mut run = at_end_of_round(3);
     run.says("round-end", "redo");
     assert!(run.commands().starts_with("restore the start of round 3"), "{}", run.commands());
@@ -144,7 +144,7 @@ fn the_question_at_the_gate_is_withdrawn_by_a_rollback() {
     let mut run = at_end_of_round(2);
     rolls_back(&mut run, 1).expect("taken");
     assert!(run.commands().starts_with("cancel round-end"), "{}", run.commands());
-    assert!(!run.standing().contains("round-end"), "{}", run.standing());
+    assert!(!run.status().contains("round-end"), "{}", run.status());
 }
 
 // SR-11
@@ -169,7 +169,7 @@ fn the_number_of_the_round_goes_back_but_no_budget_does() {
 
 // SR-11
 #[test]
-fn a_rollback_puts_back_what_the_round_began_with() {
+fn a_rollback_restores_what_the_round_started_with() {
     let mut run = Setup::of(spec()).interactive().run();
     ends_round(&mut run);
     run.says("round-end", "continue");
@@ -213,19 +213,19 @@ fn in_the_middle_of_a_round_a_rollback_is_refused() {
     let refused = rolls_back(&mut run, 1).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the kernel refuses it: a run is rolled back only at a gate or while it is paused"
+        "the kernel refuses this: a run can be rolled back only at a gate or while it is paused"
     );
 }
 
 // SR-11
 #[test]
-fn a_round_that_never_was_cannot_be_gone_back_to() {
+fn a_run_cannot_be_rolled_back_to_a_round_that_never_existed() {
     let mut run = at_end_of_round(2);
     for round in [0, 3] {
         let refused = rolls_back(&mut run, round).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            format!("the kernel refuses it: there is no round {round} to go back to")
+            format!("the kernel refuses this: there is no round {round} to roll back to")
         );
     }
 }
@@ -238,13 +238,13 @@ fn a_workflow_without_rounds_cannot_be_rolled_back() {
     let refused = rolls_back(&mut run, 1).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the kernel refuses it: the workflow has no rounds that can be rolled back"
+        "the kernel refuses this: the workflow has no rounds that can be rolled back"
     );
 }
 
 // SR-11
 #[test]
-fn a_round_that_was_gone_back_to_twice_from_later_ones_is_not_redone_a_third_time() {
+fn a_round_that_was_restored_twice_from_later_ones_is_not_redone_a_third_time() {
     let mut run = at_end_of_round(2);
     for _ in 0..2 {
         rolls_back(&mut run, 1).expect("taken");
@@ -269,7 +269,7 @@ fn a_round_that_was_gone_back_to_twice_from_later_ones_is_not_redone_a_third_tim
 
 // SR-11
 #[test]
-fn a_round_is_gone_back_to_although_another_one_was_redone_twice() {
+fn a_round_can_be_restored_although_another_one_was_redone_twice() {
     let mut run = at_end_of_round(3);
     for _ in 0..2 {
         run.says("round-end", "redo");
@@ -292,7 +292,7 @@ fn a_third_rollback_of_one_round_is_refused_and_names_the_budget() {
     let refused = rolls_back(&mut run, 1).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the kernel refuses it: no rollback is left: budget `redo-round` is empty"
+        "the kernel refuses this: no rollback is left: budget `redo-round` is empty"
     );
 }
 
@@ -301,7 +301,7 @@ fn a_third_rollback_of_one_round_is_refused_and_names_the_budget() {
 fn the_reason_of_a_rollback_is_recorded() {
     let mut run = at_end_of_round(1);
     rolls_back(&mut run, 1).expect("taken");
-    let views = run.walker.taken.last().expect("taken").rulings.clone();
+    let views = run.walker.records.last().expect("taken").rulings.clone();
     assert_eq!(views[0].why, "ada decided: the engineer misread section 3");
 }
 
@@ -311,7 +311,7 @@ fn a_rollback_in_a_hold_withdraws_the_question_of_the_hold() {
     let mut run = at_end_of_round(2);
     run.says("round-end", "pause");
     rolls_back(&mut run, 1).expect("taken");
-    assert!(!run.standing().contains("hold"), "{}", run.standing());
+    assert!(!run.status().contains("hold"), "{}", run.status());
 }
 
 // SR-11
@@ -340,7 +340,7 @@ fn decisions_are_restored_with_the_round() {
 
 // SR-11
 #[test]
-fn nothing_is_deleted_the_host_is_told_which_versions_to_put_back() {
+fn nothing_is_deleted_and_the_host_learns_which_versions_to_restore() {
     let mut run = at_end_of_round(2);
     let step = run.walker.feed(rolled_back(1), "ada rolls back".to_string()).expect("taken");
     let restored = step.commands.iter().find_map(|command| match command {
@@ -358,7 +358,7 @@ fn at_end_of_round(round: usize) -> Run {
         run.says("round-end", "continue");
         ends_round(&mut run);
     }
-    assert_eq!(run.standing(), "waiting for round-end");
+    assert_eq!(run.status(), "waiting for round-end");
     run
 }
 

@@ -3,11 +3,11 @@
 use crate::support::{Run, Setup, happening, spec, task};
 use remand_kernel::command::Command;
 use remand_kernel::event::{Event, Outcome, Report, Usage};
-use remand_workflow::walk::{Happening, Walker};
+use remand_workflow::walk::{WalkStep, Walker};
 
 // SR-02
 #[test]
-fn a_spec_without_gaps_of_its_own_is_searched_for_them() {
+fn a_spec_without_given_gaps_is_searched_for_them() {
     let mut run = Setup::of(spec()).run();
     run.says("board", "empty");
     assert_eq!(run.commands(), "dispatch spec-reviewer/inventory for inventory");
@@ -75,7 +75,7 @@ fn independent_batches_are_worked_on_at_the_same_time() {
 
 // SR-13
 #[test]
-fn at_most_three_batches_are_worked_on_at_once() {
+fn at_most_three_batches_run_in_parallel() {
     let run = with_batches(5);
     assert_eq!(run.walker.open.len(), 3);
 }
@@ -100,7 +100,7 @@ fn one_proposal_among_batches_is_enough_for_a_review() {
     let mut run = with_batches(3);
     run.say("engineer", &["nothing", "proposed", "nothing"]);
     assert_eq!(run.last(), "engineer: proposed → next (reviewer)");
-    assert_eq!(run.why(), "the members said nothing, proposed, nothing");
+    assert_eq!(run.why(), "batch-1: nothing, batch-2: proposed, batch-3: nothing");
 }
 
 // SR-04, SR-13
@@ -109,7 +109,7 @@ fn a_batch_that_fails_does_not_fail_the_round() {
     let mut run = with_batches(2);
     run.say("engineer", &["denied", "proposed"]);
     assert_eq!(run.last(), "engineer: proposed → next (reviewer)");
-    assert_eq!(run.why(), "the members said nothing, proposed");
+    assert_eq!(run.why(), "batch-1: no result, batch-2: proposed");
 }
 
 // SR-06, SR-13
@@ -122,7 +122,7 @@ fn where_one_batch_fails_and_the_others_propose_nothing_there_is_nothing_to_revi
 
 // SR-04
 #[test]
-fn a_failed_engineer_is_no_round_and_skips_the_reviewer() {
+fn a_failed_engineer_does_not_count_as_a_round_and_skips_the_reviewer() {
     let mut run = in_round_one();
     run.says("engineer", "denied");
     assert_eq!(run.last(), "engineer: no-result → remand engineer, engineer.round 1 → 0");
@@ -135,7 +135,7 @@ fn a_failed_engineer_is_no_round_and_skips_the_reviewer() {
 fn an_engineer_is_asked_three_times_before_its_round_has_failed() {
     let mut run = in_round_one();
     run.says("engineer", "malformed").says("engineer", "malformed");
-    assert_eq!(run.last(), "engineer: no-result → dispatch again after malformed, attempt 3");
+    assert_eq!(run.last(), "engineer: no-result → retry after malformed: attempt 3");
     run.says("engineer", "malformed");
     assert_eq!(run.last(), "engineer: no-result → remand engineer, engineer.round 1 → 0");
 }
@@ -170,15 +170,15 @@ fn autonomously_two_failed_rounds_pause_the_run() {
     let mut run = in_round_one();
     run.says("engineer", "denied").says("engineer", "denied");
     assert!(run.rulings().contains("failed-twice: pause → hold"), "{}", run.rulings());
-    assert_eq!(run.commands(), "ask whether to go on: paused by the workflow: go-on, stop");
+    assert_eq!(run.commands(), "ask whether to continue: paused by the workflow: go-on, stop");
 }
 
 // SR-04, SR-08
 #[test]
-fn a_paused_autonomous_run_goes_on_when_a_human_says_so() {
+fn a_paused_autonomous_run_continues_when_a_human_says_so() {
     let mut run = in_round_one();
     run.says("engineer", "denied").says("engineer", "denied").says("hold", "go-on");
-    assert_ne!(run.commands(), "ask whether to go on: paused by the workflow: go-on, stop");
+    assert_ne!(run.commands(), "ask whether to continue: paused by the workflow: go-on, stop");
 }
 
 // SR-04
@@ -204,7 +204,7 @@ fn a_failed_reviewer_leaves_the_proposals_unreviewed_and_the_round_counts() {
 
 // SR-05
 #[test]
-fn no_issues_found_is_a_result_of_its_own() {
+fn no_issues_found_is_a_separate_result() {
     let mut run = in_round_one();
     run.says("engineer", "proposed").says("reviewer", "no-issues");
     assert_eq!(run.last(), "reviewer: no-issues → next (close-round)");
@@ -252,7 +252,7 @@ fn still_nothing_to_propose_marks_the_gaps_as_blocked_from_outside() {
 
 // SR-06
 #[test]
-fn each_round_has_its_own_second_try_by_name() {
+fn each_round_has_one_second_try_with_a_gap_assigned_by_name() {
     let mut run = in_round_one();
     run.says("engineer", "nothing").says("engineer", "proposed");
     run.until("close-round").says("close-round", "converging").until("engineer");
@@ -261,7 +261,7 @@ fn each_round_has_its_own_second_try_by_name() {
 
 // SR-06
 #[test]
-fn open_gaps_for_which_nobody_has_a_proposal_ask_for_input() {
+fn open_gaps_without_a_proposal_ask_for_input() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "empty");
     assert_eq!(run.commands(), "ask stuck: give-input, abandon");
@@ -279,7 +279,7 @@ fn gaps_that_all_wait_at_the_end_of_a_round_ask_for_decisions() {
 
 // SR-07
 #[test]
-fn one_stalled_round_is_no_warning() {
+fn one_stalled_round_does_not_warn() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "stalled");
     assert!(run.rulings().contains("close-round: stalled → next (round-end)"), "{}", run.rulings());
@@ -302,7 +302,7 @@ fn autonomously_a_warning_accepts_the_complexity_and_records_it() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "warning");
     assert_eq!(run.last(), "warned: accept-complexity → to accept-complexity");
-    assert_eq!(run.why(), "the run is autonomous, so the default is taken and recorded");
+    assert_eq!(run.why(), "the run is autonomous, so the default answer applies");
     assert_eq!(run.commands(), "do accept-complexity");
 }
 
@@ -325,15 +325,15 @@ fn force_complete_needs_a_second_confirmation() {
     run.says("confirm", "confirm");
     assert_eq!(run.last(), "confirm: confirm → to write-up, with blockers: confidence low");
     run.says("write-up", "committed");
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
 }
 
 // SR-08
 #[test]
-fn a_pause_at_a_warning_comes_back_to_the_same_question() {
+fn a_pause_at_a_warning_returns_to_the_same_question() {
     let mut run = interactive_in_round_one();
     run.until("close-round").says("close-round", "warning").says("warned", "pause");
-    assert_eq!(run.standing(), "waiting for hold");
+    assert_eq!(run.status(), "waiting for hold");
     run.says("hold", "go-on");
     assert_eq!(run.commands(), "ask warned: narrow, accept-complexity, redo, pause, force-complete");
 }
@@ -352,7 +352,7 @@ fn a_conflict_is_put_to_the_user() {
 
 // SR-10
 #[test]
-fn autonomously_a_conflict_waits_and_the_other_gaps_go_on() {
+fn in_autonomous_mode_a_conflict_waits_and_the_other_gaps_continue() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "conflict");
     assert_eq!(run.last(), "decide: later → remand assign, rounds 9 → 8");
@@ -364,15 +364,15 @@ fn autonomously_a_conflict_waits_and_the_other_gaps_go_on() {
 fn an_engineer_cannot_say_that_the_spec_is_acceptable() {
     let mut run = interactive_in_round_one();
     let claimed =
-        Happening { flags: vec![("acceptable".to_string(), true)], ..happening("engineer", "proposed") };
+        WalkStep { flags: vec![("acceptable".to_string(), true)], ..happening("engineer", "proposed") };
     assert!(run.walker.happen(&claimed).is_err());
 }
 
 // SR-09
 #[test]
-fn acceptable_is_what_the_engine_reckons_at_the_end_of_the_round() {
+fn acceptable_is_computed_by_the_engine_at_the_end_of_the_round() {
     let mut run = interactive_in_round_one();
-    run.until("close-round").happens(Happening {
+    run.until("close-round").happens(WalkStep {
         flags: vec![("acceptable".to_string(), true)],
         ..happening("close-round", "converging")
     });

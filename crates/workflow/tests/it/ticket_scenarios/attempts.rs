@@ -3,7 +3,7 @@
 use crate::support::{Run, Setup, finding, happening, ticket};
 use remand_kernel::change::{Change, Digest, FileChange, Hunk, TestEnd, TestResult};
 use remand_kernel::finding::Finding;
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 /// A run that waits for the implementer.
 pub fn at_implement() -> Run {
@@ -24,13 +24,13 @@ pub fn leaves_incomplete(run: &mut Run, change: Change) {
 
 fn ends_with(run: &mut Run, signal: &str, change: Change) {
     run.until("implement");
-    run.happens(Happening { change: Some(change), ..happening("implement", signal) });
+    run.happens(WalkStep { change: Some(change), ..happening("implement", signal) });
 }
 
 /// The checks fail with these tests.
 pub fn checks_fail(run: &mut Run, tests: &[(&str, TestEnd)]) {
     run.until("quality-gate");
-    run.happens(Happening {
+    run.happens(WalkStep {
         findings: vec![finding("Q1", "the cascade is red, see the rows of the ledger")],
         tests: results(tests),
         ..happening("quality-gate", "failed")
@@ -99,7 +99,7 @@ pub const ADDS_ENERGY: &str =
 /// How often a role was dispatched for a phase.
 pub fn dispatched(run: &Run, phase: &str) -> usize {
     let ending = format!(" for {phase}");
-    let commands = run.walker.taken.iter().flat_map(|taken| &taken.commands);
+    let commands = run.walker.records.iter().flat_map(|taken| &taken.commands);
     let at_phase = |command: &&String| {
         let head = command.split([',', '[', '(']).next().unwrap_or_default();
         let head = head.split(" with ").next().unwrap_or_default().trim_end();

@@ -5,7 +5,7 @@ use super::attempts::{
 };
 use crate::support::{Run, Setup, finding, happening, minor, ticket};
 use remand_kernel::finding::Finding;
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 // DR-03, EP-31
 #[test]
@@ -13,7 +13,7 @@ fn a_ticket_goes_through_its_phases_in_order() {
     let mut run = Setup::of(ticket()).run();
     run.finish();
     let commands: Vec<&str> =
-        run.walker.taken.iter().flat_map(|taken| &taken.commands).map(String::as_str).collect();
+        run.walker.records.iter().flat_map(|taken| &taken.commands).map(String::as_str).collect();
     assert_eq!(
         commands,
         [
@@ -48,8 +48,8 @@ fn an_amended_design_that_did_not_change_is_asked_for_again() {
     let mut run = Setup::of(ticket()).run();
     let flaw = finding("F1", "the design does not say how friction is bounded");
     run.until("design-review").finds("design-review", "needs-revision", vec![flaw]);
-    run.happens(Happening { unchanged: true, ..happening("amend", "done") });
-    assert_eq!(run.last(), "amend: no-result → dispatch again after unchanged, attempt 2");
+    run.happens(WalkStep { unchanged: true, ..happening("amend", "done") });
+    assert_eq!(run.last(), "amend: no-result → retry after unchanged: attempt 2");
 }
 
 // DR-03
@@ -134,7 +134,7 @@ fn the_count_of_one_finding_starts_afresh_after_a_revision() {
 
 // DR-21
 #[test]
-fn what_humans_may_send_back_does_not_start_afresh_after_a_revision() {
+fn a_revision_does_not_refill_the_changes_that_a_human_may_request() {
     let mut run = Setup::of(ticket()).interactive().run();
     run.until("design-gate").says("design-gate", "changes").until("implement");
     goes_in_a_circle(&mut run);
@@ -157,7 +157,7 @@ fn autonomously_a_positive_design_review_passes_and_is_recorded() {
     let mut run = Setup::of(ticket()).run();
     run.until("implement");
     assert_eq!(run.last(), "design-gate: approve → next (implement)");
-    assert_eq!(run.why(), "the run is autonomous, so the default is taken and recorded");
+    assert_eq!(run.why(), "the run is autonomous, so the default answer applies");
 }
 
 // DR-22
@@ -188,7 +188,7 @@ fn the_third_change_at_the_design_gate_is_not_offered() {
 fn close_at_the_design_gate_ends_the_run() {
     let mut run = Setup::of(ticket()).interactive().run();
     run.until("design-gate").says("design-gate", "close");
-    assert_eq!(run.standing(), "stopped: closed");
+    assert_eq!(run.status(), "stopped: closed");
 }
 
 // DR-22
@@ -219,12 +219,12 @@ fn the_quality_gate_is_left_by_the_implementation_review() {
 
 // CORE-22
 #[test]
-fn a_change_that_undoes_the_one_before_goes_back_with_its_own_signal() {
+fn a_change_that_undoes_the_previous_one_is_sent_back_with_its_own_signal() {
     let mut run = at_implement();
     let old = &["double bias = row.bias;", "row.apply(bias);"];
     let new = &["double bias = 0;", "row.skip();"];
     for (tree, removed, added) in [(1, old, new), (2, new, old)] {
-        run.happens(Happening {
+        run.happens(WalkStep {
             change: Some(change(tree, "src/block_pgs.cpp", removed, added)),
             ..happening("implement", "incomplete")
         });

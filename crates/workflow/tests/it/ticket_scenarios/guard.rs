@@ -4,7 +4,7 @@ use super::attempts::{at_implement, goes_in_a_circle};
 use crate::support::{Run, Setup, approach, happening, ticket};
 use remand_kernel::change::Approach;
 use remand_kernel::event::Event;
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 const BLOCK: &str = "Solve all rows of a contact as one block with a direct inverse of the effective mass.";
 const BLOCK_AGAIN: &str =
@@ -13,11 +13,11 @@ const SPLIT: &str = "Visit normal rows before friction rows and clamp the impuls
 
 // DR-12
 #[test]
-fn findings_that_propose_what_just_failed_are_asked_for_once_more() {
+fn findings_that_propose_what_just_failed_are_requested_once_more() {
     let mut run = designed_as_block();
     finds_cause(&mut run, BLOCK_AGAIN);
     assert_eq!(run.last(), "findings: oscillation → remand findings, findings.round 1 → 0");
-    assert_eq!(run.commands(), "dispatch findings for findings, in the place of coder");
+    assert_eq!(run.commands(), "dispatch findings for findings, by the agent of coder");
 }
 
 // DR-12
@@ -26,7 +26,7 @@ fn the_ruling_says_which_approach_was_tried_before() {
     let mut run =
         failed_before(&["Use a penalty force instead of constraints at every contact point.", BLOCK]);
     finds_cause(&mut run, BLOCK_AGAIN);
-    assert!(run.why().contains("to previous approach 2"), "{}", run.why());
+    assert!(run.why().contains("repeats previous approach 2"), "{}", run.why());
 }
 
 // DR-12
@@ -114,7 +114,7 @@ fn removal_of_an_approach_that_is_not_there_is_refused() {
     let mut run = failed_before(&[BLOCK]);
     let event = Event::ApproachRemoved { at: 1, by: "ada".to_string() };
     let refused = run.walker.feed(event, "ada removes an approach".to_string());
-    assert_eq!(refused.unwrap_err().to_string(), "the kernel refuses it: there is no approach number 1");
+    assert_eq!(refused.unwrap_err().to_string(), "the kernel refuses this: there is no approach number 1");
 }
 
 // DR-12
@@ -139,7 +139,7 @@ fn a_revised_design_that_returns_to_a_failed_approach_is_blocked() {
     run.says("revision-gate", "approve").says("record", "recorded");
     run.happens(stating("revise", BLOCK_AGAIN));
     assert_eq!(run.last(), "revise: oscillation → to findings");
-    assert_eq!(run.commands(), "dispatch findings for findings, in the place of coder");
+    assert_eq!(run.commands(), "dispatch findings for findings, by the agent of coder");
 }
 
 // DR-12
@@ -155,7 +155,7 @@ fn the_guard_after_mode_three_spends_no_further_revision() {
 
 // DR-12
 #[test]
-fn a_revision_along_the_findings_is_no_oscillation() {
+fn a_revision_that_follows_the_findings_is_not_an_oscillation() {
     let mut run = designed_as_block();
     finds_cause(&mut run, SPLIT);
     run.says("revision-gate", "approve").says("record", "recorded");
@@ -230,8 +230,8 @@ fn finds_cause(run: &mut Run, proposal: &str) {
     run.happens(stating("findings", proposal));
 }
 
-fn stating(phase: &str, text: &str) -> Happening {
-    Happening { approach: Some(approach(text)), ..happening(phase, "done") }
+fn stating(phase: &str, text: &str) -> WalkStep {
+    WalkStep { approach: Some(approach(text)), ..happening(phase, "done") }
 }
 
 fn removes(run: &mut Run, at: u16) {

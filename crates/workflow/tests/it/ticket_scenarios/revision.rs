@@ -7,8 +7,8 @@ use remand_kernel::change::Digest;
 use remand_kernel::command::Command;
 use remand_kernel::event::{Event, Start};
 use remand_workflow::roles::Roles;
-use remand_workflow::source::Source;
-use remand_workflow::walk::{Happening, Walker};
+use remand_workflow::source::SourceText;
+use remand_workflow::walk::{WalkStep, Walker};
 
 // DR-09
 #[test]
@@ -16,7 +16,7 @@ fn the_revision_gate_is_asked_in_autonomous_mode_too() {
     let run = at_revision_gate();
     assert_eq!(run.last(), "findings: done → to revision-gate");
     assert_eq!(run.commands(), "ask revision-gate: approve, close");
-    assert_eq!(run.standing(), "waiting for revision-gate");
+    assert_eq!(run.status(), "waiting for revision-gate");
 }
 
 // DR-09
@@ -58,7 +58,7 @@ fn the_revision_gate_takes_only_approve_and_close() {
     let refused = run.walker.happen(&happening("revision-gate", "changes"));
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "the kernel refuses it: `changes` is not offered; the options are approve, close"
+        "the kernel refuses this: `changes` is not offered; the options are approve, close"
     );
 }
 
@@ -68,7 +68,7 @@ fn close_at_the_revision_gate_ends_the_run() {
     let mut run = at_revision_gate();
     run.says("revision-gate", "close");
     assert_eq!(run.last(), "revision-gate: close → stop closed");
-    assert_eq!(run.standing(), "stopped: closed");
+    assert_eq!(run.status(), "stopped: closed");
     assert_eq!(run.left("revision"), 2);
 }
 
@@ -76,7 +76,7 @@ fn close_at_the_revision_gate_ends_the_run() {
 #[test]
 fn the_notes_of_the_human_are_in_the_ruling() {
     let mut run = at_revision_gate();
-    run.happens(Happening {
+    run.happens(WalkStep {
         by: "ada".to_string(),
         note: "keep the broad phase".to_string(),
         ..happening("revision-gate", "approve")
@@ -95,7 +95,7 @@ fn approve_counts_the_revision_and_starts_the_record_in_one_step() {
 
 // DR-10
 #[test]
-fn the_approach_that_failed_goes_on_the_list_and_not_the_proposed_one() {
+fn the_failed_approach_is_listed_and_not_the_proposed_one() {
     let mut run = Setup::of(ticket()).run();
     run.until("design");
     run.happens(designed("design", "Solve each contact block by a direct inverse of its effective mass."));
@@ -153,7 +153,7 @@ fn at_the_cap_approve_is_refused_and_no_architect_is_dispatched() {
     let refused = run.walker.happen(&happening("revision-gate", "approve"));
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "the kernel refuses it: `approve` is not offered; the options are close"
+        "the kernel refuses this: `approve` is not offered; the options are close"
     );
     assert_eq!(dispatched(&run, "revise"), 0);
     assert_eq!(run.left("revision"), 0);
@@ -271,7 +271,7 @@ fn a_design_approved_against_its_review_costs_confidence() {
 
 // DR-16
 #[test]
-fn without_a_word_of_the_human_there_is_no_prototype_after_a_revision() {
+fn there_is_no_prototype_after_a_revision_unless_the_human_asks_for_one() {
     let mut run = at_revision_gate();
     revise(&mut run);
     assert_eq!(dispatched(&run, "prototype"), 0);
@@ -281,7 +281,7 @@ fn without_a_word_of_the_human_there_is_no_prototype_after_a_revision() {
 #[test]
 fn the_human_may_ask_for_a_prototype_at_the_gate() {
     let mut run = at_revision_gate();
-    run.happens(Happening {
+    run.happens(WalkStep {
         flags: vec![("prototype-wanted".to_string(), true)],
         ..happening("revision-gate", "approve")
     });
@@ -295,7 +295,7 @@ fn the_human_may_refuse_a_prototype_that_the_ticket_wants() {
     let mut run = wanting_a_prototype();
     run.until("implement");
     goes_in_a_circle(&mut run);
-    run.says("findings", "done").happens(Happening {
+    run.says("findings", "done").happens(WalkStep {
         flags: vec![("prototype-wanted".to_string(), false)],
         ..happening("revision-gate", "approve")
     });
@@ -305,7 +305,7 @@ fn the_human_may_refuse_a_prototype_that_the_ticket_wants() {
 
 // DR-16
 #[test]
-fn a_ticket_that_wants_a_prototype_gets_none_after_a_revision_unless_the_human_says_so() {
+fn a_ticket_that_wants_a_prototype_gets_none_after_a_revision_unless_the_human_asks() {
     let mut run = wanting_a_prototype();
     run.until("implement");
     goes_in_a_circle(&mut run);
@@ -353,11 +353,11 @@ fn the_tree_of_the_last_attempt_stays_when_the_design_is_revised() {
 
 // DR-17
 #[test]
-fn after_a_revision_the_ticket_goes_on_to_its_commit() {
+fn after_a_revision_the_ticket_continues_to_its_commit() {
     let mut run = at_revision_gate();
     revise(&mut run);
     run.finish();
-    assert_eq!(run.standing(), "done");
+    assert_eq!(run.status(), "done");
     assert_eq!(run.last(), "commit: committed → done");
 }
 
@@ -369,8 +369,8 @@ fn wanting_a_prototype() -> Run {
     Setup::of(ticket()).start(|start| start.flags = vec![("prototype-wanted".to_string(), true)]).run()
 }
 
-fn designed(phase: &str, text: &str) -> Happening {
-    Happening { approach: Some(approach(text)), ..happening(phase, "done") }
+fn designed(phase: &str, text: &str) -> WalkStep {
+    WalkStep { approach: Some(approach(text)), ..happening(phase, "done") }
 }
 
 fn artifact(run: &Run, name: &str) -> remand_kernel::ids::ArtifactId {
@@ -394,12 +394,12 @@ fn told(program: &Program, flags: &[(String, bool)], story: &[(&str, &str)]) -> 
     let mut walker = Walker::start(program, start, Vec::new()).expect("starts");
     for (phase, signal) in story {
         walker.until(phase).expect("reached");
-        let findings = vec![finding(&format!("F{}", walker.taken.len()), "this is not what was asked for")];
-        let what = Happening { findings, ..happening(phase, signal) };
+        let findings = vec![finding(&format!("F{}", walker.records.len()), "this is not what was asked for")];
+        let what = WalkStep { findings, ..happening(phase, signal) };
         walker.happen(&what).expect("happens");
     }
     walker.finish().expect("ends");
-    let commands = walker.taken.iter().flat_map(|taken| taken.commands.clone());
+    let commands = walker.records.iter().flat_map(|taken| taken.commands.clone());
     // Looking for a revision that an earlier run left is part of the path.
     commands.filter(|command| command != "do look-back").collect()
 }
@@ -431,7 +431,7 @@ fn without_revisions() -> Program {
         .replace("fail except findings", "fail")
         .replace("[another-round, revise, close]", "[another-round, close]")
         .replace("revise: stop blocked, ", "");
-    let checked = remand_workflow::check(Source::new("plain.yaml", text), &Roles::shipped());
+    let checked = remand_workflow::check(SourceText::new("plain.yaml", text), &Roles::shipped());
     assert!(checked.accepted(), "{:#?}", checked.diagnostics);
     let program = checked.compiled.expect("compiled").program;
     assert!(gone.iter().all(|name| program.phase_named(name).is_none()));

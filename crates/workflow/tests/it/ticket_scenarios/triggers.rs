@@ -7,7 +7,7 @@ use super::attempts::{
 use crate::support::{Run, Setup, finding, happening, ticket};
 use remand_kernel::change::TestEnd::{Failed, Flaky, Passed};
 use remand_kernel::finding::Finding;
-use remand_workflow::walk::Happening;
+use remand_workflow::walk::WalkStep;
 
 // DR-04
 #[test]
@@ -19,7 +19,7 @@ fn one_file_rewritten_three_times_in_the_same_way_is_a_circle() {
     leaves_incomplete(&mut run, third);
     assert_eq!(run.last(), "implement: circle → to findings");
     assert!(
-        run.why().starts_with("Attempts 1, 2 and 3 changed the same lines of src/block_pgs.cpp"),
+        run.why().starts_with("Attempts 1, 2 and 3 edited the same lines of src/block_pgs.cpp"),
         "{}",
         run.why()
     );
@@ -49,7 +49,7 @@ fn test_results_that_oscillate_are_a_circle() {
     assert_eq!(run.last(), "quality-gate: circle → to findings");
     assert_eq!(
         run.why(),
-        "The test stack_rests changed its end after attempts 2 and 3, each with a change of code, and now fails."
+        "The test stack_rests changed its result after attempts 2 and 3, each of which changed code, and now fails."
     );
 }
 
@@ -69,7 +69,7 @@ fn a_hypothesis_that_failed_before_is_a_circle() {
         tried(3, "Bias velocity enters the block twice: once by the row and once by the body."),
     );
     assert_eq!(run.last(), "implement: circle → to findings");
-    assert!(run.why().contains("is that of attempt 1, which failed"), "{}", run.why());
+    assert!(run.why().contains("repeats that of attempt 1, which failed"), "{}", run.why());
 }
 
 // DR-04
@@ -85,7 +85,7 @@ fn a_tree_that_was_there_before_is_a_circle() {
     leaves_incomplete(&mut run, limit(3, "3", "4"));
     leaves_incomplete(&mut run, limit(1, "4", "2"));
     assert_eq!(run.last(), "implement: circle → to findings");
-    assert_eq!(run.why(), "Attempt 4 left exactly the files that attempt 1 had left.");
+    assert_eq!(run.why(), "Attempt 4 produced exactly the same files as attempt 1.");
 }
 
 // DR-04
@@ -93,7 +93,7 @@ fn a_tree_that_was_there_before_is_a_circle() {
 fn the_agent_closest_to_the_circle_states_the_findings() {
     let mut run = at_implement();
     goes_in_a_circle(&mut run);
-    assert_eq!(run.commands(), "dispatch findings for findings, in the place of coder");
+    assert_eq!(run.commands(), "dispatch findings for findings, by the agent of coder");
 }
 
 // DR-04
@@ -115,8 +115,8 @@ fn a_revision_that_leaves_the_design_as_it_is_does_not_reopen_implementation() {
     goes_in_a_circle(&mut run);
     let before = dispatched(&run, "implement");
     run.says("findings", "done").says("revision-gate", "approve").until("revise");
-    run.happens(Happening { unchanged: true, ..happening("revise", "done") });
-    assert_eq!(run.last(), "revise: no-result → dispatch again after unchanged, attempt 2");
+    run.happens(WalkStep { unchanged: true, ..happening("revise", "done") });
+    assert_eq!(run.last(), "revise: no-result → retry after unchanged: attempt 2");
     assert_eq!(dispatched(&run, "implement"), before);
 }
 
@@ -129,7 +129,7 @@ fn oscillating_tests_are_seen_although_the_test_writer_changes_files_too() {
         let path = format!("src/{at}.cpp");
         implements(&mut run, change(at, &path, &[], &["one_more_correction(row);"]));
         let test = format!("TEST(Energy, case_{at})");
-        run.happens(Happening {
+        run.happens(WalkStep {
             change: Some(change(100 + at, "tests/energy.cpp", &[], &[test.as_str()])),
             ..happening("write-tests", "done")
         });
@@ -164,7 +164,7 @@ fn edits_that_bring_the_work_on_are_no_circle() {
 
 // DR-04, CORE-21
 #[test]
-fn a_flaky_test_is_no_oscillation() {
+fn a_flaky_test_is_not_an_oscillation() {
     let mut run = at_implement();
     for (at, end) in (1..).zip([Failed, Flaky]) {
         let path = format!("src/{at}.cpp");
@@ -172,7 +172,7 @@ fn a_flaky_test_is_no_oscillation() {
         checks_fail(&mut run, &[("timing", end), ("stack_rests", Failed)]);
     }
     implements(&mut run, change(3, "src/3.cpp", &[], &["one_more_correction(row);"]));
-    run.until("quality-gate").happens(Happening {
+    run.until("quality-gate").happens(WalkStep {
         tests: results(&[("timing", Flaky), ("stack_rests", Passed)]),
         ..happening("quality-gate", "passed")
     });
@@ -250,7 +250,7 @@ fn the_same_finding_three_times_and_not_within_the_design_asks_for_findings() {
     assert_eq!(run.last(), "impl-review: repeated not-within-design → to findings");
     assert_eq!(
         run.commands(),
-        "dispatch findings for findings, in the place of impl-reviewer with 1 finding"
+        "dispatch findings for findings, by the agent of impl-reviewer with 1 finding"
     );
 }
 
@@ -339,7 +339,7 @@ fn a_human_may_choose_the_revision_instead_of_one_more_round() {
     assert_eq!(run.last(), "stuck: revise → to findings");
     assert_eq!(
         run.commands(),
-        "dispatch findings for findings, in the place of impl-reviewer with 1 finding"
+        "dispatch findings for findings, by the agent of impl-reviewer with 1 finding"
     );
 }
 
@@ -349,7 +349,7 @@ fn a_negative_prototype_is_a_trigger_with_findings_by_the_prototyper() {
     let mut run = wanting_a_prototype();
     run.until("prototype").says("prototype", "negative");
     assert_eq!(run.last(), "prototype: negative → to findings");
-    assert_eq!(run.commands(), "dispatch findings for findings, in the place of prototyper");
+    assert_eq!(run.commands(), "dispatch findings for findings, by the agent of prototyper");
     run.says("findings", "done");
     assert_eq!(run.commands(), "ask revision-gate: approve, close");
 }
@@ -380,7 +380,7 @@ fn with_guidance_the_findings_are_asked_for_once_more() {
     goes_in_a_circle(&mut run);
     run.says("findings", "malformed").says("findings", "malformed").says("no-findings", "retry");
     assert_eq!(run.last(), "no-findings: retry → remand findings, guidance 2 → 1");
-    assert_eq!(run.commands(), "dispatch findings for findings, in the place of coder");
+    assert_eq!(run.commands(), "dispatch findings for findings, by the agent of coder");
 }
 
 // DR-08
@@ -389,7 +389,7 @@ fn without_findings_the_ticket_can_be_closed() {
     let mut run = at_implement();
     goes_in_a_circle(&mut run);
     run.says("findings", "malformed").says("findings", "malformed").says("no-findings", "close");
-    assert_eq!(run.standing(), "stopped: closed");
+    assert_eq!(run.status(), "stopped: closed");
 }
 
 /// The implementation reviewer wants this changed.

@@ -1,0 +1,164 @@
+//! Drivers start agents and interpret their output. A driver knows its agent and nothing about workflows.
+
+mod acp;
+mod cli;
+mod diagnosis;
+mod prices;
+mod rehearsal;
+mod row;
+mod rows;
+mod template;
+
+use crate::output::{OutputReader, OutputRules};
+use remand_kernel::event::Usage;
+use remand_kernel::signal::Failure;
+use remand_ledger::fact::TokenCounts;
+use remand_process::JobEnd;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use cli::CliDriver;
+pub use diagnosis::retry_after;
+pub use prices::{ComputedCost, Price, Prices};
+pub use rehearsal::RehearsalDriver;
+pub use row::{AcpSettings, AgentProtocol, AgentRow, PromptBy, RowError, ServiceFailure, SessionLogLocation};
+pub use rows::{AgentRows, NamedRow};
+
+/// What a driver needs to know about a dispatch.
+#[derive(Clone, Debug)]
+pub struct DispatchContext {
+    /// The agent's working directory.
+    pub tree: PathBuf,
+    /// The folder of the dispatch: its prompt, its inputs and files of the driver.
+    pub folder: PathBuf,
+    /// The folder that the agent may write to in addition to the permitted files.
+    pub out: PathBuf,
+    /// The agent's home directory, inside `out`.
+    pub home: PathBuf,
+    /// The result file.
+    pub result: PathBuf,
+    pub prompt: String,
+    /// The file that describes the dispatch.
+    pub about: PathBuf,
+    /// The user's home directory.
+    pub user_home: PathBuf,
+    /// The search path for programs.
+    pub path: OsString,
+    /// The path of this program.
+    pub remand: PathBuf,
+    pub permissions: Permissions,
+    /// Whether the sandbox confines the process.
+    pub is_confined: bool,
+    /// The model that the role asks for, by the agent's name for it.
+    pub model: Option<String>,
+    /// The session to resume.
+    pub session: Option<Session>,
+}
+
+/// The permissions of a role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    pub write: bool,
+    pub shell: bool,
+    pub network: bool,
+}
+
+/// An earlier session of the same agent that a dispatch resumes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    pub id: String,
+    pub used: SessionUsage,
+}
+
+/// What a session has consumed so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionUsage {
+    pub tokens: TokenCounts,
+    /// Micro-units of the currency.
+    pub money: u64,
+}
+
+/// How to start an agent.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    pub argv: Vec<OsString>,
+    pub environment: BTreeMap<String, OsString>,
+    pub stdin: Vec<u8>,
+    /// Hidden files and folders that the agent must be able to read: files of the engine, or of its own program in the
+    /// user's home.
+    pub reads: Vec<PathBuf>,
+    /// Files of the user that are copied into the agent's home under these relative names. The agent may change the copies.
+    pub copies: Vec<(PathBuf, PathBuf)>,
+    /// Files that are written into the agent's home under these relative names.
+    pub files: Vec<(PathBuf, String)>,
+    /// Programs, or folders of programs, that the agent must be able to start even without permission for a shell.
+    pub programs: Vec<PathBuf>,
+    /// TCP ports of the agent's service.
+    pub ports: Vec<u16>,
+    /// TCP ports on which the agent listens for its own processes.
+    pub listens: Vec<u16>,
+    /// How long the agent may be silent while no tool runs.
+    pub silence: Option<Duration>,
+}
+
+/// What an agent's process reported, as its driver understands it.
+#[derive(Clone, Debug, Default)]
+pub struct AgentReport {
+    /// The final answer.
+    pub answer: String,
+    pub usage: Usage,
+    /// The tokens by kind; `None` if the agent does not report them.
+    pub tokens: Option<TokenCounts>,
+    /// The name of the price that the cost was computed from; `None` if the agent reported the cost or it is unknown.
+    pub price: Option<String>,
+    pub model: Option<String>,
+    pub session: Option<String>,
+    /// Permissions that the agent was denied, in its own words.
+    pub denied: Vec<String>,
+    /// Why the dispatch failed, if the driver knows.
+    pub failure: Option<(Failure, String)>,
+}
+
+/// One way to reach an agent.
+pub trait Driver: Send + Sync {
+    fn name(&self) -> &str;
+
+    /// How to read the agent's output.
+    fn output_rules(&self) -> OutputRules {
+        OutputRules::default()
+    }
+
+    fn launch(&self, context: &DispatchContext) -> Launch;
+
+    /// Reports what the agent did, from its exit status and output.
+    fn interpret(&self, context: &DispatchContext, ended: &JobEnd, reader: &OutputReader) -> AgentReport;
+
+    /// Files at the root of a tree that configure the agent's program. The agent must not see them.
+    fn unseen(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Files of the user's home that are copied into the agent's home under the same relative names.
+    fn copies(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Whether sessions of this agent can be resumed.
+    fn resumes(&self) -> bool {
+        false
+    }
+}
+
+/// Reads a file that an agent may have written, up to `most` + 1 bytes, so that the caller notices a file that is too
+/// long. A missing, unreadable or special file gives `None`.
+pub fn read_agent_file(path: &Path, most: usize) -> Option<Vec<u8>> {
+    if !std::fs::symlink_metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}

@@ -1,0 +1,119 @@
+//! Drives scripted agents, which are child processes of this same program.
+
+use super::{AgentReport, DispatchContext, Driver, Launch, read_agent_file};
+use crate::output::{OutputReader, is_denial};
+use crate::rehearsal::{DispatchInfo, NO_ENTRY, missing_entry};
+use crate::submission::Terms;
+use remand_kernel::event::Usage;
+use remand_kernel::signal::Failure;
+use remand_ledger::fact::TokenCounts;
+use remand_process::{Exit, JobEnd};
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// The largest `usage.json`, in bytes.
+const USAGE: usize = 4096;
+
+/// Plays a script.
+#[derive(Clone, Debug)]
+pub struct RehearsalDriver {
+    /// The program with the command `rehearse`.
+    pub program: PathBuf,
+    pub script: PathBuf,
+    /// Path of the script as the user wrote it.
+    pub shown_path: String,
+}
+
+/// The content of `usage.json`. A field is absent if the script does not state it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct UsageFile {
+    tokens: Option<u64>,
+    kinds: Option<TokenCounts>,
+    /// Micro-units of the currency.
+    money: Option<u64>,
+    model: Option<String>,
+}
+
+impl Driver for RehearsalDriver {
+    fn name(&self) -> &str {
+        "rehearsal"
+    }
+
+    fn launch(&self, context: &DispatchContext) -> Launch {
+        let argv =
+            [self.program.as_os_str(), "rehearse".as_ref(), "--script".as_ref(), self.script.as_os_str()];
+        let environment = [("REMAND_DISPATCH".to_string(), context.about.as_os_str().to_owned())];
+        Launch {
+            argv: argv.iter().map(|part| part.to_os_string()).collect(),
+            environment: environment.into_iter().collect(),
+            stdin: context.prompt.as_bytes().to_vec(),
+            reads: vec![self.script.clone()],
+            ..Launch::default()
+        }
+    }
+
+    fn interpret(&self, context: &DispatchContext, ended: &JobEnd, _: &OutputReader) -> AgentReport {
+        // An agent may spoil the file; its usage is unknown then.
+        let stated: UsageFile = read_agent_file(&context.out.join("usage.json"), USAGE)
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        let denied = denied(&ended.stderr.text());
+        let failure = if ended.exit == Exit::Code(NO_ENTRY) {
+            Some((Failure::Denied, self.missing_entry(context, ended)))
+        } else {
+            (!denied.is_empty()).then(|| (Failure::Violation, denied.join("; ")))
+        };
+        AgentReport {
+            failure,
+            denied,
+            answer: String::from_utf8_lossy(&ended.stdout.bytes).into_owned(),
+            usage: Usage { money: stated.money, tokens: stated.tokens, ..Usage::default() },
+            tokens: stated.kinds,
+            model: stated.model.or_else(|| context.model.clone()),
+            ..AgentReport::default()
+        }
+    }
+}
+
+impl RehearsalDriver {
+    /// The entry that the script lacks, ready to be pasted, with a result that would be accepted.
+    fn missing_entry(&self, context: &DispatchContext, ended: &JobEnd) -> String {
+        let Ok(info) = DispatchInfo::read(&context.about) else { return ended.stderr.text().into_owned() };
+        // Without readable terms the entry gets an empty payload.
+        let payload = Terms::read(&context.about).ok().and_then(|terms| terms.expected.example_payload());
+        let entry = missing_entry(&info, payload.as_ref());
+        let file = &self.shown_path;
+        format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n{entry}")
+    }
+}
+
+/// The lines of the standard error in which programs report that the sandbox denied something.
+fn denied(errors: &str) -> Vec<String> {
+    errors
+        .lines()
+        .filter(|line| is_denial(line))
+        .map(|line| remand_notation::clean(line.trim_start_matches("rehearsal: ")).into_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::denied;
+
+    // CORE-15
+    #[test]
+    fn denials_are_distinguished_from_other_failures() {
+        let errors = "rehearsal: write /etc/x: Permission denied (os error 13)\n\
+                      sh: 1: cannot create /y: Read-only file system\n\
+                      ln: failed to create hard link 'a' => '/b': Invalid cross-device link\nmount: /c: permission denied.\n\
+                      rehearsal: read z: No such file (os error 2)\n";
+        let expected = [
+            "write /etc/x: Permission denied (os error 13)",
+            "sh: 1: cannot create /y: Read-only file system",
+            "ln: failed to create hard link 'a' => '/b': Invalid cross-device link",
+            "mount: /c: permission denied.",
+        ];
+        assert_eq!(denied(errors), expected);
+    }
+}

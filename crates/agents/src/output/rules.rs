@@ -1,0 +1,45 @@
+//! Describes where an agent program's output holds which value.
+
+use super::pick::Pick;
+use serde::{Deserialize, Serialize};
+
+/// Where the output of an agent program, or its session log, holds which value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OutputRules {
+    pub session: Vec<Pick>,
+    pub model: Vec<Pick>,
+    pub answer: Vec<Pick>,
+    /// Reports that the agent finished. Without it, exit code 0 does not count as success.
+    pub end: Vec<Pick>,
+    pub errors: Vec<Pick>,
+    /// Permissions that the agent's own rules denied.
+    pub denied: Vec<Pick>,
+    /// Names of the tools among `denied` that change files.
+    pub writers: Vec<String>,
+    /// Output of tools that may have failed.
+    pub failed: Vec<Pick>,
+    /// The same for tools that change files. A denied change fails the dispatch.
+    pub failed_writes: Vec<Pick>,
+    pub input: Vec<Pick>,
+    pub output: Vec<Pick>,
+    /// Thinking tokens, if `output` does not include them.
+    pub thoughts: Vec<Pick>,
+    /// All tokens, if some are counted nowhere else. The difference counts as output.
+    pub total: Vec<Pick>,
+    /// Tokens read from the service's cache.
+    pub cached: Vec<Pick>,
+    /// Tokens written to the service's cache.
+    pub stored: Vec<Pick>,
+    /// Whether `input` includes the cached tokens.
+    pub input_has_cached: bool,
+    /// Whether token counts in a resumed session include those of earlier dispatches.
+    pub cumulative: bool,
+    /// In units of the currency.
+    pub cost: Vec<Pick>,
+    /// Whether the cost of a resumed session includes that of earlier dispatches.
+    pub cumulative_cost: bool,
+    /// Reports that a tool started. While a tool runs, the agent may be silent.
+    pub tool_began: Vec<Pick>,
+    pub tool_ended: Vec<Pick>,
+}

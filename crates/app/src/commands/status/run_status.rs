@@ -1,0 +1,135 @@
+//! The status of one run: its position, tasks, spending, findings and gates.
+
+use super::{spending, tasks};
+use crate::commands::runs::tone;
+use crate::gate::{answer_command, other_options};
+use crate::tally::tally;
+use crate::workplace::Workplace;
+use remand_engine::clock;
+use remand_engine::lock::DriverLock;
+use remand_ledger::query::RunStage;
+use remand_ledger::{Reader, RunId, RunView};
+use remand_terminal::table::{Cell, FieldList, indented};
+use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
+use serde_json::{Value, json};
+
+/// Everything shown about one run.
+pub struct RunStatus {
+    view: RunView,
+    driver: Option<String>,
+}
+
+impl RunStatus {
+    pub fn read(workplace: &Workplace, reader: &Reader, run: &RunId) -> Result<RunStatus, CommandFailure> {
+        let view = reader.run_view(run)?;
+        Ok(RunStatus { driver: DriverLock::holder(&workplace.home.run(run)), view })
+    }
+
+    pub fn json(&self) -> Value {
+        let view = &self.view;
+        let confidence = view.confidence();
+        json!({
+            "run": view.row,
+            "driver": self.driver,
+            "confidence": { "level": confidence, "means": confidence.definition() },
+            "budgets": view.detail.as_ref().map(|detail| &detail.budgets),
+            "tasks": view.tasks,
+            "findings": tally(&view.findings),
+            "gates": view.gates,
+            "requests": view.requests,
+            "untold": view.unreported_tokens,
+            "problem": self.problem(),
+        })
+    }
+
+    pub fn text(&self, ink: Ink) -> String {
+        let view = &self.view;
+        let mut text = self.fields().render(ink);
+        if !view.tasks.is_empty() {
+            text.push_str(&format!("\n{}", tasks::table(&view.tasks).render(ink)));
+        }
+        let unanswered = if view.requests > 0 { &[] } else { view.gates.as_slice() };
+        for gate in unanswered {
+            text.push_str(&format!("\n{}", ink.paint(Tone::Doubtful, "waiting for an answer")));
+            text.push_str(&format!("\n{}", indented(&gate.question, 2)));
+            let how = format!("answer with `{}`{}", answer_command(gate, &view.gates), other_options(gate));
+            text.push_str(&indented(&how, 2));
+        }
+        if let Some(problem) = self.problem() {
+            text.push_str(&format!("\n{}", ink.paint(Tone::Bad, "this status is incomplete")));
+            text.push_str(&format!("\n{}", indented(&format!("{problem}; `remand audit` shows why"), 2)));
+        }
+        text
+    }
+
+    /// Why the view lacks something.
+    fn problem(&self) -> Option<String> {
+        match (&self.view.detail, self.view.lag) {
+            (_, 1..) => {
+                let events = amount::counted(self.view.lag, "event");
+                Some(format!("this version cannot replay the run, so the last {events} are missing"))
+            }
+            (None, 0) => Some("this version cannot replay the run".to_string()),
+            (Some(_), 0) => None,
+        }
+    }
+
+    fn fields(&self) -> FieldList {
+        let (view, row, now) = (&self.view, &self.view.row, clock::now().0);
+        let mut fields = FieldList::new();
+        fields.add("run", Cell::new(&row.run.0).toned(Tone::Strong));
+        fields.add("workflow", format!("{}, {}, version {}", row.workflow, row.mode, row.version));
+        fields.add(&row.subject, line::cut(&line::first(&row.request), 300));
+        let started = format!("{}, {} ago", clock::iso(row.created_at), amount::age(now, row.created_at.0));
+        fields.add("started", started);
+        let since = amount::age(now, row.updated_at.0);
+        let stage = match &row.ended {
+            Some(ended) => format!("{ended}, {since} ago"),
+            None => format!("{} for {since}", row.stage.name()),
+        };
+        fields.add("stage", Cell::new(stage).toned(tone(row.stage)));
+        if !row.place.is_empty() {
+            fields.add("at", &row.place);
+        }
+        if !row.stage.is_over() {
+            fields.add("driver", self.driver_words());
+        }
+        fields.add("branch", format!("{}, from {}", row.branch, row.base.get(..12).unwrap_or(&row.base)));
+        if let Some(commit) = view.detail.as_ref().and_then(|detail| detail.reverted.as_ref()) {
+            let undone = format!("by {}: the commit of the run is no longer on its branch", short(commit));
+            fields.add("undone", Cell::new(undone).toned(Tone::Doubtful));
+        }
+        fields.add("risk", &row.risk);
+        let so_far = if row.stage.is_over() { "" } else { " so far" };
+        let level = view.confidence();
+        fields.add("confidence", format!("{}{so_far}: {}", level.name(), level.definition()));
+        spending::add(&mut fields, view);
+        let budgets = view.detail.iter().flat_map(|detail| &detail.budgets);
+        let left: Vec<String> =
+            budgets.map(|one| format!("{} {} of {}", one.budget, one.left, one.full)).collect();
+        if !left.is_empty() {
+            fields.add("budgets left", left.join(", "));
+        }
+        fields.add("findings", tally(&view.findings).words());
+        fields
+    }
+
+    fn driver_words(&self) -> String {
+        let resume = invocation::command(format!("resume {}", self.view.row.run));
+        match (&self.driver, self.view.row.stage) {
+            (Some(driver), _) => driver.clone(),
+            (None, RunStage::Waiting) if self.view.requests > 0 => {
+                format!("none; an answer is recorded, continue with `{resume}`")
+            }
+            (None, RunStage::Waiting) if !self.view.gates.is_empty() => {
+                "none; the run waits for an answer".to_string()
+            }
+            (None, _) => format!("none; continue with `{resume}`"),
+        }
+    }
+}
+
+/// The first digits of a commit id.
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}

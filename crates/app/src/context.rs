@@ -1,0 +1,13 @@
+//! The global options of the command line.
+
+use std::path::Path;
+
+/// The options that every subcommand gets.
+pub struct CommandContext<'c> {
+    pub json: bool,
+    pub roles: Option<&'c Path>,
+    /// The folder to work in, if not the current one.
+    pub directory: Option<&'c Path>,
+    /// The state directory, if not the default one.
+    pub state: Option<&'c Path>,
+}

@@ -1,0 +1,48 @@
+//! The checks of a repository: detected in the base commit of a run, and configured.
+
+use crate::environment;
+use remand_checks::{CheckSpec, Detected, ToolProbe};
+use remand_engine::config::Config;
+use remand_git::{CommitId, Repository, TemporaryCheckout};
+use remand_process::{Cancel, ProcessJob};
+use remand_terminal::CommandFailure;
+use std::path::Path;
+
+/// The checks that a run from this commit is pinned to. Installed dependencies are detected in the checkout, everything
+/// else in the commit, so uncommitted changes make no difference. A copy of the commit, if needed, is made below
+/// `within`.
+pub fn specs(
+    repository: &Repository,
+    base: &CommitId,
+    config: &Config,
+    within: &Path,
+) -> Result<Vec<CheckSpec>, CommandFailure> {
+    let found = if config.detect { detected(repository, base, within)? } else { Vec::new() };
+    let detected = if config.detect { Detected::Used } else { Detected::Ignored };
+    remand_checks::specs(found, detected, &config.checks)
+        .map_err(|error| CommandFailure::user(error.to_string(), "correct `[checks]` in remand.toml"))
+}
+
+fn detected(
+    repository: &Repository,
+    base: &CommitId,
+    within: &Path,
+) -> Result<Vec<CheckSpec>, CommandFailure> {
+    let environment = environment::for_checks();
+    let runner = |job: ProcessJob| remand_process::run(&job, &Cancel::new());
+    let probe = ToolProbe { environment: &environment, runner: &runner };
+    let root = repository.root();
+    let files = || repository.files(&repository.tree_of(base)?);
+    let files = files()?;
+    let files: Vec<String> = files.iter().filter_map(|file| file.to_str()).map(str::to_string).collect();
+    if repository.holds_only(base)? {
+        return Ok(remand_checks::detect(root, &files, &probe));
+    }
+    let copy = TemporaryCheckout::of(repository, base, within)?;
+    let lent = remand_checks::lend(root, &copy.tree(), &files);
+    lent.map_err(|error| {
+        CommandFailure::user("the dependencies installed in the checkout cannot be read", "see the cause")
+            .caused_by(error.to_string())
+    })?;
+    Ok(remand_checks::detect(&copy.tree(), &files, &probe))
+}

@@ -1,0 +1,146 @@
+//! Whether a request explicitly asks to remove or change a test.
+
+/// Words of a clause that asks to remove or change a test.
+const TAKING: [&str; 12] = [
+    "remove",
+    "removed",
+    "delete",
+    "deleted",
+    "drop",
+    "dropped",
+    "skip",
+    "skipped",
+    "rewrite",
+    "rewritten",
+    "rename",
+    "renamed",
+];
+
+/// Words that begin another clause of a sentence.
+const PARTING: [&str; 10] =
+    ["but", "so", "because", "since", "which", "then", "while", "when", "until", "if"];
+
+/// Words that join names, or clauses.
+const JOINING: [&str; 2] = ["and", "or"];
+
+/// Words that may stand between the names of a list.
+const LISTING: [&str; 10] = ["the", "a", "both", "also", "old", "test", "tests", "case", "cases", "as"];
+
+/// Placeholder for the name while the text is split into clauses: a title may contain any word.
+const NAME: &str = "\u{1}";
+
+/// Whether a request asks to remove or change a test of this name: one clause must name the test and contain such a verb.
+/// A request that only names a test wants it to pass.
+pub fn asks_to_take(request: &str, own: &str) -> bool {
+    let mut masked = String::new();
+    let mut rest = 0;
+    for at in places(request, own) {
+        masked.push_str(&request[rest..at]);
+        masked.push_str(NAME);
+        rest = at + own.len();
+    }
+    masked.push_str(&request[rest..]);
+    let takes = |clause: &Vec<&str>| {
+        let has_verb = clause.iter().any(|word| TAKING.contains(&bare(word).to_lowercase().as_str()));
+        has_verb && clause.iter().any(|word| word.contains(NAME))
+    };
+    rest > 0 && sentences(&masked).into_iter().any(|sentence| clauses(&sentence).iter().any(takes))
+}
+
+/// Whether a request contains a name as a whole word.
+pub fn names(request: &str, name: &str) -> bool {
+    places(request, name).next().is_some()
+}
+
+fn places<'r>(request: &'r str, name: &'r str) -> impl Iterator<Item = usize> + 'r {
+    request.match_indices(name).filter(|(_, name)| !name.is_empty()).map(|(at, _)| at).filter(move |at| {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let before = request[..*at].chars().next_back();
+        let after = request[*at + name.len()..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
+}
+
+/// The sentences of a text as words; an empty line and a list item also begin a sentence.
+fn sentences(text: &str) -> Vec<Vec<&str>> {
+    let mut sentences = vec![Vec::new()];
+    for line in text.lines() {
+        let is_entry = line.trim_start().starts_with(['-', '*', '+', '#'])
+            || line
+                .trim_start()
+                .split_once(['.', ')'])
+                .is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+        if is_entry || line.trim().is_empty() {
+            sentences.push(Vec::new());
+        }
+        for word in line.split_whitespace() {
+            if let Some(sentence) = sentences.last_mut() {
+                sentence.push(word);
+            }
+            if word.ends_with(['.', '!', '?', ';', ':']) {
+                sentences.push(Vec::new());
+            }
+        }
+    }
+    sentences
+}
+
+/// The clauses of a sentence. A comma or a joining word begins a new clause, unless a list of names continues.
+fn clauses<'t>(sentence: &[&'t str]) -> Vec<Vec<&'t str>> {
+    let mut clauses: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut is_joined = false;
+    for word in sentence {
+        let plain = bare(word).to_lowercase();
+        let is = |words: &[&str]| words.contains(&plain.as_str());
+        let is_name = word.contains(NAME) || bare(word).contains(['_', '/', '.', ':']) || word.contains('`');
+        if is(&PARTING) || (is_joined && !is_name && !is(&JOINING) && !is(&LISTING)) {
+            clauses.push(Vec::new());
+            is_joined = false;
+        }
+        if let Some(clause) = clauses.last_mut() {
+            clause.push(word);
+        }
+        is_joined = (is_joined && !is_name) || is(&JOINING) || word.ends_with(',');
+    }
+    clauses
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| c.is_ascii_punctuation())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CORE-21
+    #[test]
+    fn a_test_may_go_only_if_one_clause_both_names_it_and_asks_for_that() {
+        let asked = [
+            "Remove test_x.",
+            "Drop the test test_x, it is obsolete",
+            "The tests test_a, test_b and test_x are to be removed.",
+            "Delete tests/test_a.py::test_x and the code behind it",
+            "Fix the parser. Then rename test_x to test_y.",
+            "Todo:\n- Fix the parser\n- Remove `test_a`, `test_x`\n",
+            "Skip both test_a and test_x for now",
+        ];
+        for request in asked {
+            assert!(asks_to_take(request, "test_x"), "{request}");
+        }
+        assert!(asks_to_take("Remove the test \"adds and subtracts\"", "adds and subtracts"));
+        let other = [
+            "Make test_x pass.",
+            "Remove the cache so that test_x passes",
+            "Make test_x pass and drop the old parser",
+            "test_x fails. Remove the debug output.",
+            "Todo:\n- make test_x pass\n- remove the debug output\n",
+            "Fix test_x, and rename Lru to Cache",
+            "Fix the dropdown in test_x",
+            "Remove test_x_more",
+        ];
+        for request in other {
+            assert!(!asks_to_take(request, "test_x"), "{request}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What the configuration says about one check.
+
+use crate::plant::Plant;
+use remand_kernel::evidence::Tier;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A command as it was configured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandLine {
+    Shell(String),
+    Argv(Vec<String>),
+}
+
+/// The settings of one check; an absent one comes from the detected check of the same name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckChoice {
+    pub command: Option<CommandLine>,
+    pub tier: Option<Tier>,
+    pub quick: Option<bool>,
+    pub time: Option<Duration>,
+    pub parser: Option<String>,
+    pub report: Option<String>,
+    pub needs: Option<Vec<String>>,
+    pub folder: Option<String>,
+    pub network: Option<bool>,
+    /// Bytes.
+    pub memory: Option<u64>,
+    pub reruns: Option<u32>,
+    /// The failure that `remand doctor` plants to see the check fail.
+    pub plant: Option<Plant>,
+    pub off: bool,
+}

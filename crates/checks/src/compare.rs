@@ -1,0 +1,203 @@
+//! Turns what got worse into findings that a remand can carry.
+
+use super::location::{location, location_of};
+use super::result::{CheckEnd, CheckResult, TestListing, earlier};
+use remand_kernel::change::{TestEnd, TestResult};
+use remand_kernel::evidence::{Regression, RegressionKind, Tier, regressions};
+use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
+use remand_source::Language;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Further tests are only counted.
+const MOST_TESTS: usize = 20;
+
+/// Compares results with those on earlier trees. Findings are checks that fail and passed on some earlier tree, and tests
+/// that passed and now fail or are gone. A failure on every earlier tree is not a finding. The same failure always has
+/// the same id.
+pub fn compare(before: &[CheckResult], after: &[CheckResult], tree: &Path) -> Vec<Finding> {
+    compare_except(before, after, tree, &|_, _| false)
+}
+
+/// Compares likewise, except for tests whose absence the caller excuses.
+pub fn compare_except(
+    before: &[CheckResult],
+    after: &[CheckResult],
+    tree: &Path,
+    is_excused: &dyn Fn(&str, &CheckResult) -> bool,
+) -> Vec<Finding> {
+    after.iter().flat_map(|result| Comparison { before, result, tree, is_excused }.findings()).collect()
+}
+
+struct Comparison<'a> {
+    before: &'a [CheckResult],
+    result: &'a CheckResult,
+    tree: &'a Path,
+    is_excused: &'a dyn Fn(&str, &CheckResult) -> bool,
+}
+
+impl Comparison<'_> {
+    fn findings(&self) -> Vec<Finding> {
+        match self.result.end {
+            CheckEnd::Passed | CheckEnd::Failed => {}
+            CheckEnd::TimedOut => return self.whole().into_iter().collect(),
+            // A check that never ran a test loses nothing.
+            CheckEnd::Vacuous if self.earlier().any(|before| before.passed()) || self.lost_all() => {
+                return self.whole().into_iter().collect();
+            }
+            CheckEnd::Vacuous => return Vec::new(),
+            CheckEnd::Environment | CheckEnd::Skipped | CheckEnd::NoFiles | CheckEnd::Cancelled => {
+                return Vec::new();
+            }
+        }
+        let mut findings = self.single_tests();
+        let is_explained = findings.iter().any(|finding| finding.severity == Severity::Critical);
+        if self.result.end == CheckEnd::Failed && !is_explained {
+            findings.splice(0..0, self.whole());
+        }
+        findings
+    }
+
+    /// The finding about the check itself, unless it failed on every earlier tree.
+    fn whole(&self) -> Option<Finding> {
+        let earlier: Vec<&CheckResult> = self.earlier().collect();
+        let passed_before = earlier.iter().any(|before| before.passed());
+        let lost = self.lost_all();
+        if !earlier.is_empty() && !passed_before && !lost {
+            return None;
+        }
+        let name = &self.result.name;
+        let what = match self.result.end {
+            CheckEnd::Vacuous => format!("the check `{name}` runs no test"),
+            CheckEnd::TimedOut => format!("the check `{name}` exceeds its time limit"),
+            CheckEnd::Passed
+            | CheckEnd::Failed
+            | CheckEnd::Skipped
+            | CheckEnd::NoFiles
+            | CheckEnd::Environment
+            | CheckEnd::Cancelled => {
+                format!("the check `{name}` fails")
+            }
+        };
+        let severity = if passed_before || lost || self.result.tier == Some(Tier::One) {
+            Severity::Critical
+        } else {
+            Severity::Major
+        };
+        let place = location(&String::from_utf8_lossy(&self.result.output), self.tree);
+        Some(self.finding(format!("check:{name}"), severity, what, place))
+    }
+
+    /// Whether tests ran before, however the check ended, and none runs now.
+    fn lost_all(&self) -> bool {
+        let is_run =
+            |test: &TestResult| test.end != TestEnd::Skipped && !(self.is_excused)(&test.name, self.result);
+        self.result.listing == TestListing::All
+            && self.result.tests.iter().all(|test| test.end == TestEnd::Skipped)
+            && self.earlier().any(|before| before.tests.iter().any(is_run))
+    }
+
+    fn single_tests(&self) -> Vec<Finding> {
+        let tests = &self.result.tests;
+        // A broken build runs no test; then the check is the finding, not each of its tests.
+        if tests.is_empty() && self.result.end == CheckEnd::Failed {
+            return Vec::new();
+        }
+        let lists: Vec<&[TestResult]> = self.earlier().map(|before| before.tests.as_slice()).collect();
+        let regressions = regressions(&lists, tests);
+        let known: BTreeSet<&str> =
+            lists.iter().flat_map(|list| list.iter().map(|test| test.name.as_str())).collect();
+        // Where the check failed before too, nothing else reports these.
+        let fresh = tests
+            .iter()
+            .filter(|test| test.end == TestEnd::Failed && !known.contains(test.name.as_str()))
+            .map(|test| (test.name.as_str(), Severity::Critical, "is new and fails"));
+        let is_known =
+            |how: RegressionKind| how != RegressionKind::Gone || self.result.listing == TestListing::All;
+        let is_excused = |regression: &&Regression| {
+            regression.how != RegressionKind::Failed && (self.is_excused)(&regression.test, self.result)
+        };
+        let reported = regressions.iter().filter(|regression| is_known(regression.how));
+        let worse = reported.filter(|regression| !is_excused(regression)).map(|regression| {
+            let how = match regression.how {
+                RegressionKind::Failed => "passed before and fails",
+                RegressionKind::Skipped => "passed before and is skipped",
+                RegressionKind::Gone => "passed before and no longer runs",
+            };
+            (regression.test.as_str(), Severity::Critical, how)
+        });
+        let run: BTreeSet<&str> =
+            tests.iter().filter(|test| test.end != TestEnd::Skipped).map(|test| test.name.as_str()).collect();
+        let failing = lists.iter().flat_map(|list| list.iter()).filter(|test| test.end == TestEnd::Failed);
+        let dropped: BTreeSet<&str> = failing
+            .map(|test| test.name.as_str())
+            .filter(|name| self.result.listing == TestListing::All && !run.contains(name) && !is_module(name))
+            .filter(|name| !(self.is_excused)(name, self.result))
+            .collect();
+        let dropped =
+            dropped.into_iter().map(|name| (name, Severity::Critical, "failed before and no longer runs"));
+        let unsteady = |name: &str| {
+            let earlier = lists.iter().flat_map(|list| list.iter()).filter(|test| test.name == name);
+            earlier.into_iter().any(|test| matches!(test.end, TestEnd::Flaky | TestEnd::Failed))
+        };
+        let flaky =
+            tests.iter().filter(|test| test.end == TestEnd::Flaky && !unsteady(&test.name)).map(|test| {
+                (test.name.as_str(), Severity::Major, "is flaky: it passes and fails on the same tree")
+            });
+        let all: Vec<(&str, Severity, &str)> = worse.chain(dropped).chain(fresh).chain(flaky).collect();
+        let more = all.len().saturating_sub(MOST_TESTS);
+        let mut findings: Vec<Finding> = all
+            .iter()
+            .take(MOST_TESTS)
+            .map(|(test, severity, how)| self.test(test, *severity, how))
+            .collect();
+        if more > 0
+            && let Some(last) = findings.last_mut()
+        {
+            last.impact = format!("{more} more tests of this check are worse too");
+        }
+        findings
+    }
+
+    fn test(&self, test: &str, severity: Severity, how: &str) -> Finding {
+        let name = &self.result.name;
+        let output = String::from_utf8_lossy(&self.result.output);
+        let short = test.rsplit([' ', '.', '>', '/']).next().unwrap_or(test);
+        let claim = format!("the test `{test}` of `{name}` {how}");
+        let place = location_of(short, &output, self.tree);
+        self.finding(format!("test:{name}:{test}"), severity, claim, place)
+    }
+
+    fn finding(&self, id: String, severity: Severity, claim: String, place: Location) -> Finding {
+        let result = self.result;
+        let ended = match (&result.command, result.exit_code) {
+            (Some(command), Some(code)) => format!("`{command}` ended with exit code {code}\n"),
+            (Some(command), None) => format!("`{command}`: {}\n", result.reason),
+            (None, _) => String::new(),
+        };
+        Finding {
+            id,
+            severity,
+            category: Category::Correctness,
+            kind: Some(FindingKind::Production),
+            injected_by: Vec::new(),
+            task: None,
+            place,
+            claim,
+            evidence: format!("{ended}{}", result.snippet),
+            impact: String::new(),
+            recommendation: String::new(),
+            patch: None,
+            repeats: None,
+        }
+    }
+
+    fn earlier(&self) -> impl Iterator<Item = &CheckResult> {
+        earlier(self.before, &self.result.name)
+    }
+}
+
+/// Runners list a module that cannot be loaded as if it were a test; once it loads, that entry is gone.
+fn is_module(name: &str) -> bool {
+    name.contains("_FailedTest") || Language::of(Path::new(name)).is_some()
+}

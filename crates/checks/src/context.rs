@@ -1,0 +1,63 @@
+//! Where and with what a check runs.
+
+use remand_git::{Repository, TreeId};
+use remand_process::Cancel;
+use remand_process::confine::Policy;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where and with what a check runs.
+#[derive(Clone, Copy)]
+pub struct CheckContext<'c> {
+    pub tree: &'c Path,
+    /// Everything that the check sees of the environment.
+    pub environment: &'c BTreeMap<OsString, OsString>,
+    pub files: FileScope<'c>,
+    pub base: BaseFiles<'c>,
+    /// A folder outside the tree that is deleted afterwards; checks of one call share it.
+    pub scratch: &'c Path,
+    pub cancel: &'c Cancel,
+    /// None runs the check unconfined, for tests of this crate only.
+    pub sandbox: Option<&'c CheckSandbox>,
+}
+
+/// How the processes of checks are confined.
+#[derive(Clone, Debug)]
+pub struct CheckSandbox {
+    /// The program that sets up the sandbox.
+    pub program: PathBuf,
+    /// Each check adds whether it may use the network.
+    pub policy: Policy,
+    /// Marks the processes of one command; none gives each process its own marker.
+    pub marker: Option<String>,
+}
+
+/// Which files the checks of single files look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileScope<'f> {
+    /// All, for a baseline.
+    Whole,
+    /// Relative to the tree; deleted ones are ignored.
+    Changed(&'f [String]),
+}
+
+/// The files as they were before the change.
+#[derive(Clone, Copy)]
+pub enum BaseFiles<'b> {
+    /// Every file counts as new.
+    Absent,
+    Tree(&'b Repository, &'b TreeId),
+    Folder(&'b Path),
+}
+
+impl BaseFiles<'_> {
+    /// The content of a file before the change; none where it is new or cannot be read: then it is judged by itself.
+    pub(super) fn read(&self, file: &str) -> Option<Vec<u8>> {
+        match self {
+            BaseFiles::Absent => None,
+            BaseFiles::Tree(repository, tree) => repository.read(tree, Path::new(file)).ok().flatten(),
+            BaseFiles::Folder(folder) => std::fs::read(folder.join(file)).ok(),
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! Settings that decide whether tests run at all: those of runners, builds and continuous integration.
+//!
+//! Only the relevant parts of a file count: a new dependency in a manifest does not change the tests.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Files that configure tests or checks and nothing else, by the start of their names.
+const WHOLE: [&str; 27] = [
+    ".eslintrc",
+    "eslint.config.",
+    "mypy.ini",
+    ".mypy.ini",
+    "ruff.toml",
+    ".ruff.toml",
+    "pyrightconfig.json",
+    "clippy.toml",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    "jest.config.",
+    "vitest.config.",
+    "vitest.workspace.",
+    ".mocharc",
+    "karma.conf.",
+    "playwright.config.",
+    "cypress.config.",
+    "ava.config.",
+    "pytest.ini",
+    ".pytest.ini",
+    "tox.ini",
+    "noxfile.py",
+    "nextest.toml",
+    "rust-toolchain",
+    ".npmrc",
+    ".gitlab-ci.yml",
+    "Jenkinsfile",
+];
+
+/// Folders and files of continuous integration and of commit hooks.
+const PIPELINES: [&str; 8] = [
+    ".husky/",
+    ".github/workflows/",
+    ".github/actions/",
+    ".circleci/",
+    ".buildkite/",
+    "azure-pipelines",
+    ".travis.yml",
+    "bitbucket-pipelines",
+];
+
+/// Python modules that start or control test runners: a module of the project with such a name is loaded instead.
+const RUNNERS: [&str; 6] = ["unittest", "pytest", "_pytest", "sitecustomize", "usercustomize", "runpy"];
+
+/// Modules of Python's standard library, except built-in ones and `test`. A module of the project with such a name, in the
+/// folder where Python starts, is loaded instead.
+const STANDARD: &str = include_str!("standard_library.txt");
+
+/// Endings of files that Python loads as modules.
+const LOADED: [&str; 4] = ["py", "pyc", "so", "pyd"];
+
+/// Says what a changed file decides about the tests, if anything. Checks start in these folders.
+pub fn decides(
+    path: &str,
+    before: Option<&str>,
+    after: Option<&str>,
+    folders: &BTreeSet<String>,
+) -> Option<&'static str> {
+    let name = Path::new(path).file_name()?.to_str()?;
+    if PIPELINES.iter().any(|place| path.starts_with(place)) {
+        return Some("what continuous integration and hooks run");
+    }
+    if folders.iter().any(|folder| is_runner(path, folder)) {
+        return Some("which test runner Python loads");
+    }
+    if before.is_none() && folders.iter().any(|folder| is_shadow(path, folder)) {
+        return Some("what Python loads instead of a module of its standard library");
+    }
+    if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
+        return Some("how cargo runs tests");
+    }
+    if path.ends_with(".mvn/maven.config") || path.ends_with(".mvn/jvm.config") {
+        return Some("how Maven runs tests");
+    }
+    if WHOLE.iter().any(|start| name.starts_with(start)) {
+        return Some("which tests run, and how");
+    }
+    let (part, what): (fn(&str) -> BTreeSet<String>, &str) = match name {
+        "Cargo.toml" => return cargo(before, after).then_some("which tests cargo builds"),
+        "package.json" => (package, "how the tests are started"),
+        "pyproject.toml" => (pyproject, "which tests pytest collects"),
+        "setup.cfg" => (sections, "which tests pytest collects"),
+        "conftest.py" => (conftest, "which tests pytest collects"),
+        "pom.xml" => (|text| lines(text, &MAVEN), "which tests Maven runs"),
+        "build.gradle" | "build.gradle.kts" => {
+            (|text| lines(text, &["test", "Test"]), "which tests Gradle runs")
+        }
+        "CMakeLists.txt" => (|text| lines(text, &CMAKE), "which tests ctest knows"),
+        "Makefile" | "makefile" | "GNUmakefile" | "justfile" | "Justfile" => {
+            (recipes, "what the test target does")
+        }
+        name if name.starts_with("vite.config.") => {
+            (|text| lines(text, &["test", "exclude"]), "which tests vitest runs")
+        }
+        _ => return None,
+    };
+    (part(before.unwrap_or_default()) != part(after.unwrap_or_default())).then_some(what)
+}
+
+fn is_runner(path: &str, folder: &str) -> bool {
+    top_module(path, folder).is_some_and(|(module, _)| RUNNERS.contains(&module))
+}
+
+/// A package without `__init__` does not replace a module of the standard library.
+fn is_shadow(path: &str, folder: &str) -> bool {
+    let is_whole = |rest: &str| rest.is_empty() || rest.starts_with("__init__.");
+    let is_standard = |module: &str| STANDARD.lines().any(|known| known == module);
+    top_module(path, folder).is_some_and(|(module, rest)| is_whole(rest) && is_standard(module))
+}
+
+/// The top-level module that a file belongs to for Python started in a folder, and the file's path inside it.
+fn top_module<'p>(path: &'p str, folder: &str) -> Option<(&'p str, &'p str)> {
+    let inside = if folder.is_empty() { path } else { path.strip_prefix(folder)?.strip_prefix('/')? };
+    let inside = inside.strip_prefix("src/").unwrap_or(inside);
+    let (top, rest) = inside.split_once('/').unwrap_or((inside, ""));
+    let file = if rest.is_empty() { top } else { rest };
+    let (_, ending) = file.rsplit_once('.').filter(|(_, ending)| LOADED.contains(ending))?;
+    // An extension module has the platform in its name: `json.cpython-311-x86_64-linux-gnu.so`.
+    let name = if ending == "so" {
+        top.split('.').next()?
+    } else {
+        top.strip_suffix(&format!(".{ending}")).unwrap_or(top)
+    };
+    Some((name, rest))
+}
+
+const MAVEN: [&str; 7] =
+    ["skipTests", "maven.test", "surefire", "failsafe", "testFailureIgnore", "<exclude", "<include"];
+const CMAKE: [&str; 7] = [
+    "add_test",
+    "enable_testing",
+    "CTest",
+    "gtest_discover_tests",
+    "catch_discover_tests",
+    "set_tests_properties",
+    "add_subdirectory",
+];
+
+/// Whether tests are lost: targets switched off, or members removed.
+fn cargo(before: Option<&str>, after: Option<&str>) -> bool {
+    let read = |text: Option<&str>| text.and_then(|text| toml::from_str::<toml::Value>(text).ok());
+    let (Some(before), Some(after)) = (read(before), read(after)) else { return false };
+    let (old, new) = (Cargo::of(&before), Cargo::of(&after));
+    !new.takes.is_subset(&old.takes) || !old.brings.is_subset(&new.brings)
+}
+
+#[derive(Default)]
+struct Cargo {
+    takes: BTreeSet<String>,
+    brings: BTreeSet<String>,
+}
+
+impl Cargo {
+    fn of(manifest: &toml::Value) -> Cargo {
+        let mut found = Cargo::default();
+        let at = |path: &[&str]| path.iter().try_fold(manifest, |value, key| value.get(*key));
+        for path in [["package", "autotests"], ["lib", "test"], ["lib", "doctest"], ["lib", "harness"]] {
+            if at(&path).and_then(toml::Value::as_bool) == Some(false) {
+                found.takes.insert(path.join("."));
+            }
+        }
+        for kind in ["test", "bin", "example"] {
+            for target in at(&[kind]).and_then(toml::Value::as_array).into_iter().flatten() {
+                let name = target.get("name").and_then(toml::Value::as_str).unwrap_or_default();
+                if kind == "test" {
+                    found.brings.insert(format!("test {name}"));
+                }
+                for key in ["test", "harness"] {
+                    if target.get(key).and_then(toml::Value::as_bool) == Some(false) {
+                        found.takes.insert(format!("{kind} {name} {key}"));
+                    }
+                }
+                if let Some(features) = target.get("required-features") {
+                    found.takes.insert(format!("{kind} {name} {features}"));
+                }
+            }
+        }
+        let listed =
+            |key: &str| at(&["workspace", key]).and_then(toml::Value::as_array).into_iter().flatten();
+        found.brings.extend(listed("members").map(|member| format!("member {member}")));
+        found.takes.extend(listed("exclude").map(|member| format!("exclude {member}")));
+        if let Some(members) = at(&["workspace", "default-members"]) {
+            found.takes.insert(format!("default-members {members}"));
+        }
+        found
+    }
+}
+
+fn package(text: &str) -> BTreeSet<String> {
+    let Ok(manifest) = serde_json::from_str::<Value>(text) else { return BTreeSet::new() };
+    let runners = ["jest", "vitest", "mocha", "ava", "tap", "workspaces"].iter();
+    let settings = runners.filter_map(|key| Some(format!("{key} {}", manifest.get(*key)?)));
+    let scripts = manifest.get("scripts").and_then(Value::as_object).into_iter().flatten();
+    let scripts = scripts.map(|(name, text)| (name.clone(), text.to_string())).collect();
+    settings.chain(reached(scripts, |name| name.contains("test"))).collect()
+}
+
+/// The named texts that tests start with, and those that these refer to in turn.
+fn reached(texts: BTreeMap<String, String>, begins: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let mut open: Vec<&str> = texts.keys().map(String::as_str).filter(|name| begins(name)).collect();
+    let mut found: BTreeSet<&str> = open.iter().copied().collect();
+    while let Some(name) = open.pop() {
+        let text = texts.get(name).map_or("", String::as_str);
+        let is_name = |c: char| c.is_alphanumeric() || "_-:.".contains(c);
+        for word in text.split(|c| !is_name(c)) {
+            if let Some((named, _)) = texts.get_key_value(word)
+                && found.insert(named)
+            {
+                open.push(named);
+            }
+        }
+    }
+    found.into_iter().map(|name| format!("{name} {}", texts.get(name).map_or("", String::as_str))).collect()
+}
+
+fn pyproject(text: &str) -> BTreeSet<String> {
+    let Ok(project) = toml::from_str::<toml::Value>(text) else { return BTreeSet::new() };
+    let tools = ["pytest", "tox", "nox", "hatch", "mypy", "ruff", "pyright"].iter();
+    tools.filter_map(|tool| Some(format!("{tool} {}", project.get("tool")?.get(*tool)?))).collect()
+}
+
+/// The sections of an INI file that test runners read.
+fn sections(text: &str) -> BTreeSet<String> {
+    let mut name = "";
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        if let Some(head) = line.strip_prefix('[') {
+            name = head.trim_end_matches(']');
+        } else if name.contains("pytest") || name.starts_with("testenv") || name.starts_with("tox") {
+            found.insert(format!("{name} {}", line.trim()));
+        }
+    }
+    found
+}
+
+/// Hooks of pytest, and everything else there that skips tests; fixtures do not count.
+fn conftest(text: &str) -> BTreeSet<String> {
+    let mut in_hook = false;
+    let mut found = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if !line.starts_with([' ', '\t']) {
+            in_hook = line.starts_with("def pytest_");
+        }
+        let leaves_out = ["collect_ignore", "skip", "xfail", "_exit", "sys.exit", "pytest_plugins"];
+        if in_hook || leaves_out.iter().any(|word| line.contains(word)) {
+            found.insert(line.trim().to_string());
+        }
+    }
+    found
+}
+
+/// The test and check targets of a makefile, with the rules and variables that they refer to.
+fn recipes(text: &str) -> BTreeSet<String> {
+    let mut parts: BTreeMap<String, String> = BTreeMap::new();
+    let mut name = String::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if !line.starts_with([' ', '\t']) {
+            let end = line.find([':', '=', '?', '+', ' ']).unwrap_or(line.len());
+            name = line[..end].trim().to_string();
+        }
+        let part = parts.entry(name.clone()).or_default();
+        part.push_str(line.trim());
+        part.push('\n');
+    }
+    reached(parts, |name| name.starts_with("test") || name.starts_with("check"))
+}
+
+fn lines(text: &str, words: &[&str]) -> BTreeSet<String> {
+    let about = |line: &&str| words.iter().any(|word| line.contains(word));
+    text.lines().map(str::trim).filter(about).map(str::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CORE-21
+    #[test]
+    fn only_settings_that_decide_whether_tests_run_count() {
+        let table = [
+            (".cargo/config.toml", "", "[target.x86_64-unknown-linux-gnu]\nrunner = \"true\"\n", true),
+            (
+                "Cargo.toml",
+                "[package]\nname = \"a\"\n",
+                "[package]\nname = \"a\"\n[dependencies]\nb = \"1\"\n",
+                false,
+            ),
+            (
+                "Cargo.toml",
+                "[package]\nname = \"a\"\n",
+                "[package]\nname = \"a\"\n[lib]\ntest = false\n",
+                true,
+            ),
+            ("Cargo.toml", "[[test]]\nname = \"it\"\n", "[[test]]\nname = \"it\"\nharness = false\n", true),
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers = [\"a\", \"b\"]\n",
+                "[workspace]\nmembers = [\"a\"]\n",
+                true,
+            ),
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers = [\"a\"]\n",
+                "[workspace]\nmembers = [\"a\", \"b\"]\n",
+                false,
+            ),
+            (
+                "package.json",
+                "{\"scripts\": {\"test\": \"jest\"}}",
+                "{\"scripts\": {\"test\": \"true\"}}",
+                true,
+            ),
+            (
+                "package.json",
+                "{\"scripts\": {\"test\": \"jest\"}}",
+                "{\"scripts\": {\"test\": \"jest\", \"lint\": \"x\"}}",
+                false,
+            ),
+            ("pyproject.toml", "[project]\nname = \"a\"\n", "[project]\nname = \"b\"\n", false),
+            ("pyproject.toml", "", "[tool.pytest.ini_options]\naddopts = \"--ignore=tests\"\n", true),
+            ("pytest.ini", "[pytest]\n", "[pytest]\naddopts = -k nothing\n", true),
+            ("tests/conftest.py", "", "@pytest.fixture\ndef a():\n    return 1\n", false),
+            ("tests/conftest.py", "", "def pytest_collection_modifyitems(items):\n    items.clear()\n", true),
+            ("conftest.py", "", "collect_ignore = ['tests']\n", true),
+            ("jest.config.js", "module.exports = {}\n", "module.exports = { testMatch: [] }\n", true),
+            ("Makefile", "all:\n\tcc a.c\ntest:\n\t./run\n", "all:\n\tcc b.c\ntest:\n\t./run\n", false),
+            ("Makefile", "test:\n\t./run\n", "test:\n\ttrue\n", true),
+            ("CMakeLists.txt", "add_test(NAME a COMMAND a)\n", "", true),
+            ("pom.xml", "<project/>", "<skipTests>true</skipTests>", true),
+            (".github/workflows/ci.yml", "on: push\n", "on: never\n", true),
+            (".github/actions/test/action.yml", "run: pytest\n", "run: true\n", true),
+            (".npmrc", "", "script-shell=/bin/true\n", true),
+            ("web/.npmrc", "", "node-options=--require=./x.cjs\n", true),
+            (".mvn/maven.config", "", "-DskipTests\n", true),
+            ("service/.mvn/jvm.config", "", "-Dmaven.test.skip\n", true),
+            ("rust-toolchain.toml", "", "[toolchain]\npath = \"/tmp/own\"\n", true),
+            ("rust-toolchain", "stable\n", "nightly\n", true),
+            ("src/lib.rs", "", "fn a() {}\n", false),
+        ];
+        for (path, before, after, wanted) in table {
+            let decided = decides(path, Some(before), Some(after), &BTreeSet::new());
+            assert_eq!(decided.is_some(), wanted, "{path}: {after}");
+        }
+    }
+
+    // CORE-21
+    #[test]
+    fn scripts_and_targets_that_a_test_script_refers_to_count_too() {
+        let nowhere = BTreeSet::new();
+        let scripts = |unit: &str| {
+            format!(r#"{{"scripts": {{"test": "npm run unit", "unit": "{unit}", "build": "tsc"}}}}"#)
+        };
+        let decided = |before: &str, after: &str| {
+            decides("package.json", Some(before), Some(after), &nowhere).is_some()
+        };
+        assert!(decided(&scripts("node --test"), &scripts("true")));
+        assert!(!decided(&scripts("x"), &scripts("x").replace("tsc", "tsc -b")));
+        let makefile = |runner: &str| {
+            format!("RUN = {runner}\n\ntest: unit\n\nunit:\n\t$(RUN) tests\n\nall:\n\tcc a.c\n")
+        };
+        let decided =
+            |before: &str, after: &str| decides("Makefile", Some(before), Some(after), &nowhere).is_some();
+        assert!(decided(&makefile("pytest"), &makefile("true")));
+        assert!(!decided(&makefile("x"), &makefile("x").replace("cc", "gcc")));
+    }
+    // CORE-21
+    #[test]
+    fn modules_that_replace_pythons_own_count_where_a_check_starts() {
+        let folders = BTreeSet::from([String::new(), "packages/p".to_string()]);
+        let table = [
+            ("unittest.py", true),
+            ("argparse.py", true),
+            ("src/argparse.py", true),
+            ("json/__init__.py", true),
+            ("packages/p/unittest/__main__.py", true),
+            ("packages/p/decimal.py", true),
+            ("packages/p/math.cpython-311-x86_64-linux-gnu.so", true),
+            // Python does not find these by that name.
+            ("json/more.py", false),
+            ("app/argparse.py", false),
+            ("packages/other/argparse.py", false),
+            ("packages/p/app/unittest.py", false),
+            ("test/test_sums.py", false),
+            ("time.py", false),
+            ("logging.md", false),
+        ];
+        for (path, wanted) in table {
+            assert_eq!(decides(path, None, Some(""), &folders).is_some(), wanted, "{path}");
+        }
+        assert_eq!(
+            decides("argparse.py", Some("a = 1"), Some("a = 2"), &folders),
+            None,
+            "it was there before"
+        );
+    }
+}

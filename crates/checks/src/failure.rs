@@ -1,0 +1,339 @@
+//! Why single tests failed, as far as their runner reports it: for tests that must fail before the code exists.
+
+use super::parsers::{go, libtest, nextest, node, pytest};
+use super::spec::Parser;
+use std::collections::BTreeMap;
+
+/// Precedes the failures from report files at the end of an output.
+const REPORTED: &str = "--- failures by the report ---\n";
+
+/// The kind of a test's failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailureKind {
+    /// An assertion of the test did not hold.
+    Assertion,
+    /// It reached code that is not written yet.
+    Stub,
+    /// What it calls does not exist, or does not do what it should.
+    Missing,
+    /// The test itself is broken: it cannot be parsed, or something that it needs cannot be loaded.
+    Broken,
+    /// Something outside the test is missing.
+    Environment,
+}
+
+impl FailureKind {
+    /// The name for people and contracts.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureKind::Assertion => "assertion",
+            FailureKind::Stub => "stub",
+            FailureKind::Missing => "missing behaviour",
+            FailureKind::Broken => "broken test",
+            FailureKind::Environment => "environment",
+        }
+    }
+
+    /// The kind of this name, in the spellings that agents use.
+    pub fn named(name: &str) -> Option<FailureKind> {
+        let name: String = name.to_lowercase().replace(['_', '-'], " ");
+        Some(match name.trim() {
+            "assertion" | "assert" | "assertion failure" | "assertion mismatch" => FailureKind::Assertion,
+            "stub" | "stub panic" | "panic" | "todo" | "not implemented" => FailureKind::Stub,
+            "missing" | "missing behaviour" | "missing behavior" => FailureKind::Missing,
+            _ => return None,
+        })
+    }
+
+    /// Whether such a failure shows that behaviour is missing.
+    pub fn is_red(self) -> bool {
+        match self {
+            FailureKind::Assertion | FailureKind::Stub | FailureKind::Missing => true,
+            FailureKind::Broken | FailureKind::Environment => false,
+        }
+    }
+}
+
+const ENVIRONMENT: [&str; 6] = [
+    "Connection refused",
+    "Permission denied",
+    "Address already in use",
+    "command not found",
+    "No space left on device",
+    "Operation not permitted",
+];
+const STUB: [&str; 3] = ["not yet implemented", "not implemented", "NotImplementedError"];
+const BROKEN: [&str; 12] = [
+    "SyntaxError",
+    "IndentationError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "ERR_MODULE_NOT_FOUND",
+    "Cannot find module",
+    "Failed to resolve import",
+    "Failed to load",
+    "Test suite failed to run",
+    "Failed to import test module",
+    "error collecting",
+    "fixture '",
+];
+const ASSERTION: [&str; 5] = ["assert", "Assert", "Expected", "expected", "ERR_ASSERTION"];
+
+/// The kinds of failures, by the runner's names of the tests. A failed test without an entry failed for a reason that its
+/// runner does not report.
+pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
+    let texts = match parser {
+        Parser::Cargo => sections(output, |line| {
+            Some(libtest::without_line(line.strip_prefix("---- ")?.strip_suffix(" stdout ----")?))
+        }),
+        Parser::Nextest => sections(output, nextest::heading),
+        Parser::Pytest => lines(output),
+        Parser::Unittest => sections(output, |line| {
+            let rest = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "))?;
+            let (method, path) = rest.split_once(" (")?;
+            let path = path.split(')').next()?;
+            // The runner lists a module that cannot be loaded as if it were a test.
+            Some(if path.ends_with(method) && !method.contains('.') { path } else { method }.to_string())
+        }),
+        Parser::Node | Parser::Tap => sections(output, |line| {
+            let line = line.trim_start();
+            let rest = line.strip_prefix("not ok ").or_else(|| line.strip_prefix("✖ "))?;
+            let rest = rest.split_once(" - ").map_or(rest, |(_, name)| name);
+            Some(node::without_duration(rest).to_string())
+        }),
+        Parser::Jest | Parser::Junit => {
+            let reported = output.rsplit_once(REPORTED).map_or("", |(_, reported)| reported);
+            sections(reported, |line| (!line.starts_with(' ')).then(|| line.to_string()))
+        }
+        Parser::Go => go::outputs(output),
+        Parser::None => BTreeMap::new(),
+    };
+    let reported = texts.into_iter().filter(|(_, text)| !may_be_silent(parser) || !text.trim().is_empty());
+    reported
+        .map(|(name, text)| {
+            let kind = kind(&message(parser, &name, &text));
+            (name, kind)
+        })
+        .collect()
+}
+
+/// The part of a text that says why a test failed: without names and quoted code, which may contain any word.
+fn message(parser: Parser, name: &str, text: &str) -> String {
+    let without = |is_quoted: fn(&str) -> bool| {
+        text.lines().filter(|line| !is_quoted(line)).collect::<Vec<_>>().join("\n")
+    };
+    match parser {
+        // The indented lines of a traceback quote the code.
+        Parser::Unittest => without(|line| line.starts_with(' ')),
+        Parser::Jest | Parser::Junit => without(|line| line.trim_start().starts_with("at ")),
+        Parser::Cargo | Parser::Nextest => text.replace(name.rsplit(' ').next().unwrap_or(name), ""),
+        Parser::None | Parser::Pytest | Parser::Node | Parser::Go | Parser::Tap => text.to_string(),
+    }
+}
+
+/// Whether the format of a runner allows a failure without a reason.
+pub fn may_be_silent(parser: Parser) -> bool {
+    match parser {
+        Parser::None | Parser::Tap | Parser::Junit => true,
+        Parser::Cargo
+        | Parser::Nextest
+        | Parser::Pytest
+        | Parser::Unittest
+        | Parser::Node
+        | Parser::Jest
+        | Parser::Go => false,
+    }
+}
+
+/// Failures from report files, in the form in which the output keeps them: a name, and the text indented below it.
+pub fn kept(failures: &[(String, String)]) -> String {
+    let mut text = String::new();
+    for (name, message) in failures {
+        text.push_str(if text.is_empty() { REPORTED } else { "" });
+        text.push_str(&name.replace('\n', " "));
+        text.push('\n');
+        for line in message.lines() {
+            text.push_str("    ");
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// The kind of a test's failure; the name may have more in front than the runner's own.
+pub fn kind_of(failures: &BTreeMap<String, FailureKind>, test: &str) -> Option<FailureKind> {
+    let own =
+        |name: &str| test.strip_suffix(name).is_some_and(|head| head.ends_with([' ', '.', ':', '>', '/']));
+    failures.get(test).or_else(|| failures.iter().find(|(name, _)| own(name)).map(|(_, kind)| kind)).copied()
+}
+
+fn kind(text: &str) -> FailureKind {
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(&ENVIRONMENT) {
+        FailureKind::Environment
+    } else if says(&STUB) {
+        FailureKind::Stub
+    } else if says(&BROKEN) {
+        FailureKind::Broken
+    } else if says(&ASSERTION) {
+        FailureKind::Assertion
+    } else {
+        FailureKind::Missing
+    }
+}
+
+/// The text after each heading, up to the next one.
+fn sections(output: &str, heading: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let mut open: Option<String> = None;
+    for line in output.lines() {
+        if let Some(name) = heading(line) {
+            let name = name.trim().to_string();
+            open = (!name.is_empty()).then_some(name);
+            if let Some(name) = &open {
+                found.entry(name.clone()).or_default();
+            }
+        } else if line.trim_start().starts_with("ok ")
+            || line == "failures:"
+            || line.starts_with("test result: ")
+        {
+            open = None;
+        } else if let Some(text) = open.as_ref().and_then(|name| found.get_mut(name)) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    found
+}
+
+/// The short summary of pytest: one line per test, with the message after a dash.
+fn lines(output: &str) -> BTreeMap<String, String> {
+    let messages = output.lines().filter_map(|line| {
+        let (word, rest) = line.split_once(' ')?;
+        let (name, message) = pytest::named(rest);
+        match word {
+            "FAILED" => Some((name.to_string(), message.to_string())),
+            "ERROR" => Some((name.to_string(), format!("error collecting: {message}"))),
+            _ => None,
+        }
+    });
+    messages.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parsers;
+    use super::*;
+
+    // OT-12
+    #[test]
+    fn rust_failures_are_assertions_stubs_or_other_panics() {
+        let output = "\
+running 3 tests
+test a::adds ... FAILED
+test a::stubbed ... FAILED
+test a::unwraps ... FAILED
+
+failures:
+
+---- a::adds stdout ----
+
+thread 'a::adds' panicked at src/lib.rs:9:9:
+assertion `left == right` failed
+  left: 1
+ right: 2
+
+---- a::stubbed stdout ----
+
+thread 'a::stubbed' panicked at src/lib.rs:2:5:
+not yet implemented
+
+---- a::unwraps stdout ----
+
+thread 'a::unwraps' panicked at src/lib.rs:15:9:
+called `Option::unwrap()` on a `None` value
+
+failures:
+    a::adds
+";
+        let found = failures(Parser::Cargo, output);
+        assert_eq!(kind_of(&found, "demo src/lib.rs a::adds"), Some(FailureKind::Assertion));
+        assert_eq!(kind_of(&found, "demo src/lib.rs a::stubbed"), Some(FailureKind::Stub));
+        assert_eq!(kind_of(&found, "demo src/lib.rs a::unwraps"), Some(FailureKind::Missing));
+        assert_eq!(kind_of(&found, "demo src/lib.rs b::a::other"), None);
+    }
+
+    // OT-12
+    #[test]
+    fn python_and_node_failures_have_the_same_kinds() {
+        let output = "FAILED tests/test_a.py::test_adds - assert 1 == 2\n\
+                      FAILED tests/test_a.py::test_stub - NotImplementedError\n\
+                      FAILED tests/test_a.py::test_name - AttributeError: module 'a' has no attribute 'sub'\n\
+                      ERROR tests/test_b.py - ModuleNotFoundError: No module named 'b'\n";
+        let kinds: Vec<_> = failures(Parser::Pytest, output).into_values().collect();
+        let expected = [FailureKind::Assertion, FailureKind::Missing, FailureKind::Stub, FailureKind::Broken];
+        assert_eq!(kinds, expected);
+        let output = "ERROR: test_stub (test_a.A.test_stub)\n----\nTraceback (most recent call last):\n\
+                        File \"a.py\", line 3\n    self.assertEqual(sub(3, 2), 1)\nNotImplementedError\n\nERROR: test_name (test_a.A.test_name)\n    self.assertEqual(a.sub(3, 2), 1)\n\
+                      AttributeError: no attribute 'sub'\nFAIL: test_adds (test_a.A.test_adds)\nAssertionError: 1 != 2\n";
+        let unloaded =
+            "ERROR: tests.test_b (unittest.loader._FailedTest.tests.test_b)\nImportError: Failed to import\n";
+        let found = failures(Parser::Unittest, unloaded);
+        let name = "unittest.loader._FailedTest.tests.test_b.tests.test_b";
+        assert_eq!(kind_of(&found, name), Some(FailureKind::Broken));
+        let found = failures(Parser::Unittest, output);
+        assert_eq!(kind_of(&found, "test_a.A.test_stub"), Some(FailureKind::Stub));
+        assert_eq!(kind_of(&found, "test_a.A.test_adds"), Some(FailureKind::Assertion));
+        assert_eq!(kind_of(&found, "test_a.A.test_name"), Some(FailureKind::Missing));
+        let output = "TAP version 13\nnot ok 1 - adds\n  ---\n  error: 'not implemented'\n  ...\nok 2 - other\n\
+                      not ok 3 - subtracts\n  ---\n  code: 'ERR_ASSERTION'\n  ...\n";
+        let found = failures(Parser::Node, output);
+        assert_eq!(kind_of(&found, "adds"), Some(FailureKind::Stub));
+        assert_eq!(kind_of(&found, "subtracts"), Some(FailureKind::Assertion));
+    }
+
+    // OT-12
+    #[test]
+    fn failures_in_reports_are_read_from_the_messages_kept_with_the_output() {
+        let report = |text: &str| {
+            let reported = parsers::parse(Parser::Jest, "", &[text.to_string()]).failures;
+            let output = format!("✓ other\n{}", kept(&reported));
+            failures(Parser::Jest, &output).into_values().collect::<Vec<_>>()
+        };
+        let sample = include_str!("../../../fixtures/test-output/vitest.json");
+        assert_eq!(report(sample), [FailureKind::Assertion, FailureKind::Broken]);
+        let stub = r#"{"testResults": [{"name": "sub.test.ts", "assertionResults": [{"title": "asserts", "status": "failed",
+            "failureMessages": ["Error: not implemented\n    at sub (/assert/sub.ts:2:9)"]}]}]}"#;
+        assert_eq!(report(stub), [FailureKind::Stub]);
+        let missing = stub.replace("Error: not implemented", "TypeError: sub is not a function");
+        assert_eq!(report(&missing), [FailureKind::Missing]);
+        let xml = r#"<t><testcase name="a"><failure type="AssertionError">at x</failure></testcase>
+            <testcase name="b"><failure/></testcase></t>"#;
+        let reported = parsers::parse(Parser::Junit, "", &[xml.to_string()]).failures;
+        let found = failures(Parser::Junit, &kept(&reported));
+        assert_eq!(kind_of(&found, "a"), Some(FailureKind::Assertion));
+        assert_eq!(kind_of(&found, "b"), None, "a report may say nothing");
+    }
+
+    // OT-12
+    #[test]
+    fn nextest_and_go_failures_are_read_from_what_the_test_wrote() {
+        let output = include_str!("../../../fixtures/test-output/nextest.txt");
+        let found = failures(Parser::Nextest, output);
+        assert_eq!(kind_of(&found, "demo bad"), Some(FailureKind::Assertion));
+        assert_eq!(kind_of(&found, "demo flaky"), Some(FailureKind::Missing));
+        assert_eq!(kind_of(&found, "demo good"), None);
+        let stub = output.replace("    no\n", "    not yet implemented\n");
+        assert_eq!(kind_of(&failures(Parser::Nextest, &stub), "demo flaky"), Some(FailureKind::Stub));
+        let output = "{\"Action\":\"output\",\"Package\":\"a\",\"Test\":\"TestX\",\"Output\":\"panic: not implemented\\n\"}\n";
+        assert_eq!(kind_of(&failures(Parser::Go, output), "a.TestX"), Some(FailureKind::Stub));
+    }
+
+    #[test]
+    fn a_broken_test_and_a_missing_environment_are_not_red() {
+        let found = failures(Parser::Pytest, "FAILED a.py::test_x - PermissionError: Permission denied\n");
+        assert_eq!(kind_of(&found, "a.py::test_x").map(FailureKind::is_red), Some(false));
+        assert_eq!(FailureKind::named("Stub_Panic"), Some(FailureKind::Stub));
+    }
+}

@@ -1,0 +1,321 @@
+//! Links packages that are installed in the user's checkout into a work tree.
+//!
+//! Node looks for packages in folders above the code, and Python in an environment next to it; a clean work tree has
+//! neither. Packages of the repository itself are linked to the work tree, never to the checkout: the change is what is
+//! tested.
+
+use super::action::CheckAction;
+use super::spec::CheckSpec;
+use remand_git::is_reached;
+use std::collections::BTreeSet;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Component, Path, PathBuf};
+
+pub const FOLDER: &str = "node_modules";
+
+/// Usual names of Python environments.
+const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
+
+/// The folder of an environment's programs.
+const PROGRAMS: &str = "bin";
+
+/// Marks a folder that was made here, as opposed to one of the repository.
+const LINKED: &str = ".linked-by-remand";
+
+/// The hidden entries through which packages are found; the others are caches.
+const HIDDEN: [&str; 2] = [".bin", ".pnpm"];
+
+/// The name of the Python environment in a folder of the checkout.
+pub fn environment(folder: &Path) -> Option<&'static str> {
+    ENVIRONMENTS.into_iter().find(|name| {
+        let environment = folder.join(name);
+        environment.join("pyvenv.cfg").is_file() && environment.join(PROGRAMS).join("python").is_file()
+    })
+}
+
+/// The path of an environment's program, relative to the folder that holds the environment.
+pub fn program_of(environment: &str, program: &str) -> String {
+    format!("{environment}/{PROGRAMS}/{program}")
+}
+
+/// The Python environments that commands of checks name, relative to the root.
+pub fn environments(specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
+    let named = |spec: &CheckSpec| {
+        let words: Vec<&str> = match &spec.action {
+            CheckAction::Argv(argv) => argv.iter().map(String::as_str).collect(),
+            CheckAction::Shell(text) => text.split_whitespace().collect(),
+            CheckAction::BuiltIn(_) => Vec::new(),
+        };
+        let is_named = |name: &&str| words.iter().any(|word| word.starts_with(&program_of(name, "")));
+        ENVIRONMENTS.into_iter().filter(is_named).map(|name| Path::new(&spec.folder).join(name)).collect()
+    };
+    specs.iter().flat_map(|spec| -> Vec<PathBuf> { named(spec) }).collect()
+}
+
+/// The package folders of an environment, relative to it.
+pub fn packages(environment: &Path) -> Vec<PathBuf> {
+    let versions = std::fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
+    let folders = versions.map(|version| Path::new("lib").join(version.file_name()).join("site-packages"));
+    folders.filter(|folder| environment.join(folder).is_dir()).collect()
+}
+
+/// Whether an environment has a package of this name.
+pub fn has_package(environment: &Path, name: &str) -> bool {
+    packages(environment).iter().any(|packages| environment.join(packages).join(name).is_dir())
+}
+
+/// Links what checks need, and returns the folders of the checkout that the links lead to.
+pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
+    link_in(checkout, tree, folders(specs), environments(specs))
+}
+
+/// Links what hooks may need: what checks need, and what is installed at the root.
+pub fn link_for_hooks(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
+    let (mut folders, mut environments) = (folders(specs), environments(specs));
+    folders.insert(Path::new(""));
+    environments.extend(environment(checkout).map(PathBuf::from));
+    link_in(checkout, tree, folders, environments)
+}
+
+/// The folders of checks and their parents.
+fn folders(specs: &[CheckSpec]) -> BTreeSet<&Path> {
+    specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect()
+}
+
+fn link_in(
+    checkout: &Path,
+    tree: &Path,
+    folders: BTreeSet<&Path>,
+    environments: BTreeSet<PathBuf>,
+) -> io::Result<Vec<PathBuf>> {
+    let linking = Linking { checkout: &checkout.canonicalize()?, tree };
+    // An agent may have replaced a folder by a link; nothing is written where that leads.
+    let is_there = |path: &Path| is_reached(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
+    let mut linked = Vec::new();
+    for folder in folders {
+        let (from, to) = (checkout.join(folder).join(FOLDER), tree.join(folder).join(FOLDER));
+        let is_package = || tree.join(folder).join("package.json").is_file();
+        if from.is_dir() && is_there(&folder.join(FOLDER)) && is_package() && make_folder(&to)? {
+            linking.all(&from, &to)?;
+            linked.push(from);
+        }
+    }
+    for environment in environments {
+        let (from, to) = (checkout.join(&environment), tree.join(&environment));
+        if from.is_dir() && is_there(&environment) && make_folder(&to)? {
+            linking.environment(&from, &to)?;
+            linked.push(from);
+        }
+    }
+    Ok(linked)
+}
+
+/// Links everything that is installed in the folders of these files into a copy of the checkout.
+pub fn lend(checkout: &Path, copy: &Path, files: &[String]) -> io::Result<()> {
+    // Stops tools from looking for packages above the root.
+    std::fs::create_dir(copy.join(".git"))?;
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|file| Path::new(file).parent()).collect();
+    for folder in folders.into_iter().flat_map(Path::ancestors).collect::<BTreeSet<_>>() {
+        for name in ENVIRONMENTS.into_iter().chain([FOLDER]) {
+            let (from, to) = (checkout.join(folder).join(name), copy.join(folder).join(name));
+            if from.is_dir() && to.symlink_metadata().is_err() {
+                symlink(from, to)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes an empty folder, and returns false if the repository has a folder there itself.
+fn make_folder(folder: &Path) -> io::Result<bool> {
+    if folder.join(LINKED).exists() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    if folder.symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    std::fs::create_dir(folder)?;
+    std::fs::write(folder.join(LINKED), "")?;
+    Ok(true)
+}
+
+struct Linking<'l> {
+    checkout: &'l Path,
+    tree: &'l Path,
+}
+
+impl Linking<'_> {
+    fn all(&self, from: &Path, to: &Path) -> io::Result<()> {
+        for entry in std::fs::read_dir(from)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let text = name.to_string_lossy();
+            if text.starts_with('.') && !HIDDEN.contains(&text.as_ref()) {
+                continue;
+            }
+            let place = to.join(&name);
+            if text.starts_with('@') && entry.file_type()?.is_dir() {
+                std::fs::create_dir(&place)?;
+                self.all(&entry.path(), &place)?;
+            } else if let Ok(target) = self.target(&entry.path()) {
+                // A dangling link is skipped: nothing could be loaded from it.
+                symlink(target, place)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Python recognizes an environment by its `pyvenv.cfg`, and its packages by their folder.
+    fn environment(&self, from: &Path, to: &Path) -> io::Result<()> {
+        for part in ["pyvenv.cfg", PROGRAMS] {
+            symlink(from.join(part), to.join(part))?;
+        }
+        // The environment is not part of the work, whether the repository ignores it or not.
+        std::fs::write(to.join(".gitignore"), "*\n")?;
+        for packages in packages(from) {
+            std::fs::create_dir_all(to.join(&packages))?;
+            for entry in std::fs::read_dir(from.join(&packages))? {
+                let entry = entry?;
+                let place = to.join(&packages).join(entry.file_name());
+                let name = entry.file_name().to_string_lossy().into_owned();
+                // Such a file names the folders of editable packages.
+                let is_editable = name.ends_with(".pth") || name.starts_with("__editable__");
+                if let Some(text) = is_editable.then(|| std::fs::read_to_string(entry.path()).ok()).flatten()
+                {
+                    let (here, there) = (self.checkout.to_string_lossy(), self.tree.to_string_lossy());
+                    std::fs::write(place, text.replace(here.as_ref(), &there))?;
+                } else if let Ok(target) = self.target(&entry.path()) {
+                    symlink(target, place)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a link leads: for a package of the repository itself, into the work tree.
+    fn target(&self, entry: &Path) -> io::Result<PathBuf> {
+        let real = entry.canonicalize()?;
+        let inside = real.strip_prefix(self.checkout).ok();
+        let is_installed = |part: Component<'_>| {
+            ENVIRONMENTS.into_iter().chain([FOLDER]).any(|name| part.as_os_str() == name)
+        };
+        let own = inside.filter(|path| !path.components().any(is_installed));
+        Ok(own.map_or(real.clone(), |path| self.tree.join(path)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::run_tests::Project;
+    use crate::{CheckAction, CheckSpec, ToolProbe, detect, installed, loading, tree_files};
+    use remand_kernel::evidence::Tier;
+    use std::fs;
+
+    #[test]
+    fn packages_are_linked_and_those_of_the_repository_come_from_the_work_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let (checkout, tree) = (folder.path().join("checkout"), folder.path().join("tree"));
+        for root in [&checkout, &tree] {
+            fs::create_dir_all(root.join("packages/own")).unwrap();
+            fs::write(root.join("package.json"), "{}").unwrap();
+        }
+        let modules = checkout.join(FOLDER);
+        for path in ["other", "@scope/deep", ".cache", ".bin"] {
+            fs::create_dir_all(modules.join(path)).unwrap();
+        }
+        symlink("../packages/own", modules.join("own")).unwrap();
+        let mut spec = CheckSpec::new("vitest:packages/own", Tier::Two, CheckAction::argv(&["npm", "test"]));
+        spec.folder = "packages/own".to_string();
+        for _ in 0..2 {
+            let linked = link(&checkout, &tree, std::slice::from_ref(&spec)).unwrap();
+            assert_eq!(linked, std::slice::from_ref(&modules));
+            let target = |path: &str| fs::read_link(tree.join(FOLDER).join(path)).unwrap();
+            assert_eq!(target("own"), tree.join("packages/own"));
+            assert_eq!(target("other"), modules.canonicalize().unwrap().join("other"));
+            assert_eq!(target("@scope/deep"), modules.canonicalize().unwrap().join("@scope/deep"));
+            assert!(tree.join(FOLDER).join(".bin").is_dir() && !tree.join(FOLDER).join(".cache").exists());
+        }
+        let vendored = folder.path().join("vendored");
+        fs::create_dir_all(vendored.join(FOLDER)).unwrap();
+        fs::write(vendored.join("package.json"), "{}").unwrap();
+        assert!(link(&checkout, &vendored, &[spec]).unwrap().is_empty());
+    }
+
+    // OT-23
+    #[test]
+    fn checks_in_python_use_the_environment_of_the_checkout_and_packages_of_the_work_tree() {
+        let test = "import sys\nimport unittest\n\nimport near\nimport tiny\n\n\nclass Tiny(unittest.TestCase):\n    \
+                    def test_tiny(self):\n        self.assertEqual((tiny.NUMBER, near.NUMBER), (7, 2))\n        \
+                    self.assertTrue(sys.prefix.endswith('.venv'))\n";
+        let project = Project::new(&[
+            ("py/pyproject.toml", "[project]\nname = \"demo\"\n"),
+            ("py/test_tiny.py", test),
+            ("near/near.py", "NUMBER = 2\n"),
+        ]);
+        let folder = tempfile::tempdir().unwrap();
+        let checkout = folder.path().canonicalize().unwrap();
+        for (file, text) in [
+            ("py/pyproject.toml", "[project]\nname = \"demo\"\n"),
+            ("py/test_tiny.py", test),
+            ("near/near.py", "NUMBER = 1\n"),
+        ] {
+            fs::create_dir_all(checkout.join(file).parent().unwrap()).unwrap();
+            fs::write(checkout.join(file), text).unwrap();
+        }
+        let make = ["python3", "-m", "venv", "--without-pip", "py/.venv"];
+        let mut job = remand_process::ProcessJob::apart(make, &checkout, "venv");
+        job.environment = project.environment.clone();
+        assert!(remand_process::run(&job, &remand_process::Cancel::new()).unwrap().exit.succeeded());
+        let environment = checkout.join("py/.venv");
+        let site = environment.join(&packages(&environment)[0]);
+        fs::create_dir(site.join("tiny")).unwrap();
+        fs::write(site.join("tiny/__init__.py"), "NUMBER = 7\n").unwrap();
+        fs::write(site.join("near.pth"), format!("{}\n", checkout.join("near").display())).unwrap();
+
+        let runner =
+            |job: remand_process::ProcessJob| remand_process::run(&job, &remand_process::Cancel::new());
+        let files = tree_files::all(&checkout);
+        let specs =
+            detect(&checkout, &files, &ToolProbe { environment: &project.environment, runner: &runner });
+        let commands: Vec<String> = specs.iter().filter_map(|spec| spec.action.typed()).collect();
+        assert!(!commands.is_empty() && commands.iter().all(|text| text.starts_with(".venv/bin/python ")));
+        for _ in 0..2 {
+            assert_eq!(link(&checkout, &project.tree(), &specs).unwrap(), std::slice::from_ref(&environment));
+        }
+        let results = project.run(&specs);
+        let tests = results.iter().find(|result| result.name == "unittest:py").unwrap();
+        assert!(tests.passed() && tests.collected == Some(1), "{tests:#?}");
+
+        let changed = ["py/uses.py".to_string(), "near/near.py".to_string()];
+        fs::write(
+            project.tree().join("py/uses.py"),
+            "import sys\nimport tiny\nassert sys.prefix.endswith('.venv') and tiny.NUMBER == 7\n",
+        )
+        .unwrap();
+        let loaded = project.run(&loading(&changed, &specs, |_| false));
+        let ends: Vec<_> = loaded.iter().map(|load| (load.name.as_str(), load.passed())).collect();
+        assert_eq!(ends, [("load-python", true), ("load-python:py", true)], "{loaded:#?}");
+        let said = String::from_utf8_lossy(&loaded[1].output);
+        assert!(said.contains("1 loaded") && !said.contains("skipped"), "{said}");
+
+        fs::create_dir(site.join("pytest")).unwrap();
+        let probe = ToolProbe { environment: &project.environment, runner: &runner };
+        assert!(detect(&checkout, &files, &probe).iter().any(|spec| spec.name == "pytest:py"));
+
+        let known = installed(&checkout, &specs);
+        assert_eq!(known, installed(&checkout, &specs));
+        fs::create_dir(site.join("more-1.0.dist-info")).unwrap();
+        let more = installed(&checkout, &specs);
+        assert!(more != known && more.contains("more-1.0.dist-info"), "{more}");
+
+        let outside = tempfile::tempdir().unwrap();
+        fs::remove_dir_all(project.tree().join("py")).unwrap();
+        symlink(outside.path(), project.tree().join("py")).unwrap();
+        assert_eq!(link(&checkout, &project.tree(), &specs).unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+}

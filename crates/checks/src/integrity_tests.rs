@@ -1,0 +1,122 @@
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+use super::*;
+
+const TEST: &str = "def test_adds():\n    assert add(1, 2) == 3\n";
+
+fn edited(path: &str, before: Option<&str>, after: Option<&str>) -> Edited {
+    Edited { path: path.to_string(), before: before.map(str::to_string), after: after.map(str::to_string) }
+}
+
+fn ground(had_tests: HadTests) -> Ground {
+    Ground { had_tests, failed: Vec::new(), folders: BTreeSet::from([String::new()]) }
+}
+
+fn judged(edited: &[Edited], announced: &Announced) -> (Vec<String>, Vec<String>) {
+    let found = integrity(edited, announced, &ground(HadTests::Yes));
+    (found.findings.into_iter().map(|finding| finding.id).collect(), found.notes)
+}
+
+// CORE-21
+#[test]
+fn a_removed_test_is_a_critical_finding_with_its_place() {
+    let change = [edited("tests/test_a.py", Some(TEST), None)];
+    let found = integrity(&change, &Announced::default(), &ground(HadTests::Yes));
+    let finding = &found.findings[0];
+    assert_eq!(
+        (finding.id.as_str(), finding.severity),
+        ("tests:tests/test_a.py:test_adds", Severity::Critical)
+    );
+    assert_eq!((finding.place.file.as_str(), finding.place.line), ("tests/test_a.py", 1));
+    assert!(
+        finding.claim.contains("is removed") && finding.recommendation.contains("removes_tests"),
+        "{finding:?}"
+    );
+}
+
+// CORE-21
+#[test]
+fn a_test_whose_removal_is_announced_is_a_note() {
+    let change = [edited("tests/test_a.py", Some(TEST), Some(""))];
+    let plans = ["test_adds", "tests/test_a.py::test_adds", "tests/test_a.py", "tests/"];
+    for entry in plans {
+        let announced = Announced { tests: vec![entry.to_string()], ..Announced::default() };
+        let (findings, notes) = judged(&change, &announced);
+        assert_eq!((findings.len(), notes.len()), (0, 1), "{entry}: {findings:?}");
+    }
+    let request = |text: &str| Announced { request: text.to_string(), ..Announced::default() };
+    assert_eq!(judged(&change, &request("Drop the test test_adds, it is obsolete")).0, Vec::<String>::new());
+    for other in ["test_add", "tests/test_b.py", "test_adds_more"] {
+        let announced =
+            Announced { tests: vec![other.to_string()], request: other.to_string(), ..Announced::default() };
+        assert_eq!(judged(&change, &announced).0.len(), 1, "{other}");
+    }
+}
+
+// CORE-21
+#[test]
+fn a_moved_or_renamed_test_is_a_note_and_known_as_renamed() {
+    let moved = [edited("tests/test_a.py", Some(TEST), None), edited("tests/test_b.py", None, Some(TEST))];
+    let found = integrity(&moved, &Announced::default(), &ground(HadTests::Yes));
+    assert_eq!((found.findings.len(), found.notes.len()), (0, 1), "{found:?}");
+    let renamed = [edited("tests/test_a.py", Some(TEST), Some(&TEST.replace("test_adds", "test_sums")))];
+    let found = integrity(&renamed, &Announced::default(), &ground(HadTests::Yes));
+    assert_eq!(found.renamed, [("test_adds".to_string(), "test_sums".to_string())]);
+    assert_eq!(found.findings, []);
+}
+
+// CORE-21
+#[test]
+fn settings_that_decide_what_runs_need_the_plan_to_name_the_file() {
+    let change = [edited("pytest.ini", Some("[pytest]\n"), Some("[pytest]\naddopts = --co\n"))];
+    assert_eq!(judged(&change, &Announced::default()).0, ["settings:pytest.ini"]);
+    let planned = Announced { files: vec!["pytest.ini".to_string()], ..Announced::default() };
+    let (findings, notes) = judged(&change, &planned);
+    assert_eq!((findings.len(), notes.len()), (0, 1));
+    let added = [edited("jest.config.js", None, Some("module.exports = {}\n"))];
+    assert_eq!(integrity(&added, &Announced::default(), &ground(HadTests::No)).findings, []);
+    assert_eq!(judged(&added, &Announced::default()).0, ["settings:jest.config.js"]);
+}
+
+#[test]
+fn a_runners_name_ends_with_the_own_name_of_a_test() {
+    for (long, own) in [
+        ("demo src/lib.rs tests::adds", "adds"),
+        ("tests/test_a.py::TestA::test_adds[1-2]", "test_adds"),
+        ("tests.test_a.TestA.test_adds", "test_adds"),
+        ("sums > adds two", "adds two"),
+        ("demo/sums.TestAdd", "TestAdd"),
+    ] {
+        assert!(ends_with_name(long, own), "{long}");
+    }
+    assert!(!ends_with_name("tests::not_adds", "adds"));
+    let concerns = |path: &str| concerns(Path::new(path), &BTreeSet::new());
+    assert!(concerns(".cargo/config.toml") && concerns("a/package.json"));
+    assert!(!concerns("README.md") && !concerns("a.yaml"));
+}
+
+// CORE-21
+#[test]
+fn a_failing_test_that_is_rewritten_to_pass_is_a_finding() {
+    let text =
+        |expected: &str| format!("test('keeps it', () => {{\n  assert.equal(a(), {expected});\n}});\n");
+    let turned =
+        [Edited { path: "a.test.js".to_string(), before: Some(text("1")), after: Some(text("undefined")) }];
+    let announced = Announced::default();
+    assert_eq!(integrity(&turned, &announced, &ground(HadTests::Yes)).findings, []);
+    let failing = Ground { failed: vec!["keeps it".to_string()], ..ground(HadTests::Yes) };
+    let found = integrity(&turned, &announced, &failing).findings;
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+// CORE-21
+#[test]
+fn a_module_that_replaces_a_test_runner_is_a_finding() {
+    for path in ["unittest/__main__.py", "pytest.py", "src/sitecustomize.py"] {
+        let shadow = [Edited { path: path.to_string(), before: None, after: Some(String::new()) }];
+        let found = integrity(&shadow, &Announced::default(), &ground(HadTests::Yes)).findings;
+        assert_eq!(found.len(), 1, "{path}");
+    }
+    let other = [Edited { path: "app/unittest.py".to_string(), before: None, after: Some(String::new()) }];
+    assert_eq!(integrity(&other, &Announced::default(), &ground(HadTests::Yes)).findings, []);
+}

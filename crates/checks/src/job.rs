@@ -1,0 +1,121 @@
+//! A check as a process: both streams joined, in the order in which they were written.
+
+use super::action::{CheckAction, program};
+use super::context::CheckContext;
+use super::spec::{CheckSpec, SCRATCH};
+use remand_process::confine::Policy;
+use remand_process::{Confinement, ProcessJob};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// The middle of a longer output is cut.
+pub const OUTPUT: usize = 32 * 1024 * 1024;
+
+/// Exit code of a shell that cannot find a program.
+const NOT_FOUND: i32 = 127;
+
+/// Where the program of a check is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MissingProgram {
+    /// On the machine, which is not a defect of the work.
+    Machine(String),
+    /// In the work tree, where a change may have deleted it.
+    Tree(String),
+}
+
+impl CheckContext<'_> {
+    /// The process of a check; `file` becomes its last argument, for checks that run once per file.
+    pub(super) fn job(&self, spec: &CheckSpec, file: Option<&str>) -> Option<ProcessJob> {
+        let argv: Vec<String> = match &spec.action {
+            CheckAction::Argv(argv) => {
+                let joined = ["sh", "-c", r#"exec "$@" 2>&1"#, "sh"].map(str::to_string);
+                joined.into_iter().chain(argv.iter().map(|word| self.filled(word))).collect()
+            }
+            CheckAction::Shell(text) => {
+                vec![
+                    "sh".to_string(),
+                    "-c".to_string(),
+                    format!("exec 2>&1\n{}", self.filled(text)),
+                    "sh".to_string(),
+                ]
+            }
+            CheckAction::BuiltIn(_) => return None,
+        };
+        // Without `./`, a file name that begins with a hyphen would be read as an option.
+        let argv = argv.into_iter().chain(file.map(|file| format!("./{file}")));
+        let mut job = ProcessJob::apart(argv, self.tree.join(&spec.folder), "check");
+        job.environment = self.environment.clone();
+        for (name, value) in &spec.environment {
+            job.environment.insert(name.into(), self.filled(value).into());
+        }
+        job.limits.time = spec.time;
+        job.limits.memory = Some(spec.memory);
+        job.limits.output = OUTPUT;
+        if let Some(sandbox) = self.sandbox {
+            let policy = Policy { network: spec.network, ..sandbox.policy.clone() };
+            job.confine = Some(Confinement { exe: sandbox.program.clone(), policy });
+            if let Some(marker) = &sandbox.marker {
+                job.marker.clone_from(marker);
+            }
+        }
+        Some(job)
+    }
+
+    /// Puts the scratch folder into a text.
+    pub(super) fn filled(&self, text: &str) -> String {
+        text.replace(SCRATCH, &self.scratch.to_string_lossy())
+    }
+
+    /// Looks for the program of a check before it runs; for a shell text only running it shows.
+    pub(super) fn missing(&self, spec: &CheckSpec) -> Option<MissingProgram> {
+        let CheckAction::Argv(argv) = &spec.action else {
+            return None;
+        };
+        self.lacks(spec, argv.first()?)
+    }
+
+    /// Looks for the program after a shell reported that it found none.
+    pub(super) fn missing_after(&self, spec: &CheckSpec, code: Option<i32>) -> Option<MissingProgram> {
+        match &spec.action {
+            CheckAction::Shell(text) if code == Some(NOT_FOUND) => self.lacks(spec, program(text)),
+            CheckAction::Shell(_) | CheckAction::Argv(_) | CheckAction::BuiltIn(_) => None,
+        }
+    }
+
+    fn lacks(&self, spec: &CheckSpec, program: &str) -> Option<MissingProgram> {
+        let is_plain =
+            !program.is_empty() && !program.contains(['$', '`', '"', '\'', '(', ';', '|', '&', '{']);
+        if !is_plain {
+            return None;
+        }
+        if !program.contains('/') {
+            let remedy =
+                format!("`{program}` is not on the PATH of the checks; install it, or correct the command");
+            return (!finds(self.environment, program)).then_some(MissingProgram::Machine(remedy));
+        }
+        if self.tree.join(&spec.folder).join(program).is_file() {
+            return None;
+        }
+        Some(if Path::new(program).is_absolute() {
+            MissingProgram::Machine(format!("`{program}` does not exist; install it, or correct the command"))
+        } else {
+            MissingProgram::Tree(format!("the work tree has no program `{program}`"))
+        })
+    }
+}
+
+/// Whether a program is on the PATH of an environment.
+pub fn finds(environment: &BTreeMap<OsString, OsString>, program: &str) -> bool {
+    finds_at(environment, program).is_some()
+}
+
+/// The file of a program on the PATH of an environment.
+pub fn finds_at(environment: &BTreeMap<OsString, OsString>, program: &str) -> Option<PathBuf> {
+    let path = environment.get(OsStr::new("PATH"))?;
+    std::env::split_paths(path).map(|folder| folder.join(program)).find(|path| is_executable(path))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}

@@ -1,0 +1,132 @@
+//! The key of a result: one hash over everything that the result of a check depends on.
+//!
+//! Software outside the work tree and the environment, such as packages that a system installs with a tool, enters the
+//! key only through the tool's version.
+
+use super::action::CheckAction;
+use super::context::FileScope;
+use super::installed::{FOLDER, environments, packages, program_of};
+use super::result::{CheckEnd, CheckResult};
+use super::spec::CheckSpec;
+use super::stored::{ReadBack, read_back};
+use super::tool_version::ToolVersions;
+use remand_ledger::{BlobId, Reader};
+use remand_notation::ordered;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Changes with the form of keys or of results, so that older stored results are not found.
+const FORM: u32 = 1;
+
+/// What all checks of one occasion have in common.
+#[derive(Clone, Copy)]
+pub struct Conditions<'s> {
+    /// The exact content of the work tree.
+    pub tree: &'s str,
+    /// The exact content that changed files are compared with.
+    pub base: &'s str,
+    pub files: FileScope<'s>,
+    /// Without values that differ every time, such as the scratch folder.
+    pub environment: &'s BTreeMap<OsString, OsString>,
+    pub tools: &'s ToolVersions,
+    /// Fingerprint of the packages in the checkout that the tree links to.
+    pub installed: &'s str,
+}
+
+/// Results of earlier occasions, by key.
+pub trait KnownResults {
+    fn result(&self, key: BlobId) -> Option<CheckResult>;
+}
+
+impl KnownResults for Reader {
+    fn result(&self, key: BlobId) -> Option<CheckResult> {
+        // A result that cannot be read counts as absent: the check runs again.
+        let row = Reader::result(self, key).ok().flatten()?;
+        read_back(self, &row, ReadBack::TestsAndFailures).ok()
+    }
+}
+
+impl KnownResults for BTreeMap<BlobId, CheckResult> {
+    fn result(&self, key: BlobId) -> Option<CheckResult> {
+        self.get(&key).cloned()
+    }
+}
+
+/// Fingerprint of installed packages: each package folder with its lock file and its modification time; for Python also
+/// the interpreter and each package.
+pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
+    let folders: BTreeSet<&Path> =
+        specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect();
+    let mut fingerprint = String::new();
+    // What cannot be read cannot be loaded by a check either, so it is not part of the fingerprint.
+    for folder in folders.into_iter().map(|folder| checkout.join(folder).join(FOLDER)) {
+        let Ok(data) = folder.metadata() else { continue };
+        fingerprint.push_str(&format!("{} {:?}\n", folder.display(), data.modified().ok()));
+        for list in [".package-lock.json", ".modules.yaml", ".yarn-state.yml"] {
+            if let Ok(bytes) = std::fs::read(folder.join(list)) {
+                fingerprint.push_str(&format!("{list} {}\n", BlobId::of(&bytes)));
+            }
+        }
+    }
+    for environment in environments(specs).into_iter().map(|folder| checkout.join(folder)) {
+        let settings = std::fs::read(environment.join("pyvenv.cfg")).unwrap_or_default();
+        let interpreter = environment.join(program_of(".", "python"));
+        fingerprint.push_str(&format!("{} {}\n", stamp(&interpreter), BlobId::of(&settings)));
+        for folder in packages(&environment).into_iter().map(|folder| environment.join(folder)) {
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            let entries: BTreeSet<String> = entries.map(|entry| stamp(&entry.path())).collect();
+            fingerprint.extend(entries.into_iter().map(|entry| format!("{entry}\n")));
+        }
+    }
+    fingerprint
+}
+
+/// A file or folder with its modification time.
+fn stamp(path: &Path) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    format!("{} {:?}", real.display(), real.metadata().and_then(|data| data.modified()).ok())
+}
+
+impl Conditions<'_> {
+    /// The key of a check under these conditions.
+    pub fn key(&self, spec: &CheckSpec) -> BlobId {
+        // A check of single files depends on which files changed, and on what they were.
+        let by_file = matches!(spec.action, CheckAction::BuiltIn(_)) || !spec.each.is_empty();
+        let files = match self.files {
+            FileScope::Changed(files) if by_file => json!({ "base": self.base, "files": files }),
+            FileScope::Changed(_) | FileScope::Whole => json!(null),
+        };
+        let environment: Vec<(String, String)> = self
+            .environment
+            .iter()
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+            .collect();
+        let all = json!({
+            "form": FORM,
+            "engine": env!("CARGO_PKG_VERSION"),
+            "platform": [std::env::consts::OS, std::env::consts::ARCH],
+            "tree": self.tree,
+            "check": spec,
+            "files": files,
+            "environment": environment,
+            "installed": self.installed,
+            "tool": self.tools.version(spec, self.environment),
+        });
+        BlobId::of(ordered::line(&all).as_bytes())
+    }
+}
+
+/// Whether a result depends on the tree alone, so that another run would end the same way.
+pub fn is_reusable(spec: &CheckSpec, result: &CheckResult) -> bool {
+    let ran = result.exit_code.is_some() || matches!(spec.action, CheckAction::BuiltIn(_));
+    match result.end {
+        CheckEnd::Passed | CheckEnd::Failed | CheckEnd::Vacuous => ran,
+        CheckEnd::TimedOut
+        | CheckEnd::Skipped
+        | CheckEnd::NoFiles
+        | CheckEnd::Environment
+        | CheckEnd::Cancelled => false,
+    }
+}

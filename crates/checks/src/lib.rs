@@ -1,0 +1,87 @@
+//! Checks: what the engine runs itself to learn whether work holds.
+//!
+//! `detect` and `specs` fix which checks there are before a run. A `CheckPlan` decides what must run and what is known,
+//! a `Workbench` runs it, `compare` turns results into findings, and an `Occasion` turns them into facts and rows.
+//! A tree, specs and a store of known results are enough: nothing here knows workflows, and agents have no say.
+
+mod action;
+mod spec;
+
+mod affected;
+mod choice;
+mod detect;
+mod members;
+mod order;
+mod probe;
+mod project;
+mod toolchain;
+
+mod result;
+
+mod key;
+mod plan;
+mod tool_version;
+
+mod context;
+mod installed;
+mod job;
+mod run;
+mod syntax;
+mod tree_files;
+mod workbench;
+
+mod location;
+mod parsers;
+mod snippet;
+
+mod readiness;
+mod smoke;
+
+mod asked;
+mod compare;
+mod deciding;
+mod doubt;
+mod failure;
+mod integrity;
+mod stored;
+
+mod plant;
+
+#[cfg(test)]
+mod detect_tests;
+#[cfg(test)]
+mod members_tests;
+#[cfg(test)]
+mod projects_tests;
+#[cfg(test)]
+mod run_tests;
+#[cfg(test)]
+mod smoke_tests;
+
+pub use action::{BuiltIn, CheckAction};
+pub use affected::{LeftOut, TaskChange, left_out};
+pub use choice::{CheckChoice, CommandLine};
+pub use compare::{compare, compare_except};
+pub use context::{BaseFiles, CheckContext, CheckSandbox, FileScope};
+pub use detect::detect;
+pub use doubt::{EarlierPass, doubt};
+pub use failure::{FailureKind, failures, kind_of, may_be_silent};
+pub use installed::{lend, link, link_for_hooks};
+pub use integrity::{
+    Announced, Edited, Ground, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
+};
+pub use key::{Conditions, KnownResults, installed};
+pub use members::{Member, Members, Naming};
+pub use order::{Detected, SpecError, specs};
+pub use plan::{CheckPlan, CheckRequest, CheckRun, Selection};
+pub use plant::{Plant, PlantedFailure, goes_by_file, plant};
+pub use probe::ToolProbe;
+pub use readiness::{Leak, readiness};
+pub use result::{CheckEnd, CheckResult, Steadiness, StoredBlobs, TestListing};
+pub use run::{run_check, run_plan};
+pub use smoke::{hangs, has_runtime_signal, kept, loading, serving, smoke};
+pub use snippet::telling;
+pub use spec::{CheckScope, CheckSpec, Parser};
+pub use stored::{CheckFacts, Occasion, ReadBack, StoredError, read_back};
+pub use tool_version::ToolVersions;
+pub use workbench::{BenchError, BenchSetup, Workbench};

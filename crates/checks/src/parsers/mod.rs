@@ -1,0 +1,91 @@
+//! Single tests from the output of test runners.
+//!
+//! A parser never decides whether a check passed: the exit code does. Skipped and ignored tests are listed as such where
+//! the runner names them, and do not count as tests that ran.
+
+pub(super) mod go;
+mod jest;
+mod junit;
+pub(super) mod libtest;
+pub(super) mod nextest;
+pub(super) mod node;
+pub(super) mod pytest;
+mod tap;
+mod unittest;
+
+#[cfg(test)]
+mod parsers_tests;
+
+use super::spec::Parser;
+use remand_kernel::change::{TestEnd, TestResult};
+use std::collections::BTreeMap;
+
+/// What a parser found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParsedOutput {
+    /// One entry per name, in order of names.
+    pub tests: Vec<TestResult>,
+    /// Number of tests that ran; none where the output does not say.
+    pub collected: Option<u32>,
+    /// The output for people, where the runner writes one for machines.
+    pub readable: Option<String>,
+    /// Failed tests with their messages from report files, which are deleted after the run.
+    pub failures: Vec<(String, String)>,
+}
+
+/// Reads an output or, where the parser reads reports, the texts of the report files.
+pub fn parse(parser: Parser, output: &str, reports: &[String]) -> ParsedOutput {
+    match parser {
+        Parser::None => ParsedOutput::default(),
+        Parser::Cargo => libtest::parse(output),
+        Parser::Nextest => nextest::parse(output),
+        Parser::Pytest => pytest::parse(output),
+        Parser::Unittest => unittest::parse(output),
+        Parser::Node => node::parse(output),
+        Parser::Jest => jest::parse(reports),
+        Parser::Go => go::parse(output),
+        Parser::Tap => tap::parse(output),
+        Parser::Junit => junit::parse(reports),
+    }
+}
+
+/// Ends by name. A test that is listed twice keeps its worse end: a spoofed pass cannot hide a failure.
+#[derive(Debug, Default)]
+struct Ends(BTreeMap<String, TestEnd>);
+
+impl Ends {
+    fn add(&mut self, name: impl Into<String>, end: TestEnd) {
+        let kept = self.0.entry(name.into()).or_insert(end);
+        let badness = |end: TestEnd| match end {
+            TestEnd::Passed => 0,
+            TestEnd::Skipped => 1,
+            TestEnd::Flaky => 2,
+            TestEnd::Failed => 3,
+        };
+        if badness(end) > badness(*kept) {
+            *kept = end;
+        }
+    }
+
+    /// Number of tests that ran.
+    fn len(&self) -> u32 {
+        let ran = self.0.values().filter(|end| **end != TestEnd::Skipped).count();
+        u32::try_from(ran).unwrap_or(u32::MAX)
+    }
+
+    fn report(self, collected: Option<u32>) -> ParsedOutput {
+        let tests = self.0.into_iter().map(|(name, end)| TestResult { name, end }).collect();
+        ParsedOutput { tests, collected, ..ParsedOutput::default() }
+    }
+}
+
+/// The number directly before a word, as in `3 passed`.
+fn number_before(line: &str, word: &str) -> u32 {
+    line.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .windows(2)
+        .find(|pair| pair[1] == word)
+        .and_then(|pair| pair[0].parse().ok())
+        .unwrap_or(0)
+}

@@ -1,0 +1,66 @@
+//! `cargo nextest run`: its lines for people, which carry the test binary and the test.
+
+use super::{Ends, ParsedOutput, number_before};
+use remand_kernel::change::TestEnd;
+use std::collections::BTreeMap;
+
+/// Reads the text; names are `binary test`. A test that passed only in a retry is flaky.
+pub fn parse(text: &str) -> ParsedOutput {
+    let mut ends = Ends::default();
+    let mut tries: BTreeMap<String, TestEnd> = BTreeMap::new();
+    let mut collected = None;
+    for line in text.lines() {
+        let Some((status, rest)) = timed(line) else { continue };
+        match status.as_slice() {
+            // The rest repeats the failures.
+            ["Summary"] => {
+                collected = Some(number_before(rest, "passed") + number_before(rest, "failed"));
+                break;
+            }
+            ["SKIP"] => ends.add(name(rest), TestEnd::Skipped),
+            ["PASS" | "LEAK"] => ends.add(name(rest), TestEnd::Passed),
+            ["FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL"] => ends.add(name(rest), TestEnd::Failed),
+            [signal] if signal.starts_with("SIG") => ends.add(name(rest), TestEnd::Failed),
+            ["TRY", _, "PASS"] | ["FLAKY", _] => {
+                tries.insert(name(rest), TestEnd::Flaky);
+            }
+            ["TRY", _, _] => {
+                tries.insert(name(rest), TestEnd::Failed);
+            }
+            _ => {}
+        }
+    }
+    for (name, end) in tries {
+        ends.add(name, end);
+    }
+    ends.report(collected)
+}
+
+/// The failed test whose output begins after this line; an empty name where other output begins or none.
+pub fn heading(line: &str) -> Option<String> {
+    let (status, rest) = timed(line)?;
+    let has_failed = match status.as_slice() {
+        ["FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL"] => true,
+        ["TRY", _, end] => *end != "PASS",
+        [signal] => signal.starts_with("SIG"),
+        _ => false,
+    };
+    Some(if has_failed { name(rest) } else { String::new() })
+}
+
+/// Splits `  TRY 2 PASS [   0.034s] (1/5) demo adds` into its first words and the text after the time; a skipped test has
+/// no time.
+fn timed(line: &str) -> Option<(Vec<&str>, &str)> {
+    let (head, rest) = line.split_once('[')?;
+    let head: Vec<&str> = head.split_whitespace().collect();
+    let (time, rest) = rest.split_once(if head == ["SKIP"] { "]" } else { "s]" })?;
+    let time = time.trim().trim_start_matches('>');
+    (time.parse::<f64>().is_ok() || head == ["SKIP"]).then_some((head, rest))
+}
+
+/// The text after the count that newer versions write before the name.
+fn name(text: &str) -> String {
+    let text = text.trim_start();
+    let text = text.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(text, |(_, rest)| rest);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,232 @@
+//! Runs one check in a work tree and reads its result from what the process leaves behind.
+
+use super::action::{BuiltIn, CheckAction};
+use super::context::{CheckContext, FileScope};
+use super::failure;
+use super::job::MissingProgram;
+use super::parsers::{self, ParsedOutput};
+use super::plan::{CheckPlan, CheckRun};
+use super::result::{CheckEnd, CheckResult, TestListing};
+use super::snippet::{Interest, plain, snippet};
+use super::spec::CheckSpec;
+use super::syntax::SyntaxCheck;
+use super::tree_files;
+use remand_kernel::change::TestEnd;
+use remand_notation::amount::duration_text;
+use remand_process::{Exit, SpawnError};
+use std::path::Path;
+use std::time::Duration;
+
+/// Runs a plan in one place, as it is: nothing is cleaned between checks.
+pub fn run_plan(plan: &CheckPlan, context: &CheckContext<'_>) -> Vec<CheckResult> {
+    let mut run = CheckRun::new(plan);
+    while let Some(spec) = run.next_check() {
+        run.record(run_check(spec, context));
+    }
+    run.into_results()
+}
+
+/// Runs one check.
+pub fn run_check(spec: &CheckSpec, context: &CheckContext<'_>) -> CheckResult {
+    if context.cancel.is_cancelled() {
+        return CheckResult::not_run(spec, CheckEnd::Cancelled, "the run was cancelled".to_string());
+    }
+    CheckProcess { spec, context }.result()
+}
+
+struct CheckProcess<'c> {
+    spec: &'c CheckSpec,
+    context: &'c CheckContext<'c>,
+}
+
+/// What the processes of one check left behind.
+struct ProcessEnd {
+    exit: Exit,
+    output: Vec<u8>,
+    is_cut: bool,
+    duration: Duration,
+    reports: Vec<String>,
+}
+
+impl CheckProcess<'_> {
+    fn result(&self) -> CheckResult {
+        match self.spec.action {
+            CheckAction::BuiltIn(BuiltIn::Syntax) => return self.syntax(),
+            CheckAction::Argv(_) | CheckAction::Shell(_) => {}
+        }
+        match self.context.missing(self.spec) {
+            Some(MissingProgram::Machine(reason)) => {
+                return CheckResult::not_run(self.spec, CheckEnd::Environment, reason);
+            }
+            Some(MissingProgram::Tree(reason)) => {
+                return CheckResult::not_run(self.spec, CheckEnd::Failed, reason);
+            }
+            None => {}
+        }
+        let files: Vec<Option<String>> = if self.spec.each.is_empty() {
+            vec![None]
+        } else {
+            self.files(&self.spec.each).into_iter().map(Some).collect()
+        };
+        if files.is_empty() {
+            return self.no_files();
+        }
+        match self.processes(&files) {
+            Ok(ran) => self.judge(&ran),
+            Err(error) => self.not_started(&error),
+        }
+    }
+
+    fn processes(&self, files: &[Option<String>]) -> Result<ProcessEnd, SpawnError> {
+        let mut all = ProcessEnd {
+            exit: Exit::Code(0),
+            output: Vec::new(),
+            is_cut: false,
+            duration: Duration::ZERO,
+            reports: Vec::new(),
+        };
+        for file in files {
+            let Some(mut job) = self.context.job(self.spec, file.as_deref()) else { continue };
+            // The time limit covers the whole check, however many files it has.
+            job.limits.time = job.limits.time.saturating_sub(all.duration);
+            let stale = self.stamps();
+            let ended = remand_process::run(&job, self.context.cancel)?;
+            all.output.extend(ended.stdout.bytes);
+            all.output.extend(ended.stderr.bytes);
+            all.is_cut |= ended.stdout.truncated || ended.stderr.truncated;
+            all.duration += ended.duration;
+            all.reports.extend(tree_files::fresh(&self.stamps(), &stale));
+            if !ended.exit.succeeded() && all.exit.succeeded() {
+                all.exit = ended.exit;
+            }
+            match all.exit {
+                Exit::Code(_) | Exit::Signal(_) => {}
+                Exit::TimedOut | Exit::Silent | Exit::Lingered | Exit::Cancelled => break,
+            }
+        }
+        Ok(all)
+    }
+
+    fn judge(&self, ran: &ProcessEnd) -> CheckResult {
+        let text = self.without_tree(&plain(&ran.output));
+        let report = if ran.is_cut && self.spec.parser.report().is_none() {
+            ParsedOutput::default()
+        } else {
+            let reports: Vec<String> = ran.reports.iter().map(|report| self.without_tree(report)).collect();
+            parsers::parse(self.spec.parser, &text, &reports)
+        };
+        let (end, exit_code, reason) = self.ended(ran.exit, &report);
+        let interest = if end == CheckEnd::Passed { Interest::End } else { Interest::FirstFailure };
+        let cut = if ran.is_cut { "the middle of the output was cut" } else { "" };
+        let reason =
+            [reason.as_str(), cut].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        CheckResult {
+            end,
+            exit_code,
+            snippet: snippet(report.readable.as_deref().unwrap_or(&text), interest),
+            output: [ran.output.as_slice(), failure::kept(&report.failures).as_bytes()].concat(),
+            collected: report.collected,
+            duration: ran.duration,
+            tests: report.tests,
+            ..CheckResult::not_run(self.spec, end, reason)
+        }
+    }
+
+    /// The exit code decides; the parsed output can only turn a pass into a failure.
+    fn ended(&self, exit: Exit, report: &ParsedOutput) -> (CheckEnd, Option<i32>, String) {
+        match exit {
+            Exit::Code(0) if report.collected == Some(0) => {
+                (CheckEnd::Vacuous, Some(0), "no test ran, so this is not a pass".to_string())
+            }
+            Exit::Code(0) if self.spec.parser.report().is_some() && report.collected.is_none() => (
+                CheckEnd::Vacuous,
+                Some(0),
+                "no report was written, so no test is known to have run".to_string(),
+            ),
+            Exit::Code(0) => match report.tests.iter().find(|test| test.end == TestEnd::Failed) {
+                Some(test) => {
+                    (CheckEnd::Failed, Some(0), format!("exit code 0, although `{}` failed", test.name))
+                }
+                None => (CheckEnd::Passed, Some(0), String::new()),
+            },
+            Exit::Code(code) => match self.context.missing_after(self.spec, Some(code)) {
+                Some(MissingProgram::Machine(reason)) => (CheckEnd::Environment, Some(code), reason),
+                Some(MissingProgram::Tree(reason)) => (CheckEnd::Failed, Some(code), reason),
+                None => (CheckEnd::Failed, Some(code), String::new()),
+            },
+            Exit::Signal(signal) => (CheckEnd::Failed, None, format!("killed by signal {signal}")),
+            Exit::TimedOut | Exit::Silent | Exit::Lingered => {
+                let time = duration_text(self.spec.time);
+                (CheckEnd::TimedOut, None, format!("exceeded its time limit of {time}"))
+            }
+            Exit::Cancelled => (CheckEnd::Cancelled, None, "the run was cancelled".to_string()),
+        }
+    }
+
+    fn not_started(&self, error: &SpawnError) -> CheckResult {
+        let is_defect_of_tree = matches!(error, SpawnError::Folder { .. });
+        let end = if is_defect_of_tree { CheckEnd::Failed } else { CheckEnd::Environment };
+        CheckResult::not_run(self.spec, end, error.to_string())
+    }
+
+    fn syntax(&self) -> CheckResult {
+        let files = self.files(&[]);
+        if files.is_empty() {
+            return self.no_files();
+        }
+        let found = SyntaxCheck::of(self.context).run(&files);
+        if found.tests.is_empty() {
+            return CheckResult::not_run(
+                self.spec,
+                CheckEnd::Skipped,
+                format!("no file could be judged\n{}", found.report()),
+            );
+        }
+        let end = if found.problems.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed };
+        let text = found.report();
+        CheckResult {
+            snippet: snippet(&text, Interest::FirstFailure),
+            output: text.into_bytes(),
+            collected: u32::try_from(found.tests.len()).ok(),
+            duration: found.duration,
+            tests: found.tests,
+            listing: TestListing::ChangedFiles,
+            ..CheckResult::not_run(self.spec, end, String::new())
+        }
+    }
+
+    fn no_files(&self) -> CheckResult {
+        CheckResult::not_run(self.spec, CheckEnd::NoFiles, "there is no file to look at".to_string())
+    }
+
+    fn files(&self, endings: &[String]) -> Vec<String> {
+        let fits = |file: &String| {
+            endings.is_empty()
+                || endings
+                    .iter()
+                    .any(|ending| Path::new(file).extension().is_some_and(|e| e == ending.as_str()))
+        };
+        let files = match self.context.files {
+            FileScope::Whole => tree_files::all(&self.context.tree.join(&self.spec.folder)),
+            FileScope::Changed(files) => tree_files::present(self.context.tree, &self.spec.folder, files),
+        };
+        files.into_iter().filter(fits).collect()
+    }
+
+    /// The present report files with their modification times.
+    fn stamps(&self) -> tree_files::Stamps {
+        match (&self.spec.report, self.spec.parser.report()) {
+            (Some(report), Some(ending)) => {
+                let folder = self.context.tree.join(&self.spec.folder);
+                tree_files::stamps(&folder, &self.context.filled(report), ending)
+            }
+            (_, _) => tree_files::Stamps::new(),
+        }
+    }
+
+    /// Removes the path of the work tree, which differs from run to run.
+    fn without_tree(&self, text: &str) -> String {
+        let tree = self.context.tree.to_string_lossy();
+        text.replace(&format!("file://{tree}/"), "").replace(&format!("{tree}/"), "")
+    }
+}

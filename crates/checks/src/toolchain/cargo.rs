@@ -1,0 +1,125 @@
+//! Rust, by `Cargo.toml`.
+
+use super::{Below, Lean, Nested, Toolchain, Workspace, matches, read, toml_file};
+use crate::action::CheckAction;
+use crate::members::{MEMBERS, Members, Naming};
+use crate::probe::ToolProbe;
+use crate::spec::{CheckSpec, Parser};
+use remand_kernel::evidence::Tier;
+use std::path::Path;
+use toml::{Table, Value};
+
+pub const TOOLCHAIN: Toolchain = Toolchain {
+    markers: &[MANIFEST],
+    below: Below::Own,
+    covers,
+    name,
+    leans,
+    workspace: Workspace::Members { name: |folder, _| name(folder), lists, sources: &["rs", "toml"] },
+    checks,
+};
+
+const MANIFEST: &str = "Cargo.toml";
+const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+
+fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
+    if !folder.join(MANIFEST).is_file() {
+        return Vec::new();
+    }
+    // External packages may depend on a member that is patched in for one of theirs.
+    let is_patched = toml_file(folder, MANIFEST).contains_key("patch");
+    let colourless = |name: &str, tier: Tier, argv: &[&str]| {
+        let of_some: Vec<&str> =
+            argv.iter().map(|word| if *word == "--workspace" { MEMBERS } else { word }).collect();
+        let members = Members::of_command(&of_some, Naming::Flag("-p".to_string()));
+        let spec = CheckSpec::new(name, tier, CheckAction::argv(argv)).with("CARGO_TERM_COLOR", "never");
+        if is_patched { spec } else { spec.by_member(members) }
+    };
+    let mut specs =
+        vec![colourless("cargo-check", Tier::One, &["cargo", "check", "--workspace", "--all-targets"])];
+    let mut add = |spec: CheckSpec| specs.push(spec.needing("cargo-check"));
+    if has_lints(folder) && probe.finds("cargo-clippy") {
+        let argv = ["cargo", "clippy", "--workspace", "--all-targets"];
+        add(colourless("cargo-clippy", Tier::Two, &argv));
+    }
+    // All binaries run even after a failure: otherwise tests that were not reached would look removed.
+    if folder.join(".config/nextest.toml").is_file() && probe.finds("cargo-nextest") {
+        let argv = ["cargo", "nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "all"];
+        add(colourless("cargo-nextest", Tier::Two, &argv).parsed_by(Parser::Nextest));
+        // nextest does not run documentation tests.
+        let argv = ["cargo", "test", "--workspace", "--no-fail-fast", "--doc"];
+        if folder.join("src/lib.rs").is_file() {
+            add(colourless("cargo-doctest", Tier::Two, &argv).parsed_by(Parser::Cargo));
+        }
+    } else {
+        let argv = ["cargo", "test", "--workspace", "--no-fail-fast"];
+        add(colourless("cargo-test", Tier::Two, &argv).parsed_by(Parser::Cargo));
+    }
+    specs
+}
+
+/// Whether the repository configures lints.
+fn has_lints(folder: &Path) -> bool {
+    let manifest = toml_file(folder, MANIFEST);
+    let lints = |table: Option<&Value>| {
+        table.and_then(|table| table.get("lints")?.get("clippy")).is_some_and(Value::is_table)
+    };
+    ["clippy.toml", ".clippy.toml"].iter().any(|file| folder.join(file).is_file())
+        || lints(Some(&Value::Table(manifest.clone())))
+        || lints(manifest.get("workspace"))
+}
+
+/// Cargo treats every package below a workspace as a member, unless it is excluded or a workspace itself.
+fn covers(nested: Nested<'_>) -> bool {
+    let manifest = toml_file(nested.above, MANIFEST);
+    let Some(workspace) = manifest.get("workspace") else { return false };
+    let excluded = workspace.get("exclude").and_then(Value::as_array).into_iter().flatten();
+    let is_excluded = excluded.filter_map(Value::as_str).any(|path| {
+        let path = path.trim_start_matches("./").trim_end_matches('/');
+        Path::new(nested.way).starts_with(path)
+    });
+    !is_excluded && !toml_file(nested.folder, MANIFEST).contains_key("workspace")
+}
+
+fn lists(nested: Nested<'_>) -> bool {
+    let manifest = toml_file(nested.above, MANIFEST);
+    let members = manifest.get("workspace").and_then(|workspace| workspace.get("members")?.as_array());
+    let mut patterns = members.into_iter().flatten().filter_map(Value::as_str);
+    patterns.any(|pattern| matches(pattern, nested.way)) && covers(nested)
+}
+
+fn name(folder: &Path) -> Option<String> {
+    toml_file(folder, MANIFEST).get("package")?.get("name")?.as_str().map(str::to_string)
+}
+
+/// Packages by their paths, and by their names where the workspace or a patch knows the path.
+fn leans(folder: &Path) -> Vec<Lean> {
+    if read(folder, MANIFEST).is_some_and(|text| text.parse::<Table>().is_err()) {
+        return vec![Lean::Anything];
+    }
+    let manifest = toml_file(folder, MANIFEST);
+    let inherited = inherited(folder);
+    let targets = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
+    let holders = targets.filter_map(|(_, target)| target.as_table()).chain([&manifest]);
+    let patches = manifest.get("patch").and_then(Value::as_table).into_iter().flatten();
+    holders
+        .flat_map(|holder| DEPENDENCIES.iter().filter_map(|kind| holder.get(*kind)?.as_table()))
+        .chain(patches.filter_map(|(_, patched)| patched.as_table()))
+        .flatten()
+        .flat_map(|(name, dependency)| {
+            let path = dependency.get("path").and_then(Value::as_str);
+            let path = path.map(|path| Lean::Folder(path.to_string()));
+            let is_inherited = dependency.get("workspace").and_then(Value::as_bool) == Some(true);
+            let said = if is_inherited { inherited.get(name) } else { Some(dependency) };
+            let package = said.and_then(|said| said.get("package")?.as_str()).unwrap_or(name);
+            [Lean::Name(package.to_string())].into_iter().chain(path)
+        })
+        .collect()
+}
+
+/// The dependencies that a package inherits from its workspace.
+fn inherited(folder: &Path) -> Table {
+    let above = folder.ancestors().map(|above| toml_file(above, MANIFEST));
+    let workspace = above.into_iter().find_map(|manifest| manifest.get("workspace").cloned());
+    workspace.and_then(|workspace| workspace.get("dependencies")?.as_table().cloned()).unwrap_or_default()
+}

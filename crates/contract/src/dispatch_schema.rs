@@ -1,0 +1,134 @@
+//! The JSON Schema for one dispatch's result, as agent programs accept it: self-contained, with the verdicts of this
+//! dispatch and without the fields that the engine fills in.
+
+use super::expectation::{Expectation, FindingsRule};
+use super::schema::{SchemaId, VERSION};
+use super::shape::words;
+use serde_json::{Map, Value, json};
+
+/// Fields that the engine fills in.
+const FILLED: [&str; 5] = ["agent", "instance", "step", "started_at", "completed_at"];
+
+/// The deepest nesting of a schema.
+const DEPTH: usize = 24;
+
+/// The schema for one dispatch. It is weaker than the contract: what the contract accepts, the schema accepts too.
+pub fn schema_for(expected: &Expectation) -> Value {
+    let root = &expected.schema.schema().json;
+    let mut whole = plain(root, root, DEPTH);
+    if let Some(header) = whole.as_object_mut() {
+        FILLED.iter().for_each(|name| leave_out(header, name));
+    }
+    whole["properties"]["schema_version"] = json!({"type": "string", "enum": [VERSION]});
+    if let Some(payload) = whole.pointer_mut("/properties/payload").and_then(Value::as_object_mut) {
+        adapt(payload, expected);
+    }
+    whole.sort_all_objects();
+    whole
+}
+
+fn adapt(payload: &mut Map<String, Value>, expected: &Expectation) {
+    let reports = expected.findings != FindingsRule::NotAsked;
+    // A role that rejects its input may return findings alone.
+    if reports && expected.says.len() > 1 && expected.schema != SchemaId::FindingsReport {
+        payload.remove("required");
+    }
+    if !reports {
+        leave_out(payload, "findings");
+    }
+    if expected.sets.is_empty() {
+        leave_out(payload, "flags");
+    }
+    if let Some(verdict) = property(payload, "verdict") {
+        let about = verdict.get("description").cloned().unwrap_or_default();
+        *verdict = json!({"type": "string", "enum": expected.says, "description": about});
+        if expected.says.len() > 1 {
+            ask(payload, "verdict");
+        }
+    }
+    let finding = property(payload, "findings").and_then(|list| list.get_mut("items"));
+    if let Some(finding) = finding.and_then(Value::as_object_mut) {
+        adapt_finding(finding, expected);
+    }
+}
+
+fn adapt_finding(finding: &mut Map<String, Value>, expected: &Expectation) {
+    if expected.injects.is_empty() {
+        leave_out(finding, "injected_by");
+    } else if let Some(origins) = property(finding, "injected_by") {
+        origins["items"] = json!({"type": "string", "enum": expected.injects});
+    }
+    if let FindingsRule::Reports { needs } = &expected.findings {
+        needs.iter().for_each(|need| ask(finding, need.name()));
+    }
+}
+
+fn property<'s>(schema: &'s mut Map<String, Value>, name: &str) -> Option<&'s mut Value> {
+    schema.get_mut("properties")?.get_mut(name)
+}
+
+fn leave_out(schema: &mut Map<String, Value>, name: &str) {
+    if let Some(all) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        all.remove(name);
+    }
+    if let Some(needed) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        needed.retain(|needed| needed.as_str() != Some(name));
+    }
+}
+
+fn ask(schema: &mut Map<String, Value>, name: &str) {
+    let needed = schema.entry("required").or_insert_with(|| json!([]));
+    if let Some(needed) = needed.as_array_mut()
+        && !needed.iter().any(|needed| needed.as_str() == Some(name))
+    {
+        needed.push(Value::from(name));
+    }
+}
+
+/// A part of a schema with references inlined and only widely supported keywords.
+fn plain(root: &Value, part: &Value, depth: usize) -> Value {
+    let (Some(part), Some(depth)) = (part.as_object(), depth.checked_sub(1)) else { return part.clone() };
+    let mut own = part.clone();
+    if let Some(Value::String(pointer)) = own.remove("$ref") {
+        let target = pointer.strip_prefix('#').and_then(|path| root.pointer(path)).unwrap_or(&Value::Null);
+        let mut whole = plain(root, target, depth);
+        if let Some(whole) = whole.as_object_mut() {
+            whole.extend(own.into_iter().filter(|(key, _)| is_known(key)));
+        }
+        return whole;
+    }
+    if let Some(words) = words(&Value::Object(own.clone())) {
+        return one_of(&own, &words);
+    }
+    let each = |(key, value): (String, Value)| {
+        let value = match (key.as_str(), value) {
+            ("properties", Value::Object(all)) => {
+                all.iter().map(|(name, value)| (name.clone(), plain(root, value, depth))).collect()
+            }
+            ("items" | "additionalProperties", value) => plain(root, &value, depth),
+            ("anyOf" | "oneOf" | "allOf", Value::Array(all)) => {
+                all.iter().map(|value| plain(root, value, depth)).collect()
+            }
+            (_, value) => value,
+        };
+        (key, value)
+    };
+    own.into_iter().filter(|(key, _)| is_known(key)).map(each).collect()
+}
+
+/// An enumeration of words, with their meanings in the description.
+fn one_of(own: &Map<String, Value>, words: &[(&str, Option<&str>)]) -> Value {
+    let list: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let about = own.get("description").and_then(Value::as_str).map(str::to_string);
+    let meanings = words.iter().filter_map(|(word, meaning)| Some(format!("{word}: {}", (*meaning)?)));
+    let about: Vec<String> = about.into_iter().chain(meanings).collect();
+    match about.is_empty() {
+        true => json!({"type": "string", "enum": list}),
+        false => json!({"type": "string", "enum": list, "description": about.join("\n")}),
+    }
+}
+
+/// `format` is specific to Rust types, and keywords that begin with `x-` are our own.
+fn is_known(key: &str) -> bool {
+    !key.starts_with("x-") && !matches!(key, "$schema" | "$defs" | "$id" | "title" | "format")
+}

@@ -1,0 +1,124 @@
+//! Rules for findings: unique, complete by the role's contract, with a known origin, and matching the verdict.
+
+use super::super::expectation::{Expectation, FindingField, FindingsRule};
+use super::super::problem::{ContractProblem, one_of};
+use super::super::schema::SchemaId;
+use super::super::schema::finding::ReportedFinding;
+use super::super::schema::header::CommonPayload;
+use super::super::schema::implementation::Implementation;
+use super::super::schema::words::{ReportedCategory, ReportedSeverity};
+use super::unique;
+
+pub(crate) fn findings(
+    common: &CommonPayload,
+    verdict: &str,
+    expected: &Expectation,
+) -> Vec<ContractProblem> {
+    let path = |at: usize| format!("payload.findings[{at}]");
+    let ids =
+        common.findings.iter().enumerate().map(|(at, it)| (format!("{}.id", path(at)), it.id.0.as_str()));
+    let mut problems = unique(ids);
+    for (at, finding) in common.findings.iter().enumerate() {
+        problems.extend(complete(finding, &path(at), expected));
+        problems.extend(origins(finding, &path(at), expected));
+    }
+    problems.extend(agreement(common, verdict, expected));
+    if !expected.sets.is_empty() {
+        let unknown = common.flags.keys().filter(|flag| !expected.sets.contains(flag));
+        problems.extend(unknown.map(|flag| {
+            let known = one_of(expected.sets.iter().map(String::as_str));
+            ContractProblem::new(format!("payload.flags.{flag}"), known, format!("`{flag}`"))
+        }));
+    }
+    problems
+}
+
+/// A dispute must name a finding that the role received.
+pub(super) fn disputes(report: &Implementation, expected: &Expectation) -> Vec<ContractProblem> {
+    let Some(sent) = &expected.known.findings else { return Vec::new() };
+    let unknown =
+        report.disputes.iter().enumerate().filter(|(_, dispute)| !sent.contains(&dispute.finding.0));
+    unknown
+        .map(|(at, dispute)| {
+            let known = if sent.is_empty() {
+                "no dispute, because you received no finding".to_string()
+            } else {
+                one_of(sent.iter().map(String::as_str))
+            };
+            ContractProblem::new(
+                format!("payload.disputes[{at}].finding"),
+                known,
+                format!("`{}`", dispute.finding.0),
+            )
+        })
+        .collect()
+}
+
+fn complete(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Vec<ContractProblem> {
+    let needs = match &expected.findings {
+        FindingsRule::NotAsked => return Vec::new(),
+        FindingsRule::Reports { needs } => needs,
+    };
+    let lacks = |field: &FindingField| match field {
+        FindingField::Kind => finding.kind.is_none(),
+        FindingField::InjectedBy => finding.injected_by.is_empty(),
+        FindingField::Place => !finding.place.is_given(),
+        FindingField::Evidence => finding.evidence.trim().is_empty(),
+        FindingField::Impact => finding.impact.trim().is_empty(),
+        FindingField::Recommendation => finding.recommendation.trim().is_empty(),
+    };
+    let asked = |field: FindingField| match field {
+        FindingField::Kind => "one of `plan`, `test`, `production`, `cosmetic`",
+        FindingField::InjectedBy => "the phases that introduced the defect",
+        FindingField::Place => "its location: `file`, and `symbol` or `line`",
+        FindingField::Evidence => "the evidence for it",
+        FindingField::Impact => "its consequences",
+        FindingField::Recommendation => "what to do instead",
+    };
+    let missing = needs.iter().filter(|field| lacks(field));
+    missing
+        .map(|field| ContractProblem::new(format!("{path}.{}", field.name()), asked(*field), "nothing"))
+        .collect()
+}
+
+fn origins(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Vec<ContractProblem> {
+    if expected.injects.is_empty() {
+        return Vec::new();
+    }
+    let unknown =
+        finding.injected_by.iter().enumerate().filter(|(_, phase)| !expected.injects.contains(phase));
+    unknown
+        .map(|(at, phase)| {
+            let known = one_of(expected.injects.iter().map(String::as_str));
+            ContractProblem::new(format!("{path}.injected_by[{at}]"), known, format!("`{phase}`"))
+        })
+        .collect()
+}
+
+/// The verdict must match the findings. A diagnosis has no happy verdict, so nothing can contradict it.
+fn agreement(common: &CommonPayload, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
+    let mut problems = Vec::new();
+    let happy = expected.says.first().map(String::as_str) == Some(verdict);
+    let reports = expected.findings != FindingsRule::NotAsked;
+    if expected.schema == SchemaId::Diagnosis {
+        return problems;
+    }
+    if !happy && reports && common.findings.is_empty() {
+        let expected = format!("at least one finding, because the verdict is `{verdict}`");
+        problems.push(ContractProblem::new("payload.findings", expected, "none"));
+    }
+    if happy {
+        let blockers = common.findings.iter().enumerate().filter(|(_, it)| is_plain_blocker(it));
+        problems.extend(blockers.map(|(at, _)| {
+            let expected = format!("no blocker, because the verdict is `{verdict}`");
+            ContractProblem::new(format!("payload.findings[{at}].severity"), expected, "`blocker`")
+                .hinting("change the verdict, or lower the severity if the work can continue")
+        }));
+    }
+    problems
+}
+
+/// A security blocker counts with every verdict, so it never makes a result invalid.
+fn is_plain_blocker(finding: &ReportedFinding) -> bool {
+    finding.severity == ReportedSeverity::Blocker && finding.category != ReportedCategory::Security
+}

@@ -1,0 +1,144 @@
+//! A phase as a box of the drawing: its text, and the rows where its edges leave.
+
+use crate::edges::{EdgeKind, EdgeTarget, EdgeTone, RouteEdge};
+use crate::label::label;
+use crate::measure::{width, wrap};
+use crate::phrase::{remarks, who};
+use remand_kernel::ids::PhaseId;
+use remand_kernel::program::Program;
+
+/// Font sizes and the height of a row, in pixels.
+pub const NAME_SIZE: i32 = 13;
+pub const TEXT_SIZE: i32 = 11;
+pub const ROW: i32 = 16;
+/// The distance of arrows that enter a box on one side.
+pub const ENTRY: i32 = 8;
+pub const PADDING: i32 = 10;
+/// Boxes are as wide as their text, within these bounds.
+const NARROWEST: i32 = 190;
+const WIDEST: i32 = 320;
+
+/// Where an edge leaves its box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    Left,
+    Right,
+    /// Down to the box below; the label is next to the arrow.
+    Below,
+    /// To an end that is drawn in the row itself.
+    Inside,
+}
+
+/// A row of a box: one edge.
+#[derive(Clone, Debug)]
+pub struct CardRow {
+    /// The edge, by its position.
+    pub edge: usize,
+    pub side: Side,
+    pub tone: EdgeTone,
+    /// Where it leads: the name of a phase or an end.
+    pub target: String,
+    pub lines: Vec<String>,
+    /// The top of the row, from the top of the box.
+    pub top: i32,
+}
+
+/// A box.
+#[derive(Clone, Debug)]
+pub struct Card {
+    pub id: PhaseId,
+    /// Who does it, and under which conditions.
+    pub head: Vec<String>,
+    pub rows: Vec<CardRow>,
+    /// The labels of the arrow to the box below.
+    pub below: Vec<(String, EdgeTone)>,
+    pub head_height: i32,
+    pub width: i32,
+    pub height: i32,
+    pub x: i32,
+    pub y: i32,
+}
+
+impl Card {
+    pub fn new(
+        program: &Program,
+        id: PhaseId,
+        edges: &[RouteEdge],
+        side: impl Fn(&RouteEdge) -> Side,
+    ) -> Card {
+        let phase = program.phase(id);
+        let head: Vec<String> = [vec![who(program, phase)], remarks(program, phase)].concat();
+        let mut rows = Vec::new();
+        let mut below = Vec::new();
+        let mut widest = width(&phase.name, NAME_SIZE + 1).max(NARROWEST);
+        for line in &head {
+            widest = widest.max(width(line, TEXT_SIZE));
+        }
+        for (at, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.from == id) {
+            // The budget stays on the line of its stroke.
+            let text = label(program, edge, edges).line().replace(" / ", " /\u{a0}");
+            let side = side(edge);
+            if side == Side::Below {
+                below.push((text, edge.tone()));
+                continue;
+            }
+            let target = target_name(program, edge);
+            // Targets are bold, which is wider; a pill has its own margin.
+            let beside = width(&target, TEXT_SIZE + 1) + 14;
+            let lines = wrap(&text, TEXT_SIZE, WIDEST - beside);
+            widest = lines.iter().map(|line| width(line, TEXT_SIZE) + beside).fold(widest, i32::max);
+            rows.push(CardRow { edge: at, side, tone: edge.tone(), target, lines, top: 0 });
+        }
+        Card { id, head, rows, below, head_height: 0, width: widest + 2 * PADDING, height: 0, x: 0, y: 0 }
+    }
+
+    /// Fixes the heights, with room for as many arrows as enter on one side; `between` is what stands between the
+    /// head and the rows.
+    pub fn fix_heights(&mut self, entries: i32, between: i32) {
+        let lines = i32::try_from(self.head.len()).unwrap_or(0);
+        self.head_height = (24 + lines * ROW).max((entries + 1) * ENTRY);
+        let mut top = self.head_height + between;
+        for row in &mut self.rows {
+            row.top = top;
+            top += ROW * i32::try_from(row.lines.len()).unwrap_or(1);
+        }
+        self.height = if self.rows.is_empty() && between == 0 { top } else { top + ENTRY };
+    }
+
+    /// The y at which the line of a row begins.
+    pub fn port(&self, row: &CardRow) -> i32 {
+        self.y + row.top + ROW / 2
+    }
+
+    /// Breaks the labels below the box, so that they stay right of the arrow and within the column.
+    pub fn wrap_below(&mut self, limit: i32) {
+        let labels = std::mem::take(&mut self.below);
+        for (label, tone) in labels {
+            self.below.extend(wrap(&label, TEXT_SIZE, limit).into_iter().map(|line| (line, tone)));
+        }
+    }
+
+    /// The height that the labels below the box need.
+    pub fn labels_height(&self) -> i32 {
+        i32::try_from(self.below.len()).unwrap_or(0) * ROW
+    }
+}
+
+fn target_name(program: &Program, edge: &RouteEdge) -> String {
+    match (&edge.to, edge.kind) {
+        (EdgeTarget::Phase(_), EdgeKind::Raise(signal)) => format!("raise {}", program.signal(signal)),
+        (EdgeTarget::Phase(id), EdgeKind::Restore) => format!("restore {}", program.phase(*id).name),
+        (
+            EdgeTarget::Phase(id),
+            EdgeKind::Next
+            | EdgeKind::Pass
+            | EdgeKind::To
+            | EdgeKind::Remand
+            | EdgeKind::Return
+            | EdgeKind::Close,
+        ) => program.phase(*id).name.clone(),
+        (EdgeTarget::Injector, _) => "injector".to_string(),
+        (EdgeTarget::Caller, _) => "return".to_string(),
+        (EdgeTarget::End(end), _) => end.name(),
+    }
+}

@@ -1,0 +1,266 @@
+//! The picture as SVG: no browser, no fonts needed, the same bytes for the same program.
+
+use crate::card::{Card, CardRow, NAME_SIZE, PADDING, ROW, Side, TEXT_SIZE};
+use crate::edges::{EdgeTone, edges};
+use crate::lanes::DrawnPoint;
+use crate::layout::{BAR, Layout, bar_top, layout};
+use crate::legend::{Legend, legend};
+use crate::measure::width;
+use crate::shared::take_shared;
+use crate::stroke::{draw_wire, tone_class};
+use remand_kernel::program::{Phase, Program, Work};
+
+/// The program as a standalone SVG document.
+pub fn svg(program: &Program) -> String {
+    let mut edges = edges(program);
+    let shared = take_shared(program, &mut edges);
+    let layout = layout(program, &edges);
+    let legend = legend(program, &shared, layout.height);
+    let title = width(&program.about, TEXT_SIZE + 1) + 48;
+    let (width, height) = (layout.width.max(legend.width).max(title), layout.height + legend.height);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" role=\"img\" aria-label=\"{}\">\n{STYLE}",
+        escaped(&format!("Workflow {}", program.name))
+    );
+    out.push_str(&format!("<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>\n"));
+    out.push_str(&format!("<text x=\"24\" y=\"32\" class=\"title\">{}</text>\n", escaped(&program.name)));
+    out.push_str(&format!("<text x=\"24\" y=\"52\" class=\"about\">{}</text>\n", escaped(&program.about)));
+    for wire in layout.wires.iter().filter(|wire| !wire.channel.is_inner()) {
+        draw_wire(wire, &mut out);
+    }
+    draw_column(program, &layout.main, &layout, &mut out);
+    for card in &layout.asides {
+        draw_card(program, card, &mut out);
+    }
+    draw_legend(&legend, &mut out);
+    out.push_str("</svg>\n");
+    out
+}
+
+const STYLE: &str = "<style>
+text{font:11px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#1e293b}
+.page{fill:#fbfcfe}
+.title{font-size:18px;font-weight:700}.about{font-size:12px;fill:#475569}
+.name{font-size:13px;font-weight:700}.who{fill:#475569}.when{fill:#475569;font-style:italic}
+.box{fill:#fff;stroke:#64748b;stroke-width:1.2}.engine{fill:#eef2f7}.human{fill:#fff7db}
+.aside{stroke-dasharray:5 3}.frame{fill:#f4f7fb;stroke:#94a3b8;stroke-width:1.5}.bar{fill:#e2e8f0;stroke:#94a3b8}
+.wire{fill:none;stroke-width:1.5}.to{font-weight:700}
+.forward{stroke:#475569}.back{stroke:#c2410c;stroke-width:2}.exhausted{stroke:#7c3aed}.raise{stroke:#0f766e}
+.forward-fill{fill:#475569}.back-fill{fill:#c2410c}.exhausted-fill{fill:#7c3aed}.raise-fill{fill:#0f766e}
+.pill{fill:#e2e8f0;stroke:#64748b}.pill-done{fill:#dcfce7;stroke:#15803d}.pill-fail{fill:#fee2e2;stroke:#b91c1c}
+</style>
+";
+
+/// A column of boxes with the arrows between them.
+fn draw_column(program: &Program, cards: &[Card], layout: &Layout, out: &mut String) {
+    for (at, card) in cards.iter().enumerate() {
+        match layout.inner.get(&card.id) {
+            Some(inner) => draw_frame(program, card, inner, layout, out),
+            None => draw_card(program, card, out),
+        }
+        if card.below.is_empty() {
+            continue;
+        }
+        let x = layout.axis();
+        let from = card.y + card.height;
+        match (cards.get(at + 1), program.phase(card.id).owner) {
+            (Some(next), _) => draw_down(card, (x, from, next.y), out),
+            (None, Some(_)) => draw_down(card, (x, from, bar_top(card)), out),
+            (None, None) => {
+                let end = from + card.labels_height() + 24;
+                draw_down(card, (x, from, end), out);
+                draw_pill("done", DrawnPoint { x: x - 30, y: end }, 60, out);
+            }
+        }
+    }
+}
+
+/// The arrow to the box below, with its labels.
+fn draw_down(card: &Card, (x, from, to): (i32, i32, i32), out: &mut String) {
+    let direct = card.below.iter().any(|(_, tone)| *tone == EdgeTone::Forward);
+    let tone = if direct { EdgeTone::Forward } else { EdgeTone::Exhausted };
+    let class = tone_class(tone);
+    out.push_str(&format!("<path class=\"wire {class}\" d=\"M{x} {from}V{}\"/>\n", to - 6));
+    out.push_str(&format!("<path class=\"{class}-fill\" d=\"M{x} {to}l-4 -8h8z\"/>\n"));
+    for (at, (label, tone)) in card.below.iter().enumerate() {
+        let y = from + 17 + ROW * i32::try_from(at).unwrap_or(0);
+        let class = if *tone == EdgeTone::Exhausted { " class=\"exhausted-fill\"" } else { "" };
+        out.push_str(&format!("<text x=\"{}\" y=\"{y}\"{class}>{}</text>\n", x + 8, escaped(label)));
+    }
+}
+
+/// The frame of a sub-flow: head, boxes, the strip where it is counted, and its rows.
+fn draw_frame(program: &Program, card: &Card, inner: &[Card], layout: &Layout, out: &mut String) {
+    out.push_str(&rect(card, "frame", 6));
+    draw_head(program, card, out);
+    if let (Some(first), Some(last)) = (inner.first(), inner.last()) {
+        let x = first.x + first.width / 2;
+        out.push_str(&format!("<path class=\"forward-fill\" d=\"M{x} {}l-4 -8h8z\"/>\n", first.y));
+        for wire in layout.wires.iter().filter(|wire| wire.channel.is_inside(card.id)) {
+            draw_wire(wire, out);
+        }
+        let y = bar_top(last);
+        let height = BAR - 4;
+        out.push_str(&format!(
+            "<rect class=\"bar\" x=\"{}\" y=\"{y}\" width=\"{}\" height=\"{height}\" rx=\"3\"/>\n",
+            last.x, last.width
+        ));
+        out.push_str(&format!(
+            "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\" class=\"when\">tally of all items</text>\n",
+            y + height / 2 + 4
+        ));
+    }
+    draw_column(program, inner, layout, out);
+    draw_rows(card, out);
+}
+
+fn draw_card(program: &Program, card: &Card, out: &mut String) {
+    let phase = program.phase(card.id);
+    out.push_str(&rect(card, &card_class(phase), if phase.aside { 12 } else { 4 }));
+    draw_head(program, card, out);
+    draw_rows(card, out);
+}
+
+fn card_class(phase: &Phase) -> String {
+    let work = match &phase.work {
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } => "",
+        Work::Operation { .. } => " engine",
+        Work::Ask { .. } => " human",
+    };
+    format!("box{work}{}", if phase.aside { " aside" } else { "" })
+}
+
+fn rect(card: &Card, class: &str, radius: i32) -> String {
+    format!(
+        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{radius}\"/>\n",
+        card.x, card.y, card.width, card.height
+    )
+}
+
+fn draw_head(program: &Program, card: &Card, out: &mut String) {
+    let x = card.x + card.width / 2;
+    let mut y = card.y + NAME_SIZE + 6;
+    let name = escaped(&program.phase(card.id).name);
+    out.push_str(&format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" class=\"name\">{name}</text>\n"));
+    for (at, line) in card.head.iter().enumerate() {
+        y += ROW;
+        let class = if at == 0 { "who" } else { "when" };
+        let line = escaped(line);
+        out.push_str(&format!(
+            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" class=\"{class}\">{line}</text>\n"
+        ));
+    }
+}
+
+fn draw_rows(card: &Card, out: &mut String) {
+    for row in &card.rows {
+        match row.side {
+            Side::Left | Side::Right => draw_row(card, row, out),
+            Side::Inside => draw_ending(card, row, out),
+            Side::Below => {}
+        }
+    }
+}
+
+/// A row whose line leaves at the left or right: the target is written at that side.
+fn draw_row(card: &Card, row: &CardRow, out: &mut String) {
+    let left = row.side == Side::Left;
+    let (x, anchor) = if left { (card.x + PADDING, "start") } else { (card.x + card.width - PADDING, "end") };
+    let beside = width(&row.target, TEXT_SIZE + 1) + 14;
+    for (at, line) in row.lines.iter().enumerate() {
+        let y = card.port(row) + 4 + ROW * i32::try_from(at).unwrap_or(0);
+        let line = escaped(line);
+        let x_line = if left { x + beside } else { x - beside };
+        out.push_str(&format!("<text x=\"{x_line}\" y=\"{y}\" text-anchor=\"{anchor}\">{line}</text>\n"));
+    }
+    let class = tone_class(row.tone);
+    let target = escaped(&row.target);
+    out.push_str(&format!(
+        "<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\" class=\"to {class}-fill\">{target}</text>\n",
+        card.port(row) + 4
+    ));
+}
+
+/// A row that leads to an end: the end is drawn in it.
+fn draw_ending(card: &Card, row: &CardRow, out: &mut String) {
+    let pill = width(&row.target, TEXT_SIZE) + 10;
+    let right = card.x + card.width - PADDING / 2;
+    let class = if row.tone == EdgeTone::Exhausted { " class=\"exhausted-fill\"" } else { "" };
+    for (at, line) in row.lines.iter().enumerate() {
+        let y = card.port(row) + 4 + ROW * i32::try_from(at).unwrap_or(0);
+        let x = right - pill - 6;
+        out.push_str(&format!(
+            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\"{class}>{}</text>\n",
+            escaped(line)
+        ));
+    }
+    draw_pill(&row.target, DrawnPoint { x: right - pill, y: card.port(row) - 7 }, pill, out);
+}
+
+fn draw_pill(text: &str, at: DrawnPoint, width: i32, out: &mut String) {
+    let class = match text {
+        "done" => "pill pill-done",
+        "fail" => "pill pill-fail",
+        _ => "pill",
+    };
+    out.push_str(&format!(
+        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{width}\" height=\"15\" rx=\"7\"/>\n",
+        at.x, at.y
+    ));
+    out.push_str(&format!(
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+        at.x + width / 2,
+        at.y + 11,
+        escaped(text)
+    ));
+}
+
+fn draw_legend(legend: &Legend, out: &mut String) {
+    for (class, at) in &legend.samples {
+        out.push_str(&format!("<path class=\"wire {class}\" d=\"M{} {}h26\"/>\n", at.x, at.y));
+        out.push_str(&format!("<path class=\"{class}-fill\" d=\"M{} {}l-8 -4v8z\"/>\n", at.x + 32, at.y));
+    }
+    for (class, radius, at) in &legend.boxes {
+        let (x, y) = (at.x, at.y - 6);
+        out.push_str(&format!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"24\" height=\"13\" rx=\"{radius}\"/>\n"
+        ));
+    }
+    for (text, class, at) in &legend.texts {
+        out.push_str(&format!(
+            "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>\n",
+            at.x,
+            at.y,
+            escaped(text)
+        ));
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn text_is_escaped() {
+        let text = svg(&sample::program());
+        assert!(
+            text.contains("Shows &lt;everything&gt; &amp; more.") && text.contains("go on &quot;now&quot;")
+        );
+    }
+
+    #[test]
+    fn the_same_program_gives_the_same_bytes() {
+        assert_eq!(svg(&sample::program()), svg(&sample::program()));
+    }
+
+    #[test]
+    fn the_background_is_drawn() {
+        assert!(svg(&sample::program()).contains("<rect class=\"page\""));
+    }
+}

@@ -1,0 +1,529 @@
+//! The evidence bundle: one page, generated from the ledger.
+
+mod lowered;
+
+use crate::artifacts;
+use crate::clock;
+use crate::site::Trouble;
+use lowered::{Lowered, lowered};
+use remand_contract::schema::words::ReportedRisk;
+use remand_kernel::Event;
+use remand_kernel::evidence::RowPhase;
+use remand_kernel::finding::Severity;
+use remand_kernel::program::Confidence;
+use remand_kernel::state::FiledStatus;
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::{
+    CheckFilter, CheckRow, DispatchRow, FindingRow, JournalRow, NoteRow, RunRow, RunStage,
+};
+use remand_ledger::{LedgerError, Millis, Reader, RunId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// The name of the file.
+pub const FILE: &str = "evidence-bundle.md";
+
+/// Writes the bundle into the run's folder, atomically.
+pub fn write(reader: &Reader, run: &RunId, folder: &Path) -> Result<PathBuf, Trouble> {
+    let (path, new) = (folder.join(FILE), folder.join(format!("{FILE}.new")));
+    let written = text(reader, run)
+        .map_err(Trouble::from)
+        .and_then(|text| Ok(std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path))?));
+    written.map_err(|Trouble { failure, detail }| Trouble::new(failure, format!("{FILE}: {detail}")))?;
+    Ok(path)
+}
+
+/// The bundle as Markdown.
+pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
+    let row = reader.run(&run.0)?;
+    let checks = reader.checks(run, CheckFilter::default())?;
+    let findings = reader.findings(run)?;
+    let notes = reader.notes(run)?;
+    let mut page = Page { text: String::new() };
+    page.head(&row);
+    let lowered = lowered(reader, run)?;
+    page.confidence(&row, &findings, &notes, &lowered);
+    page.tasks(reader, run, &checks)?;
+    page.reviews(reader, run, &checks)?;
+    page.criteria(&checks);
+    page.blast_radius(reader, run, &notes)?;
+    page.known_issues(&findings);
+    page.degradations(&notes, &lowered);
+    page.notes("Violations", &notes, NoteKind::Violation, "No role stepped outside its permissions.");
+    page.notes("Warnings", &notes, NoteKind::Warning, "None.");
+    page.notes("Decisions", &notes, NoteKind::Decision, "None recorded.");
+    page.gates(reader, run)?;
+    page.rollback(reader, &row)?;
+    page.cost(reader, run, &row)?;
+    page.chain(reader)?;
+    Ok(page.text)
+}
+
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn line(&mut self, line: impl AsRef<str>) {
+        let _ = writeln!(self.text, "{}", line.as_ref());
+    }
+
+    fn section(&mut self, title: &str) {
+        let _ = write!(self.text, "\n## {title}\n\n");
+    }
+
+    fn head(&mut self, row: &RunRow) {
+        self.line(format!("# Evidence: {}\n", cell(first_line(&row.request))));
+        let ended = row.ended.clone().unwrap_or_else(|| format!("{}, at {}", row.stage.name(), row.place));
+        self.line(format!("- run `{}`, workflow `{}`, {}", row.run, row.workflow, row.mode));
+        let last = if row.ended.is_some() { "ended" } else { "last event" };
+        let (started, last_at) = (clock::iso(row.created_at), clock::iso(row.updated_at));
+        self.line(format!("- {}; started {started}, {last} {last_at}", cell(&ended)));
+        self.line(format!("- from commit `{}` to branch `{}`", row.base, row.branch));
+        self.line("- uncommitted changes in the checkout are not included");
+    }
+
+    /// The level with its definition, and what would raise it.
+    fn confidence(
+        &mut self,
+        row: &RunRow,
+        findings: &[FindingRow],
+        notes: &[NoteRow],
+        lowered: &BTreeSet<Lowered>,
+    ) {
+        let level = row.trusted();
+        self.section(&format!("Confidence: {}", level.name()));
+        self.line(format!("Definition: {}.", level.definition()));
+        let mut raise: Vec<String> = findings
+            .iter()
+            .filter(|finding| finding.known && finding.severity > Severity::Minor)
+            .map(|finding| format!("settle {}: {}", finding.id, cell(&finding.claim)))
+            .collect();
+        let degraded = notes.iter().filter(|note| note.kind == NoteKind::Degradation);
+        let degraded: BTreeSet<String> =
+            degraded.map(|note| format!("resolve the degradation: {}", cell(&note.text))).collect();
+        raise.extend(degraded);
+        raise.extend(lowered.iter().map(|one| format!("resolve the {}: {}", one.effect, cell(&one.text))));
+        if level < Confidence::High && raise.is_empty() {
+            raise.push("approval by every reviewer, and no exhausted loop".to_string());
+        }
+        if level < Confidence::High {
+            self.line("\nWhat would raise it:\n");
+            for line in raise {
+                self.line(format!("- {line}"));
+            }
+        }
+    }
+
+    fn tasks(&mut self, reader: &Reader, run: &RunId, checks: &[CheckRow]) -> Result<(), LedgerError> {
+        self.section("Checks that the engine ran");
+        let tasks = reader.task_summaries(run)?;
+        if !tasks.is_empty() {
+            self.line(
+                "| task | passed | failed | regressions | iteration |\n| --- | --- | --- | --- | --- |",
+            );
+            for task in &tasks {
+                let iteration = task.iteration.map_or_else(|| "never".to_string(), |count| count.to_string());
+                let given_up = if task.listed { "" } else { " (not in the last plan)" };
+                self.line(format!(
+                    "| {}{given_up} | {} | {} | {} | {iteration} |",
+                    cell(&task.task),
+                    task.passed,
+                    task.failed,
+                    task.regressions
+                ));
+            }
+            self.line("");
+        }
+        let counted = checks.iter().filter(|row| !row.superseded && row.phase != RowPhase::Review);
+        // Tasks run in parallel; sorting keeps the page independent of their timing.
+        let task_index = |row: &CheckRow| tasks.iter().position(|task| Some(&task.task) == row.task.as_ref());
+        let mut counted: Vec<&CheckRow> = counted.collect();
+        counted.sort_by_key(|row| {
+            (row.phase, row.phase == RowPhase::After && row.task.is_none(), task_index(row))
+        });
+        if counted.is_empty() {
+            self.line("None.");
+            return Ok(());
+        }
+        self.line("| for | when | check | command | exit | tests | result |\n| --- | --- | --- | --- | --- | --- | --- |");
+        for row in counted {
+            let phase = if row.phase == RowPhase::Baseline { "baseline" } else { "after" };
+            let result = match (row.passed, row.tier) {
+                (true, _) => "passed".to_string(),
+                (false, Some(_)) => "FAILED".to_string(),
+                (false, None) => format!("not run: {}", cell(&row.reason)),
+            };
+            let result = match &row.origin {
+                Some(origin) if origin.run != row.run => {
+                    format!("{result}, reused from event {} of run {}", origin.seq, origin.run)
+                }
+                Some(_) => format!("{result}, reused from the same tree"),
+                None => result,
+            };
+            self.line(format!(
+                "| {} | {phase} | {} | `{}` | {} | {} | {result} |",
+                cell(row.task.as_deref().unwrap_or("all")),
+                cell(&row.name),
+                cell(row.command.as_deref().unwrap_or("built in")),
+                row.exit_code.map_or_else(String::new, |code| code.to_string()),
+                row.collected.map_or_else(String::new, |count| count.to_string()),
+            ));
+        }
+        Ok(())
+    }
+
+    fn reviews(&mut self, reader: &Reader, run: &RunId, checks: &[CheckRow]) -> Result<(), LedgerError> {
+        self.section("Reviews");
+        let mut reviews: Vec<&CheckRow> = checks.iter().filter(|row| row.verdict.is_some()).collect();
+        let together =
+            |row: &CheckRow| (row.name.rsplit_once('-').map(|(scope, _)| scope.to_string()), row.round);
+        let rounds: Vec<_> = reviews.iter().map(|row| together(row)).collect();
+        reviews
+            .sort_by_key(|row| (rounds.iter().position(|round| *round == together(row)), row.name.clone()));
+        if reviews.is_empty() {
+            return self.verdicts(&reader.dispatches(run)?);
+        }
+        self.line(
+            "| review | round | verdict | highest severity | summary |\n| --- | --- | --- | --- | --- |",
+        );
+        for row in reviews {
+            self.line(format!(
+                "| {} | {} | {} | {} | {} |",
+                cell(&row.name),
+                row.round,
+                cell(row.verdict.as_deref().unwrap_or_default()),
+                row.severity.map_or("", severity),
+                cell(first_line(&row.snippet))
+            ));
+        }
+        Ok(())
+    }
+
+    /// The verdicts of reviewers in workflows without evidence rows for reviews.
+    fn verdicts(&mut self, dispatches: &[DispatchRow]) -> Result<(), LedgerError> {
+        let mut reviews =
+            dispatches.iter().filter(|row| row.role.contains("review") && row.says.is_some()).peekable();
+        if reviews.peek().is_none() {
+            self.line("None.");
+            return Ok(());
+        }
+        self.line("| phase | by | round | verdict | summary |\n| --- | --- | --- | --- | --- |");
+        for row in reviews {
+            self.line(format!(
+                "| {} | {} | {} | {} | {} |",
+                cell(&row.phase),
+                cell(&row.role),
+                row.visit,
+                cell(row.says.as_deref().unwrap_or_default()),
+                cell(first_line(row.summary.as_deref().unwrap_or_default()))
+            ));
+        }
+        Ok(())
+    }
+
+    fn criteria(&mut self, checks: &[CheckRow]) {
+        let of_criteria = checks
+            .iter()
+            .filter(|row| row.phase == RowPhase::Review && row.verdict.is_none() && !row.superseded);
+        // The last judgement of a criterion counts.
+        let judged: BTreeMap<(&Option<String>, &String), &CheckRow> =
+            of_criteria.map(|row| ((&row.task, &row.name), row)).collect();
+        if judged.is_empty() {
+            return;
+        }
+        self.section("Acceptance criteria, as an agent judged them");
+        self.line("Recorded, and never counted as checks.\n");
+        for row in judged.values() {
+            let met = if row.passed { "met" } else { "not met" };
+            let task = row.task.as_deref().unwrap_or("all");
+            self.line(format!("- {} {}: {met}, {}", cell(task), cell(&row.name), cell(&row.snippet)));
+        }
+    }
+
+    fn blast_radius(&mut self, reader: &Reader, run: &RunId, notes: &[NoteRow]) -> Result<(), LedgerError> {
+        self.section("Blast radius");
+        let mut files = BTreeSet::new();
+        for artifact in reader.artifacts(run)?.iter().filter(|row| row.format == "patch") {
+            let patch = reader.blob(artifact.blob)?;
+            files.extend(touched(&String::from_utf8_lossy(&patch)));
+        }
+        let risks = risks(reader, run)?;
+        if files.is_empty() {
+            self.line("No code was changed.");
+        }
+        for file in &files {
+            let risk =
+                risks.iter().find(|(path, _)| path == file).map_or("not rated", |(_, risk)| risk.as_str());
+            self.line(format!("- `{}`: {}", cell(file), cell(risk)));
+        }
+        for note in notes.iter().filter(|note| note.kind == NoteKind::Regression) {
+            self.line(format!("- regression during the run: {}", cell(&note.text)));
+        }
+        Ok(())
+    }
+
+    fn known_issues(&mut self, findings: &[FindingRow]) {
+        self.section("Known issues");
+        let open = |finding: &&FindingRow| finding.known || finding.status == FiledStatus::Open;
+        let known: Vec<&FindingRow> = findings.iter().filter(open).collect();
+        let later: Vec<&FindingRow> =
+            findings.iter().filter(|finding| finding.status == FiledStatus::FollowUp).collect();
+        if known.is_empty() {
+            self.line("None.");
+        }
+        for finding in known {
+            self.line(issue(finding));
+        }
+        if !later.is_empty() {
+            self.line("\nFollow-ups:\n");
+            for finding in later {
+                self.line(issue(finding));
+            }
+        }
+    }
+
+    fn notes(&mut self, title: &str, notes: &[NoteRow], kind: NoteKind, none: &str) {
+        self.section(title);
+        let texts: BTreeSet<&str> =
+            notes.iter().filter(|note| note.kind == kind).map(|note| note.text.as_str()).collect();
+        if texts.is_empty() {
+            return self.line(none);
+        }
+        for text in texts {
+            self.line(format!("- {}", cell(text)));
+        }
+    }
+
+    /// What the run had to do without: recorded notes, and effects of routes.
+    fn degradations(&mut self, notes: &[NoteRow], lowered: &BTreeSet<Lowered>) {
+        self.section("Degradations");
+        let noted =
+            notes.iter().filter(|note| note.kind == NoteKind::Degradation).map(|note| note.text.as_str());
+        let ruled = lowered.iter().filter(|one| one.is_degradation()).map(|one| one.text.as_str());
+        let texts: BTreeSet<&str> = noted.chain(ruled).collect();
+        if texts.is_empty() {
+            self.line("None.");
+        }
+        for text in texts {
+            self.line(format!("- {}", cell(text)));
+        }
+    }
+
+    fn gates(&mut self, reader: &Reader, run: &RunId) -> Result<(), LedgerError> {
+        let gates = reader.gates(run)?;
+        if gates.is_empty() {
+            return Ok(());
+        }
+        self.section("Gates");
+        let journal = reader.journal(run, 0)?;
+        for gate in gates {
+            let answer = match (&gate.option, gate.auto) {
+                (Some(option), true) => format!("{option} (default; nobody was asked)"),
+                (Some(option), false) => {
+                    let by = gate.by.as_deref().unwrap_or("somebody");
+                    let note = gate.note.as_deref().filter(|note| !note.is_empty());
+                    format!("{option}, by {by}{}", note.map_or_else(String::new, |note| format!(": {note}")))
+                }
+                (None, _) => match gate.withdrawn_at {
+                    Some(at) => withdrawn(&journal, at),
+                    None => "not answered".to_string(),
+                },
+            };
+            self.line(format!("- {}: {} → {}", cell(&gate.phase), cell(&gate.question), cell(&answer)));
+        }
+        Ok(())
+    }
+
+    /// How to revert a commit, or to discard work on a branch.
+    fn rollback(&mut self, reader: &Reader, row: &RunRow) -> Result<(), LedgerError> {
+        self.section("Undo");
+        let committed =
+            reader.operations(&row.run)?.iter().any(|row| row.result.as_deref() == Some("committed"));
+        let undone = reader.journal(&row.run, 0)?.into_iter().rev().find_map(|row| match row.event {
+            Event::Reverted { commit, by } => Some((commit, by)),
+            _ => None,
+        });
+        if let Some((commit, by)) = undone {
+            self.line(format!("The work was undone on {} in commit {commit}, by {}.", row.branch, cell(&by)));
+            self.line("");
+        }
+        match (committed, row.stage) {
+            (true, _) => self.reverts(row),
+            (false, RunStage::Done) => self.line(format!("- discard it: `git branch -D {}`", row.branch)),
+            (
+                false,
+                RunStage::Running
+                | RunStage::Waiting
+                | RunStage::Paused
+                | RunStage::Failed
+                | RunStage::Stopped
+                | RunStage::Cancelled,
+            ) => {
+                self.line(match row.file {
+                    None => {
+                        "Nothing was committed. `remand clean` removes what finished runs left.".to_string()
+                    }
+                    // A run on a ticket or an issue commits documents while it works.
+                    Some(_) => format!(
+                        "The run committed no result. Its branch may contain documents about its work; \
+                         `git branch -D {}` discards them.",
+                        row.branch
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn reverts(&mut self, row: &RunRow) {
+        self.line(format!("- before you merge it: `git branch -D {}`", row.branch));
+        self.line(format!(
+            "- after you merged it: `git revert -m 1 MERGE`, or `git revert {}..{}`",
+            row.base, row.branch
+        ));
+        self.line(format!("- or let Remand commit the revert: `remand rollback {}`", row.run));
+    }
+
+    fn cost(&mut self, reader: &Reader, run: &RunId, row: &RunRow) -> Result<(), LedgerError> {
+        self.section("Cost");
+        let totals = reader.totals(run)?;
+        self.line(format!(
+            "- {} dispatches, {} without a result and {} repeated",
+            row.used.dispatches, totals.failed_dispatches, totals.retried_dispatches
+        ));
+        match (totals.untold, totals.dispatches) {
+            (0, _) => self.line(format!("- {} tokens", totals.tokens)),
+            (untold, all) if untold >= all => self.line("- tokens: unknown"),
+            (untold, _) => {
+                self.line(format!(
+                    "- {} tokens, without {untold} dispatches that did not report theirs",
+                    totals.tokens
+                ));
+            }
+        }
+        let known = format!("{}.{:04}", totals.money / 1_000_000, totals.money % 1_000_000 / 100);
+        match (totals.unpriced, totals.dispatches) {
+            (0, _) => self.line(format!("- money: {known}")),
+            (unpriced, all) if unpriced >= all => self.line("- money: unknown"),
+            (unpriced, _) => {
+                self.line(format!("- money: {known}, without {unpriced} dispatches of unknown cost"))
+            }
+        }
+        self.line(format!("- {} seconds of work", totals.time / 1000));
+        Ok(())
+    }
+
+    fn chain(&mut self, reader: &Reader) -> Result<(), LedgerError> {
+        let head = reader.head()?;
+        self.section("Chain");
+        self.line(format!(
+            "The ledger had {} events when this page was generated. `remand audit --head {}:{}` detects any later \
+             change or removal.",
+            head.count, head.count, head.hash
+        ));
+        Ok(())
+    }
+}
+
+/// Why a gate has no answer.
+fn withdrawn(journal: &[JournalRow], at: Millis) -> String {
+    let rolled_back = journal.iter().filter(|row| row.at == at).find_map(|row| match &row.event {
+        Event::RolledBack { to, by, reason, .. } => {
+            Some(format!("rolled back to round {to} by {by}: {reason}"))
+        }
+        _ => None,
+    });
+    rolled_back.unwrap_or_else(|| "withdrawn: the run continued without an answer".to_string())
+}
+
+fn issue(finding: &FindingRow) -> String {
+    let location = if finding.place.file.is_empty() {
+        String::new()
+    } else {
+        format!(" in `{}`", cell(&finding.place.file))
+    };
+    format!("- {} {}{location}: {}", severity(finding.severity), cell(&finding.id), cell(&finding.claim))
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Minor => "minor",
+        Severity::Major => "major",
+        Severity::Critical => "critical",
+        Severity::Blocker => "blocker",
+    }
+}
+
+/// Text that cannot break the page: one line, no table bars, no control characters.
+fn cell(text: &str) -> String {
+    remand_notation::clean(text).replace(['\n', '\r', '\t'], " ").replace('|', "\\|").replace('`', "'")
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no request")
+}
+
+/// The files that a patch touches.
+fn touched(patch: &str) -> Vec<String> {
+    patch
+        .lines()
+        .filter_map(|line| line.strip_prefix("diff --git "))
+        .filter_map(|rest| match rest.strip_prefix("\"a/") {
+            Some(quoted) => quoted.split("\" ").next().map(unquoted),
+            None => rest.strip_prefix("a/")?.split(" b/").next().map(str::to_string),
+        })
+        .collect()
+}
+
+/// A file name from git's quoted form, with octal escapes for bytes.
+fn unquoted(name: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
+    while let [first, tail @ ..] = rest {
+        let (byte, after) = match (first, tail) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..]) => {
+                (((a - b'0') << 6) | ((b - b'0') << 3) | (c - b'0'), after)
+            }
+            (b'\\', [b'n', after @ ..]) => (b'\n', after),
+            (b'\\', [b't', after @ ..]) => (b'\t', after),
+            (b'\\', [other, after @ ..]) => (*other, after),
+            _ => (*first, tail),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn risk(risk: ReportedRisk) -> &'static str {
+    match risk {
+        ReportedRisk::Green => "green",
+        ReportedRisk::Yellow => "yellow",
+        ReportedRisk::Red => "red",
+    }
+}
+
+/// The risk of each file, from the plan.
+fn risks(reader: &Reader, run: &RunId) -> Result<Vec<(String, String)>, LedgerError> {
+    let plans = reader.artifacts(run)?;
+    let Some(plan) = plans.iter().find(|row| row.name == "plan" && row.format == "yaml") else {
+        return Ok(Vec::new());
+    };
+    let tasks = artifacts::tasks(&artifacts::content(reader, plan.blob)?);
+    let files = tasks.into_iter().flat_map(|entry| entry.task.files);
+    Ok(files.map(|file| (file.path.0, risk(file.risk).to_string())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::touched;
+
+    // EP-23
+    #[test]
+    fn quoted_and_unusual_file_names_are_read_from_a_patch() {
+        let patch =
+            "diff --git a/a b.py b/a b.py\n+x\ndiff --git \"a/\\303\\274\\t.py\" \"b/\\303\\274\\t.py\"\n";
+        assert_eq!(touched(patch), ["a b.py", "ü\t.py"]);
+    }
+}

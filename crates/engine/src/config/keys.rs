@@ -1,0 +1,516 @@
+//! Every key of the configuration, with its shape, its built-in value and its meaning.
+
+use remand_checks::Parser;
+
+/// One key. A `*` in the path means a name that the user chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfigKey {
+    pub path: &'static str,
+    pub shape: ValueShape,
+    /// TOML text; empty if there is no built-in value.
+    pub default: &'static str,
+    /// TOML text, for the guide and the template.
+    pub example: &'static str,
+    pub meaning: &'static str,
+}
+
+/// The kind of value that a key takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueShape {
+    Text,
+    /// Absolute, or below the home folder with `~/`.
+    Folder,
+    /// Relative, and never above the root of the repository.
+    Inside,
+    Choice(&'static [&'static str]),
+    Flag,
+    /// A whole number from 1, also as `200k` or `2M`.
+    Count,
+    Money,
+    Time,
+    Tier,
+    Words,
+    /// A list of regular expressions.
+    Patterns,
+    /// A text for `sh -c`, or a list of words that starts directly.
+    Command,
+    /// A list of words that starts directly.
+    Argv,
+    /// Any value; the driver reads it.
+    Free,
+}
+
+/// What `mode` takes.
+pub const MODES: &[&str] = &["autonomous", "interactive"];
+
+/// What `reruns` takes.
+pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
+
+/// The tables in the order of the file, with their descriptions.
+pub const SECTIONS: &[(&str, &str)] = &[
+    ("", "Defaults for a run; options of the command line override them."),
+    ("limits", "Limits of one run. At a limit, the run stops and asks. Without a value there is no limit."),
+    (
+        "sandbox",
+        "What agents may see and use. An agent that exceeds a limit is stopped, and its dispatch fails.",
+    ),
+    ("rounds", "Rounds on a gap board, as in the workflow `spec`."),
+    ("state", "Where Remand keeps the ledger and the work trees."),
+    ("secrets", "What must never reach a prompt, an artifact or the ledger."),
+    ("checks", "The checks that the engine runs."),
+    ("checks.*", "One check: a new one, or changes to the detected check of this name."),
+    (
+        "checks.*.plant",
+        "The failure that `remand doctor --checks` plants for a command that Remand does not know.",
+    ),
+    (
+        "roles.*",
+        "The agent and model of a role. A focus of a review is named after a colon, as in \
+         `[roles.\"reviewer:security\"]`.",
+    ),
+    (
+        "agents.*",
+        "How an agent program is driven: a new agent row, or changes to the known row of this name \
+         (docs/reference/agents.md). Rows with `credentials`, `copies`, `reads`, `keys`, `variables` or `ports` are \
+         only allowed in your own file, because anybody who can change a repository can change its `remand.toml`.",
+    ),
+    (
+        "prices.*",
+        "The price of a million tokens of a model, for agents that do not report their cost. A name that ends in \
+         `*` matches all models with this prefix, as in `[prices.\"claude-sonnet-*\"]`.",
+    ),
+];
+
+/// All keys, in the order of the file.
+pub const KEYS: &[ConfigKey] = &[
+    ConfigKey {
+        path: "workflow",
+        shape: ValueShape::Text,
+        default: "\"feature\"",
+        example: "\"issue\"",
+        meaning: "The workflow: the name of a shipped one, or a file.",
+    },
+    ConfigKey {
+        path: "mode",
+        shape: ValueShape::Choice(MODES),
+        default: "\"autonomous\"",
+        example: "\"interactive\"",
+        meaning: "Whether gates with a default take it or ask.",
+    },
+    ConfigKey {
+        path: "agent",
+        shape: ValueShape::Text,
+        default: "\"\"",
+        example: "\"claude\"",
+        meaning: "The agent: one that `remand agents` lists, or `rehearsal:FILE` for scripted agents. Default: the \
+                  installed agent, if there is only one.",
+    },
+    ConfigKey {
+        path: "model",
+        shape: ValueShape::Text,
+        default: "",
+        example: "\"claude-sonnet-4-5\"",
+        meaning: "The model for roles that name none, as the agent names it. Default: the agent's choice.",
+    },
+    ConfigKey {
+        path: "at-once",
+        shape: ValueShape::Count,
+        default: "4",
+        example: "2",
+        meaning: "Maximum number of parallel dispatches of one run.",
+    },
+    ConfigKey {
+        path: "limits.money",
+        shape: ValueShape::Money,
+        default: "",
+        example: "12.50",
+        meaning: "Money, in the currency that the agents report.",
+    },
+    ConfigKey {
+        path: "limits.tokens",
+        shape: ValueShape::Count,
+        default: "",
+        example: "\"5M\"",
+        meaning: "Input and output tokens of all dispatches together.",
+    },
+    ConfigKey {
+        path: "limits.time",
+        shape: ValueShape::Time,
+        default: "",
+        example: "\"2h\"",
+        meaning: "Wall-clock time during which the run is working. Parallel agents count once; waiting for a human \
+                  does not count. At the limit, running agents are stopped.",
+    },
+    ConfigKey {
+        path: "limits.dispatches",
+        shape: ValueShape::Count,
+        default: "",
+        example: "60",
+        meaning: "Number of dispatches.",
+    },
+    ConfigKey {
+        path: "sandbox.required",
+        shape: ValueShape::Flag,
+        default: "false",
+        example: "true",
+        meaning: "Whether to refuse to run if the machine cannot enforce the whole sandbox. Otherwise the evidence \
+                  lists what was not enforced.",
+    },
+    ConfigKey {
+        path: "sandbox.environment",
+        shape: ValueShape::Words,
+        default: "[]",
+        example: "[\"HTTPS_PROXY\"]",
+        meaning: "Environment variables that agents get in addition to those of toolchains, such as the key of \
+                  their service. Only in your own file.",
+    },
+    ConfigKey {
+        path: "sandbox.reads",
+        shape: ValueShape::Words,
+        default: "[]",
+        example: "[\"~/.config/tool\"]",
+        meaning: "Files and folders of your home that agents and checks may read in addition to toolchains and \
+                  their caches. Only in your own file.",
+    },
+    ConfigKey {
+        path: "sandbox.hooks-write",
+        shape: ValueShape::Words,
+        default: "[]",
+        example: "[\"~/.cache/pre-commit\"]",
+        meaning: "Files and folders that git hooks, filters and merge drivers may write in addition to the files of \
+                  the commit. They may run code that an agent wrote. Missing paths are ignored. Only in your own \
+                  file.",
+    },
+    ConfigKey {
+        path: "sandbox.unix-sockets",
+        shape: ValueShape::Flag,
+        default: "false",
+        example: "true",
+        meaning: "Whether agents and checks may use Unix sockets, through which they reach your other programs, \
+                  such as Docker. Only in your own file.",
+    },
+    ConfigKey {
+        path: "sandbox.shared-memory",
+        shape: ValueShape::Flag,
+        default: "false",
+        example: "true",
+        meaning: "Whether agents and checks may use `/dev/shm`, which all your programs share. Process pools in \
+                  Python need it.",
+    },
+    ConfigKey {
+        path: "sandbox.memory",
+        shape: ValueShape::Count,
+        default: "\"8G\"",
+        example: "\"4G\"",
+        meaning: "Memory of all processes of one dispatch together, in bytes. A single process can never reserve or \
+                  use more than twice as much, so address sanitizers need a larger limit.",
+    },
+    ConfigKey {
+        path: "sandbox.processes",
+        shape: ValueShape::Count,
+        default: "512",
+        example: "200",
+        meaning: "Maximum number of simultaneous processes of one dispatch.",
+    },
+    ConfigKey {
+        path: "sandbox.disk",
+        shape: ValueShape::Count,
+        default: "\"20G\"",
+        example: "\"5G\"",
+        meaning: "What one dispatch may add to its work tree and its home, in bytes.",
+    },
+    ConfigKey {
+        path: "sandbox.file-size",
+        shape: ValueShape::Count,
+        default: "\"4G\"",
+        example: "\"1G\"",
+        meaning: "The largest file that one dispatch may write, in bytes.",
+    },
+    ConfigKey {
+        path: "rounds.gaps",
+        shape: ValueShape::Count,
+        default: "7",
+        example: "4",
+        meaning: "Number of gaps that one round assigns.",
+    },
+    ConfigKey {
+        path: "rounds.warn-after",
+        shape: ValueShape::Count,
+        default: "2",
+        example: "3",
+        meaning: "After this many rounds in a row without net progress, the run asks.",
+    },
+    ConfigKey {
+        path: "rounds.diverge-beyond",
+        shape: ValueShape::Count,
+        default: "2",
+        example: "4",
+        meaning: "If a round opens more gaps than it closes, and the difference exceeds this number, the run asks \
+                  immediately.",
+    },
+    ConfigKey {
+        path: "rounds.least",
+        shape: ValueShape::Count,
+        default: "100",
+        example: "200",
+        meaning: "Minimum length of a result in characters; a shorter one is requested again.",
+    },
+    ConfigKey {
+        path: "state.dir",
+        shape: ValueShape::Folder,
+        default: "",
+        example: "\"~/.local/state/remand\"",
+        meaning: "The state folder. Default: `$XDG_STATE_HOME/remand` or `~/.local/state/remand`. Only in your own \
+                  file.",
+    },
+    ConfigKey {
+        path: "secrets.environment",
+        shape: ValueShape::Words,
+        default: "[]",
+        example: "[\"API_TOKEN\"]",
+        meaning: "Environment variables whose values are removed wherever they occur.",
+    },
+    ConfigKey {
+        path: "secrets.patterns",
+        shape: ValueShape::Patterns,
+        default: "[]",
+        example: "['key-[0-9a-f]{32}']",
+        meaning: "Regular expressions; every match is removed.",
+    },
+    ConfigKey {
+        path: "checks.detect",
+        shape: ValueShape::Flag,
+        default: "true",
+        example: "false",
+        meaning: "Whether to detect checks by marker files such as `Cargo.toml`.",
+    },
+    ConfigKey {
+        path: "checks.cache",
+        shape: ValueShape::Flag,
+        default: "true",
+        example: "false",
+        meaning: "Whether to reuse a result if tree, command, tool and environment are the same.",
+    },
+    ConfigKey {
+        path: "checks.*.command",
+        shape: ValueShape::Command,
+        default: "",
+        example: "\"cargo clippy --all-targets -- -D warnings\"",
+        meaning: "The command: a text runs in `sh -c`, a list starts directly.",
+    },
+    ConfigKey {
+        path: "checks.*.tier",
+        shape: ValueShape::Tier,
+        default: "",
+        example: "2",
+        meaning: "1: diagnostics and syntax; 2: build, types, lint and tests; 3: smoke. Default: 2.",
+    },
+    ConfigKey {
+        path: "checks.*.quick",
+        shape: ValueShape::Flag,
+        default: "",
+        example: "true",
+        meaning: "Whether it is one of the quick checks. Default: only in tier 1.",
+    },
+    ConfigKey {
+        path: "checks.*.time",
+        shape: ValueShape::Time,
+        default: "",
+        example: "\"10m\"",
+        meaning: "Time limit; a check that reaches it is ended and has not passed. Default: 15 minutes.",
+    },
+    ConfigKey {
+        path: "checks.*.parser",
+        shape: ValueShape::Choice(Parser::NAMES),
+        default: "",
+        example: "\"none\"",
+        meaning: "How to read single tests from its output. Default: `none`.",
+    },
+    ConfigKey {
+        path: "checks.*.report",
+        shape: ValueShape::Inside,
+        default: "",
+        example: "\"build/test-results\"",
+        meaning: "For `junit` and `jest`: the file, or the folder of files, that the command writes.",
+    },
+    ConfigKey {
+        path: "checks.*.needs",
+        shape: ValueShape::Words,
+        default: "",
+        example: "[\"cargo-check\"]",
+        meaning: "Checks that must pass first; otherwise this one is skipped.",
+    },
+    ConfigKey {
+        path: "checks.*.folder",
+        shape: ValueShape::Inside,
+        default: "",
+        example: "\"crates/app\"",
+        meaning: "The folder it runs in, relative to the root. Default: the root.",
+    },
+    ConfigKey {
+        path: "checks.*.network",
+        shape: ValueShape::Flag,
+        default: "",
+        example: "true",
+        meaning: "Whether it may use the network. Default: no.",
+    },
+    ConfigKey {
+        path: "checks.*.memory",
+        shape: ValueShape::Count,
+        default: "",
+        example: "\"4G\"",
+        meaning: "Private writable memory of each of its processes, in bytes. Default: 8 GiB.",
+    },
+    ConfigKey {
+        path: "checks.*.reruns",
+        shape: ValueShape::Choice(RERUNS),
+        default: "",
+        example: "0",
+        meaning: "How often a new failure is run again to find out whether it is flaky. Default: 2.",
+    },
+    ConfigKey {
+        path: "checks.*.plant.file",
+        shape: ValueShape::Inside,
+        default: "",
+        example: "\"tests/planted.sh\"",
+        meaning: "The file that `remand doctor --checks` writes to make the check fail.",
+    },
+    ConfigKey {
+        path: "checks.*.plant.text",
+        shape: ValueShape::Text,
+        default: "",
+        example: "\"exit 1\"",
+        meaning: "The text that it appends to that file.",
+    },
+    ConfigKey {
+        path: "checks.*.off",
+        shape: ValueShape::Flag,
+        default: "",
+        example: "false",
+        meaning: "Turns a detected check off.",
+    },
+    ConfigKey {
+        path: "roles.*.agent",
+        shape: ValueShape::Text,
+        default: "",
+        example: "\"codex\"",
+        meaning: "The agent for this role.",
+    },
+    ConfigKey {
+        path: "roles.*.model",
+        shape: ValueShape::Text,
+        default: "",
+        example: "\"large\"",
+        meaning: "The model for this role, as the agent names it.",
+    },
+    ConfigKey {
+        path: "roles.*.time",
+        shape: ValueShape::Time,
+        default: "",
+        example: "\"30m\"",
+        meaning: "Time limit of one dispatch of this role.",
+    },
+    ConfigKey {
+        path: "roles.*.file",
+        shape: ValueShape::Inside,
+        default: "",
+        example: "\".claude/agents/reviewer.md\"",
+        meaning: "A role file of Claude Code, Copilot or opencode, used unchanged: its text, its model, and those \
+                  permissions of the role that the file also grants.",
+    },
+    ConfigKey {
+        path: "agents.*.command",
+        shape: ValueShape::Argv,
+        default: "",
+        example: "[\"/opt/agent/bin/agent\"]",
+        meaning: "The program and its first arguments.",
+    },
+    ConfigKey {
+        path: "agents.*.**",
+        shape: ValueShape::Free,
+        default: "",
+        example: "",
+        meaning: "Any other key of an agent row.",
+    },
+    ConfigKey {
+        path: "prices.*.input",
+        shape: ValueShape::Money,
+        default: "",
+        example: "3.00",
+        meaning: "Input tokens that did not come from a cache.",
+    },
+    ConfigKey {
+        path: "prices.*.output",
+        shape: ValueShape::Money,
+        default: "",
+        example: "15.00",
+        meaning: "Output tokens, including reasoning.",
+    },
+    ConfigKey {
+        path: "prices.*.cached",
+        shape: ValueShape::Money,
+        default: "",
+        example: "0.30",
+        meaning: "Tokens read from the service's cache.",
+    },
+    ConfigKey {
+        path: "prices.*.stored",
+        shape: ValueShape::Money,
+        default: "",
+        example: "3.75",
+        meaning: "Tokens written to the service's cache.",
+    },
+];
+
+impl ConfigKey {
+    /// The key itself, without its table.
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
+    }
+
+    /// The table that contains it.
+    pub fn section(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// The environment variable that sets it; only keys without a chosen name have one.
+    pub fn variable(&self) -> Option<String> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        (!self.path.contains('*'))
+            .then(|| format!("REMAND_{}", self.path.chars().map(plain).collect::<String>()))
+    }
+}
+
+/// The key for a path with names filled in; a literal key wins over a chosen name.
+pub fn find(path: &[String]) -> Option<&'static ConfigKey> {
+    let matches = |key: &&ConfigKey| {
+        let parts: Vec<&str> = key.path.split('.').collect();
+        parts.len() == path.len()
+            && parts.iter().zip(path).all(|(part, name)| *part == "*" || *part == "**" || *part == name)
+    };
+    let literals = |key: &&ConfigKey| key.path.split('.').filter(|part| !part.starts_with('*')).count();
+    KEYS.iter().filter(matches).max_by_key(literals)
+}
+
+/// Whether a path names a table.
+pub fn is_section(path: &[String]) -> bool {
+    KEYS.iter().any(|key| {
+        let parts: Vec<&str> = key.path.split('.').collect();
+        parts.len() > path.len() && parts.iter().zip(path).all(|(part, name)| *part == "*" || *part == name)
+    })
+}
+
+/// The fixed keys of the table at a path.
+pub fn known(path: &[String]) -> Vec<&'static str> {
+    let mut names: Vec<&str> = KEYS
+        .iter()
+        .filter_map(|key| {
+            let parts: Vec<&str> = key.path.split('.').collect();
+            let below = parts.len() > path.len()
+                && parts.iter().zip(path).all(|(part, name)| *part == "*" || *part == name);
+            below.then(|| parts[path.len()]).filter(|name| !name.starts_with('*'))
+        })
+        .collect();
+    names.dedup();
+    names
+}

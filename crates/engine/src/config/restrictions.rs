@@ -1,0 +1,84 @@
+//! What a repository's file may not configure. Anybody who can change that file could name any program and any path, so
+//! it cannot give an agent the user's data, widen the sandbox, or choose the state folder.
+
+use super::effective::Config;
+use super::problem::{ConfigProblem, ValueOrigin};
+use super::value::ConfigValue;
+use remand_agents::driver::AgentRows;
+
+/// Keys that a repository may set for any agent: they start no other program and show the agent nothing more.
+const HARMLESS: &[&str] = &["model", "silence"];
+
+/// Keys that open the sandbox to the user's data.
+const OPENING: &[&str] = &["environment", "reads", "hooks-write", "unix-sockets"];
+
+impl Config {
+    /// Sandbox settings of the repository that only the user may make.
+    pub(super) fn widened_sandbox(&self) -> Vec<ConfigProblem> {
+        let settings = self.settings.iter().filter_map(|(path, setting)| match path.as_slice() {
+            [section, key, ..] if section == "sandbox" => Some((key.as_str(), setting)),
+            _ => None,
+        });
+        settings
+            .filter(|(key, setting)| {
+                let is_open = match &setting.value {
+                    ConfigValue::Words(names) => !names.is_empty(),
+                    value => *value == ConfigValue::Flag(true),
+                };
+                is_open && OPENING.contains(key) && matches!(setting.origin, ValueOrigin::Repository(_))
+            })
+            .map(|(key, setting)| ConfigProblem {
+                origin: setting.origin.clone(),
+                message: format!("`sandbox.{key}`: a repository cannot widen what agents may see and use"),
+                remedy: format!("move `sandbox.{key}` to ~/.config/remand/config.toml"),
+            })
+            .collect()
+    }
+
+    /// A state folder set by the repository, which could be any folder.
+    pub(super) fn foreign_state_folder(&self) -> Option<ConfigProblem> {
+        let (_, setting) = self.settings.iter().find(|(path, _)| path.join(".") == "state.dir")?;
+        matches!(setting.origin, ValueOrigin::Repository(_)).then(|| ConfigProblem {
+            origin: setting.origin.clone(),
+            message: "`state.dir`: a repository cannot choose your state folder".to_string(),
+            remedy: "move `state.dir` to ~/.config/remand/config.toml".to_string(),
+        })
+    }
+
+    /// Whether the repository's file defines this agent, or changes more of it than harmless keys.
+    pub fn is_of_repository(&self, agent: &str) -> bool {
+        self.repository_keys(agent).next().is_some()
+    }
+
+    /// Agents of the repository that would get the user's data.
+    pub(super) fn exposing_agents(&self) -> Vec<ConfigProblem> {
+        // An unreadable agent row is refused when it is used.
+        let Ok(known) = AgentRows::with(&self.agents) else { return Vec::new() };
+        let rows = self.agents.keys().filter_map(|name| known.get(name).ok());
+        rows.filter_map(|agent| {
+            let handed = agent.row.access_keys();
+            let (first, name) = (handed.first()?, &agent.name);
+            let own = self.repository_keys(name).find(|(key, _)| handed.contains(key));
+            let (key, origin) = own.or_else(|| self.repository_keys(name).next())?;
+            let message = format!(
+                "`agents.{name}.{key}`: an agent defined by a repository may not get your data, and this one has `{}`",
+                if handed.contains(&key) { key } else { *first }
+            );
+            let remedy = format!("move `[agents.{name}]` to ~/.config/remand/config.toml");
+            Some(ConfigProblem { origin: origin.clone(), message, remedy })
+        })
+        .collect()
+    }
+
+    /// The keys of the repository's file that make an agent the repository's.
+    fn repository_keys<'c>(&'c self, agent: &str) -> impl Iterator<Item = (&'c str, &'c ValueOrigin)> {
+        self.settings.iter().filter_map(move |(path, setting)| match (path.as_slice(), &setting.origin) {
+            ([section, name, key, ..], ValueOrigin::Repository(_))
+                if section == "agents" && name == agent && !HARMLESS.contains(&key.as_str()) =>
+            {
+                Some((key.as_str(), &setting.origin))
+            }
+            (_, _) => None,
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Earlier dispatches of the same work: the failed attempt before a retry, and the round before this one.
+
+use crate::site::{Job, Trouble};
+use remand_kernel::command::Dispatch;
+use remand_kernel::ids::CommandId;
+use remand_kernel::signal::Failure;
+use remand_ledger::Reader;
+use remand_ledger::fact::MalformedCause;
+use remand_ledger::query::DispatchRow;
+
+/// An attempt that brought no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedAttempt {
+    /// The name of the failure.
+    pub failure: String,
+    pub detail: String,
+    /// What was wrong with the result, if it was malformed.
+    pub malformed: Option<MalformedCause>,
+}
+
+/// The command of the previous attempt, if this is a retry.
+pub fn previous_attempt(job: &Job) -> Option<CommandId> {
+    (job.id.attempt > 1).then(|| CommandId { attempt: job.id.attempt - 1, ..job.id })
+}
+
+/// The last failed attempt. Attempts that a limit of the run stopped are skipped: they did nothing wrong.
+pub fn last_failure(job: &Job, reader: &Reader) -> Result<Option<FailedAttempt>, Trouble> {
+    for attempt in (1..job.id.attempt).rev() {
+        let row = reader.dispatch(&job.site.run, &CommandId { attempt, ..job.id }.to_string())?;
+        let failed = row.and_then(|row| {
+            let (detail, malformed) = (row.detail.unwrap_or_default(), row.malformed);
+            Some(FailedAttempt { failure: row.failure?, detail, malformed })
+        });
+        if failed.as_ref().is_none_or(|failed| failed.failure != Failure::OverBudget.name()) {
+            return Ok(failed);
+        }
+    }
+    Ok(None)
+}
+
+/// The last dispatch of the previous round of this work.
+pub fn previous_round(
+    job: &Job,
+    dispatch: &Dispatch,
+    reader: &Reader,
+) -> Result<Option<DispatchRow>, Trouble> {
+    let own = visit(&job.id.to_string());
+    let title = job.program.contract(dispatch.contract).title();
+    let rows = same_work(job, dispatch, reader)?.into_iter().filter(|row| row.role == title);
+    Ok(rows.take_while(|row| visit(&row.command) != own).last())
+}
+
+/// 1-based number of the round: how often the phase has done this work, over all batches of tasks. Retries do not count.
+pub fn round_number(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<u32, Trouble> {
+    let own = visit(&job.id.to_string());
+    let mut seen: Vec<String> = Vec::new();
+    for row in same_work(job, dispatch, reader)? {
+        let this = visit(&row.command);
+        if !seen.contains(&this) {
+            seen.push(this);
+        }
+    }
+    let at = seen.iter().position(|visit| *visit == own).unwrap_or(seen.len());
+    Ok(u32::try_from(at + 1).unwrap_or(u32::MAX))
+}
+
+/// A command id without its attempt number.
+fn visit(command: &str) -> String {
+    command.rsplit_once(".a").map_or(command, |(visit, _)| visit).to_string()
+}
+
+/// All dispatches of the phase for the same task and item.
+fn same_work(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Vec<DispatchRow>, Trouble> {
+    let is_same = |row: &DispatchRow| {
+        row.phase == job.phase() && row.task == dispatch.task && row.item == dispatch.item
+    };
+    Ok(reader.dispatches(&job.site.run)?.into_iter().filter(is_same).collect())
+}

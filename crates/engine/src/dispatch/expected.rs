@@ -1,0 +1,126 @@
+//! What a dispatch must return: the role's contract, and the facts of the run that the result is checked against.
+
+use crate::artifacts;
+use crate::pinned::PinnedRole;
+use crate::site::{Job, Trouble};
+use crate::ticket::{self, TicketRun};
+use remand_contract::schema::plan::PlanPayload;
+use remand_contract::{
+    ApproachRule, Expectation, FailureFacts, FindingField, FindingsRule, RunFacts, SchemaId,
+};
+use remand_kernel::change::Digest;
+use remand_kernel::command::Dispatch;
+use remand_kernel::ids::ArtifactId;
+use remand_kernel::program::Phase;
+use remand_ledger::Reader;
+
+/// What a review of a revised design must judge in addition.
+const OF_REVISION: [&str; 5] =
+    ["root-cause-addressed", "oscillation-free", "delta-scope", "warm-start-preserved", "decision-citation"];
+
+/// The expectation for one dispatch.
+pub fn expectation(
+    job: &Job,
+    dispatch: &Dispatch,
+    role: &PinnedRole,
+    ticket_run: Option<&TicketRun>,
+    reader: &Reader,
+) -> Result<Expectation, Trouble> {
+    let spec = job.program.contract(dispatch.contract);
+    let schema: SchemaId = role
+        .result
+        .parse()
+        .map_err(|_| Trouble::denied(format!("unknown result schema `{}`", role.result)))?;
+    let says: Vec<&str> = spec.says.iter().map(|id| job.program.signal(*id)).collect();
+    let mut expected = Expectation::new(schema, &spec.title(), job.phase(), &says);
+    expected.instance = dispatch.item.clone().or_else(|| dispatch.task.clone()).unwrap_or_default();
+    expected.findings = match (spec.findings, spec.by_kind) {
+        (false, _) => FindingsRule::NotAsked,
+        (true, false) => FindingsRule::Reports { needs: Vec::new() },
+        (true, true) => FindingsRule::Reports { needs: vec![FindingField::Kind] },
+    };
+    expected.approach = if spec.states_approach { ApproachRule::Stated } else { ApproachRule::NotAsked };
+    let phase = job.program.phase(job.id.phase);
+    expected.sets = phase.sets.iter().map(|flag| job.program.flags[flag.index()].clone()).collect();
+    expected.injects = job.program.injects.iter().map(|id| job.program.phase(*id).name.clone()).collect();
+    let documents = artifacts::parsed(&reader.artifacts(&job.site.run)?, reader)?;
+    let judges = schema == SchemaId::VerificationReport;
+    let judged_task = dispatch.task.as_deref().filter(|_| judges);
+    let of_task = match judged_task {
+        Some(task) => criteria(job, reader, task)?,
+        None => None,
+    };
+    expected.known = RunFacts {
+        criteria: of_task.or_else(|| Some(role.judges.clone()).filter(|judges| !judges.is_empty())),
+        documents: Some(documents),
+        gaps: None,
+        findings: Some(addressed(job, dispatch)),
+        task: dispatch.task.clone(),
+        ..RunFacts::default()
+    };
+    if let Some(ticket_run) = ticket_run {
+        on_ticket(&mut expected, (job, dispatch, role), ticket_run, reader)?;
+    }
+    Ok(expected)
+}
+
+/// Adds what is known about the ticket of the run.
+fn on_ticket(
+    expected: &mut Expectation,
+    (job, dispatch, role): (&Job, &Dispatch, &PinnedRole),
+    ticket_run: &TicketRun,
+    reader: &Reader,
+) -> Result<(), Trouble> {
+    let history = &ticket_run.history;
+    let known = &mut expected.known;
+    known.numbered = Some(ticket_run.paths.id().to_string());
+    if let Some(design) = history.design {
+        known.design = artifacts::markdown(&artifacts::content(reader, design)?);
+    }
+    if role.delta
+        && let Some(revision) = history.current()
+    {
+        known.answers = Some(ticket::cited(&artifacts::content(reader, revision.findings)?));
+    }
+    if expected.schema == SchemaId::FindingsReport {
+        known.blocked = history.cause.as_ref().map(|cause| FailureFacts {
+            revision: history.count + 1,
+            producer: cause.producer,
+            trigger: cause.trigger,
+        });
+    }
+    let reviews = job.program.contract(dispatch.contract).findings && expected.schema == SchemaId::Verdict;
+    if reviews && history.current().is_some() && reads_findings(job, dispatch) {
+        known.criteria.get_or_insert_default().extend(OF_REVISION.map(str::to_string));
+    }
+    Ok(())
+}
+
+/// Whether a dispatch reads findings about the design.
+fn reads_findings(job: &Job, dispatch: &Dispatch) -> bool {
+    let states = |phase: &Phase| {
+        let titles = phase.contracts().iter().map(|id| job.program.contract(*id).title());
+        let mut roles = titles.filter_map(|title| job.site.pinned.roles.get(&title));
+        roles.any(|role| role.result == SchemaId::FindingsReport.name())
+    };
+    let writers =
+        |id: &ArtifactId| job.program.phases.iter().filter(|phase| phase.writes.contains(id)).any(states);
+    dispatch.reads.iter().any(|(id, digest)| *digest != Digest::default() && writers(id))
+}
+
+/// The ids of a task's acceptance criteria, by the latest plan.
+fn criteria(job: &Job, reader: &Reader, task: &str) -> Result<Option<Vec<String>>, Trouble> {
+    let plan: Option<PlanPayload> = artifacts::latest_payload(&job.site.run, "plan", reader)?;
+    let task = plan.into_iter().flat_map(|plan| plan.tasks).find(|entry| entry.id == task);
+    Ok(task.map(|task| task.acceptance_criteria.into_iter().map(|criterion| criterion.id.0).collect()))
+}
+
+/// The ids of the findings that the dispatch must answer.
+fn addressed(job: &Job, dispatch: &Dispatch) -> Vec<String> {
+    dispatch
+        .findings
+        .iter()
+        .filter_map(|at| job.state.findings.get(*at as usize))
+        .map(|filed| filed.finding.id.clone())
+        .collect()
+}

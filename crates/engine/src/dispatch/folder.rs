@@ -1,0 +1,120 @@
+//! The folder of one dispatch: inputs, prompt, the agent's home, and where the result goes.
+
+use crate::site::{Job, Trouble};
+use crate::store::DISPATCHES;
+use remand_agents::submission::Terms;
+use remand_git::private_folder;
+use remand_git::{GitError, remove};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The file with the saved session of an attempt, for the next one.
+pub const SESSION: &str = "session.json";
+
+/// The agent's home.
+pub const HOME: &str = "home";
+
+/// Created from scratch for every dispatch, so a repeated dispatch finds nothing of the previous one.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    pub fn make(job: &Job) -> Result<Folder, Trouble> {
+        let root = Folder::root_of(job, &job.id.to_string());
+        remove(&root)?;
+        let folder = Folder { root };
+        for path in [folder.root.clone(), folder.inputs(), folder.out(), folder.home(), folder.shims()] {
+            private_folder(&path)?;
+        }
+        folder.refuse_git()?;
+        Ok(folder)
+    }
+
+    fn root_of(job: &Job, command: &str) -> PathBuf {
+        Folder::of(&job.site.folder(), command)
+    }
+
+    /// The path of a dispatch's folder inside the folder of its run.
+    pub fn of(run: &Path, command: &str) -> PathBuf {
+        run.join(DISPATCHES).join(command)
+    }
+
+    /// The file with the saved session of an attempt.
+    pub fn session_of(job: &Job, command: &str) -> PathBuf {
+        Folder::root_of(job, command).join(SESSION)
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn inputs(&self) -> PathBuf {
+        self.root.join("inputs")
+    }
+
+    /// The agent may write here, in its home and in the permitted files.
+    pub fn out(&self) -> PathBuf {
+        self.root.join("out")
+    }
+
+    /// A private home, so that the agent sees no user's settings. It may write inside, but not replace the folder.
+    pub fn home(&self) -> PathBuf {
+        self.root.join(HOME)
+    }
+
+    /// The first entry of the agent's `PATH`.
+    pub fn shims(&self) -> PathBuf {
+        self.root.join("shims")
+    }
+
+    /// The commands that a shim refused, one per line.
+    pub fn refused(&self) -> PathBuf {
+        self.out().join("refused")
+    }
+
+    /// Installs a `git` that refuses, with the reason.
+    fn refuse_git(&self) -> Result<(), Trouble> {
+        let refused = self.refused().display().to_string();
+        let quoted = shlex::try_quote(&refused).map_err(|error| Trouble::denied(error.to_string()))?;
+        let script = format!(
+            "#!/bin/sh\necho \"git $*\" >>{quoted}\necho 'git: not for agents; the engine does all git work' >&2\nexit 126\n"
+        );
+        let shim = self.shims().join("git");
+        std::fs::write(&shim, script)?;
+        std::fs::set_permissions(&shim, std::fs::Permissions::from_mode(0o755))?;
+        Ok(())
+    }
+
+    /// Removes what the agent wrote outside its home, and what only the agent needed. The ledger has what counts, with
+    /// secrets removed.
+    pub fn clear(&self) -> Result<(), GitError> {
+        [self.out(), self.shims(), self.enforced(), self.hidden_settings(), Terms::path(&self.about())]
+            .iter()
+            .try_for_each(|path| remove(path))
+    }
+
+    pub fn result(&self) -> PathBuf {
+        self.out().join("result.yaml")
+    }
+
+    pub fn prompt(&self) -> PathBuf {
+        self.root.join("prompt.md")
+    }
+
+    /// The description of the dispatch for scripted agents.
+    pub fn about(&self) -> PathBuf {
+        self.root.join("dispatch.json")
+    }
+
+    /// Settings that are moved out of the tree while the agent works.
+    pub fn hidden_settings(&self) -> PathBuf {
+        self.root.join("hidden-settings")
+    }
+
+    /// The sandbox's report of what it enforces, which the agent cannot write.
+    pub fn enforced(&self) -> PathBuf {
+        self.root.join("enforced.json")
+    }
+}

@@ -1,0 +1,91 @@
+//! The inspection after an agent's process ended, and why the dispatch failed if it did.
+
+use super::{Brief, out_of_time, surroundings};
+use crate::site::Trouble;
+use remand_agents::driver::AgentReport;
+use remand_git::{ChangedPath, Oddity, TreeId};
+use remand_kernel::signal::Failure;
+use remand_ledger::Blob;
+use remand_ledger::fact::Note;
+use remand_process::{Exit, JobEnd};
+
+/// The state of the tree after a process ended.
+pub struct Inspection {
+    pub after: TreeId,
+    pub violations: Vec<ChangedPath>,
+    /// All leftovers; they are always undone.
+    pub oddities: Vec<Oddity>,
+    /// The leftovers that fail the dispatch.
+    pub forbidden: Vec<Oddity>,
+    pub notes: Vec<Note>,
+    pub blobs: Vec<Blob>,
+}
+
+impl Inspection {
+    pub fn is_violation(&self) -> bool {
+        !self.violations.is_empty() || !self.forbidden.is_empty()
+    }
+
+    pub fn violation_text(&self, brief: &Brief<'_>) -> String {
+        let changes = self.violations.iter().map(|change| change.path.display().to_string());
+        let all: Vec<String> = changes.chain(self.forbidden.iter().map(Oddity::to_string)).collect();
+        let (listed, more) = all.split_at(all.len().min(5));
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let (title, permitted) = (&brief.title, brief.permit.description());
+        format!("{title} changed {}{more}; it may change {permitted}", listed.join(", "))
+    }
+
+    pub fn files(&self) -> Vec<String> {
+        let changes = self.violations.iter().map(|change| &change.path);
+        changes
+            .chain(self.forbidden.iter().map(|odd| &odd.path))
+            .map(|path| path.display().to_string())
+            .collect()
+    }
+}
+
+/// Why the dispatch failed, judged by its process and its changes; none if its result decides.
+pub fn failure(
+    brief: &Brief<'_>,
+    ended: &JobEnd,
+    heard: &AgentReport,
+    inspection: &Inspection,
+) -> Option<Trouble> {
+    if ended.exit != Exit::Cancelled && inspection.is_violation() {
+        return Some(Trouble::new(Failure::Violation, inspection.violation_text(brief)));
+    }
+    if let Some(exceeded) = &ended.exceeded {
+        return Some(Trouble::new(Failure::Crashed, surroundings::exceeded(exceeded)));
+    }
+    let reported = heard.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
+    // Some programs retry a failing service until they time out: then the service is the cause.
+    let service_failure = reported.clone().filter(|reported| reported.failure == Failure::Environment);
+    let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", tail(ended)));
+    match ended.exit {
+        Exit::TimedOut if out_of_time(brief.job).is_some() => out_of_time(brief.job),
+        Exit::TimedOut => {
+            let late = format!("timed out after {} seconds", brief.choice.seconds);
+            Some(service_failure.unwrap_or_else(|| Trouble::new(Failure::Timeout, late)))
+        }
+        Exit::Silent => Some(service_failure.unwrap_or_else(|| {
+            Trouble::new(
+                Failure::Timeout,
+                "no output and no running tool for too long (`silence` of the agent)",
+            )
+        })),
+        Exit::Signal(signal) => Some(crashed(format!("killed by signal {signal}"))),
+        Exit::Cancelled => Some(Trouble::cancelled()),
+        Exit::Code(0) | Exit::Lingered => reported,
+        Exit::Code(code) => Some(reported.unwrap_or_else(|| crashed(format!("exit code {code}")))),
+    }
+}
+
+/// The last line of standard error.
+fn tail(ended: &JobEnd) -> String {
+    let text = ended.stderr.text();
+    let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    match last.as_slice() {
+        [] => String::new(),
+        [.., end] => format!(": {}", remand_notation::clean(end.trim())),
+    }
+}

@@ -1,0 +1,534 @@
+//! One dispatch, from the command to the outcome: tree, inputs, prompt, process, guard, result.
+//!
+//! An agent's claims are not trusted: exit status 0 is not a result, and a result counts only if it obeys its contract.
+
+mod earlier;
+mod expected;
+mod folder;
+mod guard;
+mod hidden_settings;
+mod inputs;
+mod inspection;
+mod prompt;
+mod report;
+mod retry;
+mod round_inputs;
+mod session;
+mod surroundings;
+mod ticket_inputs;
+mod warm_start;
+
+use crate::artifacts::{self, content};
+use crate::clock;
+use crate::pinned::{AgentChoice, PinnedRole};
+use crate::site::{Job, LaneTree, Trouble};
+use crate::ticket::TicketRun;
+use crate::turn::{AgentStart, CommandEnding, Issuance};
+use earlier::FailedAttempt;
+use folder::Folder;
+use hidden_settings::HiddenSettings;
+use inspection::Inspection;
+use prompt::DispatchPrompt;
+use remand_agents::driver::{AgentReport, DispatchContext, Driver, Permissions, Session};
+use remand_agents::output::OutputReader;
+use remand_agents::rehearsal::DispatchInfo;
+use remand_agents::submission::Terms;
+use remand_contract::{Expectation, SchemaId};
+use remand_git::{Aftermath, Census, ChangedPath, KeepIgnored, Oddity, Reach, TreeId, remove};
+use remand_kernel::change::Digest;
+use remand_kernel::command::Dispatch;
+use remand_kernel::event::{Limits, Usage};
+use remand_kernel::ids::ArtifactId;
+use remand_kernel::signal::Failure;
+use remand_kernel::{Outcome, Report};
+use remand_ledger::fact::{Note, NoteKind, Telemetry};
+use remand_ledger::{Blob, Facts, Millis, Reader};
+use remand_process::confine::EnforcementLevel;
+use remand_process::{Exit, JobEnd, LineWatch, Stream};
+use round_inputs::RoundInputs;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use guard::Permit;
+pub use inputs::task_files as tasks_as_files;
+pub use session::forget_sessions;
+pub use surroundings::AGENT;
+pub use warm_start::LEFT;
+
+/// The name of the artifact with tasks, and of the list in it.
+const TASKS: &str = "tasks";
+
+/// Everything known about a dispatch before its agent starts.
+struct Brief<'b> {
+    job: &'b Job,
+    dispatch: &'b Dispatch,
+    role: &'b PinnedRole,
+    title: String,
+    /// 1-based: how often the phase has done this work.
+    round: u32,
+    expected: Expectation,
+    permit: Permit,
+    lane: LaneTree,
+    /// What the tree contained before the dispatch in addition to its commit.
+    before: Census,
+    folder: Folder,
+    prompt: String,
+    /// The prompt for an agent without a resumed session.
+    whole_prompt: String,
+    choice: &'b AgentChoice,
+    driver: &'b dyn Driver,
+    /// The agent's home.
+    home: PathBuf,
+    /// The session to resume.
+    session: Option<Session>,
+    /// The file that the session was saved in.
+    session_file: Option<PathBuf>,
+    started: Millis,
+}
+
+/// Executes a dispatch.
+pub fn dispatch(job: &Job, dispatch: &Dispatch) -> Result<CommandEnding, Trouble> {
+    let reader = job.site.reader()?;
+    let failed = earlier::last_failure(job, &reader)?;
+    let mut brief = prepare(job, dispatch, &reader, failed)?;
+    let ending = perform(&mut brief);
+    if ending.is_err() {
+        session::forget(&brief)?;
+        brief.give_back()?;
+    }
+    ending
+}
+
+fn perform(brief: &mut Brief<'_>) -> Result<CommandEnding, Trouble> {
+    let job = brief.job;
+    let mut facts = Facts::default();
+    if job.issuance == Issuance::Again {
+        let text = format!("{} was interrupted and is dispatched again", brief.title);
+        facts.notes.push(note(NoteKind::Interrupted, text));
+    }
+    let (ran, put_back) = {
+        let _slot = job.site.settings().agent_slots.acquire(&job.cancel).ok_or_else(Trouble::cancelled)?;
+        if let Some(trouble) = out_of_time(job) {
+            return Err(trouble);
+        }
+        let hidden = HiddenSettings::move_away(brief)?;
+        let ran = run_with_fallback(brief, &mut facts);
+        (ran, hidden.move_back(&brief.title))
+    };
+    let (ended, ear) = ran?;
+    // From here on, errors become part of the outcome: what the agent did and used stays on record.
+    let mut heard = brief.driver.interpret(&brief.place(), &ended, &ear);
+    heard.fill_in_cost(&job.site.pinned.prices);
+    let usage = Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..heard.usage };
+    let mut blobs = Vec::new();
+    let inspected = put_back.and_then(|notes| {
+        facts.notes.extend(notes);
+        let mut inspection = brief.inspect(&ended)?;
+        facts.notes.append(&mut inspection.notes);
+        blobs.append(&mut inspection.blobs);
+        Ok(inspection)
+    });
+    let after = inspected.as_ref().ok().map(|inspection| &inspection.after);
+    brief.record_telemetry(&ended, &heard, after, &mut facts, &mut blobs);
+    let result = match &inspected {
+        Ok(inspection) => match inspection::failure(brief, &ended, &heard, inspection) {
+            Some(trouble) => Err(trouble),
+            None => report::read(brief, &heard, &inspection.after, &mut facts, &mut blobs),
+        },
+        Err(trouble) => Err(trouble.clone()),
+    };
+    let outcome = match brief.clean_up(result, inspected.as_ref().ok(), &mut facts) {
+        Ok(report) => Outcome::Said(Box::new(report)),
+        Err(Trouble { failure, detail }) => {
+            // A failed dispatch has no result, so its artifacts and judgements do not count.
+            facts.artifacts.clear();
+            facts.checks.clear();
+            if let Some(telemetry) = &mut facts.telemetry {
+                telemetry.status = "ERROR".to_string();
+                telemetry.summary.clone_from(&detail);
+            }
+            Outcome::Failed { failure, detail, in_a_row: 0 }
+        }
+    };
+    Ok(CommandEnding { outcome, usage, facts, blobs })
+}
+
+/// The failure of a dispatch once the run's time limit is reached. A human is asked; the agent is not to blame.
+fn out_of_time(job: &Job) -> Option<Trouble> {
+    let is_reached = job.time_left().is_some_and(|left| left.is_zero());
+    is_reached.then(|| Trouble::new(Failure::OverBudget, Limits::TIME))
+}
+
+fn note(kind: NoteKind, text: impl Into<String>) -> Note {
+    Note { kind, text: text.into(), files: Vec::new(), blob: None }
+}
+
+fn prepare<'b>(
+    job: &'b Job,
+    dispatch: &'b Dispatch,
+    reader: &Reader,
+    failed: Option<FailedAttempt>,
+) -> Result<Brief<'b>, Trouble> {
+    let contract = job.program.contract(dispatch.contract);
+    let title = contract.title();
+    let role = job
+        .site
+        .pinned
+        .roles
+        .get(&title)
+        .ok_or_else(|| Trouble::denied(format!("the run has no role `{title}`")))?;
+    let choice = role.choice(dispatch.item.as_deref());
+    let driver = job.site.driver(&choice.agent)?;
+    let ticket_run = TicketRun::of(&job.site)?;
+    let in_round = RoundInputs::of(job, dispatch, role, reader)?;
+    let mut expected = expected::expectation(job, dispatch, role, ticket_run.as_ref(), reader)?;
+    expected.known.gaps = in_round.as_ref().and_then(RoundInputs::gaps);
+    let files = files_of(job, dispatch, reader)?;
+    let permit = Permit::new(&role.may_write, files.as_deref());
+    let permit = match &ticket_run {
+        Some(ticket_run) => permit.except_documents(&ticket_run.paths),
+        None => permit,
+    };
+    let lane = lane(job, &permit)?;
+    let lane = match &ticket_run {
+        Some(ticket_run) if !permit.is_read_only() => {
+            warm_start::begin(job, dispatch, lane, ticket_run, reader)?
+        }
+        Some(_) | None => lane,
+    };
+    let before = take_inventory(job, &permit, &lane)?;
+    let folder = Folder::make(job)?;
+    let resumed = session::resume(job, dispatch, role, &lane, reader)?;
+    if let Some(left) = resumed.as_ref().and_then(|resumed| resumed.left.as_ref()) {
+        lane.work.restore(left)?;
+    }
+    let home = match &resumed {
+        Some(resumed) => {
+            remove(&folder.home())?;
+            resumed.home.clone()
+        }
+        None => folder.home(),
+    };
+    let round = earlier::round_number(job, dispatch, reader)?;
+    let mut inputs = inputs::write(job, dispatch, in_round.as_ref(), &lane, reader, &folder.inputs())?;
+    if let Some(ticket_run) = &ticket_run {
+        inputs.extend(ticket_inputs::write(job, role, ticket_run, &folder.inputs())?);
+    }
+    let phase = job.phase();
+    let failed =
+        failed.map(|failed| retry::explanation(&failed, job.id.attempt, &expected, &folder.result()));
+    let whole = DispatchPrompt {
+        role: &role.prompt,
+        workflow: &job.program.name,
+        phase,
+        item: dispatch.item.as_deref(),
+        task: dispatch.task.as_deref(),
+        round,
+        folder: &folder.inputs(),
+        inputs: &inputs,
+        tree: role.tree.then(|| lane.work.path()),
+        may_write: &permit.description(),
+        says: &expected.says,
+        result: &folder.result(),
+        outline: &remand_contract::outline_for(&expected),
+        example: &expected.example(),
+        failed: failed.as_deref(),
+    };
+    let whole_prompt = job.site.redact(&whole.text());
+    let prompt = match (&resumed, &failed) {
+        (Some(_), Some(failed)) => job.site.redact(&session::prompt(failed, &folder.result())),
+        (Some(_), None) | (None, _) => whole_prompt.clone(),
+    };
+    std::fs::write(folder.prompt(), &prompt)?;
+    let info = DispatchInfo {
+        run: job.site.run.0.clone(),
+        phase: phase.to_string(),
+        role: title.clone(),
+        task: dispatch.task.clone(),
+        item: dispatch.item.clone(),
+        instance: Some(expected.instance.clone()).filter(|instance| !instance.is_empty()),
+        round,
+        attempt: u32::from(job.id.attempt),
+        result: folder.result(),
+        tree: working_directory(role, &lane, &folder),
+        folder: folder.out(),
+    };
+    std::fs::write(folder.about(), serde_json::to_vec_pretty(&info).unwrap_or_default())?;
+    let terms = Terms::new(&expected, minimum_length(job, expected.schema));
+    let mut terms = serde_json::to_value(&terms).unwrap_or_default();
+    job.site.settings().redactor.redact_value(&mut terms);
+    std::fs::write(Terms::path(&folder.about()), terms.to_string())?;
+    Ok(Brief {
+        job,
+        dispatch,
+        role,
+        title,
+        round,
+        expected,
+        permit,
+        lane,
+        before,
+        prompt,
+        whole_prompt,
+        choice,
+        driver,
+        home,
+        session_file: resumed.as_ref().map(|resumed| resumed.file.clone()),
+        session: resumed.map(|resumed| resumed.session),
+        folder,
+        started: clock::now(),
+    })
+}
+
+/// The tree that the agent works in. A reader gets a separate one that only the engine has written, so neither ignored
+/// files of an author nor changes of another reader can reach it.
+fn lane(job: &Job, permit: &Permit) -> Result<LaneTree, Trouble> {
+    if permit.is_read_only() {
+        LaneTree::as_it_is(job)?.apart(job, &reader_name(job))
+    } else {
+        LaneTree::for_work(job)
+    }
+}
+
+/// The working directory of the agent's process: its tree, or its inputs if it sees only documents.
+fn working_directory(role: &PinnedRole, lane: &LaneTree, folder: &Folder) -> PathBuf {
+    if role.tree { lane.work.path().to_path_buf() } else { folder.inputs() }
+}
+
+/// The name under which a reader's tree is borrowed.
+fn reader_name(job: &Job) -> String {
+    format!("reader {}", job.id)
+}
+
+/// Takes the inventory of the tree before the agent starts. Build output stays in the lane that produced it.
+fn take_inventory(job: &Job, permit: &Permit, lane: &LaneTree) -> Result<Census, Trouble> {
+    let _main = job.site.hold_main();
+    let keep = if permit.is_read_only() { KeepIgnored::Nothing } else { KeepIgnored::BuildOutput };
+    Ok(lane.work.begin(keep, reach(job))?)
+}
+
+/// Where the sandbox does not keep agents out of the repository, the guard watches it as well.
+fn reach(job: &Job) -> Reach {
+    match job.site.settings().enforcement.files {
+        EnforcementLevel::Full => Reach::Tree,
+        EnforcementLevel::Partial | EnforcementLevel::None | EnforcementLevel::Unasked => Reach::Repository,
+    }
+}
+
+/// The files of the task that a dispatch works on: in a sub-flow its own task, on the main line the first task of the
+/// artifact that it reads.
+fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Vec<String>>, Trouble> {
+    if let Some(task) = &dispatch.task {
+        let item = job.state.lists.iter().flatten().find(|item| item.id == *task);
+        return Ok(Some(item.map(|item| item.files.clone()).unwrap_or_default()));
+    }
+    let is_tasks = |(id, _): &&(ArtifactId, Digest)| job.program.artifacts[id.index()] == TASKS;
+    let Some((_, digest)) = dispatch.reads.iter().find(is_tasks) else { return Ok(None) };
+    let Some(row) = reader.artifact_with(&job.site.run, TASKS, *digest)? else { return Ok(None) };
+    let first = artifacts::tasks(&content(reader, row.blob)?).into_iter().next();
+    Ok(first.map(|entry| entry.task.files.into_iter().map(|file| file.path.0).collect()))
+}
+
+/// Runs the agent. If it cannot resume its session, runs it once more with a new one.
+fn run_with_fallback(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(JobEnd, OutputReader), Trouble> {
+    let (ended, ear) = run(brief)?;
+    let is_other = brief.session.take_if(|session| ear.session().as_ref() != Some(&session.id)).is_some();
+    let did_nothing = matches!(ended.exit, Exit::Code(_)) && !ear.ended && ear.output().is_none();
+    if !is_other || !did_nothing {
+        return Ok((ended, ear));
+    }
+    let text = format!("{} could not resume its session and started a new one", brief.title);
+    facts.notes.push(note(NoteKind::Warning, text));
+    brief.prompt.clone_from(&brief.whole_prompt);
+    std::fs::write(brief.folder.prompt(), &brief.prompt)?;
+    run(brief)
+}
+
+/// Runs the agent in its sandbox until it ends.
+fn run(brief: &Brief<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
+    let process = surroundings::process(brief)?;
+    let ear = Arc::new(Mutex::new(OutputReader::new(&brief.driver.output_rules())));
+    let listening = Arc::clone(&ear);
+    let Job { site, id, number, .. } = brief.job;
+    let start = AgentStart { command: *id, number: *number, at: clock::now() };
+    let life = Mutex::new(site.store().record_start(&site.run, &start)?);
+    let watch: LineWatch = Arc::new(move |stream, line: &[u8]| {
+        life.lock().unwrap_or_else(PoisonError::into_inner).seen();
+        let mut ear = listening.lock().unwrap_or_else(PoisonError::into_inner);
+        match stream {
+            Stream::Stdout => ear.line(line),
+            Stream::Stderr => ear.stderr_line(line),
+        }
+    });
+    let ended = remand_process::run_watched(&process, &brief.job.cancel, watch)
+        .map_err(|error| Trouble::environment(error.to_string()))?;
+    let ear = ear.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((ended, ear))
+}
+
+/// Minimum length of a result, in characters.
+fn minimum_length(job: &Job, schema: SchemaId) -> usize {
+    match schema {
+        SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory => job.site.pinned.rounds.least,
+        _ => 0,
+    }
+}
+
+impl Brief<'_> {
+    fn place(&self) -> DispatchContext {
+        let settings = self.job.site.settings();
+        DispatchContext {
+            tree: working_directory(self.role, &self.lane, &self.folder),
+            folder: self.folder.root().to_path_buf(),
+            out: self.folder.out(),
+            result: self.folder.result(),
+            prompt: self.prompt.clone(),
+            about: self.folder.about(),
+            home: self.home.clone(),
+            user_home: PathBuf::from(&settings.user_home),
+            path: settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default(),
+            remand: settings.program.clone(),
+            permissions: Permissions {
+                write: !self.permit.is_read_only(),
+                shell: self.role.shell,
+                network: self.role.network,
+            },
+            is_confined: settings.enforcement.files == EnforcementLevel::Full,
+            model: self.choice.model.clone(),
+            session: self.session.clone(),
+        }
+    }
+
+    /// Compares the tree with what the role may change. Violations are recorded with their diff.
+    fn inspect(&self, ended: &JobEnd) -> Result<Inspection, Trouble> {
+        let _main = self.job.site.hold_main();
+        let work = &self.lane.work;
+        let Aftermath { tree: after, changes, oddities } =
+            work.aftermath(&self.before, &self.lane.tree, reach(self.job))?;
+        let texts = |path: &Path| {
+            let read = |tree: &TreeId| String::from_utf8(work.read(tree, path).ok()??).ok();
+            read(&self.lane.tree).zip(read(&after))
+        };
+        let violations: Vec<ChangedPath> =
+            self.permit.violations(&changes, &texts).into_iter().cloned().collect();
+        let (forbidden, noted): (Vec<Oddity>, Vec<Oddity>) =
+            oddities.iter().cloned().partition(|oddity| self.permit.forbids(oddity));
+        let (notes, blobs) = (Vec::new(), Vec::new());
+        let mut inspection = Inspection { after, violations, oddities, forbidden, notes, blobs };
+        if inspection.is_violation() {
+            let mut diff = work.patch(&self.lane.tree, &inspection.after)?;
+            diff.extend(inspection.forbidden.iter().flat_map(Oddity::diff));
+            let diff = self.job.site.blob_of_bytes(&diff);
+            let (text, files) = (inspection.violation_text(self), inspection.files());
+            inspection.notes.push(Note { kind: NoteKind::Violation, text, files, blob: Some(diff.id) });
+            inspection.blobs.push(diff);
+        }
+        if !noted.is_empty() {
+            let left: Vec<String> = noted.iter().take(5).map(Oddity::to_string).collect();
+            let more = if noted.len() > left.len() { ", and more" } else { "" };
+            let text = format!("{} left {}{more}; it was undone", self.title, left.join(", "));
+            let files = noted.iter().map(|odd| odd.path.display().to_string()).collect();
+            inspection.notes.push(Note { files, ..note(NoteKind::Warning, text) });
+        }
+        inspection.notes.extend(surroundings::notes(self, ended));
+        if ended.strays > 0 {
+            let text = match ended.strays {
+                1 => format!("{} left a process running; it was killed", self.title),
+                strays => format!("{} left {strays} processes running; they were killed", self.title),
+            };
+            inspection.notes.push(note(NoteKind::Warning, text));
+        }
+        Ok(inspection)
+    }
+
+    /// Cleans up after the agent, as far as possible. The first error fails the dispatch; if it has failed already, the
+    /// error is noted.
+    fn clean_up(
+        &self,
+        result: Result<Report, Trouble>,
+        inspection: Option<&Inspection>,
+        facts: &mut Facts,
+    ) -> Result<Report, Trouble> {
+        let mut combine = |result: Result<Report, Trouble>, then: Result<(), Trouble>| match (result, then) {
+            (Ok(report), then) => then.map(|()| report),
+            (Err(trouble), Ok(())) => Err(trouble),
+            (Err(trouble), Err(later)) => {
+                let text = format!("after {} ended: {}", self.title, later.detail);
+                facts.notes.push(note(NoteKind::Warning, text));
+                Err(trouble)
+            }
+        };
+        let result = combine(result, self.folder.clear().map_err(Trouble::from));
+        let oddities = inspection.map(|inspection| inspection.oddities.as_slice()).unwrap_or_default();
+        let result =
+            combine(result, self.lane.work.undo_oddities(&self.before, oddities).map_err(Trouble::from));
+        let kept = session::keep_or_forget(self, result.as_ref().err().map(|trouble| trouble.failure));
+        let result = combine(result, kept.or_else(|trouble| session::forget(self).and(Err(trouble))));
+        let undone = if result.is_err() { self.undo() } else { Ok(()) };
+        let result = combine(result, undone);
+        combine(result, self.give_back())
+    }
+
+    /// Returns a reader's borrowed tree.
+    fn give_back(&self) -> Result<(), Trouble> {
+        if self.permit.is_read_only() {
+            self.job.trees.give_back(&reader_name(self.job))?;
+        }
+        Ok(())
+    }
+
+    /// Restores the tree to its state before the dispatch.
+    fn undo(&self) -> Result<(), Trouble> {
+        let _main = self.job.site.hold_main();
+        self.lane.work.restore(&self.lane.tree)?;
+        Ok(())
+    }
+
+    /// Records prompt, output and telemetry, with secrets removed.
+    fn record_telemetry(
+        &self,
+        ended: &JobEnd,
+        heard: &AgentReport,
+        after: Option<&TreeId>,
+        facts: &mut Facts,
+        blobs: &mut Vec<Blob>,
+    ) {
+        let prompt = self.job.site.blob(&self.prompt);
+        let both = format!("{}\n--- standard error ---\n{}", ended.stdout.text(), ended.stderr.text());
+        let output = self.job.site.blob(&both);
+        let kind = match heard.failure {
+            Some((Failure::Violation, _)) => NoteKind::Violation,
+            Some(_) | None => NoteKind::Warning,
+        };
+        for denied in &heard.denied {
+            facts
+                .notes
+                .push(note(kind, self.job.site.redact(&format!("{} was denied: {denied}", self.title))));
+        }
+        facts.telemetry = Some(Telemetry {
+            started_at: self.started,
+            ended_at: clock::now(),
+            driver: self.driver.name().to_string(),
+            model: heard.model.clone(),
+            session: heard.session.clone(),
+            status: "DONE".to_string(),
+            summary: String::new(),
+            prompt: Some(prompt.id),
+            output: Some(output.id),
+            result: None,
+            answer: None,
+            before: Some(self.lane.tree.to_string()),
+            after: after.map(TreeId::to_string),
+            exit_code: match ended.exit {
+                Exit::Code(code) => Some(code),
+                Exit::Lingered => Some(0),
+                Exit::Signal(signal) => Some(-signal),
+                Exit::TimedOut | Exit::Silent | Exit::Cancelled => None,
+            },
+            tokens: heard.tokens,
+            price: heard.price.clone(),
+        });
+        blobs.extend([prompt, output]);
+    }
+}

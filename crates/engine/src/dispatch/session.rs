@@ -1,0 +1,180 @@
+//! Resumes agent sessions. A retry after a malformed result is cheaper in the same session, because the agent remembers
+//! its work; it finds home and tree as it left them. Work that quick checks send back, and all work of a role that
+//! remembers, also continues its session, on the tree as it is by then.
+
+use super::folder::{Folder, HOME, SESSION};
+use super::{Brief, earlier};
+use crate::pinned::PinnedRole;
+use crate::site::{Job, LaneTree, Trouble};
+use crate::store::DISPATCHES;
+use remand_agents::driver::{Driver, Session, SessionUsage};
+use remand_git::{TreeId, remove, remove_inside};
+use remand_kernel::command::Dispatch;
+use remand_kernel::program::{Action, Work};
+use remand_kernel::signal::Failure;
+use remand_kernel::{EngineOperation, Program, ids::PhaseId};
+use remand_ledger::Reader;
+use remand_ledger::query::DispatchRow;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A session to resume.
+#[derive(Clone, Debug)]
+pub struct ResumedSession {
+    pub session: Session,
+    pub home: PathBuf,
+    /// Where the session is saved. The file stays until this dispatch has ended, so that a resume after a kill finds it.
+    pub file: PathBuf,
+    /// The tree as the session left it, if the agent must find it unchanged.
+    pub left: Option<TreeId>,
+}
+
+/// The paths of a saved session; agent programs identify their sessions by them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct SavedSession {
+    home: PathBuf,
+    tree: PathBuf,
+}
+
+impl SavedSession {
+    fn read(path: &Path) -> Option<SavedSession> {
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
+}
+
+/// The session that this dispatch resumes, if possible. A session that cannot be resumed is removed.
+pub fn resume(
+    job: &Job,
+    dispatch: &Dispatch,
+    role: &PinnedRole,
+    lane: &LaneTree,
+    reader: &Reader,
+) -> Result<Option<ResumedSession>, Trouble> {
+    let Some(row) = last_dispatch(job, dispatch, role, reader)? else { return Ok(None) };
+    let path = Folder::session_of(job, &row.command);
+    let Some(saved) = SavedSession::read(&path) else { return Ok(None) };
+    let is_real = saved.home.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let here = saved.tree == lane.work.path() && is_real;
+    let driver = job.site.driver(&role.choice(dispatch.item.as_deref()).agent)?;
+    let session = if here { resumable(job, driver, lane, row, reader)? } else { None };
+    let Some((session, left)) = session else {
+        remove(&saved.home)?;
+        remove(&path)?;
+        return Ok(None);
+    };
+    Ok(Some(ResumedSession { session, home: saved.home, file: path, left }))
+}
+
+/// The dispatch whose session may be resumed: the previous attempt, or the previous round if the role remembers or quick
+/// checks sent the work back.
+fn last_dispatch(
+    job: &Job,
+    dispatch: &Dispatch,
+    role: &PinnedRole,
+    reader: &Reader,
+) -> Result<Option<DispatchRow>, Trouble> {
+    match earlier::previous_attempt(job) {
+        Some(previous) => Ok(reader.dispatch(&job.site.run, &previous.to_string())?),
+        None if role.remembers || comes_from_quick_checks(job, dispatch, reader)? => {
+            earlier::previous_round(job, dispatch, reader)
+        }
+        None => Ok(None),
+    }
+}
+
+/// Whether the last ruling that led to this phase was about quick checks.
+fn comes_from_quick_checks(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<bool, Trouble> {
+    let rulings = reader.rulings(&job.site.run, 0)?;
+    let led_here = rulings
+        .into_iter()
+        .map(|row| row.ruling)
+        .rfind(|ruling| ruling.task == dispatch.task && ruling.target.as_deref() == Some(job.phase()));
+    let from = led_here.and_then(|ruling| job.program.phase_named(&ruling.phase));
+    Ok(from.is_some_and(|from| is_quick_checks(&job.program, from)))
+}
+
+/// Whether quick checks may send the work of this phase back.
+fn is_checked_quickly(job: &Job) -> bool {
+    let program = &job.program;
+    let sends_back = |from: PhaseId| {
+        let routes = program.phase(from).routes.iter();
+        routes.into_iter().any(|(_, route)| route.action == Action::Remand(job.id.phase))
+    };
+    program.phase_ids().any(|from| is_quick_checks(program, from) && sends_back(from))
+}
+
+fn is_quick_checks(program: &Program, phase: PhaseId) -> bool {
+    match program.phase(phase).work {
+        Work::Operation { operation } => program.operation(operation).name == EngineOperation::QuickChecks,
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
+            false
+        }
+    }
+}
+
+fn resumable(
+    job: &Job,
+    driver: &dyn Driver,
+    lane: &LaneTree,
+    row: DispatchRow,
+    reader: &Reader,
+) -> Result<Option<(Session, Option<TreeId>)>, Trouble> {
+    let left = match row.failure.as_deref() {
+        Some(name) if name == Failure::Malformed.name() => row.after,
+        Some(_) => return Ok(None),
+        None => None,
+    };
+    let same = row.driver.as_deref() == Some(driver.name())
+        && (left.is_none() || row.before.as_deref() == Some(lane.tree.to_string().as_str()));
+    let (Some(id), true) = (row.session, same && driver.resumes()) else { return Ok(None) };
+    let own = reader.dispatches(&job.site.run)?.into_iter().filter(|row| row.session.as_ref() == Some(&id));
+    let mut used = SessionUsage::default();
+    for row in own {
+        used.tokens = used.tokens.and(row.spent.unwrap_or_default());
+        used.money += row.money.unwrap_or(0);
+    }
+    let left = left.map(|left| left.parse()).transpose()?;
+    Ok(Some((Session { id, used }, left)))
+}
+
+/// Saves a session that may be resumed, without the agent's credentials. Removes the home of any other session.
+pub fn keep_or_forget(brief: &Brief<'_>, failure: Option<Failure>) -> Result<(), Trouble> {
+    let may_resume = match failure {
+        Some(failure) => failure == Failure::Malformed,
+        None => brief.role.remembers || is_checked_quickly(brief.job),
+    };
+    if !may_resume || !brief.driver.resumes() {
+        return forget(brief);
+    }
+    for copy in brief.driver.copies() {
+        remove_inside(&brief.home, &copy)?;
+    }
+    let saved = SavedSession { home: brief.home.clone(), tree: brief.lane.work.path().to_path_buf() };
+    let path = Folder::session_of(brief.job, &brief.job.id.to_string());
+    std::fs::write(path, serde_json::to_vec(&saved).unwrap_or_default())?;
+    Ok(brief.session_file.iter().try_for_each(|file| remove(file))?)
+}
+
+/// Removes the home, which contains the agent's credentials, and the file of the session that was resumed.
+pub fn forget(brief: &Brief<'_>) -> Result<(), Trouble> {
+    remove(&brief.home)?;
+    Ok(brief.session_file.iter().try_for_each(|file| remove(file))?)
+}
+
+/// Removes the agents' homes and saved sessions of a finished run, including what a killed engine left.
+pub fn forget_sessions(run: &Path) {
+    for dispatch in std::fs::read_dir(run.join(DISPATCHES)).into_iter().flatten().flatten() {
+        // A failure does no harm: `remand clean` removes the whole folder of the run.
+        let _ = [HOME, SESSION].map(|name| remove(&dispatch.path().join(name)));
+    }
+}
+
+/// The prompt for an agent that resumes its session.
+pub fn prompt(failed: &str, result: &Path) -> String {
+    format!(
+        "Your result was not accepted:\n\n{}\n\nNothing else has changed: your task, its rules, and the files as you \
+         left them. Submit a corrected result now in the same way; if you write it to a file, write it to `{}`.\n",
+        failed.trim_end(),
+        result.display()
+    )
+}

@@ -1,0 +1,189 @@
+//! The surroundings of an agent's process: environment, home, sandbox and limits.
+
+use super::{Brief, note};
+use crate::site::Trouble;
+use remand_agents::driver::{Launch, read_agent_file};
+use remand_git::remove;
+use remand_ledger::fact::{Note, NoteKind};
+use remand_process::confine::{Enforcement, Policy, Privacy, programs};
+use remand_process::{Confinement, ExceededLimit, JobEnd, ProcessJob, ProcessLimits};
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+/// The environment variable that shows Remand that an agent started it.
+pub const AGENT: &str = "REMAND_AGENT";
+
+/// Maximum size of the list of refused commands, in bytes.
+const REFUSED: usize = 4096;
+
+/// The agent's process, ready to start.
+pub fn process(brief: &Brief<'_>) -> Result<ProcessJob, Trouble> {
+    let place = brief.place();
+    let mut launch = brief.driver.launch(&place);
+    let settings = brief.job.site.settings();
+    let mut process = ProcessJob::new(std::mem::take(&mut launch.argv), place.tree, brief.job.marker());
+    process.environment = settings.environment.clone();
+    process.environment.extend(settings.agent_environment.clone());
+    process.environment.insert("PATH".into(), path(brief));
+    process.environment.insert(AGENT.into(), brief.title.clone().into());
+    let home = brief.home.clone();
+    let own = [("HOME", home.clone()), ("TMPDIR", home.clone())];
+    process.environment.extend(own.map(|(name, path)| (name.into(), path.into_os_string())));
+    let asked = std::mem::take(&mut launch.environment);
+    process.environment.extend(asked.into_iter().map(|(name, value)| (name.into(), value)));
+    process.stdin = std::mem::take(&mut launch.stdin);
+    for (from, to) in &launch.copies {
+        put(&home, to, &std::fs::read(from)?)?;
+    }
+    for (path, text) in &launch.files {
+        put(&home, path, text.as_bytes())?;
+    }
+    let sandbox = &settings.sandbox;
+    let time = Duration::from_secs(brief.choice.seconds);
+    process.limits = ProcessLimits {
+        time: brief.job.time_left().map_or(time, |left| left.min(time)),
+        silence: launch.silence,
+        memory_of_all: sandbox.memory,
+        processes: sandbox.processes,
+        disk: sandbox.disk,
+        ..ProcessLimits::default()
+    };
+    let policy = policy(brief, &process, launch);
+    process.confine = Some(Confinement { exe: settings.program.clone(), policy });
+    Ok(process)
+}
+
+/// Writes a file into a home that an agent may have changed: obstacles are removed, and no link is followed.
+fn put(home: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    let mut at = home.to_path_buf();
+    let parts: Vec<Component<'_>> = path.components().collect();
+    for (number, part) in parts.iter().enumerate() {
+        let Component::Normal(name) = part else {
+            return Err(Trouble::denied(format!("`{}` is outside the agent's home", path.display())));
+        };
+        at.push(name);
+        let is_folder = at.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if number + 1 == parts.len() {
+            remove(&at)?;
+            std::fs::write(&at, bytes)?;
+        } else if !is_folder {
+            remove(&at)?;
+            std::fs::create_dir(&at)?;
+        }
+    }
+    Ok(())
+}
+
+/// The `PATH` of the agent, with the refusing shims first.
+fn path(brief: &Brief<'_>) -> OsString {
+    let settings = brief.job.site.settings();
+    let usual = settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+    let folders = std::iter::once(brief.folder.shims()).chain(std::env::split_paths(&usual));
+    std::env::join_paths(folders).unwrap_or(usual)
+}
+
+/// The agent may write in the result folder, in its home, and in the tree unless the role is read-only. In the engine's
+/// state, the user's checkout and the user's home it can read only what belongs to the dispatch and to toolchains.
+fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
+    let settings = brief.job.site.settings();
+    let tree = brief.lane.work.path().to_path_buf();
+    let mut read_write = vec![brief.folder.out(), brief.home.clone(), Path::new("/dev/null").to_path_buf()];
+    if !brief.permit.is_read_only() {
+        read_write.push(tree.clone());
+    }
+    let home = Path::new(&settings.user_home);
+    let mut private = Privacy::of_home(home, &process.environment);
+    private.hidden.extend([
+        settings.home.above().to_path_buf(),
+        settings.repository.root().to_path_buf(),
+        settings.repository.common_dir().to_path_buf(),
+    ]);
+    private.shown.extend(launch.reads);
+    private.shown.extend(settings.sandbox.readable(home));
+    private.shown.extend([brief.folder.root().to_path_buf(), settings.program.clone()]);
+    private.shown.extend(Some(tree).filter(|_| brief.role.tree));
+    let programs = (!brief.role.shell).then(|| {
+        let first = process.argv.first().map(PathBuf::from);
+        let path = process.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+        let all: Vec<PathBuf> = first.into_iter().chain(launch.programs).collect();
+        let needed = programs::needed(&all, &path);
+        private.hidden.extend(programs::FOLDERS.iter().map(PathBuf::from));
+        private.shown.extend(needed.iter().cloned());
+        needed
+    });
+    Policy {
+        read_write,
+        hidden: private.hidden,
+        shown: private.shown,
+        programs,
+        network: brief.role.network,
+        ports: launch.ports,
+        listens: launch.listens,
+        sockets: settings.sandbox.unix_sockets,
+        shared_memory: settings.sandbox.shared_memory,
+        memory: settings.sandbox.memory.map(|bytes| bytes.saturating_mul(2)),
+        file_size: settings.sandbox.file_size,
+        report: Some(brief.folder.enforced()),
+        ..Policy::default()
+    }
+}
+
+/// Notes about a process that ended, except about its changes to the tree.
+pub fn notes(brief: &Brief<'_>, ended: &JobEnd) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Some(refused) = read_agent_file(&brief.folder.refused(), REFUSED) {
+        let text = format!("{} tried to run {}; it was refused", brief.title, refused_commands(&refused));
+        notes.push(note(NoteKind::Warning, brief.job.site.redact(&remand_notation::clean(&text))));
+    }
+    if let Some(limit) = &ended.exceeded {
+        notes.push(note(NoteKind::Warning, format!("{}: {}", brief.title, exceeded(limit))));
+    }
+    notes.extend(unenforced(brief).map(|text| note(NoteKind::Degradation, text)));
+    notes
+}
+
+/// The refused commands, each once and without settings: agent programs run git on their own with many of them.
+fn refused_commands(refused: &[u8]) -> String {
+    let mut commands: Vec<String> = Vec::new();
+    for line in String::from_utf8_lossy(refused).lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let settings = words.iter().rposition(|word| *word == "-c").map_or(0, |at| at + 1);
+        let rest = words.iter().skip(1.max(settings + 1)).take(4).copied();
+        let command: Vec<&str> = words.first().copied().into_iter().chain(rest).collect();
+        let command: String = command.join(" ").chars().take(80).collect();
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands.truncate(5);
+    commands.join("; ")
+}
+
+/// What the sandbox did not enforce on this process, except for the gaps of this machine that every run reports once.
+fn unenforced(brief: &Brief<'_>) -> Option<String> {
+    let read = std::fs::read(brief.folder.enforced()).ok();
+    let enforced: Option<Enforcement> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let known = &brief.job.site.settings().enforcement.gaps;
+    match enforced {
+        None if cfg!(target_os = "linux") => {
+            Some(format!("unknown what the sandbox enforced on {}: it left no report", brief.title))
+        }
+        None => None,
+        Some(enforced) => {
+            let more: Vec<String> = enforced.gaps.into_iter().filter(|gap| !known.contains(gap)).collect();
+            (!more.is_empty()).then(|| format!("not enforced on {}: {}", brief.title, more.join("; ")))
+        }
+    }
+}
+
+/// Describes an exceeded limit, with its setting.
+pub fn exceeded(limit: &ExceededLimit) -> String {
+    let key = match limit {
+        ExceededLimit::Memory(_) => "memory",
+        ExceededLimit::Processes(_) => "processes",
+        ExceededLimit::Disk(_) => "disk",
+        ExceededLimit::FileSize(_) => "file-size",
+    };
+    format!("it used {limit} and was stopped; the limit is `sandbox.{key}`")
+}

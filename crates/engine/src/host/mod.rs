@@ -1,0 +1,467 @@
+//! The host: takes one message after the other, commits what follows from it, and has the orders performed.
+//!
+//! It decides nothing: the kernel and the turn do. One thread reads one inbox, so the order is total. Everything in the
+//! inbox goes into one commit, whichever runs it belongs to.
+
+mod claim;
+mod driven;
+mod effects;
+pub mod faults;
+mod reply;
+mod watch;
+
+use crate::clock;
+use crate::lock::{DriverLock, LockError};
+use crate::store::Store;
+use crate::turn::{ArtifactParts, Book, EffectOrder, EntryDraft, Message, Now, Sender, TurnResult, turn};
+use driven::Driven;
+use faults::FaultPoint;
+use remand_kernel::event::Start;
+use remand_kernel::ids::CommandId;
+use remand_kernel::state::End;
+use remand_kernel::step::Refusal;
+use remand_kernel::{Command, Event, Program, step};
+use remand_ledger::{Blob, Facts, JournalEntry, LedgerError, Reader, ReplayError, RunId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use tracing::{debug, info};
+
+pub use effects::{Effects, RunAt};
+pub use reply::CommandReply;
+pub use watch::{CommittedStep, DriveWatch, ResumedRun, Unwatched};
+
+/// How often the host looks for requests of other processes and for signals.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How often it looks whether a run with a waiting message has finished its background tasks.
+const BACKGROUND_POLL: Duration = Duration::from_millis(2);
+
+/// How long the host waits for what it killed.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How often a busy ledger is tried, and the pause between two tries. Each try itself waits for seconds.
+const TRIES: u32 = 5;
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
+/// Maximum projection lag, in events, while more messages wait. With nothing left to commit, the tables catch up.
+const MAX_LAG: usize = 64;
+
+/// Whether any waiting message was handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Made,
+    None,
+}
+
+/// Whether this process still drives its runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Driving,
+    /// Endings are recorded, and what follows from them is left to the process that resumes the run.
+    Leaving,
+}
+
+/// Drives any number of runs in one process.
+pub struct Host<E> {
+    store: Arc<dyn Store>,
+    /// Sees what other processes write.
+    reader: Reader,
+    effects: E,
+    /// Holds the lock of each run, one folder per run.
+    runs_folder: PathBuf,
+    runs: BTreeMap<RunId, Driven>,
+    /// Runs whose commands have started again, until the watch knows of them.
+    resumed: Vec<(RunId, Vec<Command>)>,
+    inbox: Receiver<Message>,
+    sender: mpsc::Sender<Message>,
+    /// Messages from the inbox for a later commit: one commit holds at most one event of a run.
+    backlog: VecDeque<Message>,
+    /// The version of the ledger when requests were last read.
+    seen: Option<i64>,
+    started: Instant,
+}
+
+/// A run to start.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    pub run: RunId,
+    pub program: Arc<Program>,
+    pub start: Start,
+    pub facts: Facts,
+    pub blobs: Vec<Blob>,
+}
+
+/// Why this process has nothing left to do for a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DriveEnd {
+    Over(End),
+    /// The run is at a gate, or paused: a human has to act.
+    Waiting,
+    /// A signal stopped this process; the run can be resumed.
+    Left,
+}
+
+/// Why a host cannot continue. Everything that was committed is in the ledger.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    #[error("run {run} cannot be resumed")]
+    Replay { run: RunId, source: Box<ReplayError> },
+    #[error("run {run} cannot accept this")]
+    Refused { run: RunId, source: Refusal },
+    #[error("run {0} is not driven by this process")]
+    NotDriven(RunId),
+}
+
+/// A turn that is not committed yet.
+struct AcceptedTurn {
+    entry: Box<EntryDraft>,
+    orders: Vec<EffectOrder>,
+}
+
+impl<E: Effects> Host<E> {
+    pub fn new(store: Arc<dyn Store>, effects: E, runs_folder: PathBuf) -> Result<Host<E>, HostError> {
+        let (sender, inbox) = channel();
+        let reader = store.reader()?;
+        Ok(Host {
+            store,
+            reader,
+            effects,
+            runs_folder,
+            runs: BTreeMap::new(),
+            resumed: Vec::new(),
+            inbox,
+            sender,
+            backlog: VecDeque::new(),
+            seen: None,
+            started: Instant::now(),
+        })
+    }
+
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Accepts a new run; its first event waits in the inbox.
+    pub fn begin(&mut self, beginning: Beginning) -> Result<(), HostError> {
+        let Beginning { run, program, start, facts, blobs } = beginning;
+        let lock = DriverLock::take(&self.runs_folder.join(&run.0), &run)?;
+        info!(%run, workflow = %program.name, "run accepted");
+        let book = Book::new(Arc::clone(&program));
+        self.runs.insert(run.clone(), Driven::new(program, Some(book), lock));
+        let message = Message::new(run, Sender::Driver, Event::Started(start));
+        self.backlog.push_back(Message { facts, blobs, ..message });
+        Ok(())
+    }
+
+    /// Closes the book of a run that only waits for a human.
+    fn park(&mut self, run: &RunId) {
+        if self.backlog.iter().any(|message| message.run == *run) {
+            return;
+        }
+        if let Some(driven) = self.runs.get_mut(run) {
+            driven.park();
+        }
+    }
+
+    /// Records what a human did at the terminal of this process.
+    pub fn submit(&mut self, run: &RunId, event: Event, watch: &mut dyn DriveWatch) -> Result<(), HostError> {
+        self.effects.finish_background();
+        let driven = self.runs.get_mut(run).ok_or_else(|| HostError::NotDriven(run.clone()))?;
+        let book = driven.open_book(&self.reader, run)?;
+        // On a copy first: a refusal must leave no trace.
+        step(&book.program, &mut book.state.clone(), &event)
+            .map_err(|source| HostError::Refused { run: run.clone(), source })?;
+        self.backlog.push_back(Message::new(run.clone(), Sender::Driver, event));
+        self.commit(Mode::Driving, watch).map(drop)
+    }
+
+    /// Drives until no run has anything left that this process could do.
+    pub fn drive(&mut self, watch: &mut dyn DriveWatch) -> Result<BTreeMap<RunId, DriveEnd>, HostError> {
+        let driven = self.drive_runs(watch);
+        if driven.is_err() {
+            // Nothing more can be recorded, so nothing may continue.
+            self.stop_all();
+        }
+        // Once the caller hears that a run is over, everything that belongs to its end is there.
+        self.effects.finish_background();
+        self.release_finished();
+        driven
+    }
+
+    fn drive_runs(&mut self, watch: &mut dyn DriveWatch) -> Result<BTreeMap<RunId, DriveEnd>, HostError> {
+        for (run, open) in std::mem::take(&mut self.resumed) {
+            let driven = self.runs.get(&run).filter(|driven| !driven.is_idle());
+            if let Some((program, state)) = driven.and_then(Driven::at_hand) {
+                watch.resumed(&ResumedRun { run: &run, program, state, open: &open });
+            }
+        }
+        loop {
+            self.gather();
+            if self.commit(Mode::Driving, watch)? == Progress::Made {
+                continue;
+            }
+            patiently(|| self.store.catch_up())?;
+            self.release_finished();
+            if watch.should_stop() {
+                return self.leave(watch);
+            }
+            // Messages that still wait are for runs with background tasks.
+            if self.backlog.is_empty() {
+                self.receive_requests()?;
+                if !self.backlog.is_empty() {
+                    continue;
+                }
+                if self.runs.values().all(Driven::is_idle) {
+                    return Ok(self.drive_ends(&DriveEnd::Waiting));
+                }
+            }
+            match self.inbox.recv_timeout(if self.backlog.is_empty() { POLL } else { BACKGROUND_POLL }) {
+                Ok(message) => self.backlog.push_back(message),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => watch.waiting(),
+            }
+        }
+    }
+
+    /// Releases runs that are over and for which everything is done.
+    fn release_finished(&mut self) {
+        for (run, driven) in &mut self.runs {
+            if driven.is_held() && driven.is_over() && self.effects.is_background_done(run) {
+                driven.release();
+            }
+        }
+    }
+
+    fn gather(&mut self) {
+        self.backlog.extend(self.inbox.try_iter());
+    }
+
+    /// Reads requests of other processes, if the ledger changed since the last time.
+    fn receive_requests(&mut self) -> Result<(), HostError> {
+        let version = self.reader.data_version()?;
+        if self.seen == Some(version) {
+            return Ok(());
+        }
+        self.seen = Some(version);
+        for (run, _) in self.runs.iter().filter(|(_, driven)| driven.is_held()) {
+            for request in self.store.requests(run)? {
+                debug!(%run, request = request.id, "request received");
+                let sender = Sender::Request(request.id);
+                self.backlog.push_back(Message::new(run.clone(), sender, request.event));
+            }
+        }
+        Ok(())
+    }
+
+    /// One transaction: the waiting messages, at most one of each run, with rulings and commands. Before it, nothing has
+    /// happened in the world; after it, everything that is needed to continue is on disk.
+    fn commit(&mut self, mode: Mode, watch: &mut dyn DriveWatch) -> Result<Progress, HostError> {
+        let waiting = self.backlog.len();
+        let mut accepted = self.take_turns(mode)?;
+        let progress = if self.backlog.len() < waiting { Progress::Made } else { Progress::None };
+        if accepted.is_empty() {
+            return Ok(progress);
+        }
+        let orders: Vec<Vec<EffectOrder>> =
+            accepted.iter_mut().map(|accepted| std::mem::take(&mut accepted.orders)).collect();
+        let entries: Vec<JournalEntry<'_>> =
+            accepted.iter().map(|accepted| accepted.entry.as_entry()).collect();
+        self.append(&entries)?;
+        for JournalEntry { run, at, event, facts, step, .. } in entries.iter().copied() {
+            if let Some((program, state)) = self.runs.get(run).and_then(Driven::at_hand) {
+                watch.committed(&CommittedStep { run, program, state, at, event, facts, step });
+            }
+        }
+        for (entry, orders) in entries.iter().zip(orders) {
+            self.perform(entry.run, orders);
+        }
+        self.gather();
+        if self.backlog.is_empty() || self.store.lag() >= MAX_LAG {
+            let state_of = |run: &RunId| self.runs.get(run).and_then(Driven::at_hand);
+            patiently(|| self.store.catch_up_with(&entries, &state_of))?;
+        }
+        for entry in &entries {
+            self.park(entry.run);
+        }
+        Ok(progress)
+    }
+
+    fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError> {
+        faults::reached(FaultPoint::BeforeCommit);
+        let numbers = patiently(|| self.store.append(entries))?;
+        faults::reached(FaultPoint::AfterCommit);
+        for (entry, seq) in entries.iter().zip(&numbers) {
+            let (rulings, commands) = (entry.step.rulings.len(), entry.step.commands.len());
+            info!(run = %entry.run, seq, event = event_name(entry.event), rulings, commands, "committed");
+        }
+        Ok(numbers)
+    }
+
+    /// Takes a turn with the first waiting message of each run.
+    fn take_turns(&mut self, mode: Mode) -> Result<Vec<AcceptedTurn>, HostError> {
+        let now = self.now(mode);
+        let mut accepted: Vec<AcceptedTurn> = Vec::new();
+        let mut later = VecDeque::new();
+        let mut busy: BTreeSet<RunId> = BTreeSet::new();
+        while let Some(message) = self.backlog.pop_front() {
+            if busy.contains(&message.run) || !self.effects.is_background_done(&message.run) {
+                later.push_back(message);
+                continue;
+            }
+            let run = message.run.clone();
+            match self.take_turn(message, &now)? {
+                Some(TurnResult::Accepted { entry, orders }) => {
+                    accepted.push(AcceptedTurn { entry, orders });
+                    busy.insert(run);
+                }
+                Some(TurnResult::Refused { request, reason }) => {
+                    info!(%run, request, reason, "request refused");
+                    self.store.refuse(request, &reason)?;
+                    self.park(&run);
+                }
+                None => {}
+            }
+        }
+        self.backlog = later;
+        Ok(accepted)
+    }
+
+    /// Looks up what the turn needs, and takes it. Nothing comes of a message to a run that is not driven here.
+    fn take_turn(&mut self, mut message: Message, now: &Now) -> Result<Option<TurnResult>, HostError> {
+        let run = message.run.clone();
+        let Some(driven) = self.runs.get_mut(&run) else {
+            return Ok(None);
+        };
+        let book = driven.open_book(&self.reader, &run)?;
+        if book.lacks_parts(&message) {
+            patiently(|| self.store.catch_up())?;
+            book.set_parts(ArtifactParts::of(&self.reader.artifacts(&run)?));
+        }
+        if let Some((agent, id)) = message.agent_failed() {
+            patiently(|| self.store.catch_up())?;
+            message.failures_before = Some(self.reader.environment_failures_in_a_row(agent, &run, id)?);
+        }
+        turn(book, message, now).map(Some).map_err(|source| HostError::Refused { run, source })
+    }
+
+    fn perform(&mut self, run: &RunId, orders: Vec<EffectOrder>) {
+        let Some(book) = self.runs.get(run).and_then(Driven::book) else {
+            return;
+        };
+        let at = RunAt { run, program: &book.program, state: &book.state };
+        for order in orders {
+            match order {
+                EffectOrder::Start(start) => {
+                    debug!(%run, command = %start.id, wait = ?start.wait, "starting");
+                    faults::reached(FaultPoint::BeforeEffect);
+                    let reply = CommandReply { run: run.clone(), id: start.id, inbox: self.sender.clone() };
+                    self.effects.start(&at, start, reply);
+                }
+                EffectOrder::Stop { id } => self.effects.stop(run, id),
+                EffectOrder::Restore { id } => self.effects.restore(&at, id),
+                EffectOrder::PrepareQuestion { id } => self.effects.prepare_question(&at, id),
+                EffectOrder::Finish => self.effects.finish(&at),
+            }
+        }
+    }
+
+    /// Stops driving: kills the commands, which stay open in the ledger for the process that resumes the runs, with what
+    /// they used. Endings that came before are recorded; what follows from them waits for the resume.
+    fn leave(&mut self, watch: &mut dyn DriveWatch) -> Result<BTreeMap<RunId, DriveEnd>, HostError> {
+        info!("stopping");
+        self.stop_all();
+        self.effects.finish_background();
+        while !self.backlog.is_empty() {
+            self.commit(Mode::Leaving, watch)?;
+        }
+        Ok(self.drive_ends(&DriveEnd::Left))
+    }
+
+    /// Kills all running commands and waits for their endings, for a while.
+    fn stop_all(&mut self) {
+        self.effects.stop_background();
+        let mut awaited: BTreeSet<(RunId, Option<CommandId>)> = BTreeSet::new();
+        for (run, driven) in &self.runs {
+            for id in driven.book().into_iter().flat_map(Book::running) {
+                self.effects.stop(run, id);
+                awaited.insert((run.clone(), Some(id)));
+            }
+        }
+        for message in &self.backlog {
+            awaited.remove(&sent_by(message));
+        }
+        while !awaited.is_empty() {
+            let Ok(message) = self.inbox.recv_timeout(GRACE) else {
+                break;
+            };
+            awaited.remove(&sent_by(&message));
+            self.backlog.push_back(message);
+        }
+    }
+
+    fn drive_ends(&self, otherwise: &DriveEnd) -> BTreeMap<RunId, DriveEnd> {
+        self.runs.iter().map(|(run, driven)| (run.clone(), driven.drive_end(otherwise.clone()))).collect()
+    }
+
+    fn now(&self, mode: Mode) -> Now {
+        Now { at: clock::now(), uptime: self.started.elapsed(), leaving: mode == Mode::Leaving }
+    }
+}
+
+impl<E> Drop for Host<E> {
+    fn drop(&mut self) {
+        // Threads of commands may hold the store for a moment longer.
+        self.store.close();
+    }
+}
+
+/// An event in one word, for the log.
+fn event_name(event: &Event) -> &'static str {
+    match event {
+        Event::Started(_) => "started",
+        Event::Ended { .. } => "ended",
+        Event::Interrupted { .. } => "interrupted",
+        Event::Answered { .. } => "answered",
+        Event::Cancelled { .. } => "cancelled",
+        Event::Paused { .. } => "paused",
+        Event::Resumed { .. } => "resumed",
+        Event::RolledBack { .. } => "rolled back",
+        Event::ApproachRemoved { .. } => "approach removed",
+        Event::Reattributed { .. } => "reattributed",
+        Event::Reverted { .. } => "reverted",
+    }
+}
+
+/// The run and the command that sent a message.
+fn sent_by(message: &Message) -> (RunId, Option<CommandId>) {
+    let id = match message.sender {
+        Sender::Command(id) => Some(id),
+        Sender::Driver | Sender::Request(_) => None,
+    };
+    (message.run.clone(), id)
+}
+
+/// Uses the ledger, and waits for another process that keeps it busy for long.
+fn patiently<T>(mut work: impl FnMut() -> Result<T, LedgerError>) -> Result<T, LedgerError> {
+    let mut tries = 1;
+    loop {
+        match work() {
+            Err(LedgerError::Busy { .. }) if tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(RETRY_PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+#[path = "host_tests.rs"]
+mod tests;

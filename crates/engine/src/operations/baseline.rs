@@ -1,0 +1,75 @@
+//! `baseline`: tags the base and runs the checks on it, before anything changes.
+
+use super::Done;
+use super::measurement::measure;
+use crate::site::{Job, LaneContent, Trouble, secret_settings};
+use remand_checks::{CheckResult, Selection};
+use remand_contract::to_yaml;
+use remand_kernel::evidence::{RowPhase, Tier};
+use remand_ledger::fact::{Artifact, NoteKind};
+use serde_json::json;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let tag = job.trees.tag_baseline()?;
+    let lane = LaneContent::of(job)?;
+    let measured = measure(job, &lane, Selection::All, None, RowPhase::Baseline)?;
+    let mut done = Done::saying("recorded");
+    let rows: Vec<_> = measured
+        .results
+        .iter()
+        .map(|result| json!({ "check": result.name, "passed": result.passed(), "tests": result.collected }))
+        .collect();
+    let blob = job.site.blob(&to_yaml(&json!({ "tag": tag, "checks": rows })));
+    // Readers need the tree and its results, not the durations, so the digest covers these only.
+    let digest = blob.id.digest();
+    done.facts.artifacts.push(Artifact {
+        name: "baseline".to_string(),
+        part: String::new(),
+        digest,
+        blob: blob.id,
+        by: job.phase().to_string(),
+        format: "yaml".to_string(),
+    });
+    done.report.wrote.push(("baseline".to_string(), digest));
+    if measured.results.iter().all(|result| result.tier < Some(Tier::Two)) {
+        let text =
+            "no build and no tests were found; add a build or test command under `[checks]` in remand.toml";
+        done.note(NoteKind::Degradation, text);
+    }
+    for result in measured.results.iter().filter(|result| result.counts() && !result.passed()) {
+        done.note(NoteKind::Warning, format!("`{}` fails before any change", result.name));
+    }
+    if proves_nothing(&measured.results) {
+        let text = "no build and no test passes before any change: unless the run repairs that, its work cannot be \
+                    verified and is not committed; repair it first, or configure other checks under `[checks]` in \
+                    remand.toml";
+        done.note(NoteKind::Warning, text);
+    }
+    // A workflow that does not start with `prepare` has not reported these yet.
+    let notes = job.site.reader()?.notes(&job.site.run)?;
+    for lacking in job.site.repository().missing_content(job.site.trees.base())? {
+        let text = lacking.to_string();
+        if !notes.iter().any(|note| note.text == text) {
+            done.note(NoteKind::Degradation, text);
+        }
+    }
+    for path in secret_settings(job.site.settings()) {
+        let text = format!(
+            "{} contains credentials, so checks cannot read it, and git may not work in them; use a credential helper \
+             instead",
+            path.display()
+        );
+        done.note(NoteKind::Warning, text);
+    }
+    done.facts.checks = measured.facts.checks;
+    done.blobs.push(blob);
+    done.blobs.extend(measured.facts.blobs);
+    Ok(done)
+}
+
+/// Whether builds or tests exist and none of them passes, so that the gate would refuse any change.
+fn proves_nothing(results: &[CheckResult]) -> bool {
+    let mut shows =
+        results.iter().filter(|result| result.tier > Some(Tier::One) && result.counts()).peekable();
+    shows.peek().is_some() && !shows.any(CheckResult::passed)
+}

@@ -1,0 +1,122 @@
+//! Checks some content of a run: builds the plan, and brings a tree to the content only if something must run.
+
+use crate::pinned::Cache;
+use crate::site::{Job, LaneContent, Trouble, sandbox, secret_settings};
+use remand_checks::{
+    BenchError, BenchSetup, CheckPlan, CheckRequest, CheckResult, CheckRun, CheckSandbox, CheckSpec,
+    Conditions, FileScope, KnownResults, LeftOut, Selection, StoredError, Workbench,
+};
+use remand_git::{TreeId, WorkTree};
+use remand_ledger::Reader;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is checked, and what it is compared with.
+#[derive(Clone, Copy)]
+pub struct Checking<'c> {
+    pub job: &'c Job,
+    pub reader: &'c Reader,
+    pub content: &'c LaneContent,
+    pub selection: Selection,
+    pub files: FileScope<'c>,
+    pub left_out: &'c LeftOut,
+    /// What changed files are compared with.
+    pub base: &'c TreeId,
+    pub before: &'c [CheckResult],
+    /// Checks that failed in their last run for the same lane.
+    pub suspects: &'c BTreeSet<String>,
+}
+
+/// Results, and the tree that checks ran in; none where nothing ran.
+pub struct CheckedContent {
+    pub results: Vec<CheckResult>,
+    pub tree: Option<WorkTree>,
+}
+
+impl Checking<'_> {
+    /// One result for each check of the selection.
+    pub fn results(&self, specs: &[CheckSpec]) -> Result<CheckedContent, Trouble> {
+        let (job, site) = (self.job, &self.job.site);
+        let settings = site.settings();
+        let mut environment = settings.environment.clone();
+        environment.insert("HOME".into(), settings.user_home.clone());
+        let plan = self.plan(specs, &environment)?;
+        let mut run = CheckRun::new(&plan);
+        if run.next_check().is_none() {
+            return Ok(CheckedContent { results: run.into_results(), tree: None });
+        }
+        let mut policy = sandbox(settings);
+        policy.hidden.extend(secret_settings(settings));
+        let setup = BenchSetup {
+            repository: site.repository(),
+            installed_for: &site.pinned.checks,
+            content: &self.content.tree,
+            base: self.base,
+            files: self.files,
+            environment: &environment,
+            scratch: site.folder().join("scratch").join(job.id.to_string()),
+            sandbox: CheckSandbox { program: settings.program.clone(), policy, marker: Some(job.marker()) },
+            cancel: &job.cancel,
+        };
+        let mut bench = Workbench::set_up(self.content.check_out(job)?, setup)?;
+        let results = bench.run(&plan);
+        let tree = bench.leave()?;
+        Ok(CheckedContent { results: results?, tree: Some(tree) })
+    }
+
+    fn plan(
+        &self,
+        specs: &[CheckSpec],
+        environment: &BTreeMap<std::ffi::OsString, std::ffi::OsString>,
+    ) -> Result<CheckPlan, Trouble> {
+        let site = &self.job.site;
+        let (mut tree, base) = (self.content.tree.to_string(), self.base.to_string());
+        for absent in site.repository().absent_submodules(&self.content.tree)? {
+            tree.push_str(&format!(" without {}", absent.display()));
+        }
+        let conditions = Conditions {
+            tree: &tree,
+            base: &base,
+            files: self.files,
+            environment,
+            tools: &site.settings().tools,
+            installed: &remand_checks::installed(site.repository().root(), specs),
+        };
+        let Checking { selection, left_out, before, suspects, .. } = *self;
+        let request = CheckRequest { specs, selection, left_out, before, suspects };
+        let nothing = BTreeMap::new();
+        let known: &dyn KnownResults = match site.pinned.cache {
+            Cache::On => self.reader,
+            Cache::Off => &nothing,
+        };
+        Ok(CheckPlan::new(request, &conditions, known))
+    }
+}
+
+/// Refuses results that say nothing about the work: the run was cancelled, or a tool is missing.
+pub fn refuse_incomplete(job: &Job, results: &[CheckResult]) -> Result<(), Trouble> {
+    if job.cancel.is_cancelled() {
+        return Err(Trouble::cancelled());
+    }
+    match results.iter().find_map(CheckResult::missing_from_environment) {
+        Some(missing) => Err(Trouble::environment(missing)),
+        None => Ok(()),
+    }
+}
+
+impl From<BenchError> for Trouble {
+    fn from(error: BenchError) -> Trouble {
+        match error {
+            BenchError::Git(error) => error.into(),
+            BenchError::Io(error) => error.into(),
+        }
+    }
+}
+
+impl From<StoredError> for Trouble {
+    fn from(error: StoredError) -> Trouble {
+        match error {
+            StoredError::Ledger(error) => error.into(),
+            StoredError::Tests { .. } => Trouble::environment(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Compares what a change takes from the tests with what the plan announced.
+
+use super::planned;
+use crate::site::{Job, LaneContent, Trouble};
+use remand_checks::{Announced, CheckResult, Edited, Ground, HadTests, Integrity, concerns, integrity};
+use remand_contract::schema::plan::PlannedTask;
+use remand_git::TreeId;
+use remand_kernel::change::TestEnd;
+use remand_ledger::Reader;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Nobody writes larger source files by hand.
+const LARGEST: usize = 2 * 1024 * 1024;
+
+/// What the plan says about tests and files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlannedTests {
+    tasks: Vec<(String, Announced)>,
+    request: String,
+}
+
+impl PlannedTests {
+    /// Reads the plan of a run; without one the request itself is the announcement.
+    pub fn read(job: &Job, reader: &Reader) -> Result<PlannedTests, Trouble> {
+        let Some(tasks) = planned::tasks(job, reader, &planned::TASK_LISTS)? else {
+            return Ok(PlannedTests { request: job.site.subject()?, ..PlannedTests::default() });
+        };
+        let announced = |task: PlannedTask| {
+            let files = task.files.into_iter().map(|file| file.path.0).collect();
+            (task.id, Announced { tests: task.removes_tests, files, request: String::new() })
+        };
+        Ok(PlannedTests { tasks: tasks.into_iter().map(announced).collect(), request: String::new() })
+    }
+
+    /// The announcement for one task, or for all of them.
+    pub fn announced(&self, task: Option<&str>) -> Announced {
+        let mut all = Announced { request: self.request.clone(), ..Announced::default() };
+        for (id, announced) in &self.tasks {
+            if task.is_none_or(|task| task == id) {
+                all.tests.extend(announced.tests.iter().cloned());
+                all.files.extend(announced.files.iter().cloned());
+            }
+        }
+        all
+    }
+}
+
+/// Judges what the lane changed since it started.
+pub fn judge(
+    job: &Job,
+    lane: &LaneContent,
+    announced: &Announced,
+    had_tests: HadTests,
+    earlier: &[CheckResult],
+) -> Result<Integrity, Trouble> {
+    let repository = job.site.repository();
+    let folders: BTreeSet<String> = job.site.pinned.checks.iter().map(|spec| spec.folder.clone()).collect();
+    let base = repository.tree_of(&lane.base)?;
+    let paths: Vec<PathBuf> = repository
+        .changed(&base, &lane.tree)?
+        .into_iter()
+        .map(|change| change.path)
+        .filter(|path| concerns(path, &folders))
+        .collect();
+    let (before, after) = (texts(job, &base, &paths)?, texts(job, &lane.tree, &paths)?);
+    let edited: Vec<Edited> = paths
+        .iter()
+        .zip(before.into_iter().zip(after))
+        .map(|(path, (before, after))| Edited { path: path.display().to_string(), before, after })
+        .collect();
+    let tests = earlier.iter().flat_map(|before| &before.tests);
+    let failed: Vec<String> =
+        tests.filter(|test| test.end == TestEnd::Failed).map(|test| test.name.clone()).collect();
+    Ok(integrity(&edited, announced, &Ground { had_tests, failed, folders }))
+}
+
+fn texts(job: &Job, tree: &TreeId, paths: &[PathBuf]) -> Result<Vec<Option<String>>, Trouble> {
+    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let contents = job.site.repository().read_all(tree, &paths)?;
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).ok().filter(|text| text.len() <= LARGEST);
+    Ok(contents.into_iter().map(|content| content.and_then(text)).collect())
+}

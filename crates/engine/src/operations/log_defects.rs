@@ -1,0 +1,53 @@
+//! `log-defects`: writes the defect log of the run as an artifact, with the figures of earlier runs for comparison.
+
+use super::Done;
+use crate::quality::{RunFigures, by_phase, reports};
+use crate::site::{Job, Trouble};
+use remand_contract::to_yaml;
+use remand_ledger::fact::Artifact;
+use remand_ledger::query::RunRow;
+use remand_ledger::{LedgerError, Reader};
+use serde_json::json;
+
+/// Number of earlier runs of the same workflow to compare with.
+const EARLIER: usize = 20;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let reader = job.site.reader()?;
+    let row = reader.run(&job.site.run.0)?;
+    let defects = reader.defects(&row.run)?;
+    let log = json!({
+        "by_phase": by_phase(&reader, &row, &defects)?,
+        "defects": defects,
+        "phases": RunFigures::of(&reader, &row)?.phases,
+        "this_and_earlier_runs": reports(&up_to(&reader, &row)?),
+    });
+    let mut done = Done::saying("logged");
+    let blob = job.site.blob(&to_yaml(&log));
+    for artifact in &job.program.phase(job.id.phase).writes {
+        let name = job.program.artifacts[artifact.index()].clone();
+        done.report.wrote.push((name.clone(), blob.id.digest()));
+        done.facts.artifacts.push(Artifact {
+            name,
+            part: String::new(),
+            digest: blob.id.digest(),
+            blob: blob.id,
+            by: job.phase().to_string(),
+            format: "yaml".to_string(),
+        });
+    }
+    done.blobs.push(blob);
+    Ok(done)
+}
+
+/// The figures of earlier runs of this workflow, oldest first, and of this one at the end: deviations are those of the
+/// newest run.
+fn up_to(reader: &Reader, row: &RunRow) -> Result<Vec<RunFigures>, LedgerError> {
+    let over = |other: &RunRow| {
+        other.workflow == row.workflow && other.created_at < row.created_at && other.stage.is_over()
+    };
+    let mut runs: Vec<RunRow> = reader.runs()?.into_iter().filter(over).take(EARLIER).collect();
+    runs.reverse();
+    runs.push(row.clone());
+    runs.iter().map(|row| RunFigures::of(reader, row)).collect()
+}

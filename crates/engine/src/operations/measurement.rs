@@ -1,0 +1,333 @@
+//! Runs the pinned checks on some content of a run, and makes evidence and findings of the results.
+
+use super::checking::{CheckedContent, Checking, refuse_incomplete};
+use super::integrity::{self, PlannedTests};
+use super::task_baseline::{TaskBaseline, TaskScope};
+use super::{Done, claims, finding, tiers};
+use crate::site::{Job, LaneContent, Trouble};
+use remand_checks::{
+    CheckEnd, CheckFacts, CheckResult, EarlierPass, FileScope, HadTests, Integrity, LeftOut, Occasion,
+    ReadBack, Selection, TaskChange, TestListing, read_back,
+};
+use remand_git::WorkTree;
+use remand_kernel::change::{TestEnd, TestResult};
+use remand_kernel::evidence::{EvidenceRow, RowPhase, Tier};
+use remand_kernel::finding::{Category, Finding, Severity};
+use remand_ledger::fact::{Note, NoteKind};
+use remand_ledger::query::{CheckFilter, CheckRow};
+use remand_ledger::{BlobId, Reader};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The row that fails a gate because of single tests.
+const REGRESSIONS: &str = "regressions";
+
+/// Evidence and findings of one run of the checks.
+pub struct Measurement {
+    pub results: Vec<CheckResult>,
+    /// For the ledger.
+    pub facts: CheckFacts,
+    /// For the gate: those of the baseline and those of these results.
+    pub rows: Vec<EvidenceRow>,
+    /// What is worse than before, check by check and test by test.
+    pub findings: Vec<Finding>,
+    /// For reviewers.
+    notes: Vec<String>,
+    /// Claims about the baseline that are wrong.
+    discrepancies: Vec<String>,
+    /// The files that differ from the base.
+    changed: Vec<String>,
+    /// The tree of the task's baseline rows, if some were measured.
+    baseline_tree: Option<String>,
+    occasion: Occasion,
+}
+
+/// Measures some content. Results that are valid for it already are reused.
+pub fn measure(
+    job: &Job,
+    content: &LaneContent,
+    selection: Selection,
+    task: Option<&str>,
+    phase: RowPhase,
+) -> Result<Measurement, Trouble> {
+    let reader = job.site.reader()?;
+    let base = job.trees.base_tree()?;
+    let changed: Vec<String> = job
+        .site
+        .repository()
+        .changed(&base, &content.tree)?
+        .iter()
+        .map(|change| change.path.display().to_string())
+        .collect();
+    let mut earlier = reader.checks(&job.site.run, CheckFilter::default())?;
+    let iteration = match phase {
+        RowPhase::Baseline => 0,
+        RowPhase::After | RowPhase::Review => {
+            let of_task = earlier.iter().filter(|row| row.phase == phase && row.task.as_deref() == task);
+            of_task.map(|row| row.iteration).max().unwrap_or(0) + 1
+        }
+    };
+    let occasion =
+        Occasion { task: task.map(str::to_string), phase, round: u32::from(job.id.visit), iteration };
+    let suspects = last_failed(&earlier, task);
+    let left_out = match task {
+        Some(_) => {
+            let change = TaskChange { own: &own_changes(job, content)?, all: &changed };
+            remand_checks::left_out(&job.site.pinned.checks, change)
+        }
+        None => LeftOut::new(),
+    };
+    let mut before = Vec::new();
+    let mut start = TaskBaseline::default();
+    if phase != RowPhase::Baseline {
+        let scope = TaskScope { task, selection, left_out: &left_out };
+        start = TaskBaseline::measure(job, content, &reader, &earlier, &base, scope)?;
+        // Baselines of other tasks do not concern this one.
+        earlier.retain(|row| row.phase != RowPhase::Baseline || start.includes(row));
+        before = baseline_results(&reader, &earlier)?;
+        before.extend(start.results.iter().cloned());
+    }
+    let files = if phase == RowPhase::Baseline { FileScope::Whole } else { FileScope::Changed(&changed) };
+    let checking = Checking {
+        job,
+        reader: &reader,
+        content,
+        selection,
+        files,
+        left_out: &left_out,
+        base: &base,
+        before: &before,
+        suspects: &suspects,
+    };
+    let CheckedContent { mut results, tree } = checking.results(&job.site.pinned.checks)?;
+    if selection == Selection::All && phase != RowPhase::Baseline && !job.cancel.is_cancelled() {
+        let more = tiers::third(&checking, task, &results)?;
+        results.extend(more);
+    }
+    refuse_incomplete(job, &results)?;
+    let findings = doubt(&reader, &mut results)?;
+    let mut rows: Vec<EvidenceRow> = earlier
+        .iter()
+        .filter(|row| row.phase == RowPhase::Baseline && phase != RowPhase::Baseline)
+        .map(CheckRow::evidence)
+        .collect();
+    let start_occasion = Occasion { phase: RowPhase::Baseline, iteration: 0, ..occasion.clone() };
+    rows.extend(start_occasion.rows(&start.results));
+    rows.extend(occasion.rows(&results));
+    let mut facts = occasion.facts(&results);
+    facts.extend(start_occasion.facts(&start.results));
+    redact(job, &mut facts);
+    let mut measured = Measurement {
+        results,
+        facts,
+        rows,
+        findings,
+        notes: Vec::new(),
+        discrepancies: Vec::new(),
+        changed,
+        baseline_tree: start.tree.filter(|_| !start.results.is_empty()),
+        occasion,
+    };
+    if phase != RowPhase::Baseline {
+        let tree = match tree {
+            // Findings look up the file and line of a failure in a tree.
+            None if measured.results.iter().any(|result| !result.passed()) => Some(content.check_out(job)?),
+            tree => tree,
+        };
+        let nowhere = Path::new("");
+        measured.compare(job, &reader, content, &before, tree.as_ref().map_or(nowhere, WorkTree::path))?;
+        measured.add_discrepancies(claims::discrepancies(job, &reader, task, &earlier, iteration)?);
+    }
+    Ok(measured)
+}
+
+impl Measurement {
+    /// Whether a check passed, says nothing, or failed at the baseline too.
+    pub fn is_no_worse(&self, result: &CheckResult) -> bool {
+        let failed_before =
+            |row: &EvidenceRow| row.phase == RowPhase::Baseline && row.check == result.name && !row.passed;
+        result.passed() || !result.counts() || self.rows.iter().any(failed_before)
+    }
+
+    /// Adds a row that fails the gate, if a finding is critical: a test that passed before and is gone or skipped now
+    /// does not fail its check.
+    pub fn count_regressions(&mut self) {
+        let worse: Vec<&str> = self
+            .findings
+            .iter()
+            .filter(|finding| finding.severity >= Severity::Critical)
+            .map(|finding| finding.claim.as_str())
+            .collect();
+        if worse.is_empty() {
+            return;
+        }
+        let reason = worse.join("; ");
+        let result = CheckResult::of_engine(REGRESSIONS, Some(Tier::Two), CheckEnd::Failed, reason);
+        self.add(&[result]);
+    }
+
+    /// Adds results and their findings.
+    pub fn add_results(&mut self, job: &Job, results: &[CheckResult], findings: Vec<Finding>) {
+        self.add(results);
+        redact(job, &mut self.facts);
+        self.findings.extend(findings);
+    }
+
+    /// Puts the evidence into the result of an operation, without findings.
+    pub fn report_rows(self, done: &mut Done) {
+        done.report.tests = self.results.iter().flat_map(|result| result.tests.iter().cloned()).collect();
+        done.facts.checks = self.facts.checks;
+        done.facts.baseline_tree = self.baseline_tree;
+        done.blobs.extend(self.facts.blobs);
+    }
+
+    /// Puts evidence and findings into the result of an operation.
+    pub fn report(mut self, job: &Job, task: Option<&str>, done: &mut Done) {
+        let subject = task.unwrap_or("the merged tree");
+        for mut found in std::mem::take(&mut self.findings) {
+            found.task = task.map(str::to_string);
+            if found.severity >= Severity::Critical && found.category == Category::Correctness {
+                done.facts.notes.push(Note {
+                    kind: NoteKind::Regression,
+                    text: job.site.redact(&format!("{subject}: {}", found.claim)),
+                    files: self.changed.clone(),
+                    blob: None,
+                });
+            }
+            done.report.findings.push(found);
+        }
+        for note in &self.notes {
+            done.note(NoteKind::Warning, job.site.redact(&format!("{subject}: {note}")));
+        }
+        for claim in &self.discrepancies {
+            done.note(NoteKind::Degradation, job.site.redact(&format!("{subject}: {claim}")));
+        }
+        self.report_rows(done);
+    }
+
+    /// Compares the results with earlier trees, and the change with the plan.
+    fn compare(
+        &mut self,
+        job: &Job,
+        reader: &Reader,
+        content: &LaneContent,
+        before: &[CheckResult],
+        tree: &Path,
+    ) -> Result<(), Trouble> {
+        let plan = PlannedTests::read(job, reader)?;
+        let announced = plan.announced(self.occasion.task.as_deref());
+        let integrity = integrity::judge(job, content, &announced, had_tests(&self.rows), before)?;
+        let all = plan.announced(None);
+        let is_excused = |test: &str, result: &CheckResult| {
+            all.has_run(test) || is_accounted_for(test, result, &integrity)
+        };
+        self.findings.extend(remand_checks::compare_except(before, &self.results, tree, &is_excused));
+        self.findings.extend(integrity.findings);
+        self.notes.extend(integrity.notes);
+        Ok(())
+    }
+
+    /// Adds claims about the baseline that the engine's rows contradict: they never pass, and reviewers see them.
+    fn add_discrepancies(&mut self, rows: Vec<EvidenceRow>) {
+        for row in rows {
+            self.discrepancies.push(row.reason.clone());
+            self.add(&[CheckResult::from(row)]);
+        }
+    }
+
+    fn add(&mut self, results: &[CheckResult]) {
+        self.rows.extend(self.occasion.rows(results));
+        self.facts.extend(self.occasion.facts(results));
+    }
+}
+
+/// Results on earlier trees, from the rows of the ledger.
+pub fn baseline_results(reader: &Reader, rows: &[CheckRow]) -> Result<Vec<CheckResult>, Trouble> {
+    let baseline = rows.iter().filter(|row| row.phase == RowPhase::Baseline && row.tier.is_some());
+    baseline.map(|row| Ok(read_back(reader, row, ReadBack::Tests)?)).collect()
+}
+
+/// The checks that failed in their last run for a task, or for the whole run.
+fn last_failed(rows: &[CheckRow], task: Option<&str>) -> BTreeSet<String> {
+    let mut failed = BTreeSet::new();
+    let has_run = |row: &&CheckRow| row.exit_code.is_some() || row.duration_ms > 0;
+    let of_task = |row: &&CheckRow| row.phase == RowPhase::After && row.task.as_deref() == task;
+    for row in rows.iter().filter(of_task).filter(has_run) {
+        if row.passed {
+            failed.remove(&row.name);
+        } else {
+            failed.insert(row.name.clone());
+        }
+    }
+    failed
+}
+
+/// Findings about passes that look too easy; their rows give the reason too.
+fn doubt(reader: &Reader, results: &mut [CheckResult]) -> Result<Vec<Finding>, Trouble> {
+    let mut findings = Vec::new();
+    // A check of changed files has another number of them each time.
+    let is_comparable = |result: &&mut CheckResult| {
+        result.passed() && !result.is_reused() && result.listing != TestListing::ChangedFiles
+    };
+    for result in results.iter_mut().filter(is_comparable) {
+        let passes = reader.passes(&result.name, result.command.as_deref(), EarlierPass::COMPARED)?;
+        let passes: Vec<EarlierPass> = passes
+            .iter()
+            .map(|row| EarlierPass { duration_ms: row.duration_ms, collected: row.collected })
+            .collect();
+        let Some(why) = remand_checks::doubt(result, &passes) else { continue };
+        let mut doubt = finding(format!("doubt:{}", result.name), None, why.clone(), result.snippet.clone());
+        doubt.severity = Severity::Minor;
+        doubt.recommendation = "check that it still runs what it should".to_string();
+        findings.push(doubt);
+        result.add_reason(&why);
+    }
+    Ok(findings)
+}
+
+fn had_tests(rows: &[EvidenceRow]) -> HadTests {
+    let ran = |row: &&EvidenceRow| row.phase == RowPhase::Baseline && row.tier > Some(Tier::One);
+    let some = rows.iter().filter(ran).any(|row| row.collected.is_some_and(|count| count > 0));
+    if some { HadTests::Yes } else { HadTests::No }
+}
+
+/// Whether a test that no longer runs passes under another name, or has a finding already.
+fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> bool {
+    let passes = |own: &str| {
+        let named = |now: &&TestResult| now.name != test && remand_checks::ends_with_name(&now.name, own);
+        result.tests.iter().filter(named).any(|now| now.end == TestEnd::Passed)
+    };
+    let renamed = |(old, new): &(String, String)| remand_checks::ends_with_name(test, old) && passes(new);
+    integrity.renamed.iter().any(renamed)
+        || integrity.findings.iter().any(|finding| remand_checks::ends_with_name(test, &finding.place.symbol))
+}
+
+/// What the lane itself changed. A task is checked by what that can affect, the merged tree by everything.
+fn own_changes(job: &Job, content: &LaneContent) -> Result<Vec<String>, Trouble> {
+    let base = job.site.repository().tree_of(&content.base)?;
+    let changed = job.site.repository().changed(&base, &content.tree)?;
+    Ok(changed.iter().map(|change| change.path.display().to_string()).collect())
+}
+
+/// Removes secrets before anything is stored.
+fn redact(job: &Job, facts: &mut CheckFacts) {
+    let renamed: Vec<(BlobId, BlobId)> = facts
+        .blobs
+        .iter_mut()
+        .filter_map(|blob| {
+            let old = blob.id;
+            *blob = job.site.blob_of_bytes(&blob.bytes);
+            (old != blob.id).then_some((old, blob.id))
+        })
+        .collect();
+    let renew = |id: &mut Option<BlobId>| {
+        if let Some((_, new)) = renamed.iter().find(|(old, _)| Some(*old) == *id) {
+            *id = Some(*new);
+        }
+    };
+    for check in &mut facts.checks {
+        check.snippet = job.site.redact(&check.snippet);
+        renew(&mut check.output);
+        renew(&mut check.tests);
+    }
+}

@@ -1,0 +1,45 @@
+//! `merge`: merges a task's change into the run's tree, or sends the task back with the conflict.
+
+use super::{Done, finding};
+use crate::row_names::MERGED;
+use crate::site::{Job, LaneTree, Trouble};
+use remand_git::TaskMerge;
+use remand_ledger::fact::NoteKind;
+use remand_source::is_test_file;
+
+pub fn run(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
+    let task = task.ok_or_else(|| {
+        Trouble::denied("only the change of a task can be merged; this operation has no task")
+    })?;
+    let lane = LaneTree::as_it_is(job)?;
+    match lane.merge(job, task)? {
+        TaskMerge::Merged(_) => {
+            let mut done = Done::saying(MERGED);
+            if let Some(text) = untested(job, &lane, task)? {
+                done.note(NoteKind::Warning, text);
+            }
+            Ok(done)
+        }
+        TaskMerge::Conflict { paths } => {
+            let mut done = Done::saying("conflict");
+            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            let claim = format!("the change of {task} conflicts with earlier merges in {}", paths.join(", "));
+            let mut conflict = finding(format!("merge-{task}"), Some(task), claim, String::new());
+            conflict.place.file = paths.into_iter().next().unwrap_or_default();
+            conflict.recommendation = "redo the change on the current tree".to_string();
+            done.report.findings.push(conflict);
+            Ok(done)
+        }
+    }
+}
+
+/// A note for reviewers about a change of code without a change of tests.
+fn untested(job: &Job, lane: &LaneTree, task: &str) -> Result<Option<String>, Trouble> {
+    let base = job.site.repository().tree_of(&lane.base)?;
+    let changes = job.site.repository().changed(&base, &lane.tree)?;
+    let prose =
+        |path: &std::path::Path| path.extension().is_some_and(|ending| ending == "md" || ending == "txt");
+    let code = changes.iter().any(|change| !prose(&change.path));
+    let tested = changes.iter().any(|change| is_test_file(&change.path));
+    Ok((code && !tested).then(|| format!("the change of {task} touches no test")))
+}

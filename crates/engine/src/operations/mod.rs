@@ -1,0 +1,156 @@
+//! What the engine does itself, one operation per file. Each takes a job and returns an ending.
+
+mod baseline;
+mod bundle;
+mod checking;
+mod claims;
+mod commit;
+mod cosmetic;
+mod hand_over;
+mod integrity;
+mod log_defects;
+mod look_back;
+mod manifest;
+mod measurement;
+mod merge;
+mod planned;
+mod prepare;
+mod record_approach;
+mod rounds;
+mod take_back;
+mod task_baseline;
+mod task_fix;
+mod test_first;
+mod tiers;
+mod tracker;
+mod verify;
+
+use crate::site::{Job, Trouble};
+use crate::turn::CommandEnding;
+use remand_kernel::event::Usage;
+use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
+use remand_kernel::{EngineOperation, Outcome, Report};
+use remand_ledger::fact::{Artifact, Note, NoteKind};
+use remand_ledger::{Blob, Facts};
+use std::time::Instant;
+
+/// The result of an operation.
+#[derive(Debug, Default)]
+struct Done {
+    report: Report,
+    facts: Facts,
+    blobs: Vec<Blob>,
+}
+
+/// Runs one operation to its end.
+pub fn operate(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<CommandEnding, Trouble> {
+    let started = Instant::now();
+    let done = result_of(job, operation, task)?;
+    let time = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(CommandEnding {
+        outcome: Outcome::Said(Box::new(done.report)),
+        usage: Usage { money: Some(0), tokens: Some(0), time, ..Usage::default() },
+        facts: done.facts,
+        blobs: done.blobs,
+    })
+}
+
+fn result_of(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<Done, Trouble> {
+    match operation {
+        EngineOperation::Prepare => prepare::run(job),
+        EngineOperation::Sanity => tracker::sanity(job),
+        EngineOperation::Baseline => baseline::run(job),
+        EngineOperation::QuickChecks => verify::quick(job, task),
+        EngineOperation::Checks => verify::cascade(job, task),
+        EngineOperation::Integrate => verify::integrate(job),
+        EngineOperation::CheckStubs => test_first::stubs(job),
+        EngineOperation::VerifyRed => test_first::red(job),
+        EngineOperation::EntryCheck => test_first::entry(job),
+        EngineOperation::Merge => merge::run(job, task),
+        EngineOperation::TakeBack => take_back::run(job),
+        EngineOperation::LookBack => look_back::run(job),
+        EngineOperation::RecordApproach => record_approach::run(job),
+        EngineOperation::Bundle => bundle::run(job),
+        EngineOperation::Commit => commit::run(job),
+        EngineOperation::HandOver => hand_over::run(job),
+        EngineOperation::StartIssue => tracker::start(job),
+        EngineOperation::FileSubIssues => tracker::file(job),
+        EngineOperation::WriteManifest => manifest::run(job),
+        EngineOperation::WriteTaskFix => task_fix::run(job),
+        EngineOperation::ApplyCosmetic => cosmetic::run(job),
+        EngineOperation::CloseIssue => tracker::close(job),
+        EngineOperation::CommentIssue => tracker::comment(job),
+        EngineOperation::BackToTodo => tracker::back_to_todo(job),
+        EngineOperation::DiscardWorkTree => tracker::discard(job),
+        EngineOperation::LogDefects => log_defects::run(job),
+        EngineOperation::OpenBoard => rounds::open_board(job),
+        EngineOperation::AssignGaps => rounds::assign_gaps(job),
+        EngineOperation::BlockExternal => rounds::block_external(job),
+        EngineOperation::CloseRound => rounds::close_round(job),
+        EngineOperation::AddGaps => rounds::add_gaps(job),
+        EngineOperation::NarrowGaps => rounds::narrow_gaps(job),
+        EngineOperation::AcceptComplexity => rounds::accept_complexity(job),
+        EngineOperation::RecordDecision => rounds::record_decision(job),
+        EngineOperation::KeepBest => rounds::keep_best(job),
+        EngineOperation::WriteSpec => rounds::write_spec(job),
+        EngineOperation::WriteDraft => rounds::write_draft(job),
+    }
+}
+
+impl Done {
+    fn saying(says: &str) -> Done {
+        Done { report: Report::saying(says), ..Done::default() }
+    }
+
+    /// Keeps a text as an artifact; it counts as written where the workflow lets the phase write it.
+    fn keep(&mut self, job: &Job, name: &str, format: &str, text: &str) {
+        let blob = job.site.blob(text);
+        let digest = blob.id.digest();
+        self.facts.artifacts.push(Artifact {
+            name: name.to_string(),
+            part: String::new(),
+            digest,
+            blob: blob.id,
+            by: job.phase().to_string(),
+            format: format.to_string(),
+        });
+        self.blobs.push(blob);
+        let phase = job.program.phase(job.id.phase);
+        let writes = phase.writes.iter().any(|id| job.program.artifacts[id.index()] == name);
+        if writes {
+            self.report.wrote.push((name.to_string(), digest));
+        }
+    }
+
+    fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
+        self.facts.notes.push(Note { kind, text: text.into(), files: Vec::new(), blob: None });
+    }
+}
+
+/// The findings for this operation: those that were sent to its phase, and those that the main line carries.
+fn addressed(job: &Job) -> Vec<&Finding> {
+    let sent = job.state.inbox.get(job.id.phase.index()).into_iter().flatten();
+    let mut at: Vec<u32> = sent.chain(&job.state.main.carried).copied().collect();
+    at.sort_unstable();
+    at.dedup();
+    at.into_iter().filter_map(|at| job.state.findings.get(at as usize)).map(|filed| &filed.finding).collect()
+}
+
+/// A defect that the engine found.
+fn finding(id: String, task: Option<&str>, claim: String, evidence: String) -> Finding {
+    Finding {
+        id,
+        severity: Severity::Major,
+        category: Category::Correctness,
+        kind: Some(FindingKind::Production),
+        injected_by: Vec::new(),
+        task: task.map(str::to_string),
+        place: Location::default(),
+        claim,
+        evidence,
+        impact: String::new(),
+        recommendation: String::new(),
+        patch: None,
+        repeats: None,
+    }
+}

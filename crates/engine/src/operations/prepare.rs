@@ -1,0 +1,138 @@
+//! `prepare`: inspects the checkout and the request before any agent is paid.
+
+use super::Done;
+use crate::checkout;
+use crate::site::{Job, Trouble};
+use remand_kernel::event::Mode;
+use remand_ledger::Reader;
+use remand_ledger::fact::{Artifact, CheckoutFinding, CheckoutFindingKind, NoteKind};
+use remand_process::confine::EnforcementLevel;
+use std::path::Path;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let reader = job.site.reader()?;
+    let mut done = Done::saying("ready");
+    // A user who changed the request has seen these already, and decided to continue.
+    let notes = reader.notes(&job.site.run)?;
+    for CheckoutFinding { kind, text } in checkout::facts_of(&job.site)?.findings {
+        let (asks, kind) = match kind {
+            CheckoutFindingKind::Dirty
+            | CheckoutFindingKind::OnDefaultBranch
+            | CheckoutFindingKind::InProgress => (true, NoteKind::Warning),
+            // The run works without their content.
+            CheckoutFindingKind::Submodules | CheckoutFindingKind::Lfs => (true, NoteKind::Degradation),
+            CheckoutFindingKind::DetachedHead
+            | CheckoutFindingKind::SparseCheckout
+            | CheckoutFindingKind::ShallowClone => (false, NoteKind::Warning),
+        };
+        if notes.iter().any(|note| note.text == text) {
+            continue;
+        }
+        if asks && job.state.mode == Mode::Interactive {
+            done.report.says = "concerns".to_string();
+        }
+        done.note(kind, text);
+    }
+    unenforced(job, &mut done);
+    let request = request(job, &reader)?;
+    record(job, &request, &mut done);
+    let concerns = concerns(job, &request, &reader)?;
+    if !concerns.is_empty() && done.report.says == "ready" {
+        done.report.says = "concerns".to_string();
+    }
+    for concern in concerns {
+        done.note(NoteKind::Concern, concern);
+    }
+    Ok(done)
+}
+
+/// Notes what the sandbox cannot enforce on this machine.
+fn unenforced(job: &Job, done: &mut Done) {
+    let enforcement = &job.site.settings().enforcement;
+    if enforcement.gaps.is_empty() {
+        return;
+    }
+    let kind =
+        if enforcement.files == EnforcementLevel::Full { NoteKind::Warning } else { NoteKind::Degradation };
+    done.note(kind, format!("not enforced on this machine: {}", enforcement.gaps.join("; ")));
+}
+
+/// The current request: what the user asked for, and the changes from answers at this run's gates.
+fn request(job: &Job, reader: &Reader) -> Result<String, Trouble> {
+    let mut request = job.site.subject()?;
+    for gate in reader.gates(&job.site.run)? {
+        let note = gate.note.as_deref().map(str::trim).unwrap_or_default();
+        if gate.option.as_deref() == Some("modify") && !note.is_empty() {
+            request.push_str(&format!("\n\n{note}"));
+        }
+    }
+    Ok(request)
+}
+
+/// Keeps the request as an artifact; it counts as written where the workflow lets this phase write it.
+fn record(job: &Job, request: &str, done: &mut Done) {
+    let subject = &job.program.subject;
+    let phase = job.program.phase(job.id.phase);
+    let writes = phase.writes.iter().any(|id| job.program.artifacts[id.index()] == *subject);
+    let blob = job.site.blob(request);
+    let digest = blob.id.digest();
+    done.facts.artifacts.push(Artifact {
+        name: subject.clone(),
+        part: String::new(),
+        digest,
+        blob: blob.id,
+        by: job.phase().to_string(),
+        format: "md".to_string(),
+    });
+    done.blobs.push(blob);
+    let known = job.program.artifact_named(subject).map(|id| job.state.digest(id));
+    if writes && known != Some(digest) {
+        done.report.wrote.push((subject.clone(), digest));
+    }
+}
+
+/// Concerns that rules alone can raise before any dispatch; they never stop the run by themselves.
+fn concerns(job: &Job, request: &str, reader: &Reader) -> Result<Vec<String>, Trouble> {
+    let mut concerns = Vec::new();
+    if request.trim().is_empty() {
+        concerns.push("the request is empty".to_string());
+    }
+    let root = job.trees.main_tree();
+    for path in named_paths(request) {
+        if !root.path().join(path).exists() {
+            concerns.push(format!("the request names `{path}`, which does not exist"));
+        }
+    }
+    for other in reader.runs_under_way()? {
+        let own = &job.site.opened;
+        let same = (&other.request, &other.file) == (&own.request, &own.file);
+        if other.run != job.site.run && same {
+            concerns.push(format!("run {} is under way for the same {}", other.run, job.program.subject));
+        }
+    }
+    Ok(concerns)
+}
+
+/// Words in backticks that must be paths.
+fn named_paths(request: &str) -> Vec<&str> {
+    let quoted = request.split('`').skip(1).step_by(2);
+    let is_path = |word: &&str| {
+        let relative = !word.starts_with(['/', '~', '-', '.']) && !word.contains("..");
+        let plain = word.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+        let file = Path::new(word).extension().is_some_and(|ending| ending.len() <= 4);
+        relative && plain && word.contains('/') && file
+    };
+    quoted.filter(is_path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // EP-03
+    #[test]
+    fn only_words_that_look_like_files_in_a_folder_are_paths() {
+        let request = "Make `src/cart.py` use `Cart.total`, see `https://x.y/z.html`, `a/b`, `/etc/x.conf` and `read_me`";
+        assert_eq!(named_paths(request), ["src/cart.py"]);
+    }
+}

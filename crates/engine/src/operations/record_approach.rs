@@ -1,0 +1,17 @@
+//! `record-approach`: records the approach that failed, since a human wants the design revised.
+//!
+//! The kernel adds the approach to the failed ones when this operation ends. Count, approach, notes and status reach the
+//! ticket together, in the commit before the next phase.
+
+use super::Done;
+use crate::site::{Job, Trouble};
+use remand_ledger::fact::NoteKind;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let mut done = Done::saying("recorded");
+    match &job.state.approach {
+        Some(approach) => done.note(NoteKind::Decision, format!("this approach failed: {}", approach.text)),
+        None => done.note(NoteKind::Warning, "the failed design states no approach"),
+    }
+    Ok(done)
+}

@@ -1,0 +1,42 @@
+//! `keep-best`: no rollback is left, so the best attempt at the last round counts: its gaps, text and decisions.
+
+use super::super::Done;
+use super::{RoundsSoFar, keep, write_board, write_decisions};
+use crate::site::{Job, Trouble};
+use remand_ledger::fact::NoteKind;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let mut history = RoundsSoFar::of(job)?.history;
+    let before = history.board()?.clone();
+    let round = history.last_checkpoint_round();
+    let best = history.rounds.best(&before, round);
+    let mut done = Done::saying("kept");
+    let board = match history.rounds.adopt_best(&before, round) {
+        Ok(board) => board,
+        Err(error) => {
+            done.note(NoteKind::Warning, error.to_string());
+            before
+        }
+    };
+    let archived = best.and_then(|attempt| attempt.rollback);
+    let text = match (best, archived) {
+        (Some(attempt), Some(number)) => format!(
+            "no rollback is left: round {round} continues with the attempt that rollback {number} discarded, with a \
+             weighted net of {:+}",
+            attempt.weighted_net
+        ),
+        (Some(attempt), None) => format!(
+            "no rollback is left: round {round} continues with the current attempt, the best one with a weighted net of {:+}",
+            attempt.weighted_net
+        ),
+        (None, _) => format!("no rollback is left, and no attempt at round {round} counts"),
+    };
+    done.note(NoteKind::Decision, text);
+    let kept = best.and_then(|attempt| history.sheets_of(attempt).last().and_then(|sheet| sheet.text));
+    if let Some(text) = kept {
+        keep(job, &job.program.subject, "md", text.blob, text.digest, &mut done);
+    }
+    write_board(job, &board, &mut done)?;
+    write_decisions(job, &board, &mut done);
+    Ok(done)
+}

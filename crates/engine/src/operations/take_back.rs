@@ -1,0 +1,48 @@
+//! `take-back`: reverts the changes of tasks that did not pass, and keeps the work of the others.
+
+use super::Done;
+use crate::row_names::REVERT;
+use crate::site::{Job, Trouble};
+use remand_checks::{CheckEnd, CheckResult, Occasion};
+use remand_kernel::evidence::RowPhase;
+use remand_kernel::step::given_up;
+use remand_ledger::fact::{Check, NoteKind};
+use remand_ledger::query::CheckFilter;
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let tasks = given_up(&job.program, &job.state);
+    let names: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    let reverted_state = {
+        let _main = job.site.hold_main();
+        job.trees.undo_tasks(&names, &job.id.to_string())?
+    };
+    let mut done = Done::saying("reverted");
+    for path in &reverted_state.overwritten {
+        let text = format!(
+            "`{}` is as it was at the base, because the change could not be reverted alone",
+            path.display()
+        );
+        done.note(NoteKind::Warning, text);
+    }
+    let rows = job.site.reader()?.checks(&job.site.run, CheckFilter::default())?;
+    let latest = |task: &str| {
+        let of_task =
+            rows.iter().filter(|row| row.task.as_deref() == Some(task) && row.phase == RowPhase::After);
+        of_task.map(|row| row.iteration).max().unwrap_or(1)
+    };
+    done.facts.checks = tasks.iter().map(|task| reverted(task, latest(task))).collect();
+    done.report.wrote.push(("code".to_string(), reverted_state.state.tree.digest()));
+    Ok(done)
+}
+
+/// The record that the change of a task was reverted.
+fn reverted(task: &str, iteration: u32) -> Check {
+    let reason = "the task did not pass".to_string();
+    let result = CheckResult {
+        tool: "git".to_string(),
+        snippet: "the change of this task was reverted".to_string(),
+        ..CheckResult::of_engine(&format!("{REVERT}{task}"), None, CheckEnd::Failed, reason)
+    };
+    let occasion = Occasion { task: Some(task.to_string()), phase: RowPhase::After, round: 1, iteration };
+    occasion.fact(&result)
+}

@@ -1,0 +1,137 @@
+//! Tiers 3 and 4: loads the change or runs smoke commands where no test ran, and inspects the change of a large task.
+
+use super::checking::Checking;
+use super::planned::result_of;
+use crate::site::{Job, LaneContent, Trouble};
+use remand_checks::{CheckResult, CheckSpec, FileScope, LeftOut};
+use remand_contract::SchemaId;
+use remand_contract::schema::verification::Verification;
+use remand_git::TreeId;
+use remand_kernel::evidence::TaskSize;
+use remand_kernel::finding::{Category, Finding, Severity};
+use remand_ledger::query::DispatchStatus;
+use remand_source::is_test_file;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What verifiers propose for running the program.
+#[derive(Default)]
+struct Proposed {
+    specs: Vec<CheckSpec>,
+    why_not: Option<String>,
+}
+
+/// Loads what changed and runs the proposed smoke commands, unless a test ran.
+pub fn third(
+    checking: &Checking<'_>,
+    task: Option<&str>,
+    so_far: &[CheckResult],
+) -> Result<Vec<CheckResult>, Trouble> {
+    let FileScope::Changed(changed) = checking.files else {
+        return Ok(Vec::new());
+    };
+    if remand_checks::has_runtime_signal(so_far) {
+        return Ok(Vec::new());
+    }
+    let proposed = proposed(checking.job, task)?;
+    let there = present(checking.job, &checking.content.tree, changed)?;
+    let mut specs = remand_checks::loading(&there, &checking.job.site.pinned.checks, is_test_file);
+    specs.extend(proposed.specs);
+    let ran = if specs.is_empty() {
+        Vec::new()
+    } else {
+        let files = FileScope::Changed(&there);
+        Checking { files, left_out: &LeftOut::new(), ..*checking }.results(&specs)?.results
+    };
+    let ran = unless_serving(checking, ran, &there)?;
+    Ok(remand_checks::kept(ran, proposed.why_not.as_deref()))
+}
+
+/// A module that hangs when it is loaded is a defect of the change, unless it hangs at the base too.
+fn unless_serving(
+    checking: &Checking<'_>,
+    ran: Vec<CheckResult>,
+    files: &[String],
+) -> Result<Vec<CheckResult>, Trouble> {
+    if !ran.iter().any(remand_checks::hangs) {
+        return Ok(ran);
+    }
+    let there = present(checking.job, checking.base, files)?;
+    let content = checking.content.holding(checking.base);
+    let at_base =
+        Checking { content: &content, files: FileScope::Whole, left_out: &LeftOut::new(), ..*checking };
+    let loading = remand_checks::loading(&there, &checking.job.site.pinned.checks, is_test_file);
+    let before = at_base.results(&loading)?.results;
+    let hung = |name: &str| before.iter().any(|result| result.name == name && remand_checks::hangs(result));
+    let judged = |result: CheckResult| {
+        if remand_checks::hangs(&result) && hung(&result.name) {
+            remand_checks::serving(result)
+        } else {
+            result
+        }
+    };
+    Ok(ran.into_iter().map(judged).collect())
+}
+
+/// The files that a tree contains.
+fn present(job: &Job, tree: &TreeId, files: &[String]) -> Result<Vec<String>, Trouble> {
+    let mut there = Vec::new();
+    for file in files {
+        let content = job.site.repository().read(tree, Path::new(file))?;
+        there.extend(content.map(|_| file.clone()));
+    }
+    Ok(there)
+}
+
+/// The results for a large task, and a finding for each secret.
+pub fn fourth(
+    job: &Job,
+    lane: &LaneContent,
+    task: Option<&str>,
+    size: TaskSize,
+) -> Result<(Vec<CheckResult>, Vec<Finding>), Trouble> {
+    match size {
+        TaskSize::Standard => return Ok((Vec::new(), Vec::new())),
+        TaskSize::Large => {}
+    }
+    let base = job.site.repository().tree_of(&lane.base)?;
+    let change = job.site.repository().change(&base, &lane.tree)?;
+    let (rows, leaks) = remand_checks::readiness(&change, &|text| job.site.redact(text));
+    let findings = leaks.into_iter().enumerate().map(|(at, leak)| {
+        let id = format!("secret-{}-{}", leak.file, at + 1);
+        let claim = format!("an added line of {} contains what looks like a secret", leak.file);
+        let mut found = super::finding(id, task, claim, leak.line);
+        (found.severity, found.category) = (Severity::Critical, Category::Security);
+        found.place.file = leak.file;
+        found.recommendation = "remove it, and read it from the environment".to_string();
+        found
+    });
+    Ok((rows, findings.collect()))
+}
+
+/// The smoke commands of the last verifier of a task, or of each task.
+fn proposed(job: &Job, task: Option<&str>) -> Result<Proposed, Trouble> {
+    let reader = job.site.reader()?;
+    let is_verifier = |role: &str| {
+        job.site.pinned.roles.get(role).is_some_and(|role| role.result == SchemaId::VerificationReport.name())
+    };
+    let mut latest: BTreeMap<String, Verification> = BTreeMap::new();
+    for row in reader.dispatches(&job.site.run)? {
+        let is_asked = task.is_none() || row.task.as_deref() == task;
+        if !is_asked || !is_verifier(&row.role) || row.status != DispatchStatus::Done {
+            continue;
+        }
+        if let Some(report) = result_of::<Verification>(&reader, &row, SchemaId::VerificationReport)? {
+            latest.insert(row.task.unwrap_or_default(), report);
+        }
+    }
+    let mut proposed = Proposed::default();
+    for (task, report) in latest {
+        if !report.smoke.is_empty() {
+            proposed.specs.push(remand_checks::smoke(&task, &report.smoke));
+        }
+        let why_not = report.smoke_infeasible.as_deref().map(str::trim).filter(|why| !why.is_empty());
+        proposed.why_not = why_not.map(|why| format!("the verifier says: {why}")).or(proposed.why_not);
+    }
+    Ok(proposed)
+}

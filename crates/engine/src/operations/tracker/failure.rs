@@ -1,0 +1,122 @@
+//! The end of a run that failed or was cancelled: commits a comment and the status on the base.
+
+use super::super::Done;
+use super::super::planned::result_of;
+use super::account::Account;
+use super::summary;
+use crate::clock;
+use crate::site::{Job, Trouble};
+use crate::tracker::Edit;
+use remand_contract::SchemaId;
+use remand_contract::schema::diagnosis::Diagnosis;
+use remand_documents::tracker::TrackerStatus;
+use remand_git::CommitMessage;
+use remand_kernel::state::Stage;
+use remand_kernel::view;
+use remand_ledger::Reader;
+use remand_ledger::fact::NoteKind;
+use std::collections::BTreeSet;
+
+/// `comment-issue`: adds a comment to the issue that says why the run ended.
+pub fn comment(job: &Job) -> Result<Done, Trouble> {
+    let mut account = Account::of(job)?;
+    account.record.edits.clear();
+    let reader = job.site.reader()?;
+    let day = clock::iso(reader.run(&job.site.run.0)?.created_at);
+    let day = day.split('T').next().unwrap_or_default();
+    let title = format!("{day} run {}", job.site.run);
+    let text = why(job, &reader)?;
+    account.add(Edit::Comment { issue: account.issue.clone(), title, text });
+    commit(job, &account)
+}
+
+/// `back-to-todo`: sets the issue back to Todo.
+pub fn back_to_todo(job: &Job) -> Result<Done, Trouble> {
+    let mut account = Account::of(job)?;
+    account.drop_work();
+    // The commit is on the base, which has no other run's work.
+    account.add(Edit::Move {
+        issue: account.issue.clone(),
+        to: TrackerStatus::Todo,
+        others: BTreeSet::new(),
+    });
+    commit(job, &account)
+}
+
+/// `discard-work-tree`: deletes the work of the run; the summary says how to take the rest.
+pub fn discard(job: &Job) -> Result<Done, Trouble> {
+    let mut done = Done::saying("done");
+    let branch = job.trees.branch();
+    let has_left = job.trees.tip()?.commit != *job.trees.base();
+    let take = has_left.then(|| format!("git cherry-pick {branch}"));
+    if let Some(take) = &take {
+        done.note(
+            NoteKind::Warning,
+            format!("the comment and the status of the issue are one commit; take it with `{take}`"),
+        );
+    }
+    let text = summary::failed(
+        &how(job),
+        take.as_deref(),
+        &why(job, &job.site.reader()?)?,
+        &job.site.opened.request,
+    );
+    done.keep(job, summary::NAME, "md", &text);
+    job.trees.discard_trees()?;
+    Ok(done)
+}
+
+/// Makes the run's branch contain the tracker of the base with this record, and nothing else.
+fn commit(job: &Job, account: &Account) -> Result<Done, Trouble> {
+    let mut done = Done::saying("done");
+    account.keep(job, &mut done)?;
+    let files = account.files();
+    if files.is_empty() {
+        return Ok(done);
+    }
+    let message = CommitMessage {
+        subject: format!("chore(todo): {} is Todo again: {}", account.issue, how(job)),
+        body: String::new(),
+        trailers: vec![("Remand-Workflow".to_string(), job.program.name.clone())],
+    };
+    let trees = &job.trees;
+    let tree = trees.with_files(&trees.base_tree()?, &files)?;
+    trees.replace_branch(&tree, &message, &job.id.to_string())?;
+    Ok(done)
+}
+
+/// How the run ended, in one sentence: the signal that stopped it, and the exhausted budget.
+fn how(job: &Job) -> String {
+    match &job.state.stage {
+        Stage::Ending { end, .. } | Stage::Ended(end) => view::end(&job.program, end),
+        Stage::Fresh | Stage::Running => "was interrupted".to_string(),
+    }
+}
+
+/// The same, with the last diagnosis where there was one.
+fn why(job: &Job, reader: &Reader) -> Result<String, Trouble> {
+    let mut text = format!("The run {}.", how(job));
+    let rows = reader.dispatches(&job.site.run)?;
+    let diagnosed = rows.iter().rev().filter(|row| row.says.is_some()).find(|row| {
+        let role = job.site.pinned.roles.get(&row.role);
+        role.is_some_and(|role| role.result == SchemaId::Diagnosis.name())
+    });
+    if let Some(row) = diagnosed
+        && let Some(diagnosis) = result_of::<Diagnosis>(reader, row, SchemaId::Diagnosis)?
+    {
+        let verdict = row.says.as_deref().unwrap_or_default();
+        let (cause, notes) = (diagnosis.cause.0.trim(), diagnosis.notes.0.trim());
+        text.push_str(&format!("\n\nDiagnosis ({verdict}): {cause}\n\n{notes}"));
+    }
+    let open: Vec<String> = job
+        .state
+        .findings
+        .iter()
+        .filter(|filed| filed.status == remand_kernel::state::FiledStatus::Open)
+        .map(|filed| format!("- {}: {}", filed.finding.id, filed.finding.claim))
+        .collect();
+    if !open.is_empty() {
+        text.push_str(&format!("\n\nOpen findings:\n\n{}", open.join("\n")));
+    }
+    Ok(job.site.redact(text.trim_end()))
+}

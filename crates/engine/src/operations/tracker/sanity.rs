@@ -1,0 +1,103 @@
+//! `sanity`: finds what must stop a run on an issue before any agent is paid, each with its remedy.
+
+use super::super::Done;
+use super::account::Account;
+use crate::checkout;
+use crate::site::{Job, Trouble};
+use remand_documents::tracker::{FOLDER, Reference, Tracker, TrackerIssue, TrackerStatus};
+use remand_ledger::fact::{CheckoutFinding, CheckoutFindingKind, NoteKind};
+
+pub fn run(job: &Job) -> Result<Done, Trouble> {
+    let reasons = reasons(job)?;
+    let mut done = Done::saying(if reasons.is_empty() { "clean" } else { "refused" });
+    for reason in reasons {
+        done.note(NoteKind::Concern, reason);
+    }
+    Ok(done)
+}
+
+fn reasons(job: &Job) -> Result<Vec<String>, Trouble> {
+    let account = Account::of(job)?;
+    let mut reasons = of_checkout(job)?;
+    let id = &account.issue;
+    match account.base.issue(id) {
+        None => reasons.push(format!(
+            "there is no {FOLDER}/{id}.md in the commit that the run starts from; write it, or `remand issues new`, and commit it"
+        )),
+        Some(issue) => reasons.extend(of_issue(job, issue, &account.base)?),
+    }
+    Ok(reasons)
+}
+
+/// Problems of the checkout: uncommitted work would be missing from the run, or in its way later.
+fn of_checkout(job: &Job) -> Result<Vec<String>, Trouble> {
+    let mut reasons = Vec::new();
+    let facts = checkout::facts_of(&job.site)?;
+    for CheckoutFinding { kind, text } in facts.findings {
+        match kind {
+            CheckoutFindingKind::Dirty => {
+                reasons.push(format!("{text}; commit or stash it, since a run starts from a commit"));
+            }
+            CheckoutFindingKind::DetachedHead => {
+                reasons.push(format!("{text}; go to a branch with `git switch BRANCH`"));
+            }
+            CheckoutFindingKind::InProgress => reasons.push(format!("{text}; end it, or give it up")),
+            CheckoutFindingKind::OnDefaultBranch
+            | CheckoutFindingKind::Submodules
+            | CheckoutFindingKind::Lfs
+            | CheckoutFindingKind::SparseCheckout
+            | CheckoutFindingKind::ShallowClone => {}
+        }
+    }
+    let branch = job.trees.branch();
+    if facts.branch.as_deref() == Some(branch.as_str()) {
+        reasons.push(format!(
+            "{branch} is checked out; go to the branch that the work is for with `git switch BRANCH`"
+        ));
+    }
+    if job.trees.tip()?.commit != *job.trees.base() {
+        reasons.push(format!(
+            "{branch} exists already; delete it with `git branch -D {branch}`, or start another run"
+        ));
+    }
+    Ok(reasons)
+}
+
+fn of_issue(job: &Job, issue: &TrackerIssue, tracker: &Tracker) -> Result<Vec<String>, Trouble> {
+    let id = issue.id();
+    let mut reasons = Vec::new();
+    match issue.status() {
+        Some(TrackerStatus::Done) => {
+            reasons.push(format!("{id} is Done already; set its status back if there is more to do"));
+        }
+        Some(TrackerStatus::Todo | TrackerStatus::InProgress) => {}
+        None => reasons.push(format!(
+            "{id} has no known status; write `status: Todo` into the front matter of {FOLDER}/{id}.md"
+        )),
+    }
+    for written in issue.invalid_references(Reference::DependsOn) {
+        reasons.push(format!(
+            "{id} depends on `{written}`, which is not an issue id; correct `depends-on` in {FOLDER}/{id}.md"
+        ));
+    }
+    for on in issue.depends_on() {
+        match tracker.issue(&on).map(|other| other.status()) {
+            Some(Some(TrackerStatus::Done)) => {}
+            Some(Some(status @ (TrackerStatus::Todo | TrackerStatus::InProgress))) => reasons.push(format!(
+                "{id} depends on {on}, which is {status} in the base; run `remand run --issue {on}` first, and merge it"
+            )),
+            Some(None) => reasons.push(format!("{id} depends on {on}, which has no status; correct {FOLDER}/{on}.md")),
+            None => reasons.push(format!(
+                "{id} depends on {on}, which does not exist; correct `depends-on` in {FOLDER}/{id}.md"
+            )),
+        }
+    }
+    if let Some(run) = issue.value("needs-run")
+        && !job.site.repository().holds_run(job.trees.base(), run)?
+    {
+        reasons.push(format!(
+            "{id} needs the work of run {run}, which is not in the base; merge its branch with `git merge remand/{run}`"
+        ));
+    }
+    Ok(reasons)
+}

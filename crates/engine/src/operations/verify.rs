@@ -1,0 +1,76 @@
+//! `quick-checks`, `checks`, `integrate`: the engine runs the checks itself and rules by its own rows.
+
+use super::measurement::measure;
+use super::planned::task_size;
+use super::test_first::{broken_signatures, not_run};
+use super::{Done, finding, tiers};
+use crate::row_names::MERGED;
+use crate::site::{Job, LaneContent, Trouble};
+use remand_checks::Selection;
+use remand_kernel::evidence::{self, GateResult, RowPhase, TaskSize};
+use remand_kernel::finding::Severity;
+use remand_ledger::fact::NoteKind;
+use std::collections::BTreeSet;
+
+/// The checks that take seconds, on a task's own tree. They are not a gate: a pass proves nothing yet.
+pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
+    let lane = LaneContent::of(job)?;
+    let mut measured = measure(job, &lane, Selection::Quick, task, RowPhase::After)?;
+    measured.count_regressions();
+    let passed = measured.results.iter().all(|result| measured.is_no_worse(result))
+        && !measured.findings.iter().any(|finding| finding.severity >= Severity::Critical);
+    let mut done = Done::saying(if passed { "passed" } else { "failed" });
+    measured.report(job, task, &mut done);
+    Ok(done)
+}
+
+/// The whole cascade on a task's own tree, or on the run's where there are no tasks.
+pub fn cascade(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
+    let size = match task {
+        Some(task) => task_size(job, task)?,
+        None => TaskSize::Standard,
+    };
+    gate(job, task, task, size)
+}
+
+/// The whole cascade on the merged tree. A failure there counts against the task that was merged last.
+pub fn integrate(job: &Job) -> Result<Done, Trouble> {
+    let operations = job.site.reader()?.operations(&job.site.run)?;
+    let merged = operations.iter().rev().find(|row| row.result.as_deref() == Some(MERGED));
+    gate(job, None, merged.and_then(|row| row.task.as_deref()), TaskSize::Standard)
+}
+
+fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: TaskSize) -> Result<Done, Trouble> {
+    let lane = LaneContent::of(job)?;
+    let mut measured = measure(job, &lane, Selection::All, task, RowPhase::After)?;
+    measured.findings.extend(broken_signatures(job, &lane.tree)?);
+    measured.findings.extend(not_run(job, &measured.results)?);
+    measured.count_regressions();
+    let (readiness, leaks) = tiers::fourth(job, &lane, blamed, size)?;
+    measured.add_results(job, &readiness, leaks);
+    let ruled = evidence::rule(&measured.rows, size);
+    let mut done = match &ruled {
+        GateResult::Passed => Done::saying("passed"),
+        GateResult::Failed(_) => Done::saying("failed"),
+    };
+    done.report.rows.clone_from(&measured.rows);
+    done.report.size = Some(size);
+    let excused =
+        if ruled == GateResult::Passed { evidence::excused(&measured.rows) } else { BTreeSet::new() };
+    for check in excused {
+        let text = format!("`{check}` failed before any change too, so it says nothing about this one");
+        done.note(NoteKind::Degradation, text);
+    }
+    measured.report(job, blamed, &mut done);
+    if let (GateResult::Failed(reasons), true) = (&ruled, done.report.findings.is_empty()) {
+        let of = blamed.unwrap_or(&job.site.opened.slug);
+        done.report.findings = reasons
+            .iter()
+            .enumerate()
+            .map(|(at, reason)| {
+                finding(format!("gate-{of}-{}", at + 1), blamed, reason.clone(), String::new())
+            })
+            .collect();
+    }
+    Ok(done)
+}

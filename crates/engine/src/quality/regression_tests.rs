@@ -1,0 +1,109 @@
+//! The worked example of the textbook (Humphrey, A Discipline for Software Engineering, tables D8 and D11), and properties
+//! of any regression line.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Estimated size, actual size and hours.
+const TEXTBOOK: [(f64, f64, f64); 10] = [
+    (130.0, 186.0, 15.0),
+    (650.0, 699.0, 69.9),
+    (99.0, 132.0, 6.5),
+    (150.0, 272.0, 22.4),
+    (128.0, 291.0, 28.4),
+    (302.0, 331.0, 65.9),
+    (95.0, 199.0, 19.4),
+    (945.0, 1890.0, 198.7),
+    (368.0, 788.0, 38.8),
+    (961.0, 1601.0, 138.2),
+];
+
+fn sizes() -> Vec<RunEffort> {
+    TEXTBOOK.iter().map(|(size, actual, _)| RunEffort { size: *size, effort: *actual }).collect()
+}
+
+fn near(value: f64, wanted: f64, within: f64) {
+    assert!((value - wanted).abs() < within, "{value} instead of {wanted}");
+}
+
+// PF-11
+#[test]
+fn the_line_and_its_prediction_interval_match_the_textbook() {
+    let RegressionResult::Good(line) = fit_line(&sizes()) else { panic!("a line") };
+    near(line.intercept, -22.552_533, 1e-5);
+    near(line.slope, 1.727_932, 1e-5);
+    near(line.r2, 0.954_496_6_f64.powi(2), 1e-5);
+    let seventy = line.predict(386.0, 0.7);
+    near(seventy.expected, 644.429_4, 1e-3);
+    near(seventy.high, 874.431, 1e-2);
+    near(seventy.low, 414.428, 1e-2);
+    let ninety = line.predict(386.0, 0.9);
+    near(ninety.high - ninety.expected, 386.05, 0.1);
+}
+
+// PF-11
+#[test]
+fn predicted_hours_match_the_textbook() {
+    let points: Vec<RunEffort> =
+        TEXTBOOK.iter().map(|(size, _, hours)| RunEffort { size: *size, effort: *hours }).collect();
+    let RegressionResult::Good(line) = fit_line(&points) else { panic!("a line") };
+    near(line.intercept, -4.038_881_6, 1e-5);
+    near(line.slope, 0.168_126_65, 1e-6);
+    near(line.predict(386.0, 0.7).expected, 60.858, 1e-3);
+}
+
+// PF-11
+#[test]
+fn too_few_points_and_a_loose_fit_give_no_line() {
+    assert_eq!(fit_line(&sizes()[..2]), RegressionResult::TooFew { points: 2 });
+    let alike = [1.0, 2.0, 3.0].map(|effort| RunEffort { size: 5.0, effort });
+    assert_eq!(fit_line(&alike), RegressionResult::Alike { points: 3 });
+    let scattered =
+        [(1.0, 5.0), (2.0, 1.0), (3.0, 4.0), (4.0, 2.0)].map(|(size, effort)| RunEffort { size, effort });
+    assert!(
+        matches!(fit_line(&scattered), RegressionResult::TooLoose { points: 4, r2 } if r2 < 0.5),
+        "{:?}",
+        fit_line(&scattered)
+    );
+    let level = [1.0, 2.0, 3.0].map(|size| RunEffort { size, effort: 7.0 });
+    assert!(matches!(fit_line(&level), RegressionResult::TooLoose { .. }), "{:?}", fit_line(&level));
+    let falling = [(1.0, 9.0), (2.0, 6.0), (3.0, 3.5)].map(|(size, effort)| RunEffort { size, effort });
+    assert_eq!(fit_line(&falling), RegressionResult::Falling { points: 3 });
+}
+
+proptest! {
+    // PF-11
+    #[test]
+    fn points_on_a_line_give_that_line(
+        intercept in -100.0..100.0_f64,
+        slope in 0.1..50.0_f64,
+        sizes in proptest::collection::btree_set(1_u32..500, 3..20),
+    ) {
+        let points: Vec<RunEffort> = sizes
+            .iter()
+            .map(|size| RunEffort { size: f64::from(*size), effort: intercept + slope * f64::from(*size) })
+            .collect();
+        let RegressionResult::Good(line) = fit_line(&points) else { return Err(TestCaseError::fail("no line")) };
+        prop_assert!((line.slope - slope).abs() < 1e-6 && (line.intercept - intercept).abs() < 1e-4);
+        prop_assert!(line.r2 > 0.999_999 && line.r2 <= 1.0 + 1e-12);
+    }
+
+    // PF-11
+    #[test]
+    fn an_interval_contains_the_expected_effort_and_widens_with_confidence_and_distance(
+        efforts in proptest::collection::vec(0.0..1000.0_f64, 5..20),
+        size in 0.0..100.0_f64,
+    ) {
+        let points: Vec<RunEffort> = efforts
+            .iter()
+            .zip(1_u32..)
+            .map(|(effort, size)| RunEffort { size: f64::from(size), effort: *effort + 5000.0 + 200.0 * f64::from(size) })
+            .collect();
+        let Some(line) = RegressionLine::through(&points) else { return Err(TestCaseError::fail("no line")) };
+        let (usual, sure) = (line.predict(size, 0.7), line.predict(size, 0.95));
+        prop_assert!(usual.low <= usual.expected && usual.expected <= usual.high);
+        prop_assert!(sure.low <= usual.low && usual.high <= sure.high);
+        let (near, far) = (line.predict(line.mean, 0.7), line.predict(line.mean + 1000.0, 0.7));
+        prop_assert!(near.high - near.expected <= far.high - far.expected);
+    }
+}

@@ -1,0 +1,129 @@
+//! `status.md` and `decisions.md`: the gaps, the rounds and the decisions.
+
+use super::super::history::RoundHistory;
+use super::round::mishaps;
+use super::{bullets, table};
+use remand_contract::markdown::{cell, inline};
+use remand_kernel::gaps::{
+    BlockedOn, Board, Gap, RetryMode, RollbackCause, RoundRollback, archive_name, table as convergence,
+};
+
+pub fn status(history: &RoundHistory, board: &Board) -> String {
+    let open = board.unsettled().count();
+    let mut page = format!(
+        "# Status\n\n**Round:** {} of at most {} · **Open gaps:** {open} of {}\n",
+        board.round(),
+        board.max_rounds(),
+        board.gaps().count()
+    );
+    if !board.rows().is_empty() {
+        page.push_str(&format!("\n## Convergence\n\n{}", convergence(board.rows())));
+    }
+    page.push_str(&format!("\n## Gaps\n\n{}", gaps(board.gaps())));
+    let waiting: Vec<String> = board
+        .undecided()
+        .map(|conflict| format!("{} about {}, since round {}", conflict.issue, conflict.gap, conflict.round))
+        .collect();
+    if !waiting.is_empty() {
+        page.push_str(&format!("\n## Conflicts without a decision\n\n{}", bullets(waiting)));
+    }
+    for rollback in history.rounds.rollbacks() {
+        page.push_str(&rolled_back(rollback));
+    }
+    let rounds = history.rolled_back.iter().map(|(_, sheet)| sheet);
+    let all = rounds.chain(history.closed.values()).chain([&history.current]);
+    let mut happened: Vec<_> = all.flat_map(|sheet| sheet.mishaps.iter().cloned()).collect();
+    happened.sort_by_key(|mishap| mishap.at);
+    page.push_str(&mishaps(&happened));
+    page
+}
+
+fn gaps<'g>(gaps: impl Iterator<Item = &'g Gap>) -> String {
+    let rows: Vec<Vec<String>> = gaps
+        .map(|gap| {
+            let waits = match &gap.waits_for {
+                Some(BlockedOn::Gap(on)) => format!(" on {on}"),
+                Some(BlockedOn::Decision(on)) => format!(" on the decision about {on}"),
+                Some(BlockedOn::External(_)) => " on something outside".to_string(),
+                None => String::new(),
+            };
+            vec![
+                gap.id.to_string(),
+                gap.severity.to_string(),
+                format!("{}{waits}", gap.status),
+                gap.found_in.to_string(),
+                cell(&gap.claim),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return "None.\n".to_string();
+    }
+    table(&["Gap", "Severity", "Status", "Round", "Claim"], &rows)
+}
+
+fn rolled_back(rollback: &RoundRollback) -> String {
+    let kept: Vec<String> = rollback
+        .rounds
+        .iter()
+        .map(|archived| format!("`{}/`", archive_name(archived.round, rollback.number)))
+        .collect();
+    let mut page = format!("\n## Round {} rolled back\n\n", rollback.to);
+    match &rollback.cause {
+        RollbackCause::BestAdopted => {
+            page.push_str("**Reason:** no rollback was left, and an earlier attempt was better\n")
+        }
+        RollbackCause::Requested(request) => {
+            let mode = match request.mode {
+                RetryMode::SamePrompt => "the same again",
+                RetryMode::Narrowed => "fewer gaps",
+                RetryMode::ExtraContext => "with more context",
+                RetryMode::Skip => "left out",
+            };
+            let reason = if request.reason.trim().is_empty() { "none given" } else { request.reason.trim() };
+            page.push_str(&format!("**Reason:** {}\\\n**Retry:** {mode}\n", inline(reason)));
+            if !request.adjustments.is_empty() {
+                page.push_str(&format!(
+                    "\nAdjustments:\n\n{}",
+                    bullets(request.adjustments.iter().map(|it| inline(it)))
+                ));
+            }
+        }
+    }
+    page.push_str(&format!("\nKept in {}.\n", kept.join(", ")));
+    page
+}
+
+/// Every decision: question, choice, reason, author and time.
+pub fn decisions(board: &Board) -> String {
+    let mut page = "# Decisions\n".to_string();
+    if board.decisions().is_empty() {
+        page.push_str("\nNothing has been decided by a human yet.\n");
+    }
+    for decision in board.decisions() {
+        let gaps: Vec<String> = decision.gaps.iter().map(ToString::to_string).collect();
+        page.push_str(&format!("\n## {}, round {}\n\n", decision.about, decision.round));
+        let conflict = board.conflicts().find(|conflict| conflict.question() == decision.about);
+        let positions = conflict.into_iter().flat_map(|conflict| &conflict.positions);
+        let rows: Vec<Vec<String>> = positions
+            .map(|position| {
+                let chosen = if position.text == decision.choice { "chosen" } else { "" };
+                vec![position.by.to_string(), cell(&position.text), chosen.to_string()]
+            })
+            .collect();
+        if !rows.is_empty() {
+            page.push_str(&format!("{}\n", table(&["By", "Position", ""], &rows)));
+        }
+        let grounds = &decision.grounds;
+        let reason = if grounds.reason.is_empty() { "none given" } else { &grounds.reason };
+        page.push_str(&format!(
+            "**Gaps:** {}\\\n**Decision:** {}\\\n**Reason:** {}\\\n**Decided by:** {}, {}\n",
+            gaps.join(", "),
+            inline(&decision.choice),
+            inline(reason),
+            inline(&grounds.by),
+            inline(&grounds.at)
+        ));
+    }
+    page
+}

@@ -1,0 +1,52 @@
+//! One command at work, with everything that it may look at.
+
+use super::run_site::Site;
+use crate::turn::Issuance;
+use remand_git::RunTrees;
+use remand_kernel::ids::CommandId;
+use remand_kernel::{Program, State};
+use remand_ledger::RunId;
+use remand_process::Cancel;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// One command with everything that it may look at.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub site: Arc<Site>,
+    /// The trees of the run, for this command.
+    pub trees: RunTrees,
+    pub program: Arc<Program>,
+    /// As it was when the command was issued.
+    pub state: Arc<State>,
+    pub id: CommandId,
+    pub issuance: Issuance,
+    /// 1-based number of this start of the command.
+    pub number: u64,
+    /// When the command was issued.
+    pub given: Instant,
+    pub cancel: Cancel,
+}
+
+impl Job {
+    /// The name of the phase that the command belongs to.
+    pub fn phase(&self) -> &str {
+        &self.program.phase(self.id.phase).name
+    }
+
+    /// What is left of the run's time limit. The run is charged for all the time since the command was issued.
+    pub fn time_left(&self) -> Option<Duration> {
+        let left = self.state.time_left().map(Duration::from_millis);
+        left.map(|left| left.saturating_sub(self.given.elapsed()))
+    }
+
+    /// The marker that identifies every process of this command.
+    pub fn marker(&self) -> String {
+        marker(&self.site.run, self.id)
+    }
+}
+
+/// The marker in the environment of every process of a command.
+pub fn marker(run: &RunId, id: CommandId) -> String {
+    format!("{run}/{id}")
+}

@@ -1,0 +1,64 @@
+//! What all runs of one process share.
+
+use super::agent_slots::AgentSlots;
+use crate::config::Sandbox;
+use crate::home::Home;
+use crate::redact::Redactor;
+use crate::store::Store;
+use crate::turn::CommandEnding;
+use remand_checks::ToolVersions;
+use remand_git::Repository;
+use remand_kernel::Outcome;
+use remand_kernel::signal::Failure;
+use remand_ledger::Facts;
+use remand_process::confine::Enforcement;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What all runs of a process have in common.
+#[derive(Debug)]
+pub struct Settings {
+    pub home: Home,
+    pub store: Arc<dyn Store>,
+    pub repository: Repository,
+    /// This program: it plays rehearsals and sets up the sandbox.
+    pub program: PathBuf,
+    /// The part of the environment that agents and checks inherit.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// What only agents inherit.
+    pub agent_environment: BTreeMap<OsString, OsString>,
+    pub sandbox: Sandbox,
+    /// The user's home, where toolchains keep their caches. Checks see it, agents do not.
+    pub user_home: OsString,
+    pub redactor: Redactor,
+    /// What this machine enforces.
+    pub enforcement: Enforcement,
+    pub agent_slots: AgentSlots,
+    /// Versions of the tools that checks use.
+    pub tools: ToolVersions,
+}
+
+impl Settings {
+    /// Removes secrets from every text that the ledger is about to keep, from the agent's and from the engine's.
+    pub fn redact_ending(&self, mut ending: CommandEnding) -> CommandEnding {
+        let kept = redacted(&self.redactor, &ending.outcome).zip(redacted(&self.redactor, &ending.facts));
+        let unreadable = || {
+            let detail = "the result cannot be read once its secrets are removed".to_string();
+            (Outcome::Failed { failure: Failure::Denied, detail, in_a_row: 0 }, Facts::default())
+        };
+        (ending.outcome, ending.facts) = kept.unwrap_or_else(unreadable);
+        ending
+    }
+}
+
+/// The value with secrets removed from its texts; none if the rest can no longer be read as such a value.
+fn redacted<T: Clone + Serialize + DeserializeOwned>(redactor: &Redactor, value: &T) -> Option<T> {
+    let original = serde_json::to_value(value).ok()?;
+    let mut json = original.clone();
+    redactor.redact_value(&mut json);
+    if json == original { Some(value.clone()) } else { serde_json::from_value(json).ok() }
+}

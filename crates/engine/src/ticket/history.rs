@@ -1,0 +1,129 @@
+//! The history of a ticket within a run: its statuses, attempts, gate results, findings and decisions.
+
+use super::cause::FindingsCause;
+use remand_documents::TicketStatus;
+use remand_kernel::change::{Approach, FileChange};
+use remand_ledger::{BlobId, Millis, RunId};
+use std::collections::BTreeMap;
+
+/// What the journal of a run records about its ticket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TicketHistory {
+    /// All statuses in order; the last one is current.
+    pub statuses: Vec<TicketStatus>,
+    /// Revisions of the design so far, including earlier runs.
+    pub count: u16,
+    /// Maximum number of revisions.
+    pub cap: u16,
+    pub attempts: Vec<ImplementationAttempt>,
+    pub gates: Vec<GateRun>,
+    pub answers: Vec<GateDecision>,
+    /// One for each revision number with findings.
+    pub revisions: Vec<Revision>,
+    /// A revision that an earlier run left to this one.
+    pub inherited: Option<InheritedRevision>,
+    /// The latest version of each document, by artifact.
+    pub documents: BTreeMap<String, BlobId>,
+    /// The current list of failed approaches.
+    pub approaches: Vec<Approach>,
+    /// The current design, and its artifact name in the workflow.
+    pub design: Option<BlobId>,
+    pub design_name: Option<String>,
+    /// What triggered the last findings, or the ones being written.
+    pub cause: Option<FindingsCause>,
+    /// The detector's sentence if the last proposal matched a failed approach.
+    pub matched: Option<String>,
+}
+
+/// One implementation attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImplementationAttempt {
+    /// 1-based, over all designs of the run.
+    pub number: usize,
+    pub at: Millis,
+    /// 1-based number of the design, over all runs.
+    pub design: u16,
+    pub says: String,
+    /// In the agent's words.
+    pub hypothesis: String,
+    pub files: Vec<FileChange>,
+    /// What the engine and reviewers found.
+    pub results: Vec<String>,
+    /// What the detectors found.
+    pub flags: Vec<String>,
+}
+
+/// One run of the quality gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateRun {
+    pub at: Millis,
+    pub attempt: usize,
+    pub passed: bool,
+    pub checks: Vec<GateCheck>,
+    pub claims: Vec<String>,
+    /// Failures in a row, this one included.
+    pub in_a_row: usize,
+    /// The failure led to findings about the design.
+    pub recommends_revision: bool,
+}
+
+/// The result of one check in a quality gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateCheck {
+    pub name: String,
+    pub passed: bool,
+    pub detail: String,
+}
+
+/// A human's answer at a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateDecision {
+    pub at: Millis,
+    /// The status of the ticket when the gate opened.
+    pub status: Option<TicketStatus>,
+    pub option: String,
+    pub by: String,
+    pub note: String,
+    pub flags: Vec<(String, bool)>,
+}
+
+/// Findings about the design, and the revision that followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    pub number: u16,
+    pub cap: u16,
+    pub at: Millis,
+    pub cause: FindingsCause,
+    pub findings: BlobId,
+    pub decision: Option<GateDecision>,
+    /// The gate did not offer a revision: none was left.
+    pub is_capped: bool,
+    /// The failed approach, once the revision is recorded.
+    pub ruled_out: Option<Approach>,
+    /// The design before and after the revision.
+    pub before: Option<BlobId>,
+    pub after: Option<BlobId>,
+}
+
+/// A revision that a human approved in an earlier run on the same ticket, and that this run continues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InheritedRevision {
+    pub revision: Revision,
+    /// The earlier run and its attempts; none if only the documents of the ticket mention it.
+    pub tried: Option<(RunId, Vec<ImplementationAttempt>)>,
+}
+
+impl TicketHistory {
+    /// The current status, once the run has set one.
+    pub fn status(&self) -> Option<TicketStatus> {
+        self.statuses.last().copied()
+    }
+
+    /// The revision whose design is being implemented.
+    pub fn current(&self) -> Option<&Revision> {
+        match self.revisions.last() {
+            Some(own) => Some(own).filter(|revision| revision.ruled_out.is_some()),
+            None => self.inherited.as_ref().map(|taken| &taken.revision),
+        }
+    }
+}

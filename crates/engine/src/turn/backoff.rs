@@ -1,0 +1,37 @@
+//! How long a command waits after failures of its environment.
+
+use std::time::Duration;
+
+/// The longest wait that grows with the number of failures.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// The longest wait that a service can ask for.
+const LONGEST_REQUESTED: Duration = Duration::from_secs(15 * 60);
+
+/// Doubles with each failure, from one second on. A service that asks for a longer wait gets it, up to a limit. Nothing
+/// waits longer than the run has time left.
+pub(super) fn backoff(failures: u16, requested: Option<Duration>, time_left: Option<Duration>) -> Duration {
+    if failures == 0 {
+        return Duration::ZERO;
+    }
+    let seconds = 1_u64 << failures.min(6).saturating_sub(1);
+    let wait = Duration::from_secs(seconds).min(LONGEST_WAIT);
+    let wait = wait.max(requested.unwrap_or_default().min(LONGEST_REQUESTED));
+    time_left.map_or(wait, |left| left.min(wait))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_doubles_and_respects_the_service_and_the_time_limit_of_the_run() {
+        let seconds = |failures, requested: Option<u64>, left: Option<u64>| {
+            backoff(failures, requested.map(Duration::from_secs), left.map(Duration::from_secs)).as_secs()
+        };
+        assert_eq!([0, 1, 2, 3, 6, 60].map(|failures| seconds(failures, None, None)), [0, 1, 2, 4, 32, 32]);
+        assert_eq!(seconds(1, Some(90), None), 90);
+        assert_eq!(seconds(1, Some(86_400), None), 900);
+        assert_eq!(seconds(3, Some(1), Some(2)), 2);
+    }
+}

@@ -1,0 +1,84 @@
+//! The book of a run: everything that a turn goes by.
+
+use super::message::Message;
+use super::parts::ArtifactParts;
+use super::running::RunningCommands;
+use remand_kernel::ids::CommandId;
+use remand_kernel::state::End;
+use remand_kernel::{Program, State};
+use remand_ledger::Millis;
+use remand_ledger::fact::Note;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// When a turn is taken, and whether its orders will be performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// The wall clock, for the journal.
+    pub at: Millis,
+    /// Time since the driver started. Runs are charged by it, so a clock that is set does no harm.
+    pub uptime: Duration,
+    /// The driver is about to stop: it has killed its commands, and starts no more.
+    pub leaving: bool,
+}
+
+/// What the driver of a run knows of it. The ledger holds all of it but what this process has running.
+#[derive(Clone, Debug)]
+pub struct Book {
+    pub program: Arc<Program>,
+    pub state: State,
+    pub(super) running: RunningCommands,
+    /// None until they are needed; see `lacks_parts`.
+    pub(super) parts: Option<ArtifactParts>,
+    /// Notes that the next entry records.
+    pub(super) notes: Vec<Note>,
+}
+
+impl Book {
+    /// The book of a run that starts now.
+    pub fn new(program: Arc<Program>) -> Book {
+        let state = State::new(&program);
+        Book { parts: Some(ArtifactParts::default()), ..Book::open(program, state, Vec::new()) }
+    }
+
+    /// The book of a run that the ledger knows, with notes for its next entry.
+    pub fn open(program: Arc<Program>, state: State, notes: Vec<Note>) -> Book {
+        Book { program, state, running: RunningCommands::default(), parts: None, notes }
+    }
+
+    /// Closes the book, and returns the notes that no entry has recorded yet.
+    pub fn close(self) -> Vec<Note> {
+        self.notes
+    }
+
+    /// Has the next entry record a note.
+    pub fn add_note(&mut self, note: Note) {
+        self.notes.push(note);
+    }
+
+    /// Whether a turn with this message needs the parts of the run's artifacts, and the book does not have them yet.
+    pub fn lacks_parts(&self, message: &Message) -> bool {
+        self.parts.is_none() && ArtifactParts::are_among(&message.facts.artifacts)
+    }
+
+    pub fn set_parts(&mut self, parts: ArtifactParts) {
+        self.parts = Some(parts);
+    }
+
+    /// The commands that are running.
+    pub fn running(&self) -> impl Iterator<Item = CommandId> + '_ {
+        self.running.iter()
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    pub fn end(&self) -> Option<&End> {
+        self.state.end()
+    }
+
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.state.time_left().map(Duration::from_millis)
+    }
+}

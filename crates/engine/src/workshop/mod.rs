@@ -1,0 +1,243 @@
+//! The workshop: performs orders in the world, one thread per command, and decides nothing.
+
+mod background;
+mod layout;
+mod panics;
+mod running;
+
+use crate::dispatch;
+use crate::host::faults::{FaultPoint, reached};
+use crate::host::{CommandReply, Effects, RunAt};
+use crate::operations;
+use crate::site::{Job, LaneTree, Settings, Site, Trouble, engine_failed, marker};
+use crate::ticket;
+use crate::turn::{CommandEnding, CommandStart, Issuance};
+use remand_kernel::ids::CommandId;
+use remand_kernel::state::Stage;
+use remand_kernel::{Command, Outcome};
+use remand_ledger::RunId;
+use remand_ledger::fact::{Note, NoteKind};
+use remand_process::{Cancel, kill_marked};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tracing::{debug, error, info, info_span, warn};
+
+use background::BackgroundTasks;
+pub use layout::{is_laid_out, missing_from_folder, not_on_branch};
+use running::CommandThreads;
+
+/// The effects of the embedded host.
+#[derive(Debug)]
+pub struct Workshop {
+    settings: Arc<Settings>,
+    sites: BTreeMap<RunId, LazySite>,
+    threads: CommandThreads,
+    background: BackgroundTasks,
+    /// Ends what background tasks have git start.
+    stop: Cancel,
+}
+
+/// The site of a run, opened by the first command that needs it: that takes as long as a checkout does.
+#[derive(Clone, Debug)]
+struct LazySite {
+    settings: Arc<Settings>,
+    run: RunId,
+    stop: Cancel,
+    site: Arc<Mutex<Option<Arc<Site>>>>,
+}
+
+impl LazySite {
+    fn open(&self) -> Result<Arc<Site>, Trouble> {
+        let mut open = lock(&self.site);
+        if let Some(site) = &*open {
+            return Ok(Arc::clone(site));
+        }
+        let site = Arc::new(Site::open(&self.settings, &self.run, &self.stop)?);
+        *open = Some(Arc::clone(&site));
+        Ok(site)
+    }
+}
+
+impl Workshop {
+    pub fn new(settings: Settings) -> Workshop {
+        Workshop {
+            settings: Arc::new(settings),
+            sites: BTreeMap::new(),
+            threads: CommandThreads::default(),
+            background: BackgroundTasks::default(),
+            stop: Cancel::new(),
+        }
+    }
+
+    /// Runs a task in the background, after the earlier ones of its run. The host does not wait: it drives other runs.
+    fn run_in_background(&mut self, run: &RunId, what: &'static str, task: impl FnOnce() + Send + 'static) {
+        let position = self.background.add(run);
+        let span = info_span!("background", %run, what);
+        std::thread::spawn(move || {
+            position.wait();
+            let _entered = span.entered();
+            debug!("task started");
+            task();
+            debug!("task finished");
+        });
+    }
+
+    fn site(&mut self, run: &RunId) -> LazySite {
+        let closed = || LazySite {
+            settings: Arc::clone(&self.settings),
+            run: run.clone(),
+            stop: self.stop.clone(),
+            site: Arc::default(),
+        };
+        self.sites.entry(run.clone()).or_insert_with(closed).clone()
+    }
+}
+
+impl Effects for Workshop {
+    fn start(&mut self, at: &RunAt<'_>, start: CommandStart, reply: CommandReply) {
+        let (id, run) = (start.id, at.run.clone());
+        let (cancel, given) = (self.threads.start(&run, id), Instant::now());
+        let (site, settings) = (self.site(&run), Arc::clone(&self.settings));
+        let (program, state) = (Arc::clone(at.program), Arc::new(at.state.clone()));
+        let threads = self.threads.clone();
+        let (background, before) = (self.background.clone(), self.background.added(&run));
+        let ends_run = matches!(state.stage, Stage::Ending { .. });
+        let span = info_span!("command", %run, command = %id);
+        // The host does not wait: it drives other runs.
+        std::thread::spawn(move || {
+            let _entered = span.entered();
+            background.wait(&run, before);
+            // Cancelled commands put their trees back before the run's end is taken care of.
+            if ends_run {
+                threads.wait_for_others(&run, Some(id));
+            }
+            info!(kind = kind(&start.command), "started");
+            let ended = panics::catch(|| {
+                let site = site.open()?;
+                let trees = site.trees.for_command(marker(&run, id), &cancel);
+                let (issuance, number) = (start.issuance, start.number);
+                let job = Job { site, trees, program, state, id, issuance, number, given, cancel };
+                // The wait is over early when the command is cancelled.
+                if !start.wait.is_zero() && job.cancel.wait(start.wait) {
+                    return Err(Trouble::cancelled());
+                }
+                Ok(perform(&job, &start.command))
+            });
+            let ending = match ended {
+                Ok(ended) => ended.unwrap_or_else(|trouble| trouble.into_ending(id)),
+                Err(panic) => {
+                    error!(panic, "the engine panicked");
+                    engine_failed(&format!("the engine panicked: {panic}"), id)
+                }
+            };
+            threads.end(&run, id);
+            let ending = settings.redact_ending(ending);
+            info!(milliseconds = given.elapsed().as_millis(), outcome = outcome(&ending), "ended");
+            reply.send(ending);
+        });
+    }
+
+    fn stop(&mut self, run: &RunId, id: CommandId) {
+        info!(%run, command = %id, "stopping");
+        self.threads.cancel(run, id);
+    }
+
+    fn stop_background(&mut self) {
+        self.stop.cancel();
+    }
+
+    fn kill_leftovers(&mut self, run: &RunId) {
+        kill_marked(&run.0);
+    }
+
+    fn restore(&mut self, at: &RunAt<'_>, id: CommandId) {
+        let site = self.site(at.run);
+        let (program, state) = (Arc::clone(at.program), Arc::new(at.state.clone()));
+        self.run_in_background(at.run, "restore", move || {
+            let restored = site.open().and_then(|site| {
+                let (given, cancel, trees) = (Instant::now(), Cancel::new(), site.trees.clone());
+                let (issuance, number) = (Issuance::Again, 1);
+                LaneTree::as_it_is(&Job { site, trees, program, state, id, issuance, number, given, cancel })
+            });
+            // Only this run uses its trees, and the next command that uses one puts it in order.
+            if let Err(trouble) = restored {
+                warn!(command = %id, detail = trouble.detail, "the working tree was not put back");
+            }
+        });
+    }
+
+    fn prepare_question(&mut self, at: &RunAt<'_>, id: CommandId) {
+        let site = self.site(at.run);
+        self.run_in_background(at.run, "prepare question", move || {
+            let written =
+                site.open().and_then(|site| ticket::update_branch(&site, &site.trees, &id.to_string()));
+            // Documents can be made again at any time: the next command writes what is missing now.
+            if let Err(trouble) = written {
+                warn!(command = %id, detail = trouble.detail, "the documents were not written");
+            }
+        });
+    }
+
+    fn finish(&mut self, at: &RunAt<'_>) {
+        let site = self.site(at.run);
+        self.sites.remove(at.run);
+        let (run, threads) = (at.run.clone(), self.threads.clone());
+        self.run_in_background(at.run, "finish", move || {
+            // Cancelled commands put their trees back first.
+            threads.wait_for_others(&run, None);
+            let open = site.open();
+            layout::finish(&site.settings, &run, open.as_deref().map_err(Trouble::clone));
+        });
+    }
+
+    fn is_background_done(&self, run: &RunId) -> bool {
+        self.background.are_finished(run)
+    }
+
+    fn finish_background(&mut self) {
+        self.background.wait_for_all();
+    }
+}
+
+/// Performs a command to its end.
+fn perform(job: &Job, command: &Command) -> CommandEnding {
+    let documents = || ticket::update_branch(&job.site, &job.trees, &job.id.to_string());
+    let ended = match command {
+        Command::Dispatch(dispatch) => documents().and_then(|()| dispatch::dispatch(job, dispatch)),
+        Command::Operate { operation, task, .. } => {
+            let operation = job.program.operation(*operation);
+            // An approach is recorded in one commit with what follows from it.
+            let before = if operation.records_approach { Ok(()) } else { documents() };
+            before.and_then(|()| operations::operate(job, operation.name, task.as_deref()))
+        }
+        Command::Ask(_)
+        | Command::Cancel { .. }
+        | Command::Discard { .. }
+        | Command::Restore { .. }
+        | Command::Finish { .. } => Err(Trouble::denied("this command has no outcome")),
+    };
+    reached(FaultPoint::AfterEffect);
+    let mut ending = ended.unwrap_or_else(|trouble| trouble.into_ending(job.id));
+    let remark = |text: String| Note { kind: NoteKind::Degradation, text, files: Vec::new(), blob: None };
+    let remarks = job.site.trees.remarks().into_iter().chain(job.trees.remarks());
+    ending.facts.notes.extend(remarks.map(remark));
+    ending
+}
+
+fn kind(command: &Command) -> &'static str {
+    if matches!(command, Command::Dispatch(_)) { "dispatch" } else { "operation" }
+}
+
+/// An outcome in one word, for the log.
+fn outcome(ending: &CommandEnding) -> &str {
+    match &ending.outcome {
+        Outcome::Said(report) => &report.says,
+        Outcome::Failed { failure, .. } => failure.name(),
+        Outcome::Supposed(_) => "supposed",
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

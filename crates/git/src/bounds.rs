@@ -1,0 +1,170 @@
+//! Limits on the user's programs that git starts, such as hooks and filters. Agents may have written their code.
+
+use super::GitError;
+use super::error::{self, UserProgram};
+use super::invocation::{CallOutput, Invocation};
+use super::remove::remove;
+use remand_process::confine::Policy;
+use remand_process::{Cancel, Confinement, Exit, JobEnd, ProcessJob, SpawnError, Survivors};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Time limit for one call of git, including the programs that it starts.
+const TIMEOUT: Duration = Duration::from_secs(20 * 60);
+
+/// Time limit for signing, during which the user may have to type a passphrase.
+const SIGNING_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+
+/// Time limit for a call that restores a tree after a cancel.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Maximum bytes of output of one call; no list of paths is longer.
+const MAX_OUTPUT: usize = 256 * 1024 * 1024;
+
+/// What the user's programs may see and do when git starts them for a run.
+#[derive(Clone, Debug)]
+pub struct ProgramBounds {
+    /// The program that implements `confine --policy JSON -- argv`.
+    pub program: PathBuf,
+    pub environment: BTreeMap<OsString, OsString>,
+    /// The basic sandbox policy; each call adds what it needs.
+    pub policy: Policy,
+    /// Git settings files that contain secrets. Git may read them, but not the programs that it starts.
+    pub secret: Vec<PathBuf>,
+    /// The parent of temporary folders.
+    pub scratch: PathBuf,
+    /// The marker of their processes.
+    pub marker: String,
+    pub cancel: Cancel,
+    pub remarks: ProgramWarnings,
+}
+
+/// Warnings about programs that failed although git continued.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramWarnings {
+    texts: Arc<Mutex<Vec<String>>>,
+}
+
+impl ProgramWarnings {
+    /// Removes and returns the collected warnings, each once.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.texts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn add(&self, text: String) {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+}
+
+impl ProgramBounds {
+    /// Runs `git commit` with its hooks inside the sandbox. It may write to `writes` and read `reads`. The temporary folder
+    /// has the same path each time, so that hooks behave the same when a commit is repeated.
+    pub(super) fn commit(
+        &self,
+        invocation: Invocation,
+        writes: &[&Path],
+        reads: &[PathBuf],
+    ) -> Result<CallOutput, GitError> {
+        let mut job = invocation.job();
+        let scratch = self.prepare(&mut job, "git")?;
+        job.marker = self.marker.clone();
+        let policy = self.policy_for(&scratch, writes, reads);
+        job.confine = Some(Confinement { exe: self.program.clone(), policy });
+        let answer = run_job(&job, "git commit", UserProgram::Hook, &self.cancel);
+        remove(&scratch)?;
+        answer
+    }
+
+    /// Runs git so that the programs that it starts run inside the sandbox, through `confine`. `settings` are the names of
+    /// the variables for the program and the policy. After a cancel, calls still run with a short time limit, since the
+    /// tree has to be restored.
+    pub(super) fn around(
+        &self,
+        invocation: Invocation,
+        writes: &[&Path],
+        reads: &[PathBuf],
+        settings: [&str; 2],
+    ) -> Result<CallOutput, GitError> {
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        let number = CALLS.fetch_add(1, Ordering::Relaxed);
+        let (command, mut job) = (invocation.words().to_string(), invocation.job());
+        let scratch = self.prepare(&mut job, &format!("git-{}-{number}", std::process::id()))?;
+        // A job kills all processes with its marker when it ends, and one command can run several calls concurrently.
+        job.marker = format!("{}/git/{number}", self.marker);
+        let mut policy = self.policy_for(&scratch, writes, reads);
+        policy.hidden.extend(self.secret.iter().cloned());
+        let policy = policy.to_json().map_err(|source| SpawnError::Confine { source })?;
+        let [program, bounds] = settings.map(OsString::from);
+        job.environment.extend([(program, self.program.clone().into_os_string()), (bounds, policy.into())]);
+        let cancel = match self.cancel.is_cancelled() {
+            true => {
+                job.limits.time = CLEANUP_TIMEOUT;
+                Cancel::new()
+            }
+            false => self.cancel.clone(),
+        };
+        let answer = run_job(&job, &command, UserProgram::FilterOrMergeDriver, &cancel);
+        remove(&scratch)?;
+        answer
+    }
+
+    /// Runs a call of git that signs, with the user's environment and outside the sandbox, since no code of an agent is
+    /// involved. It may wait for a passphrase, so it ends on cancel and at its time limit.
+    pub(super) fn sign(&self, invocation: Invocation) -> Result<CallOutput, GitError> {
+        let mut job = invocation.job_of_user();
+        job.marker = format!("{}/git/signing", self.marker);
+        job.limits.time = SIGNING_TIMEOUT;
+        job.survivors = Survivors::Daemons;
+        run_job(&job, "git commit-tree -S", UserProgram::Signer, &self.cancel)
+    }
+
+    /// Sets the environment, the limits and a temporary folder of a job.
+    fn prepare(&self, job: &mut ProcessJob, name: &str) -> Result<PathBuf, GitError> {
+        let scratch = self.scratch.join(name);
+        remove(&scratch)?;
+        fs::create_dir_all(&scratch).map_err(error::file("create", &scratch))?;
+        let git_variables = std::mem::take(&mut job.environment);
+        job.environment = self.environment.clone();
+        job.environment.insert("TMPDIR".into(), scratch.clone().into_os_string());
+        job.environment.extend(git_variables);
+        job.limits.time = TIMEOUT;
+        job.limits.output = MAX_OUTPUT;
+        Ok(scratch)
+    }
+
+    fn policy_for(&self, scratch: &Path, writes: &[&Path], reads: &[PathBuf]) -> Policy {
+        let mut policy = self.policy.clone();
+        policy.read_write.extend([scratch.to_path_buf(), "/dev/null".into()]);
+        policy.read_write.extend(writes.iter().map(|path| path.to_path_buf()));
+        policy.shown.extend_from_slice(reads);
+        policy
+    }
+}
+
+/// Runs a job until it ends, is cancelled, or reaches its time limit.
+fn run_job(
+    job: &ProcessJob,
+    command: &str,
+    program: UserProgram,
+    cancel: &Cancel,
+) -> Result<CallOutput, GitError> {
+    let JobEnd { exit, stdout, stderr, .. } = remand_process::run(job, cancel)?;
+    let code = match exit {
+        Exit::Code(code) => code,
+        Exit::Signal(signal) => 128 + signal,
+        Exit::TimedOut | Exit::Silent | Exit::Lingered => {
+            let command = command.to_string();
+            return Err(GitError::TimedOut { command, limit: job.limits.time, program });
+        }
+        Exit::Cancelled => return Err(GitError::Cancelled),
+    };
+    Ok(CallOutput { code, stdout: stdout.bytes, stderr: stderr.bytes })
+}

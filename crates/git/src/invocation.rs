@@ -1,0 +1,410 @@
+//! One invocation of git: a clean environment, pinned settings, captured output.
+
+use super::GitError;
+use remand_process::ProcessJob;
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
+use std::mem;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
+
+/// Settings for every call, which override the user's configuration.
+const PINNED: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.sparseCheckout=false",
+    "index.sparse=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.ignoreStat=false",
+    "core.safecrlf=false",
+    "core.pager=cat",
+    "color.ui=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "worktree.useRelativePaths=false",
+    "trailer.separators=:",
+];
+
+/// Settings for calls without the user's hooks and keys.
+const INTERNAL: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "commit.gpgSign=false",
+    "core.fsync=committed",
+    "submodule.recurse=false",
+    // Work trees with the same content share a reference, and the call that has locked it may be waiting for the disk.
+    "core.filesRefLockTimeout=10000",
+];
+
+/// An empty pipe accepts this many bytes without blocking, even if nothing reads them.
+const AT_ONCE: usize = 4096;
+
+/// Git variables that say where its settings and programs are; all others are removed.
+const KEPT: &[&str] = &[
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_KEY_",
+    "GIT_CONFIG_VALUE_",
+    "GIT_EXEC_PATH",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_SSH",
+    "GIT_SSL_",
+];
+
+/// Whose hooks, keys and identity a call uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallMode {
+    /// No hooks, no signing, and the engine's own identity.
+    Internal,
+    /// The hooks, signing and identity that the user has configured.
+    AsUser,
+}
+
+/// The folders and the index of an invocation.
+#[derive(Clone, Debug)]
+pub(super) struct GitPaths {
+    pub(super) directory: PathBuf,
+    pub(super) git_dir: Option<PathBuf>,
+    pub(super) work_tree: Option<PathBuf>,
+    index: Option<PathBuf>,
+    writing: Writing,
+}
+
+/// How new objects and an index are written to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writing {
+    /// Syncs all objects once, at the end of the call.
+    Final,
+    /// Writes objects out without a sync. File systems keep the order in which files were named, so the next sync of a
+    /// later name, such as a reference to the objects, covers them too; git's own `core.fsyncMethod=batch` relies on the
+    /// same. Writes the index without its checksum, which git does not need.
+    Passing,
+}
+
+impl Writing {
+    fn settings(self) -> &'static [&'static str] {
+        match self {
+            Writing::Final => &["core.fsyncMethod=batch"],
+            Writing::Passing => &["core.fsyncMethod=writeout-only", "index.skipHash=true"],
+        }
+    }
+}
+
+impl GitPaths {
+    /// One of the user's folders; git finds the repository itself.
+    pub(super) fn found_from(directory: &Path) -> GitPaths {
+        GitPaths {
+            directory: directory.to_path_buf(),
+            git_dir: None,
+            work_tree: None,
+            index: None,
+            writing: Writing::Final,
+        }
+    }
+
+    /// The objects and references of a repository, without a work tree.
+    pub(super) fn objects(common_dir: &Path) -> GitPaths {
+        GitPaths { git_dir: Some(common_dir.to_path_buf()), ..GitPaths::found_from(common_dir) }
+    }
+
+    /// A work tree, without relying on its `.git` file.
+    pub(super) fn work_tree(git_dir: &Path, work_tree: &Path) -> GitPaths {
+        GitPaths {
+            git_dir: Some(git_dir.to_path_buf()),
+            work_tree: Some(work_tree.to_path_buf()),
+            ..GitPaths::found_from(work_tree)
+        }
+    }
+
+    /// The same paths without the work tree that the repository's settings may name, since git fails if it is missing.
+    pub(super) fn without_work_tree(self) -> GitPaths {
+        GitPaths { work_tree: self.git_dir.clone(), ..self }
+    }
+
+    /// The same paths with our own index.
+    pub(super) fn with_index(self, index: &Path) -> GitPaths {
+        GitPaths { index: Some(index.to_path_buf()), ..self }
+    }
+
+    /// The same paths, for calls whose objects need to be durable only once a reference to them is written, and whose index
+    /// only the engine reads.
+    pub(super) fn in_passing(self) -> GitPaths {
+        GitPaths { writing: Writing::Passing, ..self }
+    }
+}
+
+/// The result of an invocation.
+#[derive(Debug)]
+pub(super) struct CallOutput {
+    pub(super) code: i32,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+}
+
+/// An invocation under construction.
+#[derive(Debug)]
+pub(super) struct Invocation {
+    command: Command,
+    words: String,
+    directory: PathBuf,
+    input: Option<Vec<u8>>,
+}
+
+/// A running git. Dropping it ends its input and waits for it.
+#[derive(Debug)]
+pub(super) struct Running {
+    child: Child,
+    words: String,
+    directory: PathBuf,
+}
+
+impl Invocation {
+    pub(super) fn new<I, S>(paths: &GitPaths, manner: CallMode, arguments: I) -> Invocation
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        let mut command = Command::new("git");
+        command.current_dir(&paths.directory).process_group(0);
+        clean_environment(&mut command, manner);
+        let (internal, writing) = match manner {
+            CallMode::Internal => (INTERNAL, paths.writing.settings()),
+            CallMode::AsUser => (&[][..], &[][..]),
+        };
+        for setting in PINNED.iter().chain(internal).chain(writing) {
+            command.arg("-c").arg(setting);
+        }
+        command.arg("--no-pager");
+        let variables = [
+            ("GIT_DIR", &paths.git_dir),
+            ("GIT_WORK_TREE", &paths.work_tree),
+            ("GIT_INDEX_FILE", &paths.index),
+        ];
+        for (name, value) in variables {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+        let arguments: Vec<S> = arguments.into_iter().collect();
+        command.args(&arguments);
+        Invocation { command, words: words(&arguments), directory: paths.directory.clone(), input: None }
+    }
+
+    /// Gives bytes to standard input.
+    pub(super) fn input(mut self, input: Vec<u8>) -> Invocation {
+        self.input = Some(input);
+        self
+    }
+
+    /// Adds an argument.
+    pub(super) fn and(mut self, argument: &str) -> Invocation {
+        self.command.arg(argument);
+        self
+    }
+
+    /// Sets an environment variable.
+    pub(super) fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Invocation {
+        self.command.env(name, value);
+        self
+    }
+
+    /// The command line, for messages.
+    pub(super) fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// The working folder.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Runs git with no regard to what it starts; any exit code is valid.
+    pub(super) fn answer(mut self) -> Result<CallOutput, GitError> {
+        let input = self.input.take();
+        let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+        self.spawn(stdin)?.answer(input)
+    }
+
+    /// Starts git before its input is known, so that it has finished its setup by then.
+    pub(super) fn begin(self) -> Result<Running, GitError> {
+        self.spawn(Stdio::piped())
+    }
+
+    fn spawn(mut self, stdin: Stdio) -> Result<Running, GitError> {
+        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.command.spawn().map_err(|source| self.not_started(source))?;
+        Ok(Running { child, words: self.words, directory: self.directory })
+    }
+
+    /// Converts this into a job with only git's variables in its environment, for a call that starts the user's programs.
+    pub(super) fn job(self) -> ProcessJob {
+        self.job_with(|name| name.as_bytes().starts_with(b"GIT_"))
+    }
+
+    /// Converts this into a job with the user's environment.
+    pub(super) fn job_of_user(self) -> ProcessJob {
+        self.job_with(|_| true)
+    }
+
+    fn job_with(self, is_kept: impl Fn(&OsStr) -> bool) -> ProcessJob {
+        let argv = std::iter::once(self.command.get_program()).chain(self.command.get_args());
+        let mut job = ProcessJob::apart(argv.map(OsString::from), &self.directory, "git");
+        job.environment = std::env::vars_os().filter(|(name, _)| is_kept(name)).collect();
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => job.environment.insert(name.into(), value.into()),
+                None => job.environment.remove(name),
+            };
+        }
+        job.stdin = self.input.unwrap_or_default();
+        job
+    }
+
+    fn not_started(&self, source: std::io::Error) -> GitError {
+        if self.directory.is_dir() {
+            GitError::NoGit { source }
+        } else {
+            GitError::File { action: "enter", path: self.directory.clone(), source }
+        }
+    }
+}
+
+impl Running {
+    /// Sends the input and returns the output; git must succeed.
+    pub(super) fn run(mut self, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
+        let (words, directory) = (mem::take(&mut self.words), mem::take(&mut self.directory));
+        self.answer(Some(input))?.output(words, &directory)
+    }
+
+    pub(super) fn words(&self) -> &str {
+        &self.words
+    }
+
+    fn answer(mut self, input: Option<Vec<u8>>) -> Result<CallOutput, GitError> {
+        let child = &mut self.child;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdout, stderr) = thread::scope(|scope| {
+            if input.as_ref().is_none_or(|input| input.len() <= AT_ONCE) {
+                feed(stdin, input);
+            } else {
+                scope.spawn(move || feed(stdin, input));
+            }
+            let errors = scope.spawn(move || read_all(stderr));
+            (read_all(stdout), errors.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let status = child.wait().map_err(|source| GitError::NoGit { source })?;
+        Ok(CallOutput { code: status.code().unwrap_or(-1), stdout, stderr })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A running git holds its locks, so this waits for its end, which closing stdin brings about. Only a child that was
+        // already reaped makes the wait fail.
+        drop((self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take()));
+        let _ = self.child.wait();
+    }
+}
+
+impl CallOutput {
+    pub(super) fn output(self, words: String, place: &Path) -> Result<Vec<u8>, GitError> {
+        match self.code {
+            0 => Ok(self.stdout),
+            code => Err(GitError::from_call(words, code, &self.stderr, place)),
+        }
+    }
+}
+
+/// Returns the single line of an output.
+pub(super) fn line(stdout: Vec<u8>, words: String) -> Result<String, GitError> {
+    let line = stdout.strip_suffix(b"\n").unwrap_or(&stdout);
+    String::from_utf8(line.to_vec())
+        .map_err(|_| GitError::Unreadable { command: words, detail: "not UTF-8".to_string() })
+}
+
+/// Returns the command line as a user would type it.
+pub(super) fn words<S: AsRef<OsStr>>(arguments: &[S]) -> String {
+    let words = arguments.iter().map(|word| word.as_ref().to_string_lossy());
+    std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Splits output that is separated by NUL bytes.
+pub(super) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.split(|byte| *byte == 0).filter(|field| !field.is_empty())
+}
+
+/// Converts a path from git's output byte by byte.
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// Formats paths as git reads them from standard input with `-z`.
+pub(super) fn listed<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for path in paths {
+        bytes.extend_from_slice(path.as_os_str().as_bytes());
+        bytes.push(0);
+    }
+    bytes
+}
+
+fn clean_environment(command: &mut Command, manner: CallMode) {
+    for (name, _) in std::env::vars_os() {
+        if is_taken_out(&name, manner) {
+            command.env_remove(name);
+        }
+    }
+    // An empty or relative entry would find programs among an agent's files.
+    if let Some(path) = std::env::var_os("PATH") {
+        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        command.env("PATH", std::env::join_paths(folders).unwrap_or_default());
+    }
+    command
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_LFS_SKIP_SMUDGE", "1")
+        .env("GIT_ADVICE", "0")
+        .env("GIT_EDITOR", "true")
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("LANGUAGE");
+    if manner == CallMode::Internal {
+        for who in ["AUTHOR", "COMMITTER"] {
+            command
+                .env(format!("GIT_{who}_NAME"), "Remand")
+                .env(format!("GIT_{who}_EMAIL"), "remand@localhost");
+        }
+    }
+    #[cfg(test)]
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+}
+
+fn is_taken_out(name: &OsString, manner: CallMode) -> bool {
+    let name = name.as_bytes();
+    let kept = KEPT.iter().any(|kept| name.starts_with(kept.as_bytes()));
+    let identity = name.starts_with(b"GIT_AUTHOR_") || name.starts_with(b"GIT_COMMITTER_");
+    name.starts_with(b"GIT_") && !kept && !(identity && manner == CallMode::AsUser && !cfg!(test))
+}
+
+fn feed(pipe: Option<ChildStdin>, input: Option<Vec<u8>>) {
+    if let (Some(mut pipe), Some(bytes)) = (pipe, input) {
+        // Git may exit without reading everything. Its exit code then says more than the broken pipe.
+        let _ = pipe.write_all(&bytes);
+    }
+}
+
+fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // Keep what was read before the pipe failed; the exit code decides whether the call succeeded.
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    bytes
+}

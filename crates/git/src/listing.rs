@@ -1,0 +1,94 @@
+//! Lists what the references of a repository contain: names in a folder, branches, and commits of runs.
+
+use super::call::git;
+use super::invocation::{fields, path};
+use super::{CommitId, GitError, Repository, TreeId};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// A branch, local or of a remote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// As in `origin/main`.
+    pub name: String,
+    pub commit: CommitId,
+}
+
+impl Repository {
+    /// The names of the direct children of a folder in a tree.
+    pub fn names_in(&self, tree: &TreeId, folder: &str) -> Result<Vec<String>, GitError> {
+        let below = format!("{folder}/");
+        let output = git(&self.objects(), ["ls-tree", "-z", "--name-only", tree.tree(), &below]).run()?;
+        let names = fields(&output).map(|name| String::from_utf8_lossy(name).into_owned());
+        Ok(names.filter_map(|name| name.strip_prefix(&below).map(str::to_string)).collect())
+    }
+
+    /// All files of a tree.
+    pub fn files(&self, tree: &TreeId) -> Result<Vec<PathBuf>, GitError> {
+        let output = git(&self.objects(), ["ls-tree", "-r", "-z", "--name-only", tree.tree()]).run()?;
+        Ok(fields(&output).map(path).collect())
+    }
+
+    /// The names of the direct children of a folder, over all references.
+    pub fn names_over_references(&self, folder: &str) -> Result<BTreeSet<String>, GitError> {
+        let references = git(&self.objects(), ["for-each-ref", "--format=%(objectname)"]).run()?;
+        let commits: BTreeSet<String> = String::from_utf8_lossy(&references)
+            .lines()
+            .map(str::to_string)
+            .chain(["HEAD".to_string()])
+            .collect();
+        let asked: String = commits.iter().map(|commit| format!("{commit}:{folder}\n")).collect();
+        let check = ["cat-file", "--batch-check=%(objecttype) %(objectname)"];
+        let answers = git(&self.objects(), check).input(asked.into_bytes()).run()?;
+        let answers = String::from_utf8_lossy(&answers).into_owned();
+        let folders: BTreeSet<&str> = answers.lines().filter_map(|line| line.strip_prefix("tree ")).collect();
+        let mut names = BTreeSet::new();
+        for folder in folders {
+            let output = git(&self.objects(), ["ls-tree", "-z", "--name-only", folder]).run()?;
+            names.extend(fields(&output).map(|name| String::from_utf8_lossy(name).into_owned()));
+        }
+        Ok(names)
+    }
+
+    /// All branches, including those of remotes.
+    pub fn branches(&self) -> Result<Vec<Branch>, GitError> {
+        let words = ["for-each-ref", "--format=%(objectname) %(refname:short)", "refs/heads", "refs/remotes"];
+        let output = git(&self.objects(), words).run()?;
+        let text = String::from_utf8_lossy(&output).into_owned();
+        let split = text.lines().filter_map(|line| line.split_once(' '));
+        split.map(|(commit, name)| Ok(Branch { name: name.to_string(), commit: commit.parse()? })).collect()
+    }
+
+    /// The branches of runs that are not merged into a commit.
+    pub fn unmerged_runs(&self, into: &CommitId) -> Result<BTreeSet<String>, GitError> {
+        let not_in = format!("--no-merged={into}");
+        let words = ["for-each-ref", "--format=%(refname:short)", &not_in, "refs/heads/remand"];
+        let output = git(&self.objects(), words).run()?;
+        Ok(String::from_utf8_lossy(&output).lines().map(str::to_string).collect())
+    }
+
+    /// The best common ancestor of two commits; `None` if they have none.
+    pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, GitError> {
+        let answer = git(&self.objects(), ["merge-base", one.as_str(), other.as_str()]).answer()?;
+        match answer.code {
+            0 => Ok(Some(String::from_utf8_lossy(&answer.stdout).trim().parse()?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns whether a commit or one of its ancestors has the trailer of a run.
+    pub fn holds_run(&self, commit: &CommitId, run: &str) -> Result<bool, GitError> {
+        let wanted = format!("--grep=Remand-Run: {run}");
+        let words = ["log", "-1", "--format=%H", "--fixed-strings", &wanted, commit.as_str(), "--"];
+        Ok(!git(&self.objects(), words).run()?.is_empty())
+    }
+
+    /// Returns whether a commit or one of its ancestors is the final commit of a run, by its trailers. This includes
+    /// squashed and rebased commits that kept the message.
+    pub fn holds_work(&self, commit: &CommitId, run: &str) -> Result<bool, GitError> {
+        let of_run = format!("--grep=Remand-Run: {run}");
+        let both = ["--fixed-strings", "--all-match", &of_run, "--grep=Remand-Workflow: "];
+        let words = ["log", "-1", "--format=%H"].into_iter().chain(both).chain([commit.as_str(), "--"]);
+        Ok(!git(&self.objects(), words).run()?.is_empty())
+    }
+}

@@ -1,0 +1,91 @@
+//! A temporary checkout of a commit. Neither git's list of work trees nor any reference or user's index mentions it.
+
+use super::call::{GitContext, git};
+use super::invocation::fields;
+use super::private_folder::private_folder;
+use super::remove::remove;
+use super::{CommitId, GitError, Repository, error};
+use rustix::process::{Pid, test_kill_process};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The prefix of their names, followed by the pid of the process that made them.
+const NAME: &str = "remand-copy-";
+
+/// Numbers the checkouts of one process.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// A folder that is removed on drop or, if the process dies, when the next one is made in the same folder.
+#[derive(Debug)]
+pub struct TemporaryCheckout {
+    folder: PathBuf,
+}
+
+impl TemporaryCheckout {
+    /// Checks a commit out below `within`, one of our folders or the system's temporary folder.
+    pub fn of(
+        repository: &Repository,
+        commit: &CommitId,
+        within: &Path,
+    ) -> Result<TemporaryCheckout, GitError> {
+        remove_orphans(within);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let copy =
+            TemporaryCheckout { folder: within.join(format!("{NAME}{}-{number}", std::process::id())) };
+        remove(&copy.folder)?;
+        let tree = copy.tree();
+        private_folder(&tree).map_err(error::file("create", &tree))?;
+        private_folder(&copy.folder).map_err(error::file("close", &copy.folder))?;
+        let index = copy.folder.join("index");
+        let context =
+            GitContext::work_tree(repository.common_dir(), &tree, &repository.programs).with_index(&index);
+        git(&context, ["read-tree", "-u", "--reset", commit.as_str()]).run()?;
+        Ok(copy)
+    }
+
+    /// The folder, which can hold other temporary files as well.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder of the commit's files.
+    pub fn tree(&self) -> PathBuf {
+        self.folder.join("tree")
+    }
+}
+
+impl Drop for TemporaryCheckout {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed when the next checkout is made.
+        let _ = remove(&self.folder);
+    }
+}
+
+/// Removes the checkouts of processes that are gone.
+fn remove_orphans(within: &Path) {
+    // A folder that cannot be listed is left as it is; creating the checkout reports the error.
+    for entry in fs::read_dir(within).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix(NAME).and_then(|rest| rest.split('-').next()?.parse().ok());
+        let is_alive =
+            |process: i32| Pid::from_raw(process).is_some_and(|pid| test_kill_process(pid).is_ok());
+        if process.is_some_and(|process| !is_alive(process)) {
+            // This fails for another user's checkout in a shared temporary folder.
+            let _ = remove(&entry.path());
+        }
+    }
+}
+
+impl Repository {
+    /// Returns whether the checkout contains exactly the files of a commit, apart from ignored ones.
+    pub fn holds_only(&self, commit: &CommitId) -> Result<bool, GitError> {
+        if self.head()?.commit != *commit || self.dirty()?.is_some() {
+            return Ok(false);
+        }
+        // Git's status skips files that are marked as assumed unchanged or left out of a sparse checkout.
+        let listing = git(&self.checkout(), ["ls-files", "-v", "-z"]).run()?;
+        let is_looked_at = |row: &[u8]| row.starts_with(b"H ");
+        Ok(fields(&listing).all(is_looked_at))
+    }
+}

@@ -1,0 +1,155 @@
+//! A work tree of a run: a folder of files, with the engine's own index that agents cannot access through git.
+
+use super::call::GitContext;
+use super::diff::ChangedPath;
+use super::names::work_tree_prefix;
+use super::{CommitId, GitError, Repository, TreeId, error};
+use remand_kernel::change::Change;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long to wait for a git process that outlived its engine to release a lock file.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A handle to one work tree. Clones share it, and their calls wait for each other.
+#[derive(Clone, Debug)]
+pub struct WorkTree {
+    pub(super) repository: Repository,
+    pub(super) run: String,
+    pub(super) base: CommitId,
+    pub(super) cache: Arc<Mutex<WorkTreeCache>>,
+    name: String,
+    folder: PathBuf,
+    path: PathBuf,
+}
+
+/// Cached knowledge about a work tree.
+#[derive(Debug, Default)]
+pub(super) struct WorkTreeCache {
+    /// The last snapshot that was protected from garbage collection.
+    pub(super) protected: Option<TreeId>,
+}
+
+impl WorkTree {
+    /// Creates a handle; creates nothing on disk.
+    pub(super) fn new(
+        repository: &Repository,
+        run: &str,
+        base: &CommitId,
+        place: (&Path, &str),
+        cache: Arc<Mutex<WorkTreeCache>>,
+    ) -> WorkTree {
+        let (folder, name) = place;
+        let inside = if name == "main" { PathBuf::from(name) } else { Path::new("pool").join(name) };
+        WorkTree {
+            repository: repository.clone(),
+            run: run.to_string(),
+            base: base.clone(),
+            cache,
+            name: name.to_string(),
+            folder: folder.to_path_buf(),
+            path: folder.join(inside),
+        }
+    }
+
+    /// The folder of the files.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `main`, or the tree's number in the pool.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The changes between two states.
+    pub fn changed(&self, before: &TreeId, after: &TreeId) -> Result<Vec<ChangedPath>, GitError> {
+        if before == after { Ok(Vec::new()) } else { self.repository.changed(before, after) }
+    }
+
+    /// The difference in the format of the detectors.
+    pub fn change(&self, before: &TreeId, after: &TreeId) -> Result<Change, GitError> {
+        self.repository.change(before, after)
+    }
+
+    /// The difference as a patch for `git apply`.
+    pub fn patch(&self, before: &TreeId, after: &TreeId) -> Result<Vec<u8>, GitError> {
+        self.repository.patch(before, after)
+    }
+
+    /// The content of a file in a state.
+    pub fn read(&self, tree: &TreeId, file: &Path) -> Result<Option<Vec<u8>>, GitError> {
+        self.repository.read(tree, file)
+    }
+
+    /// The name under which git lists the work tree.
+    pub(super) fn id(&self) -> String {
+        format!("{}{}", work_tree_prefix(&self.run), self.name)
+    }
+
+    /// Git's own folder about the work tree.
+    pub(super) fn admin(&self) -> PathBuf {
+        self.repository.common_dir().join("worktrees").join(self.id())
+    }
+
+    /// A temporary folder.
+    pub(super) fn scratch(&self) -> PathBuf {
+        self.folder.join("scratch").join(self.id())
+    }
+
+    /// One of the engine's own files about this work tree.
+    pub(super) fn private(&self, extension: &str) -> PathBuf {
+        self.folder.join("private").join(format!("{}.{extension}", self.name))
+    }
+
+    /// The work tree with the engine's own index.
+    pub(super) fn context(&self) -> GitContext {
+        self.public_context().with_index(&self.private("index"))
+    }
+
+    /// The work tree with git's own index.
+    pub(super) fn public_context(&self) -> GitContext {
+        self.context_of(&self.admin())
+    }
+
+    /// The files of the work tree with any git folder.
+    pub(super) fn context_of(&self, git_dir: &Path) -> GitContext {
+        GitContext::work_tree(git_dir, &self.path, &self.repository.programs)
+    }
+
+    /// Locks the work tree.
+    pub(super) fn cache(&self) -> MutexGuard<'_, WorkTreeCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Removes a lock file that a killed git left. A recent one may belong to a git process that is still running, so this
+/// first waits for it to disappear.
+pub(super) fn break_lock(lock: &Path) -> Result<(), GitError> {
+    let started = Instant::now();
+    loop {
+        let Ok(found) = fs::symlink_metadata(lock) else { return Ok(()) };
+        // A modification time in the future says nothing, so such a lock counts as old.
+        let age = found.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+        if age.is_none_or(|age| age > LOCK_PATIENCE) || started.elapsed() > LOCK_PATIENCE {
+            return match fs::remove_file(lock) {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    Err(error::file("remove", lock)(source))
+                }
+                Ok(()) | Err(_) => Ok(()),
+            };
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Writes a small file atomically.
+pub(super) fn write_whole(file: &Path, content: &[u8]) -> Result<(), GitError> {
+    let temporary = file.with_extension("new");
+    fs::write(&temporary, content).map_err(error::file("write", &temporary))?;
+    fs::rename(&temporary, file).map_err(error::file("write", file))
+}

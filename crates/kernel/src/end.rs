@@ -1,0 +1,24 @@
+//! How a run ends.
+
+use crate::ids::{BudgetId, PhaseId, SignalId};
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    Done,
+    /// With the phase and signal that had no way forward, and the empty budget, if one was the reason.
+    Failed {
+        phase: PhaseId,
+        signal: SignalId,
+        exhausted: Option<BudgetId>,
+    },
+    Stopped {
+        why: String,
+    },
+    Cancelled {
+        by: String,
+    },
+}

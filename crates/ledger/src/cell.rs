@@ -1,0 +1,175 @@
+//! Values of table columns that the projection writes and the queries read.
+
+use crate::column::{ColumnWord, words};
+use remand_kernel::program::Action;
+use remand_kernel::ruling::Disposition;
+use serde::{Deserialize, Serialize};
+
+/// The stage of a run, as people see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStage {
+    Running,
+    /// For a human, with nothing else running.
+    Waiting,
+    Paused,
+    Done,
+    Failed,
+    Stopped,
+    Cancelled,
+}
+
+words! {
+    RunStage {
+        RunStage::Running => "running",
+        RunStage::Waiting => "waiting",
+        RunStage::Paused => "paused",
+        RunStage::Done => "done",
+        RunStage::Failed => "failed",
+        RunStage::Stopped => "stopped",
+        RunStage::Cancelled => "cancelled",
+    }
+}
+
+impl RunStage {
+    pub fn name(self) -> &'static str {
+        self.word()
+    }
+
+    /// Whether the run has ended.
+    pub fn is_over(self) -> bool {
+        match self {
+            RunStage::Running | RunStage::Waiting | RunStage::Paused => false,
+            RunStage::Done | RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => true,
+        }
+    }
+}
+
+/// What a ruling did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RulingKind {
+    Next,
+    To,
+    Remand,
+    Restore,
+    Return,
+    Raise,
+    Done,
+    Fail,
+    Stop,
+    Ignore,
+    /// The same seat was dispatched again.
+    Retry,
+    /// A human was asked whether to continue.
+    Hold,
+    Continue,
+    Pause,
+    Cancel,
+    RollBack,
+    RemoveApproach,
+    Reattribute,
+}
+
+words! {
+    RulingKind {
+        RulingKind::Next => "next",
+        RulingKind::To => "to",
+        RulingKind::Remand => "remand",
+        RulingKind::Restore => "restore",
+        RulingKind::Return => "return",
+        RulingKind::Raise => "raise",
+        RulingKind::Done => "done",
+        RulingKind::Fail => "fail",
+        RulingKind::Stop => "stop",
+        RulingKind::Ignore => "ignore",
+        RulingKind::Retry => "retry",
+        RulingKind::Hold => "hold",
+        RulingKind::Continue => "continue",
+        RulingKind::Pause => "pause",
+        RulingKind::Cancel => "cancel",
+        RulingKind::RollBack => "roll-back",
+        RulingKind::RemoveApproach => "remove-approach",
+        RulingKind::Reattribute => "reattribute",
+    }
+}
+
+impl RulingKind {
+    pub fn of(verdict: &Disposition) -> RulingKind {
+        match verdict {
+            Disposition::Follow { action, .. } => RulingKind::of_action(action),
+            Disposition::Again { .. } => RulingKind::Retry,
+            Disposition::Hold => RulingKind::Hold,
+            Disposition::GoOn => RulingKind::Continue,
+            Disposition::Pause => RulingKind::Pause,
+            Disposition::Cancel => RulingKind::Cancel,
+            Disposition::RollBack { .. } => RulingKind::RollBack,
+            Disposition::RemoveApproach { .. } => RulingKind::RemoveApproach,
+            Disposition::Reattribute { .. } => RulingKind::Reattribute,
+        }
+    }
+
+    fn of_action(action: &Action) -> RulingKind {
+        match action {
+            Action::Next => RulingKind::Next,
+            Action::To(_) => RulingKind::To,
+            Action::Remand(_) | Action::RemandInjector => RulingKind::Remand,
+            Action::Restore(_) => RulingKind::Restore,
+            Action::Return => RulingKind::Return,
+            Action::Raise(_) => RulingKind::Raise,
+            Action::Done => RulingKind::Done,
+            Action::Fail => RulingKind::Fail,
+            Action::Stop(_) => RulingKind::Stop,
+            Action::Hold => RulingKind::Hold,
+            Action::Ignore => RulingKind::Ignore,
+        }
+    }
+}
+
+/// How a correction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CorrectionEnd {
+    /// The phase that found it has accepted the work since.
+    Corrected,
+    /// The phase that found it accepted the unchanged work: it was not a defect.
+    Withdrawn,
+    /// It was reported again for the new work.
+    ReportedAgain,
+    /// It was passed on when work was sent further back.
+    PassedOn,
+    /// The same report was sent again, for example with a human's guidance.
+    SentAgain,
+}
+
+words! {
+    CorrectionEnd {
+        CorrectionEnd::Corrected => "corrected",
+        CorrectionEnd::Withdrawn => "withdrawn",
+        CorrectionEnd::ReportedAgain => "reported-again",
+        CorrectionEnd::PassedOn => "passed-on",
+        CorrectionEnd::SentAgain => "sent-again",
+    }
+}
+
+/// An option that can be followed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateOption {
+    pub name: String,
+    /// What its route does, in the words of a workflow file; none for the options of a hold.
+    pub action: Option<String>,
+}
+
+/// An option that the workflow has, but that is not offered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WithheldOption {
+    pub name: String,
+    /// The empty budget, if that is the reason.
+    pub exhausted: Option<String>,
+}
+
+/// The id of a dispatch that was interrupted by the event with this number. Its command stays open and ends with another
+/// dispatch.
+pub fn interruption_id(command: &str, seq: u64) -> String {
+    format!("{command}~{seq}")
+}

@@ -1,0 +1,214 @@
+//! The parts of a run's state that the tables keep, so that readers need no replay.
+
+use crate::position::RunPosition;
+use remand_kernel::program::{Program, Scope, Work};
+use remand_kernel::state::{End, State, TaskProgress, TaskRun, UsageTotals};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The list whose items are tasks.
+pub(crate) const TASKS: &str = "tasks";
+
+/// The parts of a run's state that readers show, with names instead of ids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunDetail {
+    pub position: RunPosition,
+    /// None until the run has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<RunOutcome>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
+    /// Budgets of the run itself; those of a sub-flow are in `tasks`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budgets: Vec<BudgetLeft>,
+    /// What the run had used when a human last let it continue past a limit. Each limit counts from there.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub granted: UsageTotals,
+    /// The tasks of the current list, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskDetail>,
+    /// The commit that undid what the run had committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverted: Option<String>,
+}
+
+/// What is left of a budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetLeft {
+    pub budget: String,
+    pub left: u16,
+    pub full: u16,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunOutcome {
+    Done,
+    /// At this phase and signal; `exhausted` is the budget that was empty, if one was.
+    Failed {
+        phase: String,
+        signal: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exhausted: Option<String>,
+    },
+    Stopped {
+        why: String,
+    },
+    Cancelled {
+        by: String,
+    },
+}
+
+/// One task of the current list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskDetail {
+    pub task: String,
+    pub state: TaskState,
+    /// What is left of each budget of its sub-flow, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds_left: Vec<(String, u16)>,
+}
+
+/// Where a task is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskState {
+    InPhase {
+        phase: String,
+    },
+    /// Not started; the tasks that it still needs.
+    Waiting {
+        needs: Vec<String>,
+    },
+    /// Finished in an earlier batch, and nothing that it rests on has changed.
+    Stands,
+    /// Not started, because a task that it needs was not finished.
+    Blocked,
+    Finished,
+    /// It left its sub-flow with another signal than completion.
+    EndedWith {
+        signal: String,
+    },
+    NotFinished,
+    /// A later plan dropped it.
+    Dropped,
+    /// The ledger does not hold the state of this run.
+    Unknown,
+}
+
+impl RunDetail {
+    pub fn of(program: &Program, state: &State) -> RunDetail {
+        RunDetail {
+            position: RunPosition::of(program, state),
+            outcome: state.end().map(|end| RunOutcome::of(program, end)),
+            paused: state.paused,
+            budgets: budgets(program, state),
+            granted: state.granted,
+            tasks: tasks(program, state),
+            reverted: state.reverted.clone(),
+        }
+    }
+}
+
+impl RunOutcome {
+    fn of(program: &Program, end: &End) -> RunOutcome {
+        match end {
+            End::Done => RunOutcome::Done,
+            End::Failed { phase, signal, exhausted } => RunOutcome::Failed {
+                phase: program.phase(*phase).name.clone(),
+                signal: program.signal(*signal).to_string(),
+                exhausted: exhausted.map(|budget| program.budget(budget).name.clone()),
+            },
+            End::Stopped { why } => RunOutcome::Stopped { why: why.clone() },
+            End::Cancelled { by } => RunOutcome::Cancelled { by: by.clone() },
+        }
+    }
+}
+
+impl fmt::Display for TaskState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TaskState::InPhase { phase } => write!(f, "in {phase}"),
+            TaskState::Waiting { needs } if needs.is_empty() => f.write_str("waits"),
+            TaskState::Waiting { needs } => write!(f, "waits for {}", needs.join(", ")),
+            TaskState::Stands => f.write_str("stands"),
+            TaskState::Blocked => f.write_str("blocked"),
+            TaskState::Finished => f.write_str("finished"),
+            TaskState::EndedWith { signal } => write!(f, "ended with {signal}"),
+            TaskState::NotFinished => f.write_str("not finished"),
+            TaskState::Dropped => f.write_str("no longer planned"),
+            TaskState::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+fn is_nothing(used: &UsageTotals) -> bool {
+    *used == UsageTotals::default()
+}
+
+fn budgets(program: &Program, state: &State) -> Vec<BudgetLeft> {
+    let is_of_task = |scope: Scope| match scope {
+        Scope::Entry(phase) | Scope::Phase(phase) => program.phase(phase).owner.is_some(),
+        Scope::Run | Scope::Subject => false,
+    };
+    let amounts = state.left.iter().zip(&state.full);
+    let all = program.budgets.iter().zip(amounts);
+    all.filter(|(budget, _)| !is_of_task(budget.scope))
+        .map(|(budget, (left, full))| BudgetLeft { budget: budget.name.clone(), left: *left, full: *full })
+        .collect()
+}
+
+fn tasks(program: &Program, state: &State) -> Vec<TaskDetail> {
+    let Some(list) = program.list_named(TASKS) else {
+        return Vec::new();
+    };
+    let flow = match &program.phase(state.main.phase).work {
+        Work::Flow { list, .. } => Some(*list),
+        Work::Role { .. }
+        | Work::Each { .. }
+        | Work::Panel { .. }
+        | Work::Operation { .. }
+        | Work::Ask { .. } => None,
+    };
+    let detail = |(at, item): (usize, &remand_kernel::event::Item)| {
+        // Tasks are in a sub-flow only while the main line is at the phase that owns it.
+        let run = state.tasks.get(at).filter(|_| flow == Some(list));
+        let rounds_left = run.map_or(&[][..], |run| run.left.as_slice());
+        TaskDetail {
+            task: item.id.clone(),
+            state: task_state(program, state, item, run),
+            rounds_left: rounds_left
+                .iter()
+                .map(|(budget, left)| (program.budget(*budget).name.clone(), *left))
+                .collect(),
+        }
+    };
+    state.lists[list.index()].iter().enumerate().map(detail).collect()
+}
+
+fn task_state(
+    program: &Program,
+    state: &State,
+    item: &remand_kernel::event::Item,
+    run: Option<&TaskRun>,
+) -> TaskState {
+    let is_finished = |task: &str| state.finished.contains_key(task);
+    match run.map(|run| (run.progress, run)) {
+        Some((TaskProgress::Running, run)) => {
+            TaskState::InPhase { phase: program.phase(run.lane_state.phase).name.clone() }
+        }
+        Some((TaskProgress::Waiting, _)) => {
+            let needs = item.needs.iter().filter(|need| !is_finished(need)).cloned().collect();
+            TaskState::Waiting { needs }
+        }
+        Some((TaskProgress::Stands, _)) => TaskState::Stands,
+        Some((TaskProgress::Blocked, _)) => TaskState::Blocked,
+        Some((TaskProgress::Exited(signal), _)) if !is_finished(&item.id) => {
+            TaskState::EndedWith { signal: program.signal(signal).to_string() }
+        }
+        Some((TaskProgress::Exited(_), _)) => TaskState::Finished,
+        None if is_finished(&item.id) => TaskState::Finished,
+        None => TaskState::NotFinished,
+    }
+}

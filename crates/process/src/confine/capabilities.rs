@@ -1,0 +1,23 @@
+//! What root may do inside the sandbox: no more than another user may do to their own files.
+
+use rustix::thread::{CapabilitySet, clear_ambient_capability_set, remove_capability_from_bounding_set};
+
+/// Programs that run as root need these for ordinary work with files.
+const KEPT: [CapabilitySet; 7] = [
+    CapabilitySet::CHOWN,
+    CapabilitySet::DAC_OVERRIDE,
+    CapabilitySet::FOWNER,
+    CapabilitySet::FSETID,
+    CapabilitySet::KILL,
+    CapabilitySet::SETGID,
+    CapabilitySet::SETUID,
+];
+
+/// Removes administrative capabilities from the programs that this thread starts.
+pub(super) fn drop_dangerous() {
+    // These calls fail only for a process without privileges, which has no capabilities to lose.
+    let _ = clear_ambient_capability_set();
+    for capability in CapabilitySet::all().iter().filter(|capability| !KEPT.contains(capability)) {
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+}

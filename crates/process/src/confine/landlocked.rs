@@ -1,0 +1,180 @@
+//! The part of the sandbox that Landlock enforces: files, programs, TCP, signals.
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::{enforcement, enter};
+
+#[cfg(not(target_os = "linux"))]
+pub(super) use elsewhere::{enforcement, enter};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use crate::confine::policy::{ConfineError, Enforcement, EnforcementLevel, Policy, TCP};
+    use crate::confine::readable::readable;
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd,
+        RestrictSelf, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+        make_bitflags,
+    };
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    /// The newest Landlock version that we request; older kernels enforce the part that they know.
+    const ABI: ABI = ABI::V9;
+
+    /// Devices that programs can write to without changing the machine.
+    const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+    const SHARED_MEMORY: &str = "/dev/shm";
+
+    const DEVICE_ACCESS: BitFlags<AccessFs> =
+        make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev});
+
+    /// What programs must read to start, if reading is limited.
+    const SYSTEM: [&str; 13] = [
+        "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/proc",
+        "/sys", "/dev",
+    ];
+
+    /// Restricts the calling thread and every process that it becomes or starts.
+    pub fn enter(policy: &Policy) -> Result<Enforcement, ConfineError> {
+        let mut handled = match (policy.read_only.is_empty(), policy.hidden.is_empty()) {
+            (true, true) => AccessFs::from_write(ABI),
+            (true, false) => AccessFs::from_write(ABI) | AccessFs::ReadFile | AccessFs::ReadDir,
+            (false, _) => AccessFs::from_all(ABI),
+        };
+        let started = match policy.programs {
+            Some(_) => AccessFs::Execute.into(),
+            None => BitFlags::<AccessFs>::empty(),
+        };
+        handled |= started;
+        let mut ruleset = Ruleset::default().handle_access(handled).map_err(kernel)?;
+        ruleset = ruleset.scope(Scope::Signal).map_err(kernel)?;
+        if !policy.network {
+            ruleset = ruleset.handle_access(AccessNet::from_all(ABI)).map_err(kernel)?;
+            ruleset = ruleset.scope(Scope::AbstractUnixSocket).map_err(kernel)?;
+        }
+        let mut created = ruleset.create().map_err(kernel)?;
+        for port in policy.ports.iter().filter(|_| !policy.network) {
+            created = created.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)).map_err(kernel)?;
+        }
+        for port in policy.listens.iter().filter(|_| !policy.network) {
+            let both = AccessNet::BindTcp | AccessNet::ConnectTcp;
+            created = created.add_rule(NetPort::new(*port, both)).map_err(kernel)?;
+        }
+        for path in &policy.read_write {
+            created = allow(created, path, handled & !started)?;
+        }
+        for path in &policy.read_only {
+            created = allow(created, path, AccessFs::from_read(ABI) & !started)?;
+        }
+        if policy.read_only.is_empty() && !policy.hidden.is_empty() {
+            for path in readable(&policy.hidden, &policy.shown) {
+                // A path that has disappeared or cannot be opened needs no permission.
+                if let (Ok(opened), Ok(found)) = (PathFd::new(&path), path.symlink_metadata()) {
+                    let read = match found.is_dir() {
+                        true => AccessFs::ReadFile | AccessFs::ReadDir,
+                        false => AccessFs::ReadFile.into(),
+                    };
+                    created = created.add_rule(PathBeneath::new(opened, read)).map_err(kernel)?;
+                }
+            }
+        }
+        for program in policy.programs.iter().flatten() {
+            created = allow(created, program, handled & (AccessFs::Execute | AccessFs::ReadFile))?;
+        }
+        if let (true, Ok(opened)) = (policy.shared_memory, PathFd::new(SHARED_MEMORY)) {
+            let access = handled & !started & !(AccessFs::MakeSock | AccessFs::MakeFifo | AccessFs::MakeDir);
+            created = created.add_rule(PathBeneath::new(opened, access)).map_err(kernel)?;
+        }
+        for path in DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()) {
+            created = allow(created, &path, handled & DEVICE_ACCESS)?;
+        }
+        if !policy.read_only.is_empty() {
+            for path in SYSTEM.iter().map(PathBuf::from).filter(|path| path.exists()) {
+                created = allow(created, &path, AccessFs::from_read(ABI) & !started)?;
+            }
+        }
+        let status = created.restrict_self().map_err(kernel)?;
+        Ok(enforced_by(policy, &status.landlock))
+    }
+
+    /// Reports what `enter` would enforce, without restricting anything.
+    pub fn enforcement(policy: &Policy) -> Enforcement {
+        match RestrictSelf::default().no_new_privs(false).apply() {
+            Ok(status) => enforced_by(policy, &status.landlock),
+            // A kernel that refuses the call has no Landlock.
+            Err(_) => enforced_by(policy, &LandlockStatus::NotImplemented),
+        }
+    }
+
+    fn allow(
+        created: RulesetCreated,
+        path: &Path,
+        access: BitFlags<AccessFs>,
+    ) -> Result<RulesetCreated, ConfineError> {
+        let missing = |source| ConfineError::Missing { path: path.into(), source };
+        let metadata = path.metadata().map_err(missing)?;
+        let access = if metadata.is_dir() { access } else { access & AccessFs::from_file(ABI) };
+        let opened = PathFd::new(path).map_err(|error| missing(io::Error::other(error)))?;
+        created.add_rule(PathBeneath::new(opened, access)).map_err(kernel)
+    }
+
+    fn enforced_by(policy: &Policy, status: &LandlockStatus) -> Enforcement {
+        let abi = match status {
+            LandlockStatus::Available { effective_abi, .. } => *effective_abi as u32,
+            LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
+        };
+        let mut gaps = Vec::new();
+        let mut gap = |since: u32, what: &str| {
+            if abi < since {
+                gaps.push(what.to_owned());
+            }
+        };
+        gap(1, "writing outside the allowed folders");
+        if !policy.read_only.is_empty() || !policy.hidden.is_empty() {
+            gap(1, "reading outside the allowed folders");
+        }
+        gap(3, "truncating files outside the allowed folders");
+        gap(6, "signals to other processes of the user");
+        if policy.programs.is_some() {
+            gap(1, "starting other programs");
+        }
+        if !policy.network {
+            gap(4, TCP);
+            gap(6, "abstract Unix sockets");
+        }
+        Enforcement {
+            files: match abi {
+                0 => EnforcementLevel::None,
+                1 | 2 => EnforcementLevel::Partial,
+                _ => EnforcementLevel::Full,
+            },
+            network: match abi {
+                _ if policy.network => EnforcementLevel::Unasked,
+                0..=3 => EnforcementLevel::None,
+                _ => EnforcementLevel::Partial,
+            },
+            gaps,
+        }
+    }
+
+    fn kernel(error: RulesetError) -> ConfineError {
+        ConfineError::Kernel { why: error.to_string() }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use crate::confine::policy::{ConfineError, Enforcement, EnforcementLevel, Policy};
+
+    pub fn enter(policy: &Policy) -> Result<Enforcement, ConfineError> {
+        Ok(enforcement(policy))
+    }
+
+    /// Reports that nothing is enforced without Landlock.
+    pub fn enforcement(policy: &Policy) -> Enforcement {
+        let network = if policy.network { EnforcementLevel::Unasked } else { EnforcementLevel::None };
+        let gaps = ["writing outside the allowed folders", "connections to the network"];
+        Enforcement { files: EnforcementLevel::None, network, gaps: gaps.map(str::to_owned).to_vec() }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a confined process may do, and how much of that policy the machine enforces.
+
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a confined process may do; the default is to read and to compute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Policy {
+    /// Folders and files that may be changed, including everything inside; each must exist.
+    pub read_write: Vec<PathBuf>,
+    /// If not empty, only these paths, `read_write` and system folders may be read; each must exist.
+    pub read_only: Vec<PathBuf>,
+    /// Folders that may not be read or listed, except for `read_write` and `shown` paths inside. The folders above them may
+    /// not be listed either.
+    pub hidden: Vec<PathBuf>,
+    /// Paths inside hidden folders that may be read; each must exist.
+    pub shown: Vec<PathBuf>,
+    /// The only programs that may be started, each of which must exist; `None` allows all.
+    pub programs: Option<Vec<PathBuf>>,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// TCP ports that it may connect to without `network`, to reach a service. UDP is then allowed for name resolution.
+    pub ports: Vec<u16>,
+    /// TCP ports that it may listen on and connect to without `network`, to talk to itself.
+    pub listens: Vec<u16>,
+    /// Whether it may use Unix sockets, which can reach other programs of the user.
+    pub sockets: bool,
+    /// Whether it may use named shared memory and semaphores, which all programs of the user share.
+    pub shared_memory: bool,
+    /// Bytes of private writable memory per process.
+    pub memory: Option<u64>,
+    /// Maximum size in bytes of a file that it writes.
+    pub file_size: Option<u64>,
+    /// Processes and threads in addition to those that the user already has; does not apply to root.
+    pub processes: Option<u64>,
+    /// File to write the `Enforcement` to, as JSON, before the program starts.
+    pub report: Option<PathBuf>,
+    /// Whether the keeper's parent waits for the keeper to stop, kills the remaining processes and then continues it.
+    pub watched: bool,
+}
+
+impl Policy {
+    /// Parses a policy from JSON text, or from the file of that name.
+    pub fn from_argument(argument: &str) -> Result<Policy, ConfineError> {
+        let text = if argument.trim_start().starts_with('{') {
+            argument.to_owned()
+        } else {
+            let path = Path::new(argument);
+            std::fs::read_to_string(path)
+                .map_err(|source| ConfineError::Unreadable { path: path.into(), source })?
+        };
+        serde_json::from_str(&text).map_err(|source| ConfineError::Malformed { source })
+    }
+
+    /// Writes the policy as JSON; fails if a path is not UTF-8.
+    pub fn to_json(&self) -> Result<String, ConfineError> {
+        serde_json::to_string(self).map_err(|source| ConfineError::Unwritable { source })
+    }
+}
+
+/// How much of a restriction is enforced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EnforcementLevel {
+    Full,
+    Partial,
+    None,
+    /// The policy does not restrict it, so there is nothing to enforce.
+    Unasked,
+}
+
+/// How much of a policy the machine enforces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Enforcement {
+    pub files: EnforcementLevel,
+    pub network: EnforcementLevel,
+    /// What is not enforced, as text for the evidence.
+    pub gaps: Vec<String>,
+}
+
+/// The gap that leaves the network reachable.
+pub(super) const TCP: &str = "TCP connections";
+
+/// Why a process could not be confined; the program has not started.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfineError {
+    #[error("no program to confine; name it after `--`")]
+    NoProgram,
+    #[error("the policy {} cannot be read", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("the policy is malformed")]
+    Malformed { source: serde_json::Error },
+    #[error("the policy or its report cannot be written as JSON")]
+    Unwritable { source: serde_json::Error },
+    #[error("the policy lists {}, which cannot be opened; create it or remove it from the policy", path.display())]
+    Missing { path: PathBuf, source: io::Error },
+    #[error("the report {} cannot be written", path.display())]
+    Report { path: PathBuf, source: io::Error },
+    #[error("the limit on {what} cannot be set to {value}")]
+    Limit { what: &'static str, value: u64, source: io::Error },
+    #[error("the keeper process could not be set up")]
+    Keeper { source: io::Error },
+    #[error("the kernel rejected the sandbox: {why}")]
+    Kernel { why: String },
+    #[error("`{program}` could not be started inside the sandbox")]
+    Exec { program: String, source: io::Error },
+}

@@ -1,0 +1,91 @@
+//! How a job ended, and its output.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+/// How a job ended; none of its processes is alive any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobEnd {
+    pub exit: Exit,
+    pub stdout: CapturedOutput,
+    pub stderr: CapturedOutput,
+    pub started: SystemTime,
+    pub duration: Duration,
+    /// Number of other processes that were still alive when the first one ended, and were killed.
+    pub strays: usize,
+    /// The resource limit that the job was killed for.
+    pub exceeded: Option<ExceededLimit>,
+}
+
+/// A resource limit that the processes of a job exceeded together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExceededLimit {
+    /// Bytes.
+    Memory(u64),
+    Processes(u64),
+    /// Bytes by which its folders grew.
+    Disk(u64),
+    /// Bytes of a single file; zero if the limit was not set by us and is unknown.
+    FileSize(u64),
+}
+
+impl std::fmt::Display for ExceededLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ExceededLimit::Memory(limit) => write!(f, "more than {limit} bytes of memory"),
+            ExceededLimit::Processes(limit) => write!(f, "more than {limit} processes at once"),
+            ExceededLimit::Disk(limit) => write!(f, "more than {limit} bytes of disk"),
+            ExceededLimit::FileSize(limit) => write!(f, "a file of more than {limit} bytes"),
+        }
+    }
+}
+
+/// Why the first process of a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    Signal(i32),
+    /// It was killed at its time limit.
+    TimedOut,
+    /// It was killed after writing nothing for longer than its silence limit.
+    Silent,
+    /// It was killed because it kept running after its last line.
+    Lingered,
+    Cancelled,
+}
+
+impl Exit {
+    /// Returns whether the process exited with code 0. That does not prove that there is a result.
+    pub fn succeeded(self) -> bool {
+        self == Exit::Code(0)
+    }
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "exit code {code}"),
+            Exit::Signal(signal) => write!(f, "signal {signal}"),
+            Exit::TimedOut => write!(f, "killed at its time limit"),
+            Exit::Silent => write!(f, "killed after a silence"),
+            Exit::Lingered => write!(f, "killed after its last word"),
+            Exit::Cancelled => write!(f, "cancelled"),
+        }
+    }
+}
+
+/// One stream's output: all of it, or its head and tail with a note in between.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CapturedOutput {
+    pub bytes: Vec<u8>,
+    pub truncated: bool,
+    /// Number of bytes written, whether kept or not.
+    pub total: u64,
+}
+
+impl CapturedOutput {
+    /// Returns the output as text; invalid UTF-8 is replaced.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes)
+    }
+}

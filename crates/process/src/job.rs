@@ -1,0 +1,130 @@
+//! A process to run: program, folder, environment, input and limits.
+
+use crate::confine::Policy;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// One process to run, with everything that it may see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessJob {
+    /// The program by path, relative to `folder`, or by name on the `PATH` of `environment`; then its arguments.
+    pub argv: Vec<OsString>,
+    pub folder: PathBuf,
+    /// The whole environment apart from the marker; nothing is inherited.
+    pub environment: BTreeMap<OsString, OsString>,
+    pub stdin: Vec<u8>,
+    pub limits: ProcessLimits,
+    /// Identifies the job in the environment of all its processes; its parts are separated by `/`.
+    pub marker: String,
+    pub confine: Option<Confinement>,
+    pub survivors: Survivors,
+}
+
+/// What may stay alive after a job that ended by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Survivors {
+    #[default]
+    None,
+    /// Daemons that started their own session, such as a key agent. At a limit or on cancel they are killed too.
+    Daemons,
+}
+
+impl ProcessJob {
+    /// Creates a job with an empty environment and the default limits.
+    pub fn new(
+        argv: impl IntoIterator<Item = impl Into<OsString>>,
+        folder: impl Into<PathBuf>,
+        marker: impl Into<String>,
+    ) -> ProcessJob {
+        ProcessJob {
+            argv: argv.into_iter().map(Into::into).collect(),
+            folder: folder.into(),
+            environment: BTreeMap::new(),
+            stdin: Vec::new(),
+            limits: ProcessLimits::default(),
+            marker: marker.into(),
+            confine: None,
+            survivors: Survivors::None,
+        }
+    }
+
+    /// Creates a job outside of any run. It gets a unique marker, since all processes with a marker are killed when their
+    /// job ends.
+    pub fn apart(
+        argv: impl IntoIterator<Item = impl Into<OsString>>,
+        folder: impl Into<PathBuf>,
+        name: &str,
+    ) -> ProcessJob {
+        static JOBS: AtomicU64 = AtomicU64::new(0);
+        let number = JOBS.fetch_add(1, Ordering::Relaxed);
+        ProcessJob::new(argv, folder, format!("{name}/{}/{number}", std::process::id()))
+    }
+
+    /// The folders that the job may write to.
+    pub(super) fn writable(&self) -> Vec<PathBuf> {
+        match &self.confine {
+            Some(confined) => confined.policy.read_write.clone(),
+            None => vec![self.folder.clone()],
+        }
+    }
+
+    /// Copies these variables from the engine's own environment, where they are set.
+    #[must_use]
+    pub fn inherit(mut self, names: &[&str]) -> ProcessJob {
+        for name in names {
+            if let Some(value) = std::env::var_os(name) {
+                self.environment.insert(name.into(), value);
+            }
+        }
+        self
+    }
+}
+
+/// What a job may use before it is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessLimits {
+    pub time: Duration,
+    /// The longest time without a byte of output.
+    pub silence: Option<Duration>,
+    /// How long the job may keep running after its last line.
+    pub linger: Duration,
+    /// The time between SIGTERM and SIGKILL.
+    pub grace: Duration,
+    /// Bytes kept of each stream; of longer output, the middle is dropped.
+    pub output: usize,
+    /// Bytes of private writable memory per process.
+    pub memory: Option<u64>,
+    /// Bytes of memory of all processes together.
+    pub memory_of_all: Option<u64>,
+    /// Number of concurrent processes.
+    pub processes: Option<u64>,
+    /// Bytes by which the folders that the job may write to can grow.
+    pub disk: Option<u64>,
+}
+
+impl Default for ProcessLimits {
+    fn default() -> ProcessLimits {
+        ProcessLimits {
+            time: Duration::from_secs(600),
+            silence: None,
+            linger: Duration::from_secs(10),
+            grace: Duration::from_secs(2),
+            output: 1024 * 1024,
+            memory: None,
+            memory_of_all: None,
+            processes: None,
+            disk: None,
+        }
+    }
+}
+
+/// Runs the job inside a sandbox, through the hidden `confine` command of our own program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confinement {
+    /// The program that implements `confine --policy JSON -- argv`.
+    pub exe: PathBuf,
+    pub policy: Policy,
+}

@@ -1,0 +1,198 @@
+//! Reads `/proc` about the processes of this machine; without `/proc` it finds none.
+
+use rustix::process::{Pid, Signal};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read;
+
+/// A process, distinguished from a later one with the same pid by its start time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Process {
+    pub pid: i32,
+    start: u64,
+}
+
+/// A process with its parent, group and session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub process: Process,
+    pub parent: i32,
+    pub group: i32,
+    pub session: i32,
+    pub alive: bool,
+}
+
+/// Lists all visible processes.
+pub(super) fn all() -> Vec<Stat> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter_map(stat).collect()
+}
+
+/// Reads one process; returns `None` if it is gone.
+pub(super) fn stat(pid: i32) -> Option<Stat> {
+    // One read is enough: the name is short, and the end of the line is not needed.
+    let mut line = [0; 1024];
+    let length = fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse(pid, &String::from_utf8_lossy(&line[..length]))
+}
+
+/// Lists the visible descendants of a process.
+pub(super) fn below(leader: i32) -> Vec<Stat> {
+    let mut found = Vec::new();
+    let mut open = vec![leader];
+    while let Some(parent) = open.pop() {
+        match children(parent) {
+            Some(children) => {
+                found.extend(children.iter().filter_map(|pid| stat(*pid)));
+                open.extend(children);
+            }
+            None => return below_among(leader, &all()),
+        }
+    }
+    found
+}
+
+/// The children of all threads of a process; `None` if the kernel does not list children.
+fn children(pid: i32) -> Option<Vec<i32>> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        // The process is gone, and so are its threads.
+        return Some(Vec::new());
+    };
+    let mut found = Vec::new();
+    for thread in threads.flatten() {
+        match fs::read_to_string(thread.path().join("children")) {
+            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok())),
+            Err(_) if thread.path().exists() => return None,
+            Err(_) => {}
+        }
+    }
+    Some(found)
+}
+
+fn below_among(leader: i32, all: &[Stat]) -> Vec<Stat> {
+    let mut parents = BTreeSet::from([leader]);
+    let mut found = Vec::new();
+    loop {
+        let before = parents.len();
+        for stat in all.iter().filter(|stat| stat.process.pid != leader) {
+            if parents.contains(&stat.parent) && parents.insert(stat.process.pid) {
+                found.push(*stat);
+            }
+        }
+        if parents.len() == before {
+            return found;
+        }
+    }
+}
+
+fn parse(pid: i32, text: &str) -> Option<Stat> {
+    // The name in parentheses may itself contain spaces and parentheses.
+    let (_, rest) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    Some(Stat {
+        process: Process { pid, start: fields.get(19)?.parse().ok()? },
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
+        alive: !matches!(*fields.first()?, "Z" | "X"),
+    })
+}
+
+/// Reads a variable from the environment that a process was started with.
+pub(super) fn variable(pid: i32, name: &str) -> Option<Vec<u8>> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.find_map(|variable| {
+        let value = variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        Some(value.to_vec())
+    })
+}
+
+/// Returns whether a process has one of these pipes open.
+pub(super) fn holds_pipe(pid: i32, pipes: &[u64]) -> bool {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let mut links = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    links.any(|link| {
+        let inode =
+            link.to_str().and_then(|link| link.strip_prefix("pipe:[")?.strip_suffix(']')?.parse().ok());
+        inode.is_some_and(|inode: u64| pipes.contains(&inode))
+    })
+}
+
+impl Process {
+    /// Kills exactly this process, never a later one with the same pid.
+    pub fn kill(self) {
+        self.signal(Signal::KILL);
+    }
+
+    /// Stops exactly this process.
+    pub fn stop(self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Approximate bytes of unshared memory; zero if the process is gone.
+    pub fn memory(self) -> u64 {
+        let text = fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
+        let pages: Vec<u64> = text.split(' ').filter_map(|field| field.parse().ok()).collect();
+        match pages.as_slice() {
+            [_, resident, shared, ..] => resident.saturating_sub(*shared) * rustix::param::page_size() as u64,
+            _ => 0,
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn signal(self, signal: Signal) {
+        use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+        let Some(pid) = Pid::from_raw(self.pid) else { return };
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        if stat(self.pid).is_some_and(|stat| stat.process == self) {
+            // The signal fails if the process has just ended, which is what the caller wants.
+            let _ = pidfd_send_signal(&handle, signal);
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn signal(self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            // The signal fails if the process has just ended, which is what the caller wants.
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_of_listing_descendants_agree() {
+        let mut child = std::process::Command::new("sh");
+        let Ok(mut child) = child.args(["-c", "sleep 1000 & sleep 1000 & wait"]).spawn() else { return };
+        let leader = i32::try_from(child.id()).unwrap_or(0);
+        let pids = |found: Vec<Stat>| found.into_iter().map(|stat| stat.process.pid).collect::<BTreeSet<_>>();
+        while pids(below(leader)).len() < 2 {
+            std::thread::yield_now();
+        }
+        let (one, other) = (pids(below(leader)), pids(below_among(leader, &all())));
+        for stat in below(leader) {
+            stat.process.kill();
+        }
+        child.wait().ok();
+        assert_eq!(one, other);
+    }
+
+    #[test]
+    fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
+        let rest = "S 7 42 42 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9876 0 0";
+        let stat = parse(5, &format!("5 (a) b ( c) {rest}"))
+            .map(|stat| (stat.parent, stat.group, stat.process.start));
+        assert_eq!(stat, Some((7, 42, 9876)));
+    }
+
+    #[test]
+    fn a_zombie_is_not_alive() {
+        let stat = parse(5, "5 (x) Z 7 42 42 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9876 0 0");
+        assert_eq!(stat.map(|stat| stat.alive), Some(false));
+    }
+}

@@ -1,0 +1,24 @@
+//! Lets the caller watch a job's output line by line while it runs.
+
+use std::sync::Arc;
+
+/// Which of its two streams a job wrote to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Receives each line without its line ending as it arrives, from one thread per stream, and returns what may follow.
+pub type LineWatch = Arc<dyn Fn(Stream, &[u8]) -> AfterLine + Send + Sync>;
+
+/// What may follow a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterLine {
+    /// More output, within the silence that the job is allowed.
+    Output,
+    /// Silence of any length: a tool is running that writes nothing.
+    Silence,
+    /// Nothing; the job should end now.
+    End,
+}

@@ -1,0 +1,105 @@
+//! Finds the dispatch of a request by the result file that its prompt names.
+
+use crate::conversation::Conversation;
+use remand_agents::rehearsal::DispatchInfo;
+use std::path::{Path, PathBuf};
+
+const RESULT: &str = "/out/result.yaml";
+
+/// A dispatch, and how far its conversation is.
+#[derive(Clone, Debug)]
+pub struct DispatchProgress {
+    /// The file that describes the dispatch.
+    pub about: PathBuf,
+    pub info: DispatchInfo,
+    /// Tool calls of the model since it was given the dispatch.
+    pub played: usize,
+}
+
+impl DispatchProgress {
+    /// Finds the dispatch that the history names last.
+    pub fn of(conversation: &Conversation) -> Option<DispatchProgress> {
+        conversation.prompts().rev().find_map(|(at, text)| {
+            let (about, info) = find_in(text)?;
+            Some(DispatchProgress { about, info, played: conversation.calls_after(at) })
+        })
+    }
+
+    /// The dispatch in one line.
+    pub fn title(&self) -> String {
+        let info = &self.info;
+        let item = info.task.as_ref().or(info.item.as_ref());
+        let item = item.map(|item| format!(" {item}")).unwrap_or_default();
+        format!("{} in {}{item}, round {}, attempt {}", info.role, info.phase, info.round, info.attempt)
+    }
+}
+
+/// Finds the last path of a result file in a text whose dispatch file is readable.
+fn find_in(text: &str) -> Option<(PathBuf, DispatchInfo)> {
+    text.rmatch_indices(RESULT).find_map(|(end, _)| {
+        let before = &text[..end];
+        before.contains("/dispatches/").then(|| starts(before).find_map(|start| read(&before[start..])))?
+    })
+}
+
+/// Possible starts of a path that ends here, nearest first, because paths may contain spaces.
+fn starts(before: &str) -> impl Iterator<Item = usize> {
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    before.rmatch_indices('/').map(|(at, _)| at).take_while(move |at| *at >= line)
+}
+
+fn read(folder: &str) -> Option<(PathBuf, DispatchInfo)> {
+    if !Path::new(folder).parent()?.ends_with("dispatches") {
+        return None;
+    }
+    let about = Path::new(folder).join("dispatch.json");
+    DispatchInfo::read(&about).ok().map(|info| (about, info))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::HistoryItem;
+    use serde_json::json;
+
+    fn dispatch(folder: &Path, id: &str) -> String {
+        let place = folder.join("dispatches").join(id);
+        std::fs::create_dir_all(&place).unwrap();
+        let info = json!({
+            "run": "r", "phase": "build", "role": id, "round": 1, "attempt": 1,
+            "result": place.join("out/result.yaml"), "tree": folder, "folder": place,
+        });
+        std::fs::write(place.join("dispatch.json"), info.to_string()).unwrap();
+        format!("{}/out/result.yaml", place.display())
+    }
+
+    #[test]
+    fn the_last_named_dispatch_counts_without_earlier_calls() {
+        let folder = tempfile::Builder::new().prefix("a place with spaces ").tempdir().unwrap();
+        let (one, two) = (dispatch(folder.path(), "p1.a1"), dispatch(folder.path(), "p1.a2"));
+        let conversation = Conversation {
+            history: vec![
+                HistoryItem::Prompt(format!("write to `{one}`, please")),
+                HistoryItem::Call,
+                HistoryItem::Outcome,
+                HistoryItem::Text,
+                HistoryItem::Prompt(format!("not {one} but\n'{two}'.")),
+                HistoryItem::Call,
+                HistoryItem::Outcome,
+                HistoryItem::Prompt("go on".to_owned()),
+            ],
+            ..Conversation::default()
+        };
+        let dispatch = DispatchProgress::of(&conversation).unwrap();
+        assert_eq!((dispatch.info.role.as_str(), dispatch.played), ("p1.a2", 1));
+        assert_eq!(dispatch.title(), "p1.a2 in build, round 1, attempt 1");
+    }
+
+    #[test]
+    fn a_path_without_a_dispatch_file_is_ignored() {
+        let prompt = "see /out/result.yaml or /dispatches/p1/out/result.yaml".to_owned();
+        let conversation =
+            Conversation { history: vec![HistoryItem::Prompt(prompt)], ..Conversation::default() };
+        assert!(DispatchProgress::of(&conversation).is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! Plays a script: finds the next turn of a dispatch, and the outages before it.
+
+use crate::conversation::Conversation;
+use crate::dispatch::DispatchProgress;
+use crate::plan::{TurnEnd, TurnPlan};
+use crate::reply::{Call, ModelReply};
+use crate::schema;
+use crate::toolbox::Toolbox;
+use crate::usage::share;
+use remand_agents::rehearsal::{Outage, Script, ScriptEntry, ScriptedTokenKinds, missing_entry};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A script being played, with the state that requests do not carry.
+#[derive(Debug)]
+pub struct ScriptPlayer {
+    script: Script,
+    /// A plan depends on existing files, so it is made once, when a conversation starts.
+    plans: BTreeMap<(PathBuf, Vec<String>), Arc<TurnPlan>>,
+    /// How often each outage of a dispatch was served, by action.
+    met: BTreeMap<(PathBuf, usize), u32>,
+    serial: u64,
+}
+
+/// The response to a request.
+#[derive(Clone, Debug)]
+pub enum PlayedResponse {
+    Reply { after: Duration, reply: Box<ModelReply> },
+    Fail { outage: Outage, message: String },
+    Hang,
+}
+
+impl ScriptPlayer {
+    pub fn new(script: Script) -> ScriptPlayer {
+        ScriptPlayer { script, plans: BTreeMap::new(), met: BTreeMap::new(), serial: 0 }
+    }
+
+    /// The response to a request for the next turn.
+    pub fn next(
+        &mut self,
+        conversation: &Conversation,
+        dispatch: Option<&DispatchProgress>,
+    ) -> PlayedResponse {
+        let Some(dispatch) = dispatch.filter(|_| !conversation.is_aside()) else {
+            return self.aside(conversation);
+        };
+        let Some(entry) = self.script.entry(&dispatch.info).cloned() else {
+            let message = format!(
+                "the rehearsal has no entry for this dispatch; add this one:\n{}",
+                missing_entry(&dispatch.info, None)
+            );
+            return PlayedResponse::Fail {
+                outage: Outage { status: 400, retry_after: None, times: None },
+                message,
+            };
+        };
+        let plan = self.plan(&entry, conversation, dispatch);
+        // Requests after the last turn get the last one again.
+        let turn = dispatch.played.min(plan.turns.len() - 1);
+        let next = &plan.turns[turn];
+        for (action, outage) in &next.outages {
+            let met = self.met.entry((dispatch.about.clone(), *action)).or_default();
+            if outage.times.is_none_or(|times| *met < times) {
+                *met += 1;
+                return PlayedResponse::Fail {
+                    outage: *outage,
+                    message: format!("scripted {}", outage.status),
+                };
+            }
+        }
+        let call = match &next.end {
+            TurnEnd::Hang => return PlayedResponse::Hang,
+            TurnEnd::End => None,
+            TurnEnd::Call(tool_use) => {
+                Some(Call { tool: tool_use.tool.clone(), arguments: tool_use.arguments() })
+            }
+        };
+        let tokens = entry.usage.and_then(|usage| usage.tokens);
+        let usage = share(tokens, dispatch.played.min(plan.turns.len()), plan.turns.len());
+        let reply = ModelReply {
+            serial: self.serial(),
+            model: entry.model.unwrap_or_else(|| conversation.model.clone()),
+            text: next.text.clone(),
+            call,
+            usage,
+        };
+        PlayedResponse::Reply { after: next.pause, reply: Box::new(reply) }
+    }
+
+    fn plan(
+        &mut self,
+        entry: &ScriptEntry,
+        conversation: &Conversation,
+        dispatch: &DispatchProgress,
+    ) -> Arc<TurnPlan> {
+        let tools = &conversation.tools;
+        let names = tools.iter().map(|tool| tool.name.clone()).collect();
+        let make = || Arc::new(TurnPlan::of(entry, Toolbox { tools, info: &dispatch.info }));
+        let key = (dispatch.about.clone(), names);
+        if dispatch.played == 0 {
+            // The same dispatch may be issued again on another tree.
+            self.plans.remove(&key);
+        }
+        self.plans.entry(key).or_insert_with(make).clone()
+    }
+
+    fn aside(&mut self, conversation: &Conversation) -> PlayedResponse {
+        let text = match &conversation.form {
+            Some(form) => schema::plain(form).to_string(),
+            None => "as rehearsed".to_owned(),
+        };
+        let (model, usage) =
+            (conversation.model.clone(), ScriptedTokenKinds { input: 10, output: 2, cached: 0 });
+        let reply = ModelReply { serial: self.serial(), model, text, call: None, usage };
+        PlayedResponse::Reply { after: Duration::ZERO, reply: Box::new(reply) }
+    }
+
+    fn serial(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+}

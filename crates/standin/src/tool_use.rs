@@ -1,0 +1,170 @@
+//! One use of a tool. Its arguments are computed at its turn, from the files at that moment.
+
+use crate::conversation::{OfferedTool, ToolKind};
+use crate::schema;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+const PATH: &[&str] = &["path", "filepath", "absolutepath"];
+const CONTENT: &[&str] = &["content", "contents", "filetext"];
+const COMMAND: &[&str] = &["command", "cmd"];
+/// How long a shell that can move a command to the background waits for it.
+const PATIENCE: &[&str] = &["yieldtimems"];
+const OLD: &[&str] = &["oldstring", "oldstr", "oldtext"];
+const NEW: &[&str] = &["newstring", "newstr", "newtext"];
+
+/// A tool and its purpose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolUse {
+    pub tool: OfferedTool,
+    pub purpose: Purpose,
+}
+
+/// What a tool is used for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Purpose {
+    Run(String),
+    Read(PathBuf),
+    Write {
+        path: PathBuf,
+        text: String,
+    },
+    /// Writes the content of the file with a text appended.
+    Extend {
+        path: PathBuf,
+        text: String,
+    },
+    Replace {
+        path: PathBuf,
+        find: String,
+        replace: String,
+    },
+    /// Writes the content of the file with a text replaced.
+    Rewrite {
+        path: PathBuf,
+        find: String,
+        replace: String,
+    },
+    /// A patch in the format of Codex; paths inside the tree are relative to it.
+    Patch {
+        tree: PathBuf,
+        path: PathBuf,
+        change: PatchChange,
+    },
+    Submit(Value),
+}
+
+/// What a patch does to its file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PatchChange {
+    Add(String),
+    Replace { find: String, replace: String },
+    Delete,
+}
+
+impl ToolUse {
+    /// The arguments: an object that matches the tool's schema, or a text for a freeform tool.
+    pub fn arguments(&self) -> Value {
+        let fill = |known: &[(&[&str], Value)]| schema::arguments(&self.tool.schema, known);
+        match &self.purpose {
+            Purpose::Run(command) if self.tool.kind == ToolKind::LocalShell => json!(["bash", "-c", command]),
+            Purpose::Run(command) => fill(&[(COMMAND, json!(command)), (PATIENCE, json!(30_000))]),
+            Purpose::Read(path) => fill(&[(PATH, json!(path))]),
+            Purpose::Write { path, text } => fill(&[(PATH, json!(path)), (CONTENT, json!(text))]),
+            Purpose::Extend { path, text } => {
+                fill(&[(PATH, json!(path)), (CONTENT, json!(held(path) + text))])
+            }
+            Purpose::Replace { path, find, replace } => {
+                fill(&[(PATH, json!(path)), (OLD, json!(find)), (NEW, json!(replace))])
+            }
+            Purpose::Rewrite { path, find, replace } => {
+                let text = held(path).replacen(find, replace, 1);
+                fill(&[(PATH, json!(path)), (CONTENT, json!(text))])
+            }
+            Purpose::Patch { tree, path, change } => patch(&self.tool, tree, path, change),
+            Purpose::Submit(result) => submission(&self.tool.schema, result),
+        }
+    }
+}
+
+/// The content of a file; empty if it is unreadable, so that the program itself reports the problem.
+fn held(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+fn submission(schema: &Value, result: &Value) -> Value {
+    match schema.pointer("/properties/result") {
+        Some(_) => schema::arguments(schema, &[(&["result"], result.clone())]),
+        None => result.clone(),
+    }
+}
+
+fn patch(tool: &OfferedTool, tree: &Path, path: &Path, change: &PatchChange) -> Value {
+    let name = path.strip_prefix(tree).unwrap_or(path).display();
+    let lines =
+        |sign: char, text: &str| -> String { text.lines().map(|line| format!("{sign}{line}\n")).collect() };
+    let body = match change {
+        PatchChange::Add(text) => format!("*** Add File: {name}\n{}", lines('+', text)),
+        PatchChange::Delete => format!("*** Delete File: {name}\n"),
+        PatchChange::Replace { find, replace } => {
+            let (old, new) = whole_lines(&held(path), find, replace);
+            format!("*** Update File: {name}\n@@\n{}{}", lines('-', &old), lines('+', &new))
+        }
+    };
+    let text = format!("*** Begin Patch\n{body}*** End Patch\n");
+    match tool.kind {
+        ToolKind::Freeform => json!(text),
+        ToolKind::Function | ToolKind::LocalShell => {
+            schema::arguments(&tool.schema, &[(&["input", "patch"], json!(text))])
+        }
+    }
+}
+
+/// The whole lines around a text, before and after its replacement.
+fn whole_lines(held: &str, find: &str, replace: &str) -> (String, String) {
+    let Some(at) = held.find(find) else { return (find.to_owned(), replace.to_owned()) };
+    let start = held[..at].rfind('\n').map_or(0, |line| line + 1);
+    let after = at + find.len();
+    let end = if find.ends_with('\n') {
+        after
+    } else {
+        held[after..].find('\n').map_or(held.len(), |line| after + line)
+    };
+    let (head, tail) = (&held[start..at], &held[after..end]);
+    (held[start..end].to_owned(), format!("{head}{replace}{tail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_names_whole_lines() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, "fn a() {\n    one();\n    two();\n}\n").unwrap();
+        let tool = OfferedTool {
+            name: "apply_patch".to_owned(),
+            namespace: None,
+            kind: ToolKind::Freeform,
+            schema: Value::Null,
+        };
+        let change = PatchChange::Replace { find: "one();\n    t".to_owned(), replace: "T".to_owned() };
+        let tree = file.path().parent().unwrap().to_owned();
+        let purpose = Purpose::Patch { tree, path: file.path().to_owned(), change };
+        let name = file.path().file_name().unwrap().display();
+        let expected = format!(
+            "*** Begin Patch\n*** Update File: {name}\n@@\n-    one();\n-    two();\n+    Two();\n*** End Patch\n"
+        );
+        assert_eq!(ToolUse { tool, purpose }.arguments(), json!(expected));
+    }
+
+    #[test]
+    fn a_result_is_the_argument_named_result_or_all_of_them() {
+        let result = json!({"agent": "a"});
+        let one = json!({"type": "object", "properties": {"result": {"type": "object"}}});
+        assert_eq!(submission(&one, &result), json!({"result": {"agent": "a"}}));
+        let text = json!({"type": "object", "properties": {"result": {"type": "string"}}});
+        assert_eq!(submission(&text, &result), json!({"result": "{\"agent\":\"a\"}"}));
+        assert_eq!(submission(&json!({"type": "object"}), &result), result);
+    }
+}

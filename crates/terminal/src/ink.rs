@@ -1,0 +1,102 @@
+//! Colour on terminals that can show it.
+
+use crate::line;
+use std::borrow::Cow;
+use std::io::IsTerminal;
+use std::ops::Range;
+
+/// Whether to write colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    Plain,
+    Coloured,
+}
+
+/// What a colour means; the text says the same without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    Good,
+    Doubtful,
+    Bad,
+    Faint,
+    Strong,
+}
+
+impl Ink {
+    /// Colours on a terminal that can show them, unless `NO_COLOR` is set.
+    pub fn of_stdout() -> Ink {
+        Ink::on(&std::io::stdout())
+    }
+
+    /// The same for standard error.
+    pub fn of_stderr() -> Ink {
+        Ink::on(&std::io::stderr())
+    }
+
+    fn on(stream: &impl IsTerminal) -> Ink {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if is_capable(stream) && !unwanted { Ink::Coloured } else { Ink::Plain }
+    }
+
+    /// The text without anything that a terminal obeys, except colours where these are wanted. Everything printed for
+    /// people goes through here.
+    pub fn harmless(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Ink::Plain => line::clean(text),
+            Ink::Coloured => {
+                let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+                while let Some(colour) = first_colour(rest) {
+                    out.push_str(&line::clean(&rest[..colour.start]));
+                    out.push_str(&rest[colour.clone()]);
+                    rest = &rest[colour.end..];
+                }
+                out.push_str(&line::clean(rest));
+                Cow::Owned(out)
+            }
+        }
+    }
+
+    pub fn paint(self, tone: Tone, text: &str) -> String {
+        let code = match (self, tone) {
+            (Ink::Plain, _) | (Ink::Coloured, Tone::Plain) => return text.to_string(),
+            (Ink::Coloured, Tone::Good) => "32",
+            (Ink::Coloured, Tone::Doubtful) => "33",
+            (Ink::Coloured, Tone::Bad) => "31",
+            (Ink::Coloured, Tone::Faint) => "2",
+            (Ink::Coloured, Tone::Strong) => "1",
+        };
+        let body = text.trim_end();
+        let rest = &text[body.len()..];
+        if body.is_empty() { text.to_string() } else { format!("\u{1b}[{code}m{body}\u{1b}[0m{rest}") }
+    }
+}
+
+/// Whether this is a terminal that can do more than plain lines.
+pub fn is_capable(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// The first escape sequence that only sets colours.
+fn first_colour(text: &str) -> Option<Range<usize>> {
+    text.match_indices("\u{1b}[").find_map(|(start, begin)| {
+        let parameters = &text[start + begin.len()..];
+        let length = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+        let end = start + begin.len() + length + 1;
+        parameters[length..].starts_with('m').then_some(start..end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CORE-05
+    #[test]
+    fn colours_are_the_only_escapes_that_reach_a_terminal() {
+        let text = "\u{1b}[1mrun\u{1b}[0m \u{1b}]0;owned\u{7}a\rb\u{9b}2Jc\u{1b}[2J\u{1b}[38;5;12md\u{8}";
+        assert_eq!(Ink::Coloured.harmless(text), "\u{1b}[1mrun\u{1b}[0m a\nbc\u{1b}[38;5;12md");
+        assert_eq!(Ink::Plain.harmless(text), "run a\nbcd");
+        assert_eq!(Ink::Coloured.harmless("\u{1b}[\u{1b}[3"), "");
+    }
+}

@@ -1,0 +1,85 @@
+//! Text for lines of a terminal: cleaned, measured, cut and wrapped.
+
+use std::borrow::Cow;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The text without escapes and control characters; line breaks stay.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    remand_notation::clean(text)
+}
+
+/// The text on one line, cleaned, with single spaces.
+pub fn one(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first line that is not blank, cleaned.
+pub fn first(text: &str) -> String {
+    clean(text).lines().map(one).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// The width of a text in columns.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text, padded with spaces to a width.
+pub fn pad(text: &str, to: usize) -> String {
+    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+}
+
+/// The text, cut to at most `most` columns with an ellipsis.
+pub fn cut(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_string();
+    }
+    let head = head(text, most.saturating_sub(1));
+    format!("{}…", text[..head].trim_end())
+}
+
+/// Breaks text at spaces into lines of at most `most` columns; a longer word is broken too.
+pub fn wrap(text: &str, most: usize) -> Vec<String> {
+    let options = Options::new(most.max(1))
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    textwrap::wrap(&words.join(" "), options).into_iter().map(Cow::into_owned).collect()
+}
+
+/// The number of bytes of a text that fit into `most` columns.
+fn head(text: &str, most: usize) -> usize {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += c.width().unwrap_or(0);
+        if used > most {
+            return at;
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_longer_than_the_line_is_broken() {
+        assert_eq!(wrap("to /a/very/long/path now", 8), ["to", "/a/very/", "long/pat", "h now"]);
+        assert_eq!(wrap("12345678", 4), ["1234", "5678"]);
+        assert_eq!(wrap("", 4), [""]);
+    }
+
+    #[test]
+    fn wide_characters_count_twice() {
+        assert_eq!(cut("漢字漢字", 5), "漢字…");
+        assert_eq!(wrap("漢字漢字", 4), ["漢字", "漢字"]);
+        assert!(wrap("漢", 1).iter().any(|line| line == "漢"));
+    }
+
+    #[test]
+    fn the_first_line_that_is_not_blank_is_shown() {
+        assert_eq!(first("\n \t\n Add  a\tflag\nand more"), "Add a flag");
+    }
+}

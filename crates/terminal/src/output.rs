@@ -1,0 +1,80 @@
+//! The one place that prints: data to standard output, everything else to standard error.
+
+use crate::exit::ExitCode;
+use crate::failure::CommandFailure;
+use crate::ink::Ink;
+use crate::line;
+use remand_notation::ordered;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+/// Writes a line to standard error without terminal escapes. An error here has nowhere to be reported.
+pub fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", Ink::of_stderr().harmless(line));
+}
+
+/// Prints a failure to standard error.
+pub fn print_failure(failure: &CommandFailure) {
+    tell(&format!("error: {}", failure.what));
+    for cause in &failure.causes {
+        tell(&format!("caused by: {cause}"));
+    }
+    if !failure.hint.is_empty() {
+        tell(&format!("hint: {}", failure.hint));
+    }
+}
+
+/// Writes text to standard output without terminal escapes, ending with a line break.
+pub fn print(text: &str) -> Result<(), CommandFailure> {
+    let text = Ink::of_stdout().harmless(text);
+    let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
+    write(&[text.as_bytes(), end])
+}
+
+/// Writes a value as JSON, and nothing else.
+pub fn print_json(value: &serde_json::Value) -> Result<(), CommandFailure> {
+    print(&escaped(&ordered::page(value)))
+}
+
+/// One JSON value on one line, for streams of them.
+pub fn print_line(value: &serde_json::Value) -> Result<(), CommandFailure> {
+    print(&format!("{}\n", escaped(&ordered::line(value))))
+}
+
+/// Prints stored content: byte for byte into a pipe; to a terminal without escapes, each line through `dress`.
+pub fn print_stored(bytes: &[u8], dress: impl Fn(&str) -> String) -> Result<(), CommandFailure> {
+    if !io::stdout().is_terminal() {
+        return print_bytes(bytes);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<String> = line::clean(&text).lines().map(dress).collect();
+    print(&lines.join("\n"))
+}
+
+/// Writes bytes to standard output unchanged: a patch must stay a patch.
+pub fn print_bytes(bytes: &[u8]) -> Result<(), CommandFailure> {
+    write(&[bytes])
+}
+
+/// A reader that closed the pipe has seen enough, so a broken pipe is not a failure.
+fn write(parts: &[&[u8]]) -> Result<(), CommandFailure> {
+    let mut out = io::stdout().lock();
+    match parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(CommandFailure {
+            exit: ExitCode::Internal,
+            what: "standard output cannot be written".to_string(),
+            causes: vec![error.to_string()],
+            hint: String::new(),
+        }),
+    }
+}
+
+/// Control characters that JSON allows and a terminal would obey, as JSON escapes of the same meaning.
+pub fn escaped(json: &str) -> String {
+    let obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    if !json.contains(obeyed) {
+        return json.to_string();
+    }
+    json.chars().map(|c| if obeyed(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
+}

@@ -1,0 +1,239 @@
+//! Output for people: tables, labelled lines and paragraphs, at most 100 columns wide and readable without colour.
+
+use crate::ink::{Ink, Tone};
+use crate::line::{self, cut, pad, width, wrap};
+
+/// The width of output for people, in columns.
+pub const WIDTH: usize = 100;
+/// Spaces between two columns.
+const GAP: usize = 2;
+/// The narrowest that a column can get.
+const NARROW: usize = 8;
+
+/// How a column handles text that is too wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnFit {
+    /// The column is never narrowed.
+    Whole,
+    /// The end of the text is cut off.
+    Cut,
+    /// The text continues on the next line.
+    Wrap,
+}
+
+/// One cell of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    text: String,
+    tone: Tone,
+}
+
+impl Cell {
+    /// A cell with text from any source, cleaned for one line of a terminal.
+    pub fn new(text: impl AsRef<str>) -> Cell {
+        Cell { text: line::one(text.as_ref()), tone: Tone::Plain }
+    }
+
+    #[must_use]
+    pub fn toned(self, tone: Tone) -> Cell {
+        Cell { tone, ..self }
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Cell {
+    fn from(text: T) -> Cell {
+        Cell::new(text)
+    }
+}
+
+/// Rows, with or without a head.
+#[derive(Clone, Debug)]
+pub struct TextTable {
+    head: Vec<(&'static str, ColumnFit)>,
+    margin: usize,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl TextTable {
+    pub fn new(head: &[(&'static str, ColumnFit)]) -> TextTable {
+        TextTable { head: head.to_vec(), margin: 0, rows: Vec::new() }
+    }
+
+    /// Indented rows without a head.
+    pub fn list(columns: &[ColumnFit], margin: usize) -> TextTable {
+        TextTable { head: columns.iter().map(|fit| ("", *fit)).collect(), margin, rows: Vec::new() }
+    }
+
+    pub fn row(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The whole table without its empty columns.
+    pub fn render(&self, ink: Ink) -> String {
+        let filled: Vec<bool> = (0..self.head.len())
+            .map(|at| self.rows.iter().any(|row| row.get(at).is_some_and(|cell| !cell.text.is_empty())))
+            .collect();
+        let widths = self.widths(&filled);
+        let head: Vec<Cell> = self.head.iter().map(|(name, _)| Cell::new(name).toned(Tone::Faint)).collect();
+        let named = self.head.iter().any(|(name, _)| !name.is_empty());
+        let rows = named.then_some(&head).into_iter().chain(&self.rows);
+        rows.map(|row| self.lines(row, &widths, ink)).collect()
+    }
+
+    /// The width of each column; `None` for one that is left out.
+    fn widths(&self, filled: &[bool]) -> Vec<Option<usize>> {
+        let natural = |at: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(&cell.text));
+            cells.chain([width(self.head[at].0)]).max().unwrap_or(0)
+        };
+        let mut widths: Vec<Option<usize>> =
+            filled.iter().enumerate().map(|(at, filled)| filled.then(|| natural(at))).collect();
+        loop {
+            let shown = widths.iter().flatten();
+            let total = self.margin + shown.clone().sum::<usize>() + shown.count().saturating_sub(1) * GAP;
+            let Some(over) = total.checked_sub(WIDTH).filter(|over| *over > 0) else {
+                return widths;
+            };
+            let flexible = self.head.iter().zip(&mut widths).filter(|((_, fit), _)| *fit != ColumnFit::Whole);
+            let widest = flexible.filter_map(|(_, width)| width.as_mut()).max();
+            match widest {
+                // Narrows one column at a time, so that two long ones end up equal.
+                Some(width) if *width > NARROW => *width -= over.div_ceil(2).min(*width - NARROW),
+                Some(_) | None => return widths,
+            }
+        }
+    }
+
+    fn lines(&self, row: &[Cell], widths: &[Option<usize>], ink: Ink) -> String {
+        let columns: Vec<(Vec<String>, usize, Tone)> = row
+            .iter()
+            .zip(&self.head)
+            .zip(widths)
+            .filter_map(|((cell, (_, fit)), width)| {
+                let width = (*width)?;
+                let lines = match fit {
+                    ColumnFit::Whole => vec![cell.text.clone()],
+                    ColumnFit::Cut => vec![cut(&cell.text, width)],
+                    ColumnFit::Wrap => wrap(&cell.text, width),
+                };
+                Some((lines, width, cell.tone))
+            })
+            .collect();
+        let height = columns.iter().map(|(lines, _, _)| lines.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for at in 0..height {
+            text.push_str(&" ".repeat(self.margin));
+            let last =
+                columns.iter().rposition(|(lines, _, _)| lines.get(at).is_some_and(|line| !line.is_empty()));
+            for (position, (lines, width, tone)) in columns.iter().enumerate() {
+                let line = lines.get(at).map_or("", String::as_str);
+                match last {
+                    Some(last) if position < last => {
+                        text.push_str(&ink.paint(*tone, &pad(line, *width)));
+                        text.push_str(&" ".repeat(GAP));
+                    }
+                    Some(last) if position == last => text.push_str(&ink.paint(*tone, line)),
+                    Some(_) | None => {}
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Labelled lines, one below the other; long values wrap under themselves.
+#[derive(Clone, Debug, Default)]
+pub struct FieldList {
+    rows: Vec<(String, Cell)>,
+}
+
+impl FieldList {
+    pub fn new() -> FieldList {
+        FieldList::default()
+    }
+
+    pub fn add(&mut self, label: &str, value: impl Into<Cell>) {
+        self.rows.push((label.to_string(), value.into()));
+    }
+
+    pub fn render(&self, ink: Ink) -> String {
+        let label = self.rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
+        let mut text = String::new();
+        for (name, cell) in &self.rows {
+            for (at, line) in wrap(&cell.text, WIDTH - label - GAP).iter().enumerate() {
+                let name = if at == 0 { name.as_str() } else { "" };
+                let led = format!("{}{}", ink.paint(Tone::Faint, &pad(name, label)), " ".repeat(GAP));
+                text.push_str(&format!("{led}{}\n", ink.paint(cell.tone, line)));
+            }
+        }
+        text
+    }
+}
+
+/// Indented text, wrapped at words; its own line breaks stay.
+pub fn indented(text: &str, margin: usize) -> String {
+    let lead = " ".repeat(margin);
+    let mut shown = String::new();
+    for paragraph in line::clean(text).lines() {
+        for line in wrap(paragraph, WIDTH.saturating_sub(margin)) {
+            shown.push_str(format!("{lead}{line}").trim_end());
+            shown.push('\n');
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two(first: ColumnFit, second: ColumnFit, rows: &[(&str, &str)]) -> String {
+        let mut table = TextTable::new(&[("run", first), ("request", second)]);
+        for (one, other) in rows {
+            table.row(vec![Cell::new(one), Cell::new(other)]);
+        }
+        table.render(Ink::Plain)
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_page() {
+        let long = "word ".repeat(60);
+        for (first, second) in [
+            (ColumnFit::Whole, ColumnFit::Cut),
+            (ColumnFit::Wrap, ColumnFit::Wrap),
+            (ColumnFit::Cut, ColumnFit::Wrap),
+        ] {
+            let one = if first == ColumnFit::Whole { "20260131-235959-abcd" } else { long.as_str() };
+            let text = two(first, second, &[(one, &long), ("b", "short")]);
+            assert!(text.lines().all(|line| width(line) <= WIDTH), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_column_without_text_is_left_out_and_lines_do_not_end_in_spaces() {
+        assert_eq!(two(ColumnFit::Whole, ColumnFit::Cut, &[("a", ""), ("b", "")]), "run\na\nb\n");
+        assert_eq!(
+            two(ColumnFit::Whole, ColumnFit::Cut, &[("a", ""), ("b", "c")]),
+            "run  request\na\nb    c\n"
+        );
+    }
+
+    #[test]
+    fn escapes_in_cells_do_not_reach_the_terminal() {
+        let text =
+            two(ColumnFit::Whole, ColumnFit::Cut, &[("a", "\u{1b}[31mred\u{1b}[0m\nsecond \u{9b}2Jline")]);
+        assert_eq!(text, "run  request\na    red second line\n");
+    }
+
+    #[test]
+    fn colour_changes_no_width() {
+        let mut table = TextTable::new(&[("a", ColumnFit::Whole), ("b", ColumnFit::Whole)]);
+        table.row(vec![Cell::new("x").toned(Tone::Bad), Cell::new("y")]);
+        assert!(table.render(Ink::Coloured).contains("\u{1b}[31mx\u{1b}[0m  y"));
+    }
+}

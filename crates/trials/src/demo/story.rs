@@ -1,0 +1,153 @@
+//! Reports a demonstration as a story: what passed, what was caught, and where it was sent.
+
+use remand_engine::host::{CommittedStep, DriveWatch};
+use remand_kernel::event::{Event, Outcome};
+use remand_kernel::finding::Severity;
+use remand_kernel::ids::PhaseId;
+use remand_kernel::program::{Program, Work};
+use remand_kernel::ruling::{Disposition, Rule, Ruling};
+use remand_kernel::view;
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::GateRow;
+use remand_terminal::Stop;
+use remand_terminal::output::print;
+
+/// Prints a line for what goes well and a paragraph for what is caught.
+#[derive(Debug)]
+pub struct Story {
+    stop: Stop,
+    telling: Telling,
+    pub caught: usize,
+}
+
+/// Whether the story is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    Aloud,
+    Silent,
+}
+
+impl Story {
+    pub fn new(stop: Stop, telling: Telling) -> Story {
+        Story { stop, telling, caught: 0 }
+    }
+
+    /// Prints whole lines; a closed pipe does not stop the demonstration.
+    pub fn say(&self, text: &str) {
+        if self.telling == Telling::Aloud && !text.is_empty() {
+            let _ = print(&format!("{text}\n"));
+        }
+    }
+
+    /// The question to a human, and what the demonstration did instead.
+    pub fn answer(&self, gate: &GateRow, did: &str, note: &str) {
+        let note = if note.is_empty() { String::new() } else { format!(" (“{note}”)") };
+        self.say(&format!("\n? {:<24} {}", gate.phase, gate.question));
+        for option in &gate.withheld {
+            let why = option
+                .exhausted
+                .as_ref()
+                .map_or_else(String::new, |budget| format!(" (budget {budget} is used up)"));
+            self.say(&format!("    not offered: {}{why}", option.name));
+        }
+        self.say(&format!("  ! the demonstration {did}{note}\n"));
+    }
+
+    fn tell(&mut self, news: &CommittedStep<'_>, ruling: &Ruling) {
+        let shown = view::ruling(news.program, news.state, ruling);
+        let place = match &shown.task {
+            Some(task) => format!("{} {task}", shown.phase),
+            None => shown.phase.clone(),
+        };
+        let back = match &ruling.verdict {
+            Disposition::Follow { action, .. } => action.is_back(),
+            Disposition::Again { .. } => true,
+            Disposition::Hold
+            | Disposition::GoOn
+            | Disposition::Pause
+            | Disposition::Cancel
+            | Disposition::RollBack { .. }
+            | Disposition::RemoveApproach { .. }
+            | Disposition::Reattribute { .. } => false,
+        };
+        if !back {
+            let stands =
+                if ruling.rule == Rule::Stands { " (stands: nothing it read has changed)" } else { "" };
+            self.say(&format!("  {place:<24} {}{stands}", shown.signal));
+            return;
+        }
+        let mark = if is_wanted(news.program, ruling) { ' ' } else { '✗' };
+        self.caught += usize::from(mark == '✗');
+        self.say(&format!("\n{mark} {place:<24} {}", shown.signal));
+        for line in evidence(news, ruling.phase) {
+            self.say(&format!("    {line}"));
+        }
+        let spent: Vec<String> = shown
+            .budgets
+            .iter()
+            .map(|charge| format!("{} {} → {}", charge.budget, charge.before, charge.after))
+            .collect();
+        let spent = if spent.is_empty() { String::new() } else { format!(" ({})", spent.join(", ")) };
+        let to = match &shown.target {
+            Some(target) => format!("sent back to {target}{spent}"),
+            None => shown.action.clone(),
+        };
+        self.say(&format!("  ↩ {to}\n"));
+    }
+}
+
+/// Whether work goes back without a defect: a human decided so, or an operation had its normal result.
+fn is_wanted(program: &Program, ruling: &Ruling) -> bool {
+    match &program.phase(ruling.phase).work {
+        Work::Ask { .. } => true,
+        Work::Operation { operation, .. } => {
+            program.operation(*operation).results.first() == Some(&ruling.signal)
+        }
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } => false,
+    }
+}
+
+/// What the ruling rests on: findings with their claims, checks that failed, rules that were broken.
+fn evidence(news: &CommittedStep<'_>, phase: PhaseId) -> Vec<String> {
+    let mut lines: Vec<String> = news
+        .facts
+        .notes
+        .iter()
+        .filter(|note| note.kind == NoteKind::Violation)
+        .map(|note| format!("{}; undone", note.text))
+        .collect();
+    let reported = match news.event {
+        Event::Ended { outcome: Outcome::Said(report), .. } => report.findings.len(),
+        _ => 0,
+    };
+    let owner = |id: PhaseId| news.program.phase(id).owner;
+    let of_phase = |id: PhaseId| id == phase || owner(id) == Some(phase);
+    let filed = &news.state.findings;
+    let tally = matches!(news.program.phase(phase).work, Work::Each { .. } | Work::Flow { .. });
+    let from = if tally { 0 } else { filed.len().saturating_sub(reported) };
+    lines.extend(
+        filed[from..]
+            .iter()
+            .filter(|filed| of_phase(filed.phase) && filed.finding.severity > Severity::Minor)
+            .filter(|filed| filed.status == remand_kernel::state::FiledStatus::Open)
+            .map(|filed| match filed.finding.id.contains(':') {
+                // The engine's own ids repeat the claim.
+                true => format!("the engine ran it: {}", filed.finding.claim),
+                false => format!("{}: {}", filed.finding.id, filed.finding.claim),
+            }),
+    );
+    lines.dedup();
+    lines
+}
+
+impl DriveWatch for Story {
+    fn committed(&mut self, news: &CommittedStep<'_>) {
+        for ruling in &news.step.rulings {
+            self.tell(news, ruling);
+        }
+    }
+
+    fn should_stop(&self) -> bool {
+        self.stop.is_set()
+    }
+}

@@ -1,0 +1,122 @@
+//! Runs this program as the engine of a trial: a child process with its own home, state directory and environment.
+
+use super::arena::Arena;
+use super::case::{GauntletCase, Strike};
+use super::tool::TrialTools;
+use remand_process::{Exit, JobEnd};
+use remand_terminal::CommandFailure;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The output of all commands of a trial.
+#[derive(Debug, Default)]
+pub struct EngineOutput {
+    /// How the last command ended.
+    pub exit: Option<Exit>,
+    pub text: String,
+}
+
+/// Plays a case: the run, and the commands that follow it.
+pub fn play(
+    arena: &Arena,
+    case: &GauntletCase,
+    request: &str,
+    tools: &TrialTools,
+) -> Result<EngineOutput, CommandFailure> {
+    let mut words: Vec<OsString> =
+        ["run", request, "--workflow", &case.workflow, "--agent"].map(OsString::from).to_vec();
+    words.push(format!("rehearsal:{}", arena.rehearsal().display()).into());
+    words.extend(case.setup.flags.iter().map(OsString::from));
+    let mut output = EngineOutput::default();
+    match case.strike {
+        None => output.add(&start(arena, &words, tools)?),
+        Some(strike) => output.add(&struck(arena, &words, tools, strike)?),
+    }
+    for words in &case.then {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        output.add(&start(arena, &words, tools)?);
+    }
+    Ok(output)
+}
+
+/// Runs one command of this program in the checkout.
+pub fn start(arena: &Arena, words: &[OsString], tools: &TrialTools) -> Result<JobEnd, CommandFailure> {
+    let mut argv = vec![arena.program().as_os_str().to_os_string()];
+    argv.push("--state".into());
+    argv.push(arena.state().into_os_string());
+    argv.extend_from_slice(words);
+    tools.run(&argv, &arena.checkout())
+}
+
+impl EngineOutput {
+    fn add(&mut self, ended: &JobEnd) {
+        self.exit = Some(ended.exit);
+        self.text.push_str(&ended.stdout.text());
+        self.text.push_str(&ended.stderr.text());
+    }
+}
+
+/// Runs a command and strikes once an agent has started.
+fn struck(
+    arena: &Arena,
+    words: &[OsString],
+    tools: &TrialTools,
+    strike: Strike,
+) -> Result<JobEnd, CommandFailure> {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let striker = scope.spawn(|| {
+            while found(&arena.state(), "started").is_empty() {
+                if over.load(Ordering::SeqCst) {
+                    return Ok(());
+                }
+                std::thread::sleep(LOOK);
+            }
+            arena.write(&arena.root().join("struck"), "")?;
+            match strike {
+                Strike::KillEngine => {
+                    if let Some(pid) = driver(arena) {
+                        let _ = kill_process(pid, Signal::KILL);
+                    }
+                    Ok(())
+                }
+                Strike::Cancel => {
+                    start(arena, &[OsString::from("cancel"), OsString::from("latest")], tools).map(drop)
+                }
+            }
+        });
+        let ended = start(arena, words, tools);
+        over.store(true, Ordering::SeqCst);
+        match striker.join() {
+            Ok(struck) => struck.and(ended),
+            Err(_) => ended,
+        }
+    })
+}
+
+/// The process that drives the run, as its lock names it.
+fn driver(arena: &Arena) -> Option<Pid> {
+    let lock = found(&arena.state(), "driver").pop()?;
+    let text = fs::read_to_string(lock).ok()?;
+    Pid::from_raw(text.strip_prefix("process ")?.split(',').next()?.parse().ok()?)
+}
+
+/// All files of this name below a folder.
+pub fn found(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => files.extend(found(&path, name)),
+            Ok(kind) if kind.is_file() && entry.file_name() == name => files.push(path),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    files
+}

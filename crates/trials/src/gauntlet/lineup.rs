@@ -1,0 +1,132 @@
+//! Runs cases in parallel, each in its own folder.
+
+use super::arena::Engine;
+use super::case::GauntletCase;
+use super::catalogue::ChosenCase;
+use super::trial::{self, Tried};
+use remand_engine::clock;
+use remand_process::Cancel;
+use remand_terminal::{CommandFailure, Stop};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Observes the running cases.
+pub trait Watcher: Sync {
+    fn started(&self, choice: &ChosenCase);
+    fn ended(&self, tried: &Tried);
+}
+
+/// Where and how cases are played.
+#[derive(Debug)]
+pub struct Lineup {
+    folder: PathBuf,
+    engine: Engine,
+    folders: Folders,
+    at_once: usize,
+}
+
+/// Whether the folders of the trials are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Folders {
+    Kept,
+    Removed,
+}
+
+impl Lineup {
+    /// Runs below a new folder that is kept, or below a temporary one.
+    pub fn new(
+        keep: Option<&Path>,
+        at_once: usize,
+        inherited: BTreeMap<OsString, OsString>,
+    ) -> Result<Lineup, CommandFailure> {
+        let program = std::env::current_exe().map_err(|error| {
+            CommandFailure::internal_error("this program cannot find its own file", &error)
+        })?;
+        let (folder, folders) = match keep {
+            Some(folder) => (folder.to_path_buf(), Folders::Kept),
+            None => (
+                std::env::temp_dir().join(format!("remand-gauntlet-{}", clock::new_run_id("gauntlet"))),
+                Folders::Removed,
+            ),
+        };
+        if folder.exists() {
+            let what = format!("{} exists already", folder.display());
+            return Err(CommandFailure::user(what, "name a folder that does not exist yet"));
+        }
+        // Agents see paths without links, as the sandbox does.
+        let made = fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
+        let folder = made.map_err(|error| {
+            CommandFailure::user(
+                format!("{} cannot be created", folder.display()),
+                "name another folder with `--keep`",
+            )
+            .caused_by(error.to_string())
+        })?;
+        Ok(Lineup { folder, engine: Engine { program, inherited }, folders, at_once: at_once.max(1) })
+    }
+
+    /// Runs all cases and returns their results in the given order; `None` after a signal.
+    pub fn play(&self, choices: &[ChosenCase], stop: &Stop, watcher: &dyn Watcher) -> Option<Vec<Tried>> {
+        // Long cases first, so that none of them runs alone at the end.
+        let mut order: Vec<usize> = (0..choices.len()).collect();
+        order.sort_by_key(|at| choices[*at].case.workflow == GauntletCase::QUICK);
+        let next = AtomicUsize::new(0);
+        let ended: Mutex<Vec<(usize, Tried)>> = Mutex::default();
+        let work = |cancel: &Cancel| loop {
+            let turn = next.fetch_add(1, Ordering::SeqCst);
+            let Some(at) = order.get(turn).copied().filter(|_| !stop.is_set()) else {
+                return;
+            };
+            let choice = &choices[at];
+            watcher.started(choice);
+            let tried = self.one(choice, cancel);
+            watcher.ended(&tried);
+            ended.lock().unwrap_or_else(PoisonError::into_inner).push((at, tried));
+        };
+        stop.cancelling(|cancel| {
+            std::thread::scope(|scope| (0..self.at_once).for_each(|_| _ = scope.spawn(|| work(cancel))));
+        });
+        let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ended.sort_by_key(|(at, _)| *at);
+        (!stop.is_set()).then(|| ended.into_iter().map(|(_, tried)| tried).collect())
+    }
+
+    fn one(&self, choice: &ChosenCase, cancel: &Cancel) -> Tried {
+        let folder = self.folder.join(choice.name.replace('/', "-"));
+        let tried = trial::play(choice, &folder, &self.engine, cancel);
+        if self.folders == Folders::Removed {
+            remove(&folder);
+        }
+        tried
+    }
+}
+
+impl Drop for Lineup {
+    fn drop(&mut self) {
+        if self.folders == Folders::Removed {
+            remove(&self.folder);
+        }
+    }
+}
+
+/// Removes a folder, even if an agent removed permissions.
+fn remove(folder: &Path) {
+    if fs::remove_dir_all(folder).is_err() {
+        open_up(folder);
+        let _ = fs::remove_dir_all(folder);
+    }
+}
+
+fn open_up(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The gauntlet: misbehaving agents on small real projects, and the expected outcome of each case.
+//!
+//! A case is data (`gauntlet/cases/`). A trial runs it with this program as a child process in its own folder, and
+//! judges it by the ledger, by a look at the world before and after, and by an oracle that trusts neither.
+
+mod case;
+mod catalogue;
+mod family;
+mod must;
+mod project;
+
+mod arena;
+mod bait;
+mod engine;
+mod tool;
+
+mod hunt;
+mod oracle;
+mod outcome;
+mod records;
+mod trial;
+mod world;
+
+mod lineup;
+mod report;
+
+pub use catalogue::{ChosenCase, chosen};
+pub use lineup::{Lineup, Watcher};
+pub use report::GauntletReport;
+pub use trial::Tried;
