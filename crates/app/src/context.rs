@@ -1,4 +1,4 @@
-//! The global options of the command line.
+//! The global command-line options.
 
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Endings of prose, which no check reads unless it is inside a project.
+/// File extensions of prose, which no check reads unless it is inside a project.
 const PROSE: [&str; 3] = ["md", "rst", "adoc"];
 
 /// Maximum number of folders that a reason names.
@@ -36,7 +36,7 @@ impl LeftOut {
         LeftOut::default()
     }
 
-    /// Why a check is left out; none where it runs.
+    /// Why a check is left out; `None` if it runs.
     pub fn get(&self, check: &str) -> Option<&String> {
         self.checks.get(check)
     }
@@ -46,7 +46,7 @@ impl LeftOut {
         self.checks.keys().map(String::as_str)
     }
 
-    /// The check for the members that the change can affect; none where it runs as a whole.
+    /// The check for the members that the change can affect; `None` if it runs as a whole.
     pub fn narrowed(&self, spec: &CheckSpec) -> Option<CheckSpec> {
         let action = self.narrowed.get(&spec.name)?.clone();
         Some(CheckSpec { action, members: None, ..spec.clone() })

@@ -29,9 +29,9 @@ const LISTING: [&str; 10] = ["the", "a", "both", "also", "old", "test", "tests",
 /// Placeholder for the name while the text is split into clauses: a title may contain any word.
 const NAME: &str = "\u{1}";
 
-/// Whether a request asks to remove or change a test of this name: one clause must name the test and contain such a verb.
+/// Whether a request asks to remove or change this test: one clause must name the test and contain such a verb.
 /// A request that only names a test wants it to pass.
-pub fn asks_to_take(request: &str, own: &str) -> bool {
+pub fn asks_to_remove_or_change(request: &str, own: &str) -> bool {
     let mut masked = String::new();
     let mut rest = 0;
     for at in places(request, own) {
@@ -126,9 +126,9 @@ mod tests {
             "Skip both test_a and test_x for now",
         ];
         for request in asked {
-            assert!(asks_to_take(request, "test_x"), "{request}");
+            assert!(asks_to_remove_or_change(request, "test_x"), "{request}");
         }
-        assert!(asks_to_take("Remove the test \"adds and subtracts\"", "adds and subtracts"));
+        assert!(asks_to_remove_or_change("Remove the test \"adds and subtracts\"", "adds and subtracts"));
         let other = [
             "Make test_x pass.",
             "Remove the cache so that test_x passes",
@@ -140,7 +140,7 @@ mod tests {
             "Remove test_x_more",
         ];
         for request in other {
-            assert!(!asks_to_take(request, "test_x"), "{request}");
+            assert!(!asks_to_remove_or_change(request, "test_x"), "{request}");
         }
     }
 }

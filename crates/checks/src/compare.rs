@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Further tests are only counted.
-const MOST_TESTS: usize = 20;
+const MAX_TESTS: usize = 20;
 
 /// Compares results with those on earlier trees. Findings are checks that fail and passed on some earlier tree, and tests
 /// that passed and now fail or are gone. A failure on every earlier tree is not a finding. The same failure always has
@@ -145,12 +145,9 @@ impl Comparison<'_> {
                 (test.name.as_str(), Severity::Major, "is flaky: it passes and fails on the same tree")
             });
         let all: Vec<(&str, Severity, &str)> = worse.chain(dropped).chain(fresh).chain(flaky).collect();
-        let more = all.len().saturating_sub(MOST_TESTS);
-        let mut findings: Vec<Finding> = all
-            .iter()
-            .take(MOST_TESTS)
-            .map(|(test, severity, how)| self.test(test, *severity, how))
-            .collect();
+        let more = all.len().saturating_sub(MAX_TESTS);
+        let mut findings: Vec<Finding> =
+            all.iter().take(MAX_TESTS).map(|(test, severity, how)| self.test(test, *severity, how)).collect();
         if more > 0
             && let Some(last) = findings.last_mut()
         {

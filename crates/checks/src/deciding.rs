@@ -56,7 +56,7 @@ const RUNNERS: [&str; 6] = ["unittest", "pytest", "_pytest", "sitecustomize", "u
 /// folder where Python starts, is loaded instead.
 const STANDARD: &str = include_str!("standard_library.txt");
 
-/// Endings of files that Python loads as modules.
+/// Extensions of files that Python loads as modules.
 const LOADED: [&str; 4] = ["py", "pyc", "so", "pyd"];
 
 /// Says what a changed file decides about the tests, if anything. Checks start in these folders.

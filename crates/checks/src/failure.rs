@@ -1,4 +1,4 @@
-//! Why single tests failed, as far as their runner reports it: for tests that must fail before the code exists.
+//! Why individual tests failed, as far as their runner reports it: for tests that must fail before the code exists.
 
 use super::parsers::{go, libtest, nextest, node, pytest};
 use super::spec::Parser;
@@ -34,7 +34,7 @@ impl FailureKind {
         }
     }
 
-    /// The kind of this name, in the spellings that agents use.
+    /// The kind with this name, in the spellings that agents use.
     pub fn named(name: &str) -> Option<FailureKind> {
         let name: String = name.to_lowercase().replace(['_', '-'], " ");
         Some(match name.trim() {

@@ -60,7 +60,7 @@ pub fn packages(environment: &Path) -> Vec<PathBuf> {
     folders.filter(|folder| environment.join(folder).is_dir()).collect()
 }
 
-/// Whether an environment has a package of this name.
+/// Whether an environment has a package with this name.
 pub fn has_package(environment: &Path, name: &str) -> bool {
     packages(environment).iter().any(|packages| environment.join(packages).join(name).is_dir())
 }

@@ -1,8 +1,9 @@
 //! Finds tests that a change removes, switches off or weakens, and changes of test settings.
 //!
-//! Works on text alone, so it works even where nothing can run. What a plan announces is a note, not a finding.
+//! Works on text alone, so it works even where nothing can run. A change that the plan announces becomes a note,
+//! not a finding.
 
-use super::asked::{asks_to_take, names};
+use super::asked::{asks_to_remove_or_change, names};
 use super::deciding::decides;
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
@@ -10,7 +11,7 @@ use remand_source::{Language, ParsedSource};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Words of a request about how things are tested.
+/// Words that a request about test settings contains.
 const SETTINGS: [&str; 12] = [
     "test",
     "tests",
@@ -26,7 +27,7 @@ const SETTINGS: [&str; 12] = [
     "pipeline",
 ];
 
-/// A changed file with its texts; none where it is absent or not text.
+/// The content of a changed file; `None` if it does not exist or is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
     pub path: String,
@@ -45,9 +46,9 @@ pub struct Announced {
     pub request: String,
 }
 
-/// What a change is judged by.
+/// What is known from before the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ground {
+pub struct BeforeChange {
     pub had_tests: HadTests,
     /// Tests that failed before, by the runner's names.
     pub failed: Vec<String>,
@@ -66,22 +67,22 @@ pub struct Integrity {
 }
 
 /// Judges a change. New settings count only where tests ran before.
-pub fn integrity(edited: &[Edited], announced: &Announced, ground: &Ground) -> Integrity {
+pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange) -> Integrity {
     let mut found = Integrity::default();
     let side = |of: fn(&Edited) -> Option<&str>| -> Vec<TestFile> {
         edited.iter().filter_map(|file| test_file(&file.path, of(file).unwrap_or_default())).collect()
     };
     let (before, after) = (side(|file| file.before.as_deref()), side(|file| file.after.as_deref()));
     for weakening in tests::compare(&before, &after) {
-        found.add_weakening(&weakening, announced, &ground.failed);
+        found.add_weakening(&weakening, announced, &known.failed);
     }
     for file in edited {
         let is_new = file.before.is_none();
-        if is_new && ground.had_tests == HadTests::No {
+        if is_new && known.had_tests == HadTests::No {
             continue;
         }
         let (before, after) = (file.before.as_deref(), file.after.as_deref());
-        if let Some(what) = decides(&file.path, before, after, &ground.folders) {
+        if let Some(what) = decides(&file.path, before, after, &known.folders) {
             found.add_settings(&file.path, what, announced);
         }
     }
@@ -95,7 +96,7 @@ pub enum HadTests {
     No,
 }
 
-/// Whether a finding is one of this file's: something must be restored.
+/// Whether `integrity` reported the finding, so that something must be restored.
 pub fn is_about_tests(finding: &Finding) -> bool {
     finding.id.starts_with("tests:") || finding.id.starts_with("settings:")
 }
@@ -170,8 +171,8 @@ impl Integrity {
                 symbol: own,
                 line: u32::try_from(weakening.line).unwrap_or(0),
             };
-            let remedy = "restore the test and make the code pass it; if a test must be removed or changed, the plan announces it \
-                          in `removes_tests` of its task";
+            let remedy = "restore the test and make the code pass it; to remove or change a test, the plan \
+                          must announce it in `removes_tests` of the task";
             self.findings.push(finding(id, place, claim, remedy));
         }
     }
@@ -183,7 +184,8 @@ impl Integrity {
             return;
         }
         let place = Location { file: path.to_string(), ..Location::default() };
-        let remedy = "restore it; if a task must change what is tested, the plan lists the file among those of the task";
+        let remedy =
+            "restore it; to change what is tested, the plan must list the file among the files of the task";
         self.findings.push(finding(format!("settings:{path}"), place, claim, remedy));
     }
 }
@@ -194,8 +196,8 @@ fn claim(weakening: &Weakening) -> String {
     match kind {
         WeakeningKind::Removed => format!("{test} is removed"),
         WeakeningKind::SwitchedOff(mark) => format!("{test} is switched off by `{mark}`"),
-        WeakeningKind::Inverted(mark) => format!("{test} passes when it fails, by `{mark}`"),
-        WeakeningKind::Alone(mark) => format!("{test} keeps other tests from running, by `{mark}`"),
+        WeakeningKind::Inverted(mark) => format!("`{mark}` makes {test} pass when it fails"),
+        WeakeningKind::Alone(mark) => format!("`{mark}` on {test} keeps other tests from running"),
         WeakeningKind::Emptied => format!("{test} is empty now"),
         WeakeningKind::LeavesEarly => format!("{test} returns before its assertions"),
         WeakeningKind::Void(text) => format!("{test} has an assertion that cannot fail: `{}`", short(text)),
@@ -204,7 +206,7 @@ fn claim(weakening: &Weakening) -> String {
         }
         WeakeningKind::Weaker { from, to } => {
             format!(
-                "{test} compares values {to} times; before the change it did so {from} times, and the rest only checks for presence"
+                "{test} compares values {to} times instead of {from}; its other assertions only check for presence"
             )
         }
         WeakeningKind::Wider(text) => format!("{test} allows a larger deviation: `{}`", short(text)),
@@ -246,16 +248,16 @@ impl Announced {
             let is_place = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
             is_place || (ends_with_name(entry, own) && words(entry).all(|word| full.contains(word)))
         });
-        named || asks_to_take(&self.request, own)
+        named || asks_to_remove_or_change(&self.request, own)
     }
 
-    /// The same for the runner's name of a test.
+    /// The same for a test name as the runner reports it.
     pub fn has_run(&self, test: &str) -> bool {
         let test = test.split('[').next().unwrap_or(test);
         let fits = |entry: &&String| words(entry).next_back().is_some_and(|own| ends_with_name(test, own));
         self.tests.iter().any(|entry| fits(&entry))
             || self.tests.iter().any(|entry| entry.contains('/') && test.starts_with(entry.as_str()))
-            || words(test).next_back().is_some_and(|own| asks_to_take(&self.request, own))
+            || words(test).next_back().is_some_and(|own| asks_to_remove_or_change(&self.request, own))
     }
 
     fn has_file(&self, path: &str) -> bool {
@@ -270,7 +272,7 @@ impl Announced {
     }
 }
 
-/// Whether a qualified name of a test ends with its own name.
+/// Whether a qualified test name ends with this name.
 pub fn ends_with_name(long: &str, own: &str) -> bool {
     let long = long.split('[').next().unwrap_or(long).trim_end();
     let Some(rest) = long.strip_suffix(own) else { return false };

@@ -8,8 +8,8 @@ fn edited(path: &str, before: Option<&str>, after: Option<&str>) -> Edited {
     Edited { path: path.to_string(), before: before.map(str::to_string), after: after.map(str::to_string) }
 }
 
-fn ground(had_tests: HadTests) -> Ground {
-    Ground { had_tests, failed: Vec::new(), folders: BTreeSet::from([String::new()]) }
+fn ground(had_tests: HadTests) -> BeforeChange {
+    BeforeChange { had_tests, failed: Vec::new(), folders: BTreeSet::from([String::new()]) }
 }
 
 fn judged(edited: &[Edited], announced: &Announced) -> (Vec<String>, Vec<String>) {
@@ -104,7 +104,7 @@ fn a_failing_test_that_is_rewritten_to_pass_is_a_finding() {
         [Edited { path: "a.test.js".to_string(), before: Some(text("1")), after: Some(text("undefined")) }];
     let announced = Announced::default();
     assert_eq!(integrity(&turned, &announced, &ground(HadTests::Yes)).findings, []);
-    let failing = Ground { failed: vec!["keeps it".to_string()], ..ground(HadTests::Yes) };
+    let failing = BeforeChange { failed: vec!["keeps it".to_string()], ..ground(HadTests::Yes) };
     let found = integrity(&turned, &announced, &failing).findings;
     assert_eq!(found.len(), 1, "{found:?}");
 }

@@ -62,7 +62,7 @@ impl CheckContext<'_> {
         Some(job)
     }
 
-    /// Puts the scratch folder into a text.
+    /// Puts the scratch folder into a string.
     pub(super) fn filled(&self, text: &str) -> String {
         text.replace(SCRATCH, &self.scratch.to_string_lossy())
     }

@@ -68,7 +68,7 @@ pub use doubt::{EarlierPass, doubt};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};
 pub use installed::{lend, link, link_for_hooks};
 pub use integrity::{
-    Announced, Edited, Ground, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
+    Announced, BeforeChange, Edited, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
 };
 pub use key::{Conditions, KnownResults, installed};
 pub use members::{Member, Members, Naming};
@@ -80,7 +80,7 @@ pub use readiness::{Leak, readiness};
 pub use result::{CheckEnd, CheckResult, Steadiness, StoredBlobs, TestListing};
 pub use run::{run_check, run_plan};
 pub use smoke::{hangs, has_runtime_signal, kept, loading, serving, smoke};
-pub use snippet::telling;
+pub use snippet::most_informative_line;
 pub use spec::{CheckScope, CheckSpec, Parser};
 pub use stored::{CheckFacts, Occasion, ReadBack, StoredError, read_back};
 pub use tool_version::ToolVersions;

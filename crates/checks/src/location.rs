@@ -15,7 +15,7 @@ static LOCATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const REACH: usize = 2000;
 const MOST: usize = 100;
 
-/// The first location in a text whose file is in the work tree; empty where there is none.
+/// The first location in a string whose file is in the work tree; empty where there is none.
 pub fn location(text: &str, tree: &Path) -> Location {
     first(text, tree).map_or_else(Location::default, |(_, location)| location)
 }

@@ -12,7 +12,7 @@ fn left(specs: &[CheckSpec], files: &[&str]) -> LeftOut {
     left_out(specs, TaskChange { own: &files, all: &files })
 }
 
-/// The command of a check for a change; none where it is run as a whole.
+/// The command of a check for a change; `None` if it is run as a whole.
 fn command(specs: &[CheckSpec], check: &str, files: &[&str]) -> Option<String> {
     let spec = specs.iter().find(|spec| spec.name == check).expect("a check");
     left(specs, files).narrowed(spec).and_then(|spec| spec.action.typed())

@@ -93,7 +93,7 @@ fn changed(mut spec: CheckSpec, choice: &CheckChoice) -> Result<CheckSpec, SpecE
     spec.reruns = choice.reruns.unwrap_or(spec.reruns);
     spec.folder = choice.folder.clone().unwrap_or(spec.folder);
     spec.needs = choice.needs.clone().unwrap_or(spec.needs);
-    if let Some(parser) = choice.parser.as_deref().and_then(Parser::named) {
+    if let Some(parser) = choice.parser.as_deref().and_then(Parser::by_name) {
         spec.parser = parser;
         spec.report = choice.report.clone();
     }

@@ -60,7 +60,7 @@ pub struct Leak {
     pub line: String,
 }
 
-/// The three results for a change; `redact` removes secrets from a text.
+/// The three results for a change; `redact` removes secrets from a string.
 pub fn readiness(change: &Change, redact: &dyn Fn(&str) -> String) -> (Vec<CheckResult>, Vec<Leak>) {
     let leaks = leaks(change, redact);
     let lines: Vec<String> = leaks.iter().map(|leak| format!("{}: {}", leak.file, leak.line)).collect();

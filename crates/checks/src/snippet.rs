@@ -48,7 +48,7 @@ pub fn snippet(text: &str, interest: Interest) -> String {
 }
 
 /// The most informative line of a snippet: the first that names a failure, or else the first with any words.
-pub fn telling(snippet: &str) -> &str {
+pub fn most_informative_line(snippet: &str) -> &str {
     let from = first_failure(snippet).unwrap_or(0);
     let says = |line: &&str| line.chars().any(char::is_alphanumeric);
     let line = snippet[from..].lines().find(says).unwrap_or_default();
@@ -82,10 +82,13 @@ mod tests {
     fn the_most_informative_line_names_the_failure_and_is_never_only_an_ellipsis() {
         let verbose = "test_add (tests.Adds.test_add) ... ok\ntest_red (tests.Red.test_red) ... FAIL\n\n======\n\
                        FAIL: test_red (tests.Red.test_red)\n------\nTraceback (most recent call last):\n";
-        assert_eq!(telling(verbose), "FAIL: test_red (tests.Red.test_red)");
+        assert_eq!(most_informative_line(verbose), "FAIL: test_red (tests.Red.test_red)");
         let long = format!("{}{verbose}", "test_add ... ok\n".repeat(60));
-        assert_eq!(telling(&snippet(&long, Interest::FirstFailure)), "FAIL: test_red (tests.Red.test_red)");
-        assert_eq!(telling("…\n\n  3 of 4 went well\n"), "3 of 4 went well");
-        assert_eq!(telling("…\n"), "");
+        assert_eq!(
+            most_informative_line(&snippet(&long, Interest::FirstFailure)),
+            "FAIL: test_red (tests.Red.test_red)"
+        );
+        assert_eq!(most_informative_line("…\n\n  3 of 4 went well\n"), "3 of 4 went well");
+        assert_eq!(most_informative_line("…\n"), "");
     }
 }

@@ -35,14 +35,14 @@ pub struct CheckSpec {
     pub report: Option<String>,
     /// Checks that must pass before this one is worth running.
     pub needs: Vec<String>,
-    /// How often a new failure runs again, to see whether it is flaky.
+    /// How often the check runs again after a new failure, to see whether it is flaky.
     #[serde(default = "twice")]
     pub reruns: u32,
-    /// Endings of files: the command runs once for each such file, which becomes its last argument.
+    /// File extensions: the command runs once for each such file, with the file as its last argument.
     pub each: Vec<String>,
     #[serde(default)]
     pub scope: CheckScope,
-    /// How it runs for some members of a workspace; none where it always runs as a whole.
+    /// How to run it for some members of a workspace only; `None` if it always runs for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Members>,
     /// Whether it may use the network.
@@ -59,11 +59,11 @@ pub struct CheckSpec {
 pub enum CheckScope {
     #[default]
     Whole,
-    /// Changes of files below these folders, and of files outside every project.
+    /// Changes to files below these folders, and of files outside every project.
     Folders(Vec<String>),
 }
 
-/// How single tests are read from the output or the report of a check.
+/// How individual tests are read from the output or the report of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parser {
@@ -145,7 +145,7 @@ impl Parser {
     pub const NAMES: &'static [&'static str] =
         &["cargo", "nextest", "pytest", "unittest", "node", "jest", "go", "tap", "junit", "none"];
 
-    /// The ending of the report files that it reads; none where it reads the output.
+    /// The extension of the report files that it reads; `None` if it reads the output.
     pub(super) fn report(self) -> Option<&'static str> {
         match self {
             Parser::Junit => Some("xml"),
@@ -161,8 +161,8 @@ impl Parser {
         }
     }
 
-    /// The parser of this name.
-    pub fn named(name: &str) -> Option<Parser> {
+    /// The parser with this name.
+    pub fn by_name(name: &str) -> Option<Parser> {
         let at = Parser::NAMES.iter().position(|known| *known == name)?;
         Parser::ALL.get(at).copied()
     }

@@ -1,8 +1,8 @@
-//! The built-in check `syntax`: conflict markers in any text, unreadable JSON, TOML and YAML, and syntax errors in
-//! changed source files.
+//! The built-in check `syntax`: conflict markers in any text, invalid JSON, TOML and YAML, and syntax errors in changed
+//! source files.
 //!
-//! A grammar does not know every construct of its language, and nothing about macros. So a file that had an error at the
-//! base is not judged, and a new file of a language with a preprocessor is left to its compiler.
+//! A grammar may miss constructs of its language and knows nothing about macros. So a file that had an error at the base
+//! is not judged, and a new file of a language with a preprocessor is left to its compiler.
 
 use super::context::{BaseFiles, CheckContext, FileScope};
 use granit_parser::Parser as Yaml;
@@ -22,8 +22,7 @@ pub struct SyntaxCheck<'l> {
     grammars: Grammars,
 }
 
-/// Whether source files are parsed. A baseline has no use for it: the base's own errors are what a change is compared
-/// with.
+/// Whether source files are parsed. A baseline skips this: `judge` parses the base when it compares a change with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Grammars {
     Used,
@@ -33,7 +32,7 @@ enum Grammars {
 /// What the check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyntaxResult {
-    /// One for each file with an error, as `file:line:column: what`.
+    /// One for each file with an error, as `file:line:column: message`.
     pub problems: Vec<String>,
     /// One for each file that cannot be judged, in the same form, with the reason.
     pub unjudged: Vec<String>,
@@ -79,7 +78,7 @@ impl<'l> SyntaxCheck<'l> {
 
     fn judge(&self, file: &str, now: &str) -> Judgement {
         let problem = |text: &str| match self.grammars {
-            Grammars::Used => plain_problem(file, text).or_else(|| out_of_grammar(file, text)),
+            Grammars::Used => plain_problem(file, text).or_else(|| syntax_error(file, text)),
             Grammars::Unused => plain_problem(file, text),
         };
         let Some(found) = problem(now) else { return Judgement::Good };
@@ -121,17 +120,17 @@ fn text(bytes: Vec<u8>) -> Option<String> {
 
 /// Problems that need no grammar.
 fn plain_problem(file: &str, text: &str) -> Option<Problem> {
-    conflict(text).or_else(|| unreadable(file, text))
+    conflict(text).or_else(|| invalid_data(file, text))
 }
 
 /// The first syntax error of a source file.
-fn out_of_grammar(file: &str, text: &str) -> Option<Problem> {
+fn syntax_error(file: &str, text: &str) -> Option<Problem> {
     let language = Language::of(Path::new(file)).filter(|language| Language::is_code(*language))?;
     if file.contains("{{") || (text.contains("{%") && text.contains("%}")) {
         return None;
     }
     let error = ParsedSource::parse(language, text)?.errors().into_iter().next()?;
-    let message = format!("no {}: {}", language.name(), error.what);
+    let message = format!("not valid {}: {}", language.name(), error.what);
     Some(Problem { line: error.line, column: error.column, message })
 }
 
@@ -164,14 +163,14 @@ fn conflict(text: &str) -> Option<Problem> {
             next += 1;
         }
         if next == markers.len() {
-            let message = "a merge conflict was left here".to_string();
+            let message = "unresolved merge conflict".to_string();
             return Some(Problem { line: start, column: 1, message });
         }
     }
     None
 }
 
-fn unreadable(file: &str, text: &str) -> Option<Problem> {
+fn invalid_data(file: &str, text: &str) -> Option<Problem> {
     match Path::new(file).extension()?.to_str()? {
         "json" if !has_comments(file) => json(text),
         "toml" => toml(text),
@@ -185,7 +184,11 @@ fn json(text: &str) -> Option<Problem> {
     let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
-    Some(Problem { line: error.line(), column: error.column(), message: format!("no JSON: {message}") })
+    Some(Problem {
+        line: error.line(),
+        column: error.column(),
+        message: format!("not valid JSON: {message}"),
+    })
 }
 
 fn toml(text: &str) -> Option<Problem> {
@@ -193,16 +196,24 @@ fn toml(text: &str) -> Option<Problem> {
     let head = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
     let column = head.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
-    Some(Problem { line: head.matches('\n').count() + 1, column, message: format!("no TOML: {message}") })
+    Some(Problem {
+        line: head.matches('\n').count() + 1,
+        column,
+        message: format!("not valid TOML: {message}"),
+    })
 }
 
 fn yaml(text: &str) -> Option<Problem> {
     let error = Yaml::new_from_str(text).find_map(Result::err)?;
     let at = error.marker();
-    Some(Problem { line: at.line(), column: at.col() + 1, message: format!("no YAML: {}", error.info()) })
+    Some(Problem {
+        line: at.line(),
+        column: at.col() + 1,
+        message: format!("not valid YAML: {}", error.info()),
+    })
 }
 
-/// Some tools read JSON with comments under the plain ending.
+/// Some tools allow comments in their `.json` files.
 fn has_comments(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let folders = [".vscode/", ".devcontainer/"];

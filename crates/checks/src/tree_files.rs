@@ -49,7 +49,7 @@ pub fn present(tree: &Path, folder: &str, files: &[String]) -> Vec<String> {
 /// Files with their modification times.
 pub type Stamps = BTreeMap<PathBuf, SystemTime>;
 
-/// The file at a path, or the files of the folder there, with this ending. `**/` at the start stands for every folder
+/// The file at a path, or the files of the folder there, with this extension. `**/` at the start stands for every folder
 /// below.
 pub fn stamps(folder: &Path, report: &str, ending: &str) -> Stamps {
     let places = match report.strip_prefix("**/") {

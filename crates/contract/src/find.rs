@@ -81,7 +81,7 @@ pub fn find(raw: &RawResult, limits: &ResultLimits) -> Result<FoundResult, Contr
         (None, false) => "no file, and no fenced block in the answer",
     };
     let expected = "the result in its file, or as the last fenced block of the answer";
-    Err(ContractProblem::new("", expected, found).falling_short(Shortfall::Missing))
+    Err(ContractProblem::new("", expected, found).with_shortfall(Shortfall::Missing))
 }
 
 fn located(mut problem: ContractProblem, from: ResultOrigin) -> ContractProblem {
@@ -176,7 +176,7 @@ fn last_block(text: &str) -> Result<Option<Block>, ContractProblem> {
         let Some(end) = end else {
             let found = format!("one opened on line {} and never closed", start + 1);
             return Err(ContractProblem::new("the answer", "a closed fenced block", found)
-                .hinting("the answer was cut off, or the closing fence is missing"));
+                .with_hint("the answer was cut off, or the closing fence is missing"));
         };
         let Some(language) = fence.language() else { continue };
         last = Some(Block { text: body, language, is_whole: start == 0 && end + 1 == count });

@@ -163,7 +163,7 @@ fn each_rejected_result_has_a_shortfall() {
     let short = too_short("verdict: nothing", 100).unwrap();
     assert_eq!(Shortfall::of(&[short]), Shortfall::Short);
     let gap =
-        ContractProblem::new("payload.proposals", "GAP-A-001", "GAP-B-001").falling_short(Shortfall::NoGap);
+        ContractProblem::new("payload.proposals", "GAP-A-001", "GAP-B-001").with_shortfall(Shortfall::NoGap);
     assert_eq!(Shortfall::of(std::slice::from_ref(&gap)), Shortfall::NoGap);
     let form = ContractProblem::new("payload.checks", "at least 1 entry", "none");
     assert_eq!(Shortfall::of(std::slice::from_ref(&form)), Shortfall::Form);

@@ -54,7 +54,7 @@ pub fn engineer_output(it: &GapProposals) -> Result<EngineerOutput, Vec<Contract
             IssueStance::Disagree => {
                 for (field, text) in [("position", &answer.position), ("rationale", &answer.rationale)] {
                     if text.trim().is_empty() {
-                        let expected = "a text, because the answer disagrees";
+                        let expected = "a non-empty string, because the stance is `disagree`";
                         problems.push(ContractProblem::new(format!("{path}.{field}"), expected, "nothing"));
                     }
                 }
@@ -83,7 +83,7 @@ pub fn reviewer_output(it: &GapReview) -> Result<ReviewerOutput, Vec<ContractPro
         let Some(gap) = gap_id(&review.gap.0, &format!("{path}.gap"), &mut problems) else { continue };
         let is_plain = review.judgement == ProposalJudgement::Approved;
         if !is_plain && review.note.trim().is_empty() {
-            let expected = "a note, because the proposal is not simply approved";
+            let expected = "a note, because the judgement is not `approved`";
             problems.push(ContractProblem::new(format!("{path}.note"), expected, "nothing"));
         }
         let judgement = match review.judgement {

@@ -1,4 +1,4 @@
-//! Size limits of a result. A result beyond a limit is rejected with the limit named; it is never truncated.
+//! Size limits of a result. A result above a limit is rejected with a message that names it, and never truncated.
 
 /// The limits for one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// The syntax that a text claims to be in.
+/// The syntax that a string claims to be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResultSyntax {
     Json,
@@ -115,7 +115,7 @@ fn rejected(language: &str, why: &str, progress: &Progress) -> ContractProblem {
     };
     let problem = ContractProblem::new("", format!("one {language} document"), short(why));
     match hint {
-        Some(hint) => problem.hinting(hint),
+        Some(hint) => problem.with_hint(hint),
         None => problem,
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a result, and the text that tells the agent.
+//! Problems of a result, and how they are described to the agent.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct ContractProblem {
     pub found: String,
     /// What the agent probably meant.
     pub hint: Option<String>,
-    /// Which help a retry needs because of it.
+    /// Decides which help the retry prompt gives.
     pub shortfall: Shortfall,
 }
 
@@ -30,7 +30,7 @@ pub enum Shortfall {
 }
 
 impl Shortfall {
-    /// The shortfall of a result with these problems. `NoGap` only helps if nothing else is wrong.
+    /// The shortfall of a result with these problems. It is `NoGap` only if nothing else is wrong.
     pub fn of(problems: &[ContractProblem]) -> Shortfall {
         let has = |kind: Shortfall| problems.iter().any(|problem| problem.shortfall == kind);
         if has(Shortfall::Missing) {
@@ -60,13 +60,13 @@ impl ContractProblem {
         }
     }
 
-    pub(super) fn falling_short(mut self, shortfall: Shortfall) -> ContractProblem {
+    pub(super) fn with_shortfall(mut self, shortfall: Shortfall) -> ContractProblem {
         self.shortfall = shortfall;
         self
     }
 
     /// Adds a hint about what the agent probably meant.
-    pub fn hinting(mut self, hint: impl Into<String>) -> ContractProblem {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> ContractProblem {
         self.hint = Some(hint.into());
         self
     }
@@ -89,7 +89,7 @@ pub fn too_short(text: &str, least: usize) -> Option<ContractProblem> {
     let is_short = length > 0 && length < least;
     is_short.then(|| {
         ContractProblem::new("", format!("at least {least} characters"), length.to_string())
-            .falling_short(Shortfall::Short)
+            .with_shortfall(Shortfall::Short)
     })
 }
 
@@ -106,7 +106,7 @@ pub(super) fn shown(value: &serde_json::Value) -> String {
         Value::Null => "nothing".to_string(),
         Value::Bool(it) => format!("`{it}`"),
         Value::Number(it) => format!("the number {it}"),
-        Value::String(it) if it.trim().is_empty() => "an empty text".to_string(),
+        Value::String(it) if it.trim().is_empty() => "an empty string".to_string(),
         Value::String(it) => format!("`{}`", short(it)),
         Value::Array(it) if it.is_empty() => "an empty list".to_string(),
         Value::Array(it) => format!("a list of {} entries", it.len()),
@@ -118,7 +118,7 @@ pub(super) fn shown(value: &serde_json::Value) -> String {
     }
 }
 
-/// The beginning of a text, on one line.
+/// The beginning of a string, on one line.
 pub(super) fn short(text: &str) -> String {
     let line = text.replace('\n', " ");
     match line.char_indices().nth(80) {

@@ -185,10 +185,10 @@ fn every_problem_is_reported_with_its_path_up_to_twenty() {
         "completion.status: expected one of `DONE`, `NEEDS_REVISION`, `ERROR`, found `MAYBE`",
         "completion.summary: expected one line of text, 1 to 200 characters, found 201 characters",
         "completion.findings_count: expected a whole number of at least 0, found `many`",
-        "payload.findings[0].id: expected a non-empty text, found an empty text",
+        "payload.findings[0].id: expected a non-empty string, found an empty string",
         "payload.findings[0].severity: expected one of `blocker`, `critical`, `major`, `minor`, found `awful`",
-        "payload.findings[0].claim: expected a non-empty text, found nothing",
-        "payload.summary: expected a non-empty text, found nothing (did you mean `summary` instead of `sumary`?)",
+        "payload.findings[0].claim: expected a non-empty string, found nothing",
+        "payload.summary: expected a non-empty string, found nothing (did you mean `summary` instead of `sumary`?)",
     ] {
         assert!(reported.iter().any(|line| line == expected), "{expected}\n{reported:#?}");
     }
@@ -308,7 +308,7 @@ fn only_the_flags_of_the_phase_are_set() {
 fn a_problem_names_its_path_or_the_whole_result() {
     let verdict = ContractProblem::new("payload.verdict", "`met`", "nothing");
     assert_eq!(verdict.to_string(), "payload.verdict: expected `met`, found nothing");
-    let whole = ContractProblem::new("", "a document", "a list").hinting("try again");
+    let whole = ContractProblem::new("", "a document", "a list").with_hint("try again");
     assert_eq!(whole.to_string(), "the result: expected a document, found a list (try again)");
     assert_eq!(fence_for("a: |\n  ```\n  ````\n"), "`````");
 }

@@ -197,7 +197,7 @@ fn a_decision_record_is_complete_and_selects_one_of_its_alternatives() {
     let reported = problems(&design, &expected);
     assert!(
         reported.contains(
-            &"payload.decisions[0].id: expected a text of the form `^D-[0-9]+$`, found `8`".to_string()
+            &"payload.decisions[0].id: expected a string of the form `^D-[0-9]+$`, found `8`".to_string()
         ),
         "{reported:#?}"
     );
@@ -324,7 +324,7 @@ fn a_diagnosis_names_one_cause_and_needs_no_finding() {
     diagnosis["payload"]["notes"] = json!("  ");
     assert_eq!(
         problems(&diagnosis, &expected),
-        ["payload.notes: expected a non-empty text, found an empty text"]
+        ["payload.notes: expected a non-empty string, found an empty string"]
     );
 }
 

@@ -78,9 +78,9 @@ pub(super) fn described(root: &Value, schema: &Value) -> String {
     if is_a(schema, "string") {
         return match (one_line_limit(root, schema), schema.get("pattern").and_then(Value::as_str)) {
             (Some(most), _) => format!("one line of text, 1 to {most} characters"),
-            (None, Some("\\S")) => "a non-empty text".to_string(),
-            (None, Some(pattern)) => format!("a text of the form `{pattern}`"),
-            (None, None) => "a text".to_string(),
+            (None, Some("\\S")) => "a non-empty string".to_string(),
+            (None, Some(pattern)) => format!("a string of the form `{pattern}`"),
+            (None, None) => "a string".to_string(),
         };
     }
     if is_a(schema, "integer") {

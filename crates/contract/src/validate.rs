@@ -62,7 +62,7 @@ fn missing(document: &Value, schema: &Value, pointer: &str, name: &str) -> Contr
     let keys = holder.and_then(Value::as_object).into_iter().flat_map(|entries| entries.keys());
     let near = keys.filter(|key| !known.contains(&key.as_str())).find(|key| is_near(key, name));
     match near {
-        Some(key) => problem.hinting(format!("did you mean `{name}` instead of `{key}`?")),
+        Some(key) => problem.with_hint(format!("did you mean `{name}` instead of `{key}`?")),
         None => problem,
     }
 }

@@ -8,7 +8,7 @@ use crate::shared::take_shared;
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::{Program, Work};
 
-/// The program for `dot -Tsvg`.
+/// The program as input for `dot -Tsvg`.
 pub fn dot(program: &Program) -> String {
     let mut edges = edges(program);
     let shared = take_shared(program, &mut edges);
@@ -56,7 +56,7 @@ pub fn dot(program: &Program) -> String {
     text
 }
 
-/// A way back must not pull its target below its source.
+/// A back edge must not pull its target below its source.
 const BACK: &str = "style=dashed, color=\"#c2410c\", fontcolor=\"#c2410c\", constraint=false";
 
 fn node(program: &Program, id: PhaseId, indent: &str, text: &mut String) {

@@ -60,7 +60,7 @@ pub fn legend(program: &Program, shared: &[SharedEnd], top: i32) -> Legend {
 }
 
 impl Legend {
-    /// Adds a text and gives its right edge.
+    /// Adds a string and gives its right edge.
     fn text(&mut self, text: String, class: &'static str, at: DrawnPoint) -> i32 {
         let right = at.x + width(&text, TEXT_SIZE + i32::from(class == "to"));
         self.width = self.width.max(right + LEFT);

@@ -2,7 +2,7 @@
 
 use textwrap::core::Fragment;
 
-/// The width of a text in pixels at a font size.
+/// The width of a string in pixels at a font size.
 pub fn width(text: &str, size: i32) -> i32 {
     let thousandths: i32 = text.chars().map(per_mille).sum();
     thousandths * size / 1000 + 1

@@ -1,6 +1,6 @@
-//! Removes secrets from texts before they reach a prompt, an artifact or the ledger.
+//! Removes secrets from text before it reaches a prompt, an artifact or the ledger.
 //!
-//! Secrets are the values of secret environment variables, and texts with the shape of a key (`shapes.rs`). A marker with
+//! Secrets are the values of secret environment variables, and strings that look like keys (`shapes.rs`). A marker with
 //! the secret's name replaces it; its length is not kept.
 
 mod put_back;
@@ -49,7 +49,7 @@ const LEAST_LENGTH: usize = 4;
 /// Minimum length of a line that counts as secret on its own, in a secret with several lines.
 const LINE_LENGTH: usize = 16;
 
-/// Removes secrets from texts.
+/// Removes secrets from text.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     values: Vec<Secret>,
@@ -69,7 +69,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// A part of a text to replace.
+/// A part of a string to replace.
 struct Span<'m> {
     start: usize,
     end: usize,
@@ -198,7 +198,7 @@ impl Redactor {
     }
 }
 
-/// A part of a text with its spans replaced.
+/// A part of a string with its spans replaced.
 fn without(text: &str, part: Range<usize>, spans: &[Span<'_>]) -> String {
     let mut out = String::with_capacity(part.len());
     let mut at = part.start;
@@ -232,7 +232,7 @@ fn is_path(value: &str) -> bool {
     path.is_absolute() && path.exists()
 }
 
-/// The forms of a value in texts: literal, escaped for JSON, percent-encoded, in base64, and line by line.
+/// The forms of a value in text: literal, escaped for JSON, percent-encoded, in base64, and line by line.
 fn forms(value: &str) -> Vec<String> {
     let value = value.trim();
     let mut forms = vec![value.to_string()];

@@ -39,9 +39,9 @@ impl WorkTree {
             self.register()?;
         }
         let (admin, link) = (self.admin(), self.path().join(".git"));
-        write_if_other(&link, &[b"gitdir: ", admin.as_os_str().as_bytes(), b"\n"].concat())?;
-        write_if_other(&admin.join("gitdir"), &[link.as_os_str().as_bytes(), b"\n"].concat())?;
-        write_if_other(&admin.join("locked"), lock_of(&self.run).as_bytes())?;
+        write_if_different(&link, &[b"gitdir: ", admin.as_os_str().as_bytes(), b"\n"].concat())?;
+        write_if_different(&admin.join("gitdir"), &[link.as_os_str().as_bytes(), b"\n"].concat())?;
+        write_if_different(&admin.join("locked"), lock_of(&self.run).as_bytes())?;
         for lock in [admin.join("index.lock"), admin.join("HEAD.lock"), self.private("index.lock")] {
             break_lock(&lock)?;
         }
@@ -97,7 +97,7 @@ impl WorkTree {
 }
 
 /// Writes a file unless it already has this content. Removes a link or folder at its path.
-fn write_if_other(file: &Path, content: &[u8]) -> Result<(), GitError> {
+fn write_if_different(file: &Path, content: &[u8]) -> Result<(), GitError> {
     let is_file = fs::symlink_metadata(file).is_ok_and(|found| found.is_file());
     if is_file && fs::read(file).is_ok_and(|found| found == content) {
         return Ok(());

@@ -45,7 +45,7 @@ pub(super) enum TrackedFiles {
 }
 
 impl Differences {
-    /// Returns whether a file of this name differs.
+    /// Returns whether a file with this name differs.
     pub(super) fn names(&self, name: &str) -> bool {
         self.touched
             .keys()

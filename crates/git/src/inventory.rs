@@ -276,7 +276,7 @@ fn in_order((one, _): &(PathBuf, InventoryEntry), (other, _): &(PathBuf, Invento
     one.as_os_str().cmp(other.as_os_str())
 }
 
-/// Returns whether folders of this name usually contain build output.
+/// Returns whether folders with this name usually contain build output.
 pub(super) fn is_build_output(name: impl AsRef<std::ffi::OsStr>) -> bool {
     BUILD_OUTPUT.iter().any(|built| name.as_ref() == *built)
 }

@@ -16,7 +16,7 @@ fn main_file(trees: &RunTrees, file: &str) -> Option<String> {
     get(trees.main_tree().path(), file).map(|bytes| String::from_utf8(bytes).unwrap())
 }
 
-/// Does a task's work: lends a tree, writes, takes a snapshot, merges, and returns the tree.
+/// Does a task's work: borrows a tree, writes files, merges a snapshot, and gives the tree back.
 fn done(trees: &RunTrees, task: &str, files: &[(&str, &str)], command: &str) -> CommitState {
     let base = trees.main_state().unwrap().commit;
     let tree = task_tree(trees, task, files);
@@ -48,7 +48,7 @@ fn tasks_from_the_same_state_are_merged_and_staged_in_the_main_tree() {
 
 // EP-14
 #[test]
-fn a_conflict_lists_its_paths_leaves_the_main_line_and_can_be_resolved_from_the_merged_state() {
+fn a_conflict_lists_its_paths_leaves_the_main_line_unchanged_and_can_be_resolved_from_the_merged_state() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
     let base = trees.base().clone();
@@ -107,13 +107,13 @@ fn undoing_a_task_reverts_all_its_merges_and_keeps_other_work() {
     done(&trees, "t1", &[("src/lib.rs", "fn a() { 1 }\n\n\n\n\n\nfn b() {}\n"), ("one", "1\n")], "c1");
     done(&trees, "t2", &[("src/lib.rs", "fn a() { 1 }\n\n\n\n\n\nfn b() { 2 }\n"), ("two", "2\n")], "c2");
     done(&trees, "t1", &[("src/lib.rs", "fn a() { 11 }\n\n\n\n\n\nfn b() { 2 }\n"), ("more", "1\n")], "c3");
-    let taken = trees.undo_tasks(&["t1"], "c4").unwrap();
-    assert_eq!((taken.undone, taken.overwritten.len()), (2, 0));
+    let undo = trees.undo_tasks(&["t1"], "c4").unwrap();
+    assert_eq!((undo.undone, undo.overwritten.len()), (2, 0));
     assert_eq!(main_file(&trees, "src/lib.rs").unwrap(), "fn a() {}\n\n\n\n\n\nfn b() { 2 }\n");
     assert_eq!(main_file(&trees, "one"), None);
     assert_eq!(main_file(&trees, "more"), None);
     assert_eq!(main_file(&trees, "two").unwrap(), "2\n");
-    assert_eq!(trees.undo_tasks(&["t1"], "c4").unwrap(), taken);
+    assert_eq!(trees.undo_tasks(&["t1"], "c4").unwrap(), undo);
     assert_eq!(trees.undo_tasks(&["t1"], "c5").unwrap().undone, 0);
 
     done(&trees, "t1", &[("one", "once more\n")], "c6");
@@ -129,13 +129,13 @@ fn undoing_a_task_reports_files_in_which_others_changed_the_same_lines() {
     let trees = bed.run("r1");
     done(&trees, "t1", &[("README.md", "one\nof t1\n"), ("new", "of t1\n"), ("kept apart", "of t1\n")], "c1");
     done(&trees, "t2", &[("README.md", "one\nof t1, by t2\n"), ("new", "by t2\n"), ("two", "2\n")], "c2");
-    let taken = trees.undo_tasks(&["t1"], "c3").unwrap();
-    assert_eq!(taken.overwritten, [PathBuf::from("README.md"), PathBuf::from("new")]);
+    let undo = trees.undo_tasks(&["t1"], "c3").unwrap();
+    assert_eq!(undo.overwritten, [PathBuf::from("README.md"), PathBuf::from("new")]);
     assert_eq!(main_file(&trees, "README.md").unwrap(), "one\n");
     assert_eq!(main_file(&trees, "new"), None);
     assert_eq!(main_file(&trees, "kept apart"), None);
     assert_eq!(main_file(&trees, "two").unwrap(), "2\n");
-    assert_eq!(trees.undo_tasks(&["t1"], "c3").unwrap(), taken);
+    assert_eq!(trees.undo_tasks(&["t1"], "c3").unwrap(), undo);
 }
 
 #[test]

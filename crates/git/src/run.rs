@@ -116,7 +116,7 @@ impl RunTrees {
         stale::remove_trees(&self.repository, &self.run, Some(&self.folder))
     }
 
-    /// The work tree of this name.
+    /// The work tree with this name.
     pub(super) fn work_tree(&self, name: &str) -> WorkTree {
         let mut memories = self.shared.memories.lock().unwrap_or_else(PoisonError::into_inner);
         let cache = Arc::clone(memories.entry(name.to_string()).or_default());

@@ -8,12 +8,12 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The longest name has six numbers of five digits, six letters and four dots; task numbers start at 1.
+/// A name has at most six numbers of five digits, six letters and four dots.
 const LONGEST: usize = 48;
 
 const MAIN: &str = "main";
 
-/// A name built without allocating: every event, ruling and command holds one.
+/// A name built without allocating, because every event, ruling and command contains one.
 struct Name {
     text: [u8; LONGEST],
     len: usize,
@@ -93,12 +93,12 @@ impl NameParser<'_> {
         Some(number.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0')))
     }
 
-    fn small(&mut self, letter: u8) -> Option<u16> {
+    fn part_u16(&mut self, letter: u8) -> Option<u16> {
         self.part(letter)?.try_into().ok()
     }
 
     fn task(&mut self) -> Option<Lane> {
-        let (batch, number) = (self.small(b'b')?, self.part(b't')?);
+        let (batch, number) = (self.part_u16(b'b')?, self.part(b't')?);
         Some(Lane::Task { batch, index: number.checked_sub(1)?.try_into().ok()? })
     }
 
@@ -118,7 +118,7 @@ fn parse_lane(name: &str) -> Option<Lane> {
 
 fn parse_command(name: &str) -> Option<CommandId> {
     let mut parser = NameParser(name.as_bytes());
-    let phase = PhaseId(parser.small(b'p')?);
+    let phase = PhaseId(parser.part_u16(b'p')?);
     parser.letter(b'.')?;
     let lane = match parser.0.first() {
         Some(b'b') => {
@@ -128,11 +128,11 @@ fn parse_command(name: &str) -> Option<CommandId> {
         }
         Some(_) | None => Lane::Main,
     };
-    let visit = parser.small(b'v')?;
+    let visit = parser.part_u16(b'v')?;
     parser.letter(b'.')?;
-    let seat = parser.small(b's')?;
+    let seat = parser.part_u16(b's')?;
     parser.letter(b'.')?;
-    let attempt = parser.small(b'a')?;
+    let attempt = parser.part_u16(b'a')?;
     parser.end().map(|()| CommandId { phase, lane, visit, seat, attempt })
 }
 
@@ -142,7 +142,7 @@ impl fmt::Display for CommandId {
     }
 }
 
-/// A text that names no command.
+/// A string that is not a command id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not the id of a command; one looks like `p3.v1.s0.a1`")]
 pub struct NotACommandId(String);

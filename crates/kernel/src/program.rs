@@ -397,7 +397,7 @@ pub struct Contract {
     pub states_approach: bool,
     /// Whether the approach in its result is compared with those that failed before.
     pub guarded: bool,
-    /// The lists that its result brings.
+    /// The lists that its result produces.
     pub lists: Vec<ListId>,
 }
 

@@ -84,7 +84,7 @@ fn parse_row(text: &str) -> Option<EvidenceRow> {
     parts.0.is_empty().then_some(row)
 }
 
-/// The rest of a text that is being parsed, part by part; dots separate the parts.
+/// The rest of a string that is being parsed, part by part; dots separate the parts.
 struct Parts<'t>(&'t [u8]);
 
 impl Parts<'_> {

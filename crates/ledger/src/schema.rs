@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// FileFormat a SQLite file as a ledger: `RMND`.
+/// Identifies a SQLite file as a ledger: `RMND`.
 pub const APPLICATION_ID: i64 = 0x524D_4E44;
 
 /// What each format adds to the one before. The first entry makes format 1.

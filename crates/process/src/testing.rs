@@ -25,7 +25,7 @@ pub fn install(program: &Path, test: &str) {
     fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("permissions");
 }
 
-/// Confines this process and becomes the program if a script of [`install`] started it; otherwise does nothing.
+/// If a script from [`install`] started this process, confines it and executes the program; otherwise does nothing.
 pub fn act_as_confine() {
     let Ok(policy) = std::env::var(POLICY) else { return };
     let argv: Vec<OsString> = std::env::var(ARGV).expect("argv").split('\u{1f}').map(Into::into).collect();

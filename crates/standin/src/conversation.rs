@@ -42,7 +42,7 @@ pub struct OfferedTool {
 pub enum ToolKind {
     /// With arguments that match a schema.
     Function,
-    /// With a text.
+    /// With a string.
     Freeform,
     /// The shell that is built into the protocol.
     LocalShell,

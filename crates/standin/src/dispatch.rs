@@ -34,7 +34,7 @@ impl DispatchProgress {
     }
 }
 
-/// Finds the last path of a result file in a text whose dispatch file is readable.
+/// Finds the last path of a result file in a string whose dispatch file is readable.
 fn find_in(text: &str) -> Option<(PathBuf, DispatchInfo)> {
     text.rmatch_indices(RESULT).find_map(|(end, _)| {
         let before = &text[..end];

@@ -16,7 +16,7 @@ pub fn append(path: &Path, bytes: &[u8]) -> String {
     format!("{} >> {}", printed(bytes), quoted_path(path))
 }
 
-/// Replaces a text in a file; without the text the file stays as it is.
+/// Replaces a string in a file; without the text the file stays as it is.
 ///
 /// The command contains the new content, because no tool that exists everywhere replaces across lines.
 pub fn replace(path: &Path, find: &str, replace: &str) -> String {

@@ -29,7 +29,7 @@ pub enum Purpose {
         path: PathBuf,
         text: String,
     },
-    /// Writes the content of the file with a text appended.
+    /// Writes the content of the file with a string appended.
     Extend {
         path: PathBuf,
         text: String,
@@ -39,7 +39,7 @@ pub enum Purpose {
         find: String,
         replace: String,
     },
-    /// Writes the content of the file with a text replaced.
+    /// Writes the content of the file with a string replaced.
     Rewrite {
         path: PathBuf,
         find: String,
@@ -63,7 +63,7 @@ pub enum PatchChange {
 }
 
 impl ToolUse {
-    /// The arguments: an object that matches the tool's schema, or a text for a freeform tool.
+    /// The arguments: an object that matches the tool's schema, or a string for a freeform tool.
     pub fn arguments(&self) -> Value {
         let fill = |known: &[(&[&str], Value)]| schema::arguments(&self.tool.schema, known);
         match &self.purpose {
@@ -120,7 +120,7 @@ fn patch(tool: &OfferedTool, tree: &Path, path: &Path, change: &PatchChange) -> 
     }
 }
 
-/// The whole lines around a text, before and after its replacement.
+/// The whole lines around a string, before and after its replacement.
 fn whole_lines(held: &str, find: &str, replace: &str) -> (String, String) {
     let Some(at) = held.find(find) else { return (find.to_owned(), replace.to_owned()) };
     let start = held[..at].rfind('\n').map_or(0, |line| line + 1);

@@ -19,7 +19,7 @@ pub fn first(text: &str) -> String {
     clean(text).lines().map(one).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// The width of a text in columns.
+/// The width of a string in columns.
 pub fn width(text: &str) -> usize {
     text.width()
 }
@@ -48,7 +48,7 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
     textwrap::wrap(&words.join(" "), options).into_iter().map(Cow::into_owned).collect()
 }
 
-/// The number of bytes of a text that fit into `most` columns.
+/// The number of bytes of a string that fit into `most` columns.
 fn head(text: &str, most: usize) -> usize {
     let mut used = 0;
     for (at, c) in text.char_indices() {

@@ -45,7 +45,7 @@ codes! {
     UnknownOperation = "N104", "A phase names an operation that the engine has.";
     UnknownSignal = "N105", "A route belongs to a signal that the phase can produce.";
     UnknownFact = "N106", "A condition tests a fact that exists.";
-    UnknownList = "N107", "A phase processes a list that an earlier phase brings.";
+    UnknownList = "N107", "A phase processes a list that an earlier phase produces.";
     DuplicatePhase = "N108", "Phase names are unique in the workflow.";
     NoRoute = "C201", "Every signal that a phase can produce has a route.";
     Exception = "C202", "A default's exceptions are the phases that have their own route.";

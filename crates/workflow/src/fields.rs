@@ -128,7 +128,7 @@ impl<'n, 'p> MappingReader<'n, 'p> {
         }
     }
 
-    /// A list of texts; a single text counts as a list of one.
+    /// A list of strings; a single string counts as a list of one.
     pub fn texts(&mut self, key: &'static str) -> Vec<Spanned<String>> {
         let Some((_, node)) = self.take(key) else {
             return Vec::new();
@@ -167,14 +167,14 @@ pub fn text(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Opti
     match &node.value {
         YamlValue::Text(text) => Some(Spanned::new(text.clone(), node.span)),
         other @ (YamlValue::Empty | YamlValue::List(_) | YamlValue::Map(_)) => {
-            let message = format!("`{what}` must be a text, but this is {}", other.shape());
-            problems.push(Diagnostic::error(Code::Shape, node.span, message, "write a text on one line"));
+            let message = format!("`{what}` must be a string, but this is {}", other.shape());
+            problems.push(Diagnostic::error(Code::Shape, node.span, message, "write a string on one line"));
             None
         }
     }
 }
 
-/// The texts of a list node, or of a single text.
+/// The strings of a list node, or of a single string.
 pub fn texts(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Vec<Spanned<String>> {
     match &node.value {
         YamlValue::List(items) => items.iter().filter_map(|item| text(item, what, problems)).collect(),

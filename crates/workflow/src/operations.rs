@@ -16,7 +16,7 @@ pub struct OperationSpec {
     pub changes: &'static [&'static str],
     /// Artifacts that it needs: the phase must declare them in `reads`.
     pub needs: &'static [&'static str],
-    /// Lists that its result brings.
+    /// Lists that its result produces.
     pub lists: &'static [&'static str],
     /// Whether its result stays valid although it reads nothing.
     pub idempotent: bool,
@@ -229,7 +229,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
     ),
 ];
 
-/// The operation of this name.
+/// The operation with this name.
 pub fn operation(name: &str) -> Option<&'static OperationSpec> {
     name.parse().ok().and_then(spec)
 }

@@ -218,7 +218,7 @@ fn roles(out: &mut String) {
         }
         properties.extend(spec.mild.iter().map(|mild| format!("mild `{mild}`")));
         properties.extend(spec.changes.iter().map(|artifact| format!("changes `{artifact}`")));
-        properties.extend(spec.lists.iter().map(|list| format!("brings `{list}`")));
+        properties.extend(spec.lists.iter().map(|list| format!("produces `{list}`")));
         properties.extend(spec.judges.iter().map(|criterion| format!("judges `{criterion}`")));
         if spec.guarded {
             properties.push("guarded".to_string());

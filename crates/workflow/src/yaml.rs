@@ -1,4 +1,4 @@
-//! Parses YAML into a plain tree with positions: mappings in order, texts, lists, and nothing else.
+//! Parses YAML into a plain tree with positions: mappings in order, strings, lists, and nothing else.
 //!
 //! All scalars are text: `no`, `on` and `3` stay as written. Anchors, aliases and tags are rejected, so a small file
 //! cannot become a large tree.
@@ -37,7 +37,7 @@ impl YamlValue {
     pub fn shape(&self) -> &'static str {
         match self {
             YamlValue::Empty => "nothing",
-            YamlValue::Text(_) => "a text",
+            YamlValue::Text(_) => "a string",
             YamlValue::List(_) => "a list",
             YamlValue::Map(_) => "a mapping",
         }
@@ -211,7 +211,7 @@ impl Builder<'_> {
                 Some(None) => {}
                 None => {
                     let YamlValue::Text(name) = node.value else {
-                        let message = format!("a key is a text, not {}", node.value.shape());
+                        let message = format!("a key is a string, not {}", node.value.shape());
                         let problem = Diagnostic::error(
                             Code::Shape,
                             node.span,

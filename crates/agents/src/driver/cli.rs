@@ -252,13 +252,13 @@ impl CliDriver {
     }
 }
 
-/// The line of a text that mentions a denial, or else the first line.
+/// The line of a string that mentions a denial, or else the first line.
 fn one_line(text: &str) -> String {
     let line = text.lines().find(|line| is_denial(line)).or_else(|| text.lines().next());
     remand_notation::clean(line.unwrap_or_default().trim()).chars().take(300).collect()
 }
 
-/// Whether a text contains a tool's name as a whole word.
+/// Whether a string contains a tool's name as a whole word.
 fn has_word(word: &str, text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|part| part == word)
 }

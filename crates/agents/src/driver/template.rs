@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A text or a conditional list of texts. Each text is one argument; outside of arguments, the texts are concatenated.
+/// A string or a conditional list of strings. Each string is one argument; elsewhere, the strings are concatenated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Template {
@@ -110,12 +110,12 @@ pub struct TemplateValues {
 }
 
 impl TemplateValues {
-    /// The filled texts, one by one.
+    /// The filled strings, one by one.
     pub fn list(&self, parts: &[Template]) -> Vec<String> {
         parts.iter().flat_map(|part| self.texts(part)).collect()
     }
 
-    /// The filled texts, concatenated.
+    /// The filled strings, concatenated.
     pub fn text(&self, parts: &[Template]) -> String {
         self.list(parts).concat()
     }
@@ -190,7 +190,7 @@ fn check(text: &str) -> Result<(), TemplateError> {
     if rest.contains("${") { Err(TemplateError::Open { text: text.to_string() }) } else { Ok(()) }
 }
 
-/// Splits a text at its next placeholder: the text before it, its name, and the text after it.
+/// Splits a string at its next placeholder: the text before it, its name, and the text after it.
 fn next(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("${")?;
     let (name, after) = rest.split_once('}')?;

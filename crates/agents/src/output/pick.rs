@@ -15,7 +15,7 @@ pub struct Pick {
     pub at: Option<String>,
     /// Text that the value must contain.
     pub saying: Option<String>,
-    /// Whether all such values count and not only the last: numbers are added, texts are concatenated.
+    /// Whether all such values count and not only the last: numbers are added, strings are concatenated.
     pub all: bool,
 }
 

@@ -7,7 +7,7 @@ use super::rules::OutputRules;
 use remand_process::AfterLine;
 use serde_json::Value;
 
-/// How many texts of each kind are kept, and how many characters of each.
+/// How many strings of each kind are kept, and how many characters of each.
 const TEXTS: usize = 50;
 const TEXT: usize = 4096;
 

@@ -13,7 +13,7 @@ pub enum ScriptAction {
     Write(FileContent),
     /// Appends to a file.
     Append(FileContent),
-    /// Replaces a text that occurs exactly once in a file.
+    /// Replaces a string that occurs exactly once in a file.
     Patch(Replacement),
     /// Removes a file, a link, or a folder with its content.
     Delete(String),
@@ -90,7 +90,7 @@ fn exit_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error>
         .map_err(|_| D::Error::custom(format!("`{text}` is not an exit code; write a number from 0 to 255")))
 }
 
-/// Replaces a text in a file.
+/// Replaces a string in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replacement {

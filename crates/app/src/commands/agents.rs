@@ -16,7 +16,7 @@ use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Show all about one agent, including how to install it and sign in
+    /// Show everything about one agent, including how to install it and sign in
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
 }
@@ -25,7 +25,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let config = config(context)?;
     let known = agents::known(&config)?;
     let refused = |error: remand_agents::driver::RowError| {
-        CommandFailure::user(error.to_string(), "`remand agents` lists them")
+        CommandFailure::user(error.to_string(), "`remand agents` lists all agents")
     };
     let rows = match &args.name {
         Some(name) => vec![known.get(name).map_err(refused)?],
@@ -45,7 +45,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-/// The settings of the repository, or the user's outside of one.
+/// The settings of the repository; outside a repository, the user's settings.
 fn config(context: &CommandContext<'_>) -> Result<Config, CommandFailure> {
     match workplace::repository(context) {
         Ok(repository) => workplace::config(&repository, Vec::new()),

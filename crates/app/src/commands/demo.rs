@@ -14,7 +14,7 @@ use remand_ledger::{Reader, RunId};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink};
-use remand_trials::demo::{self, ChosenDemo, DemoProject, DemoStage, DemoStep, Played, Show, Telling};
+use remand_trials::demo::{self, ChosenDemo, DemoProject, DemoStage, DemoStep, Played, Show, StoryOutput};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -44,8 +44,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     if !context.json {
         print(&opening(&choice, &project))?;
     }
-    let telling = if context.json { Telling::Silent } else { Telling::Aloud };
-    let played = Show::new(&Inside(&inside), &project, telling).play(&choice)?;
+    let output = if context.json { StoryOutput::Silent } else { StoryOutput::Printed };
+    let played = Show::new(&Inside(&inside), &project, output).play(&choice)?;
     match context.json {
         true => print_json(&to_json(&choice, &project, &played))?,
         false => print(&closing(&inside, &choice, &project, &played)?)?,

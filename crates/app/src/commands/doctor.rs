@@ -48,7 +48,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             }
         }
         Err(failure) => {
-            checkup.of_failure("repository", &failure);
+            checkup.add_failure("repository", &failure);
             machine::sandbox(&mut checkup, None);
         }
     }

@@ -41,7 +41,7 @@ fn write_new(path: &Path, text: &str) -> Result<(), CommandFailure> {
     match created.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all())) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(CommandFailure::user(
-            format!("{} exists already", path.display()),
+            format!("{} already exists", path.display()),
             "edit it, or move it away first; `remand config` shows the current settings",
         )),
         Err(error) => Err(CommandFailure::user(

@@ -1,7 +1,7 @@
 //! `remand log`: why a run went the way it did, from the request to the commit.
 
-mod happening;
 mod lines;
+mod logged_event;
 
 use super::runs::chosen;
 use crate::context::CommandContext;
@@ -34,10 +34,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let row = chosen(&reader, args.run.as_deref())?;
-    let mut happenings = happening::read(&reader, &row)?;
+    let mut events = logged_event::read(&reader, &row)?;
     if let Some(task) = &args.task {
-        happening::keep_task(&mut happenings, task);
-        if happenings.is_empty() {
+        logged_event::keep_task(&mut events, task);
+        if events.is_empty() {
             let hint = format!("`{}` lists the tasks", invocation::command(format!("status {}", row.run)));
             return Err(CommandFailure::user(
                 format!("task `{task}` has no events in run {}", row.run),
@@ -47,10 +47,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let detail = if args.rulings { Detail::Rulings } else { Detail::All };
     if context.json {
-        let shown: Vec<_> = happenings.iter().map(|happening| happening.json(detail)).collect();
+        let shown: Vec<_> = events.iter().map(|event| event.json(detail)).collect();
         print_json(&json!({ "run": row, "log": shown }))?;
         return Ok(ExitCode::Done);
     }
-    print(&lines::text(&row, &happenings, detail, Ink::of_stdout()))?;
+    print(&lines::text(&row, &events, detail, Ink::of_stdout()))?;
     Ok(ExitCode::Done)
 }

@@ -141,7 +141,7 @@ fn of_workflow(report: &QualityReport, ink: Ink) -> String {
         ("lately", ColumnFit::Whole),
         ("per correction", ColumnFit::Whole),
     ]);
-    for phase in report.phases.iter().filter(|phase| is_telling(phase)) {
+    for phase in report.phases.iter().filter(|phase| has_figures(phase)) {
         let alarming = report.alerts.iter().any(|alert| alert.phase == phase.figures.phase);
         table.row(row(phase, if alarming { Tone::Bad } else { Tone::Plain }));
     }
@@ -160,8 +160,8 @@ fn of_workflow(report: &QualityReport, ink: Ink) -> String {
     text
 }
 
-/// Omits phases without defects and without remands.
-fn is_telling(phase: &PhaseReport) -> bool {
+/// Whether a phase has any defects or remands.
+fn has_figures(phase: &PhaseReport) -> bool {
     let figures = &phase.figures;
     figures.injected + figures.entering + figures.removed + figures.remands > 0
 }

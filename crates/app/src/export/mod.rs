@@ -73,7 +73,7 @@ fn coded<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     names.join(", ")
 }
 
-/// A text as a cell of a table.
+/// A string as a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

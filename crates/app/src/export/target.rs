@@ -175,7 +175,7 @@ pub fn begin(tool: AgentTool, workflow: &str) -> String {
     }
 }
 
-/// A text that YAML reads as it is.
+/// A string that YAML reads as it is.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

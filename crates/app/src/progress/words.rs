@@ -45,7 +45,7 @@ pub fn lines(change: &RunChange) -> Vec<String> {
     let failed = |check: &&Check| !check.passed && check.tier.is_some() && check.phase != RowPhase::Review;
     for check in change.checks.iter().filter(failed) {
         let of = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
-        let output = line::one(remand_checks::telling(&check.snippet));
+        let output = line::one(remand_checks::most_informative_line(&check.snippet));
         let output = if output.is_empty() { "no output" } else { &output };
         lines.push(format!("  {} failed: {output}", line::one(&format!("{}{of}", check.name))));
     }

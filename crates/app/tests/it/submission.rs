@@ -152,7 +152,7 @@ fn an_oversized_or_meaningless_result_is_refused_and_the_server_continues() {
     let answer = server.ask("tools/call", json!({"name": "merge", "arguments": {}}));
     assert!(answer["error"]["message"].as_str().is_some_and(|it| it.contains("submit_result")), "{answer}");
     assert!(!server.result().exists());
-    // Some write the document as a text.
+    // Some write the document as a string.
     let text = Value::from(approved("As a text").to_string());
     assert_eq!(server.submit(&text), (false, "accepted".to_string()));
     server.close();

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 pub struct ParsedOutput {
     /// One entry per name, in order of names.
     pub tests: Vec<TestResult>,
-    /// Number of tests that ran; none where the output does not say.
+    /// Number of tests that ran; `None` if the output does not say.
     pub collected: Option<u32>,
     /// The output for people, where the runner writes one for machines.
     pub readable: Option<String>,

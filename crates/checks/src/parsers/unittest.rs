@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> ParsedOutput {
     ends.report(collected)
 }
 
-/// The end that a text stands for.
+/// The end that a string stands for.
 fn end(text: &str) -> Option<TestEnd> {
     ENDS.iter()
         .find(|(word, _)| text == *word || (*word == "skipped" && text.starts_with("skipped ")))

@@ -112,7 +112,7 @@ fn agreement(common: &CommonPayload, verdict: &str, expected: &Expectation) -> V
         problems.extend(blockers.map(|(at, _)| {
             let expected = format!("no blocker, because the verdict is `{verdict}`");
             ContractProblem::new(format!("payload.findings[{at}].severity"), expected, "`blocker`")
-                .hinting("change the verdict, or lower the severity if the work can continue")
+                .with_hint("change the verdict, or lower the severity if the work can continue")
         }));
     }
     problems

@@ -101,6 +101,6 @@ fn addressed<'a>(
     addresses_none.then(|| {
         let expected = format!("at least one assigned gap: {}", one_of(known.iter().map(String::as_str)));
         let found = if gaps.is_empty() { "none".to_string() } else { gaps.join(", ") };
-        ContractProblem::new(format!("payload.{list}"), expected, found).falling_short(Shortfall::NoGap)
+        ContractProblem::new(format!("payload.{list}"), expected, found).with_shortfall(Shortfall::NoGap)
     })
 }

@@ -97,14 +97,14 @@ impl DesignDocument {
         pieces
     }
 
-    /// The decisions and sections that a text mentions, sections by their whole title.
+    /// The decisions and sections that a string mentions, sections by their whole title.
     pub fn named_in(&self, text: &str) -> Vec<String> {
         let pieces = self.pieces();
         let named = pieces.iter().filter(|piece| !piece.inside.is_empty() || pieces.len() == 1);
         named.map(|piece| piece.name.clone()).filter(|name| names(text, name)).collect()
     }
 
-    /// The decisions that a text mentions.
+    /// The decisions that a string mentions.
     pub fn decisions_in(&self, text: &str) -> Vec<String> {
         let ids = self.decisions().into_iter().map(|decision| decision.id);
         ids.filter(|id| names(text, id)).collect()
@@ -115,7 +115,7 @@ impl DesignDocument {
     }
 }
 
-/// Whether a text contains a name as whole words, ignoring case.
+/// Whether a string contains a name as whole words, ignoring case.
 fn names(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
     let word = |letter: char| letter.is_alphanumeric();

@@ -45,7 +45,7 @@ impl IssueKey {
         name.strip_suffix(".md")?.parse().ok()
     }
 
-    /// The id at the start of a text, and its length.
+    /// The id at the start of a string, and its length.
     pub(super) fn leading(text: &str) -> Option<(IssueKey, usize)> {
         let is_of_id = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
         let end = text.find(|c| !is_of_id(c)).unwrap_or(text.len());

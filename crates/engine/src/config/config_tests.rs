@@ -197,7 +197,7 @@ fn values_of_the_wrong_kind_are_refused_with_their_position_and_how_to_write_the
     );
     assert_eq!(
         refusal("secrets.environment = [\"A\", 1]\n"),
-        "1:29: `secrets.environment`: expected a text, found a whole number; write a list such as [\"one\", \"two\"]"
+        "1:29: `secrets.environment`: expected a string, found a whole number; write a list such as [\"one\", \"two\"]"
     );
     assert_eq!(
         refusal("secrets.patterns = ['a', '(']\n"),
@@ -209,7 +209,7 @@ fn values_of_the_wrong_kind_are_refused_with_their_position_and_how_to_write_the
     );
     assert_eq!(
         refusal("checks.a.command = []\n"),
-        "1:20: `checks.a.command`: the command is empty; write a text for the shell, or a list of words"
+        "1:20: `checks.a.command`: the command is empty; write a string for the shell, or a list of words"
     );
     assert_eq!(
         refusal("checks.a.tier = 4\n"),

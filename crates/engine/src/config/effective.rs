@@ -19,9 +19,9 @@ use std::time::Duration;
 pub struct Config {
     pub workflow: String,
     pub mode: RunMode,
-    /// The agent for roles that name none; empty if the engine chooses.
+    /// The agent for roles without an agent; empty if the engine chooses.
     pub agent: String,
-    /// The model for roles that name none.
+    /// The model for roles without a model.
     pub model: Option<String>,
     pub at_once: u32,
     pub limits: ConfigLimits,

@@ -32,7 +32,7 @@ pub enum ValueShape {
     Words,
     /// A list of regular expressions.
     Patterns,
-    /// A text for `sh -c`, or a list of words that starts directly.
+    /// A string for `sh -c`, or a list of words that starts directly.
     Command,
     /// A list of words that starts directly.
     Argv,
@@ -48,7 +48,7 @@ pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
 
 /// The tables in the order of the file, with their descriptions.
 pub const SECTIONS: &[(&str, &str)] = &[
-    ("", "Defaults for a run; options of the command line override them."),
+    ("", "Defaults for a run; command-line options override them."),
     ("limits", "Limits of one run. At a limit, the run stops and asks. Without a value there is no limit."),
     (
         "sandbox",
@@ -58,19 +58,19 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("state", "Where Remand keeps the ledger and the work trees."),
     ("secrets", "What must never reach a prompt, an artifact or the ledger."),
     ("checks", "The checks that the engine runs."),
-    ("checks.*", "One check: a new one, or changes to the detected check of this name."),
+    ("checks.*", "One check: a new one, or changes to the detected check with this name."),
     (
         "checks.*.plant",
         "The failure that `remand doctor --checks` plants for a command that Remand does not know.",
     ),
     (
         "roles.*",
-        "The agent and model of a role. A focus of a review is named after a colon, as in \
+        "The agent and model of a role. Write the focus of a reviewer after a colon, as in \
          `[roles.\"reviewer:security\"]`.",
     ),
     (
         "agents.*",
-        "How an agent program is driven: a new agent row, or changes to the known row of this name \
+        "How an agent program is driven: a new agent row, or changes to the known row with this name \
          (docs/reference/agents.md). Rows with `credentials`, `copies`, `reads`, `keys`, `variables` or `ports` are \
          only allowed in your own file, because anybody who can change a repository can change its `remand.toml`.",
     ),
@@ -95,7 +95,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Choice(MODES),
         default: "\"autonomous\"",
         example: "\"interactive\"",
-        meaning: "Whether gates with a default take it or ask.",
+        meaning: "Whether a gate with a default uses it or asks.",
     },
     ConfigKey {
         path: "agent",
@@ -110,7 +110,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Text,
         default: "",
         example: "\"claude-sonnet-4-5\"",
-        meaning: "The model for roles that name none, as the agent names it. Default: the agent's choice.",
+        meaning: "The model for roles without a model, by the name that the agent uses. Default: the agent's choice.",
     },
     ConfigKey {
         path: "at-once",
@@ -161,8 +161,8 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Words,
         default: "[]",
         example: "[\"HTTPS_PROXY\"]",
-        meaning: "Environment variables that agents get in addition to those of toolchains, such as the key of \
-                  their service. Only in your own file.",
+        meaning: "Environment variables that agents get in addition to those of toolchains, such as an API key. \
+                  Only in your own file.",
     },
     ConfigKey {
         path: "sandbox.reads",
@@ -217,7 +217,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Count,
         default: "\"20G\"",
         example: "\"5G\"",
-        meaning: "What one dispatch may add to its work tree and its home, in bytes.",
+        meaning: "Maximum number of bytes that one dispatch may add to its work tree and its home.",
     },
     ConfigKey {
         path: "sandbox.file-size",
@@ -296,7 +296,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Command,
         default: "",
         example: "\"cargo clippy --all-targets -- -D warnings\"",
-        meaning: "The command: a text runs in `sh -c`, a list starts directly.",
+        meaning: "The command: a string runs in `sh -c`, a list starts directly.",
     },
     ConfigKey {
         path: "checks.*.tier",
@@ -317,14 +317,14 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Time,
         default: "",
         example: "\"10m\"",
-        meaning: "Time limit; a check that reaches it is ended and has not passed. Default: 15 minutes.",
+        meaning: "Time limit; a check that reaches it is stopped and does not pass. Default: 15 minutes.",
     },
     ConfigKey {
         path: "checks.*.parser",
         shape: ValueShape::Choice(Parser::NAMES),
         default: "",
         example: "\"none\"",
-        meaning: "How to read single tests from its output. Default: `none`.",
+        meaning: "How to read individual tests from its output. Default: `none`.",
     },
     ConfigKey {
         path: "checks.*.report",
@@ -366,7 +366,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Choice(RERUNS),
         default: "",
         example: "0",
-        meaning: "How often a new failure is run again to find out whether it is flaky. Default: 2.",
+        meaning: "How often the check runs again after a new failure, to find out whether it is flaky. Default: 2.",
     },
     ConfigKey {
         path: "checks.*.plant.file",
@@ -401,7 +401,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Text,
         default: "",
         example: "\"large\"",
-        meaning: "The model for this role, as the agent names it.",
+        meaning: "The model for this role, by the name that the agent uses.",
     },
     ConfigKey {
         path: "roles.*.time",

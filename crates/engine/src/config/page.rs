@@ -30,7 +30,7 @@ pub fn guide() -> String {
     let mut text = GUIDE_HEAD.to_string();
     for (section, about) in SECTIONS {
         let title = match *section {
-            "" => "At the top".to_string(),
+            "" => "Top level".to_string(),
             section => format!("`[{}]`", section.replace('*', "NAME")),
         };
         let _ = write!(text, "\n## {title}\n\n{about}\n\n");
@@ -55,7 +55,7 @@ pub fn guide() -> String {
 const GUIDE_HEAD: &str = "\
 # Configuration
 
-<!-- Made from crates/engine/src/config/keys.rs; a test compares the two. -->
+<!-- Generated from crates/engine/src/config/keys.rs; a test compares the two. -->
 
 Remand runs without any configuration. Settings come from five sources; for each key, the last one wins:
 
@@ -63,11 +63,11 @@ Remand runs without any configuration. Settings come from five sources; for each
 2. your own file, `$XDG_CONFIG_HOME/remand/config.toml` or `~/.config/remand/config.toml`,
 3. the repository's file, `remand.toml` at its root,
 4. the environment,
-5. options of the command line.
+5. command-line options.
 
 The folder `.remand/` of a repository holds roles and workflows, and no settings. `remand init` writes a file that shows
 every key. `remand config` prints every value in effect and its source. Unknown keys, wrong types and numbers out of range
-are refused, with file, line, column and what to write instead.
+are refused; the message names file, line and column, and what to write instead.
 
 Times are numbers with `ms`, `s`, `m`, `h` or `d`, such as `\"90s\"` or `\"1h30m\"`. Counts can be written as `\"200k\"` or
 `\"2M\"`. Money is a decimal number with at most six digits after the point, stored exactly.
@@ -77,11 +77,11 @@ The checks of a run are fixed when the run starts. To change a detected check, w
 ";
 
 const GUIDE_DETECTED: &str = "
-## Checks that are found
+## Detected checks
 
 | marker | checks |
 | --- | --- |
-| anything | `syntax`: conflict markers, unreadable JSON, TOML and YAML files, and syntax errors in changed Rust, Python, JavaScript, TypeScript, Go, C, C++ and Java files |
+| anything | `syntax`: conflict markers, invalid JSON, TOML and YAML files, and syntax errors in changed Rust, Python, JavaScript, TypeScript, Go, C, C++ and Java files |
 | `Cargo.toml` | `cargo-check`, `cargo-test`; `cargo-clippy` with a `clippy.toml` or a table `lints.clippy`; `cargo-nextest` and `cargo-doctest` in place of `cargo-test` with a `.config/nextest.toml` |
 | `pyproject.toml`, `setup.py`, `setup.cfg`, `requirements.txt`, or tests in Python | `python-compile`, `pytest` where it is installed and `unittest` otherwise; `mypy`, `pyright` and `ruff` where they are configured |
 | `package.json` | `node-check`, `tsc` with a `tsconfig.json`, `eslint` where it is configured; the test script as `vitest`, `jest` or `npm-test` |
@@ -90,16 +90,16 @@ const GUIDE_DETECTED: &str = "
 | `pom.xml` | `mvn-compile`, `mvn-test` |
 | a Makefile without any of the others next to it | `make` for a target `all` or `build`, `make-test` for `test`, `check` or `tests` |
 
-They are detected in the commit that a run starts from, whatever your checkout contains. If a tool for types or lint is not
+They are detected in the commit that a run starts from, whatever your checkout contains. If a type checker or linter is not
 installed, its check is left out. Tools of a Node project are looked up in `node_modules` of your checkout, which is linked
 into the work tree of the checks; packages of the repository itself come from that tree. A Python project with an
 environment `.venv` or `venv` next to its project file is checked with the interpreter of that environment, in the same way.
-Lint that fails before the change may fail after it.
+A lint check that already failed before the change may fail after it.
 
 The syntax check does not judge a file that had an error before the change, nor a new file in C or C++ whose macros only a
 compiler knows. The evidence row says so.
 
-Projects are detected in all folders that git knows, down to the sixth level, except for hidden folders and folders named
+Projects are detected in all folders that git tracks, at most six levels deep, except for hidden folders and folders named
 `node_modules`, `target`, `vendor`, `vendored`, `third_party`, `third-party`, `venv`, `dist`, `build`, `fixtures`,
 `__fixtures__`, `testdata`, `test-data`, `examples`, `samples` or `templates`. The checks of a project in a folder carry its
 path, as in `cargo-test:services/api`; to change one, use `[checks.\"cargo-test:services/api\"]`. A project covered by one
@@ -111,11 +111,11 @@ that depends on it according to its manifest. A file outside all projects affect
 `.rst`, `.adoc`). A check that is left out has a row `not affected`, which does not count as passed. The baseline, the merged
 tree and the final verification run everything.
 
-The same holds inside a workspace. Cargo runs with `-p`, Maven with `-pl` and `-am`, and a test script that only calls
-`npm … --workspaces` or `pnpm -r …` with `-w` or `--filter`: for the members that the change touches or that refer to a touched
-file by path, and for all members that depend on them. The command in the row shows which. The whole workspace runs if a
-changed file belongs to no member, if a manifest has changed since the run started, or if the manifests do not show the
-dependencies. It also runs if a member alone does not build or has no tests.
+The same holds inside a workspace. Its checks run for the members that the change touches, for those that refer to a touched
+file by path, and for all members that depend on either. Cargo gets them as `-p`, Maven as `-pl` with `-am`. A test script that
+only calls `npm … --workspaces` or `pnpm -r …` gets them as `-w` or `--filter`. The command in the row shows which members ran.
+The checks run for the whole workspace if a changed file belongs to no member, if a manifest has changed since the run started,
+or if the manifests do not show the dependencies. They also do if a member alone does not build or has no tests.
 
 If there is a `flake.nix` with a development shell, and Nix is installed, checks run inside that shell.
 
@@ -128,7 +128,7 @@ is set, and within their limits of time and memory. Whatever they leave running 
 const GUIDE_VARIABLES: &str = "
 ## The environment
 
-Write texts without quotes and lists as in the file. Other variables have no effect.
+Write strings without quotes, and lists as in the file. Other variables have no effect.
 
 | variable | key |
 | --- | --- |

@@ -40,7 +40,7 @@ pub struct FilePosition {
 }
 
 impl FilePosition {
-    /// The position of a byte in a text.
+    /// The position of a byte in a string.
     pub fn of(file: &str, text: &str, byte: usize) -> FilePosition {
         let head = text.get(..byte).unwrap_or(text);
         let start = head.rfind('\n').map_or(0, |end| end + 1);

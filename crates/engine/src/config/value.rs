@@ -92,7 +92,7 @@ pub fn decode(shape: ValueShape, value: &Spanned<DeValue<'_>>) -> Result<ConfigV
     }
 }
 
-/// Reads a value from the environment or the command line, where texts have no quotes.
+/// Reads a value from the environment or the command line, where strings have no quotes.
 pub fn decode_text(shape: ValueShape, text: &str) -> Result<ConfigValue, Misfit> {
     let whole = 0..text.len();
     let quoted = || Spanned::new(whole.clone(), DeValue::String(text.into()));
@@ -148,7 +148,7 @@ impl ValueShape {
     /// Its name in messages.
     pub fn noun(self) -> &'static str {
         match self {
-            ValueShape::Text => "a text",
+            ValueShape::Text => "a string",
             ValueShape::Folder | ValueShape::Inside => "a path",
             ValueShape::Choice(_) => "a choice",
             ValueShape::Flag => "true or false",
@@ -156,7 +156,7 @@ impl ValueShape {
             ValueShape::Money => "an amount of money",
             ValueShape::Time => "a duration",
             ValueShape::Tier => "a tier",
-            ValueShape::Words => "a list of texts",
+            ValueShape::Words => "a list of strings",
             ValueShape::Patterns => "a list of regular expressions",
             ValueShape::Command => "a command",
             ValueShape::Argv => "a list of words",
@@ -167,7 +167,7 @@ impl ValueShape {
     /// How to write it.
     pub fn remedy(self) -> String {
         match self {
-            ValueShape::Text => "write a text in quotes".to_string(),
+            ValueShape::Text => "write a string in quotes".to_string(),
             ValueShape::Folder => "write an absolute path, or one that begins with `~/`".to_string(),
             ValueShape::Inside => "write a path relative to the root of the repository".to_string(),
             ValueShape::Choice(known) => format!("use one of: {}", known.join(", ")),
@@ -180,7 +180,7 @@ impl ValueShape {
             ValueShape::Tier => "write 1, 2 or 3".to_string(),
             ValueShape::Words | ValueShape::Argv => "write a list such as [\"one\", \"two\"]".to_string(),
             ValueShape::Patterns => "write a list such as ['key-[0-9]+']".to_string(),
-            ValueShape::Command => "write a text for the shell, or a list of words".to_string(),
+            ValueShape::Command => "write a string for the shell, or a list of words".to_string(),
             ValueShape::Free => "write a TOML value".to_string(),
         }
     }
@@ -188,7 +188,7 @@ impl ValueShape {
 
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
-        DeValue::String(_) => "a text",
+        DeValue::String(_) => "a string",
         DeValue::Integer(_) => "a whole number",
         DeValue::Float(_) => "a decimal number",
         DeValue::Boolean(_) => "true or false",
@@ -244,7 +244,7 @@ fn words(items: &DeArray<'_>, shape: ValueShape) -> Result<Vec<String>, Misfit> 
             DeValue::String(text) => Ok(text.to_string()),
             other => Err(Misfit {
                 span: item.span(),
-                message: format!("expected a text, found {}", kind(other)),
+                message: format!("expected a string, found {}", kind(other)),
                 remedy: shape.remedy(),
             }),
         })

@@ -102,8 +102,8 @@ impl InputWriter<'_> {
         Ok(())
     }
 
-    /// One artifact with all its parts. The author of a task gets the task's entry of the plan and the sections that it
-    /// points to, instead of the whole documents.
+    /// One artifact with all its parts. The implementer of a task gets its entry in the plan and the sections that the
+    /// entry points to, not whole documents.
     fn artifact(
         &mut self,
         name: &str,

@@ -127,8 +127,8 @@ fn keep_artifacts(
 
 fn keep_lists(brief: &Brief<'_>, reading: &AcceptedResult, report: &mut Report) {
     let spec = brief.job.program.contract(brief.dispatch.contract);
-    let brings = |name: &str| spec.lists.iter().any(|list| brief.job.program.lists[list.index()] == name);
-    report.lists = reading.lists.iter().filter(|(name, _)| brings(name)).cloned().collect();
+    let produces = |name: &str| spec.lists.iter().any(|list| brief.job.program.lists[list.index()] == name);
+    report.lists = reading.lists.iter().filter(|(name, _)| produces(name)).cloned().collect();
 }
 
 /// Stores the change that the role made to the tree.

@@ -63,7 +63,7 @@ mod tests {
     // SR-03
     #[test]
     fn every_kind_of_malformed_result_gets_its_own_help() {
-        let form = ContractProblem::new("payload.proposals[0].text", "a text", "nothing").to_string();
+        let form = ContractProblem::new("payload.proposals[0].text", "a string", "nothing").to_string();
         let cases = [
             (MalformedCause::Missing, "no result was found", 2, "`/out/result.yaml`"),
             (MalformedCause::TooShort, "expected at least 100 characters", 2, "even if you are uncertain"),

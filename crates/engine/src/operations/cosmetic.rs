@@ -11,7 +11,7 @@ use remand_ledger::fact::{Artifact, NoteKind};
 use remand_source::{Language, ParsedSource};
 use std::path::Path;
 
-/// Endings of files that contain only prose. Build tools read some `.txt` files.
+/// Extensions of files that contain only prose. Build tools read some `.txt` files.
 const PROSE: [&str; 4] = ["md", "markdown", "rst", "adoc"];
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
@@ -65,7 +65,7 @@ fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<
     Ok(Ok(done))
 }
 
-/// Why these changes are not cosmetic; none where they are.
+/// Why these changes are not cosmetic; `None` if they are.
 fn refused(
     job: &Job,
     changes: &[ChangedPath],

@@ -2,7 +2,7 @@
 
 use super::planned;
 use crate::site::{Job, LaneContent, Trouble};
-use remand_checks::{Announced, CheckResult, Edited, Ground, HadTests, Integrity, concerns, integrity};
+use remand_checks::{Announced, BeforeChange, CheckResult, Edited, HadTests, Integrity, concerns, integrity};
 use remand_contract::schema::plan::PlannedTask;
 use remand_git::TreeId;
 use remand_kernel::change::TestEnd;
@@ -72,7 +72,7 @@ pub fn judge(
     let tests = earlier.iter().flat_map(|before| &before.tests);
     let failed: Vec<String> =
         tests.filter(|test| test.end == TestEnd::Failed).map(|test| test.name.clone()).collect();
-    Ok(integrity(&edited, announced, &Ground { had_tests, failed, folders }))
+    Ok(integrity(&edited, announced, &BeforeChange { had_tests, failed, folders }))
 }
 
 fn texts(job: &Job, tree: &TreeId, paths: &[PathBuf]) -> Result<Vec<Option<String>>, Trouble> {

@@ -20,7 +20,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         "by_phase": by_phase(&reader, &row, &defects)?,
         "defects": defects,
         "phases": RunFigures::of(&reader, &row)?.phases,
-        "this_and_earlier_runs": reports(&up_to(&reader, &row)?),
+        "this_and_earlier_runs": reports(&earlier_and_this_run(&reader, &row)?),
     });
     let mut done = Done::saying("logged");
     let blob = job.site.blob(&to_yaml(&log));
@@ -40,9 +40,9 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// The figures of earlier runs of this workflow, oldest first, and of this one at the end: deviations are those of the
-/// newest run.
-fn up_to(reader: &Reader, row: &RunRow) -> Result<Vec<RunFigures>, LedgerError> {
+/// The figures of earlier runs of this workflow, oldest first, and of this run at the end: `reports` raises alerts for
+/// the last one.
+fn earlier_and_this_run(reader: &Reader, row: &RunRow) -> Result<Vec<RunFigures>, LedgerError> {
     let over = |other: &RunRow| {
         other.workflow == row.workflow && other.created_at < row.created_at && other.stage.is_over()
     };

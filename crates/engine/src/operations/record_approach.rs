@@ -1,7 +1,7 @@
-//! `record-approach`: records the approach that failed, since a human wants the design revised.
+//! `record-approach`: records the failed approach when a human asks for a revised design.
 //!
-//! The kernel adds the approach to the failed ones when this operation ends. Count, approach, notes and status reach the
-//! ticket together, in the commit before the next phase.
+//! The kernel adds the approach to the list of failed ones when this operation ends. Revision count, approach, notes
+//! and status reach the ticket together, in the commit before the next phase.
 
 use super::Done;
 use crate::site::{Job, Trouble};

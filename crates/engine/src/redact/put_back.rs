@@ -79,7 +79,7 @@ fn hidden<'t>(text: &'t str, spans: &[Span<'_>]) -> Vec<Hidden<'t>> {
     hidden
 }
 
-/// The occurrences of these lines in a text, as whole lines.
+/// The occurrences of these lines in a string, as whole lines.
 fn whole_lines(text: &str, lines: &str) -> Vec<Range<usize>> {
     let begins = |at: usize| at == 0 || text[..at].ends_with('\n');
     let ends = |at: usize| at == text.len() || text[at..].starts_with(['\r', '\n']);

@@ -95,7 +95,7 @@ impl SecretShape {
         SecretShape { marker: marker(name), regex, sense: Sense::Any }
     }
 
-    /// The ranges of the secrets in a text.
+    /// The ranges of the secrets in a string.
     pub(super) fn find<'s, 't: 's>(&'s self, text: &'t str) -> impl Iterator<Item = (usize, usize)> + 's {
         self.regex.captures_iter(text).filter_map(|found| {
             let secret = found.get(1).or_else(|| found.get(0))?;
@@ -120,7 +120,7 @@ fn is_random(text: &str) -> bool {
         && text.contains(|c: char| c.is_ascii_lowercase())
 }
 
-/// Whether a text is a value, and not a placeholder, a reference or an example.
+/// Whether a string is a value, and not a placeholder, a reference or an example.
 fn is_literal(text: &str) -> bool {
     let lower = text.to_lowercase();
     let placeholders = [

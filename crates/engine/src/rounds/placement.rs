@@ -26,7 +26,7 @@ pub enum PlacementError {
     Swallows { section: String },
 }
 
-/// SectionPaths a text: instead of the passage that it replaces, after the section's own text, or as a new section at the end.
+/// Inserts a text: in place of the passage that it replaces, after the section's own text, or as a new section at the end.
 pub fn place_text(document: &str, placement: &Placement) -> Result<String, PlacementError> {
     let mut markdown = Markdown::read(document);
     let swallows = || PlacementError::Swallows { section: placement.section.clone() };

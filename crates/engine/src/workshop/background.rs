@@ -1,4 +1,4 @@
-//! What is done for a run in addition to its commands, one task after the other, before any later command.
+//! The background tasks of a run. They run one after the other, and before any later command.
 
 use super::lock;
 use remand_ledger::RunId;

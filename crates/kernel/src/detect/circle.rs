@@ -20,7 +20,7 @@ const SIMILAR: Permille = Permille(700);
 /// healthy work.
 const FLIPS: usize = 2;
 /// How many characters of a hypothesis are kept.
-const MOST_CHARACTERS: usize = 600;
+const MAX_CHARACTERS: usize = 600;
 
 /// What repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -250,7 +250,7 @@ impl Trail {
     }
 
     fn record_hypothesis(&mut self, change: &Change) -> Option<Circle> {
-        let text: String = change.hypothesis.as_deref()?.trim().chars().take(MOST_CHARACTERS).collect();
+        let text: String = change.hypothesis.as_deref()?.trim().chars().take(MAX_CHARACTERS).collect();
         if text.is_empty() {
             return None;
         }

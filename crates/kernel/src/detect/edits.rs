@@ -17,9 +17,9 @@ const GROUP: usize = 3;
 /// Edits of fewer lines need more evidence: healthy work bumps counters, too.
 const FEW_LINES: usize = 4;
 /// How many edits of a file are remembered.
-const MOST_EDITS: usize = 16;
+const MAX_EDITS: usize = 16;
 /// How many hashes of a set are kept: the smallest ones are a fair sample.
-const MOST_HASHES: usize = 256;
+const MAX_HASHES: usize = 256;
 
 /// Three or more similar edits.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Edits {
             Editor::Agent => self.group(&edit, failed),
             Editor::Engine => None,
         };
-        if self.0.len() == MOST_EDITS {
+        if self.0.len() == MAX_EDITS {
             self.0.remove(0);
         }
         self.0.push(edit);
@@ -122,20 +122,20 @@ struct Sample(Vec<u32>);
 
 impl Sample {
     fn of_lines(lines: &Lines<'_>) -> Self {
-        Self(lines.keys().copied().take(MOST_HASHES).collect())
+        Self(lines.keys().copied().take(MAX_HASHES).collect())
     }
 
     fn of_shingles(touched: &Touched<'_>) -> Self {
         let mut hashes = touched.shingles();
         hashes.sort_unstable();
         hashes.dedup();
-        hashes.truncate(MOST_HASHES);
+        hashes.truncate(MAX_HASHES);
         Self(hashes)
     }
 
     /// The largest hash up to which the sample is complete.
     fn reach(&self) -> u32 {
-        self.0.last().copied().filter(|_| self.0.len() == MOST_HASHES).unwrap_or(u32::MAX)
+        self.0.last().copied().filter(|_| self.0.len() == MAX_HASHES).unwrap_or(u32::MAX)
     }
 
     fn has(&self, hash: u32) -> bool {

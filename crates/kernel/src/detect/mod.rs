@@ -1,4 +1,4 @@
-//! Detectors: pure functions that find evidence, in what the host observed, that the work goes in circles.
+//! Detectors: pure functions that recognize, from what the host observed, that work goes in circles.
 //!
 //! Each detection explains itself in one sentence. Detectors compare identities (lines, trees, tests, claims), never
 //! counts, topics or trends. The labelled cases are in `fixtures/detectors/`.

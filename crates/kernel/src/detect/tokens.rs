@@ -1,11 +1,11 @@
-//! Splits a text into words, numbers and names, and folds case, white space and punctuation.
+//! Splits a string into words, numbers and names, and folds case, white space and punctuation.
 
 use super::vocabulary;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// One token of a text.
+/// One token of a string.
 pub(super) enum Token<'a> {
     Word(String),
     Number(String),
@@ -16,7 +16,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// Splits a text into tokens: spans between backticks are names, the rest is split at white space.
+/// Splits a string into tokens: spans between backticks are names, the rest is split at white space.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let closed = text.matches('`').count() / 2 * 2;

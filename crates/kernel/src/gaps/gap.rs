@@ -232,7 +232,7 @@ impl From<GapId> for String {
     }
 }
 
-/// Why a text is not a gap id.
+/// Why a string is not a gap id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdError {

@@ -116,7 +116,7 @@ impl From<ReviewIssueId> for String {
     }
 }
 
-/// Why a text is not an issue id.
+/// Why a string is not an issue id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("`{text}` is not an issue id: write ISSUE-R<round>-<nnn>, as in ISSUE-R2-001")]
 pub struct ReviewIssueIdError {

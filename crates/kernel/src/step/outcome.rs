@@ -105,9 +105,9 @@ impl Stepper<'_> {
             return Err(Refusal::UnknownName { what: "artifact that this phase writes", name });
         }
         let lists = self.read_lists(&report.lists)?;
-        if let Some((list, _)) = lists.iter().find(|(list, _)| !self.may_bring_list(id, *list)) {
+        if let Some((list, _)) = lists.iter().find(|(list, _)| !self.may_produce_list(id, *list)) {
             let name = self.program.lists[list.index()].clone();
-            return Err(Refusal::UnknownName { what: "list that this phase brings", name });
+            return Err(Refusal::UnknownName { what: "list that this phase produces", name });
         }
         let flags = self.read_flags(&report.flags)?;
         if let Some((flag, _)) = flags.iter().find(|(flag, _)| !phase.sets.contains(flag)) {
@@ -146,7 +146,7 @@ impl Stepper<'_> {
     }
 
     /// Whether the contract or operation of a seat may bring a list; a list cannot change while its tasks run.
-    fn may_bring_list(&self, id: CommandId, list: ListId) -> bool {
+    fn may_produce_list(&self, id: CommandId, list: ListId) -> bool {
         let under_way = match (id.lane, &self.program.phase(self.state.main.phase).work) {
             (Lane::Task { .. }, Work::Flow { list: running, .. }) => *running == list,
             _ => false,
@@ -188,7 +188,7 @@ impl Stepper<'_> {
             })
     }
 
-    /// The injecting phase of this name.
+    /// The injecting phase with this name.
     pub(super) fn injecting_phase(&self, name: &str) -> Option<PhaseId> {
         self.program.injects.iter().copied().find(|id| self.program.phase(*id).name == name)
     }

@@ -94,7 +94,7 @@ impl Stepper<'_> {
             .program
             .flow(Some(flow))
             .flat_map(|id| self.program.phase(id).reads.iter().copied())
-            .filter(|artifact| !self.written_in_flow(*artifact) && !self.brings_list(flow, *artifact))
+            .filter(|artifact| !self.written_in_flow(*artifact) && !self.produces_list(flow, *artifact))
             .collect();
         reads.sort_unstable();
         reads.dedup();
@@ -106,7 +106,7 @@ impl Stepper<'_> {
         self.program.phases.iter().any(|phase| phase.owner.is_some() && phase.writes.contains(&artifact))
     }
 
-    fn brings_list(&self, flow: PhaseId, artifact: ArtifactId) -> bool {
+    fn produces_list(&self, flow: PhaseId, artifact: ArtifactId) -> bool {
         let Work::Flow { list, .. } = &self.program.phase(flow).work else {
             return false;
         };

@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The maximum length of a list: nobody reads a plan of a thousand tasks.
-const MOST_ITEMS: usize = 1000;
+const MAX_ITEMS: usize = 1000;
 
 impl Stepper<'_> {
     pub(super) fn start(&mut self, start: &Start) -> Result<(), Refusal> {
@@ -111,8 +111,8 @@ impl Stepper<'_> {
 
 /// Sorts items so that each comes after the items it needs, and otherwise keeps the order.
 fn in_dependency_order(items: &[Item]) -> Result<Vec<Item>, String> {
-    if items.len() > MOST_ITEMS {
-        return Err(format!("it has {} items, but at most {MOST_ITEMS} are allowed", items.len()));
+    if items.len() > MAX_ITEMS {
+        return Err(format!("it has {} items, but at most {MAX_ITEMS} are allowed", items.len()));
     }
     let mut known = BTreeMap::new();
     for item in items {
@@ -135,7 +135,7 @@ fn in_dependency_order(items: &[Item]) -> Result<Vec<Item>, String> {
         });
         let Some(item) = ready else {
             let stuck = items.iter().find(|item| !done.contains(item.id.as_str()));
-            return Err(format!("`{}` depends on itself", stuck.map_or("", |item| &item.id)));
+            return Err(format!("the dependencies of `{}` form a cycle", stuck.map_or("", |item| &item.id)));
         };
         done.insert(item.id.as_str());
         ordered.push(item.clone());

@@ -12,7 +12,7 @@ const OF_RUN: &str = "SELECT id, run, at, body FROM requests WHERE run = ?1 AND 
 const ALL: &str = "SELECT id, run, at, body FROM requests WHERE refused IS NULL ORDER BY id";
 const FATE: &str = "SELECT refused FROM requests WHERE id = ?1";
 
-/// A request that no driver has taken yet.
+/// A request that no driver has handled yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RequestRow {
     pub id: i64,

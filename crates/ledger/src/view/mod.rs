@@ -1,7 +1,7 @@
 //! One view of a run for all readers: a snapshot at a sequence number, and the changes since.
 //!
-//! `Reader::run_view` reads tables and replays nothing; `Reader::changes_since` gives the tail. Status, progress, JSON
-//! and pages render the same types.
+//! `Reader::run_view` reads tables and replays nothing; `Reader::changes_since` returns the events after it. Status,
+//! progress, JSON and pages render the same types.
 
 mod change;
 
@@ -29,9 +29,9 @@ const OPEN: &str =
 /// A run as it is after one of its events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunView {
-    /// The event that the view shows the run after; `changes_since` continues from it.
+    /// The last event that the view includes; `changes_since` continues from it.
     pub seq: u64,
-    /// Events of the journal that the tables do not show. More than zero: this version cannot replay the run.
+    /// Number of journal events that the tables lack. It is above zero if this version cannot replay the run.
     pub lag: u64,
     pub row: RunRow,
     /// None in a ledger that was upgraded and cannot be replayed.
@@ -43,7 +43,7 @@ pub struct RunView {
     /// Gates that wait for an answer.
     pub gates: Vec<GateRow>,
     pub findings: Vec<FindingRow>,
-    /// Requests of other processes, such as an answer, that no driver has taken yet.
+    /// Requests from other processes, such as a gate answer, that no driver has handled yet.
     pub requests: usize,
     /// Dispatches that ended without reporting their tokens.
     pub unreported_tokens: u64,
@@ -97,11 +97,11 @@ crate::column::words! {
     }
 }
 
-/// What a run may use of one thing, and what it used.
+/// One limit of a run, and how much of it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Allowance {
     pub limit: LimitKind,
-    /// In all, since the run began.
+    /// In total, since the run started.
     pub used: u64,
     /// Since a human last granted more; equal to `used` if nobody did.
     pub used_since_grant: u64,
@@ -158,7 +158,7 @@ impl fmt::Display for OpenCommand {
 }
 
 impl Reader {
-    /// A run as its tables show it, all read at one moment.
+    /// Reads a run from its tables, in one snapshot.
     pub fn run_view(&self, run: &RunId) -> Result<RunView, LedgerError> {
         let _snapshot = self.view()?;
         let row = self.run(&run.0)?;

@@ -122,7 +122,7 @@ impl Protocol {
     }
 }
 
-/// The texts of a list of parts, or a plain text.
+/// The strings of a list of parts, or a plain string.
 fn text(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),

@@ -68,7 +68,7 @@ fn steps(folder: &Path, count: u32) -> Result<(), CommandFailure> {
     print(&format!("steps {}\ncommits {}\n", steps.times.len(), commits.load(Ordering::Relaxed)))
 }
 
-/// Syncs a file of this name, for a tracer to see.
+/// Syncs a file with this name, for a tracer to see.
 fn mark(folder: &Path, name: &str) -> Result<(), CommandFailure> {
     let path = folder.join(name);
     File::create(&path).and_then(|file| file.sync_all()).map_err(|error| unusable(&path, &error))

@@ -127,7 +127,7 @@ impl Demonstration {
             let what = format!("the demonstration {name} is malformed");
             let failure = CommandFailure {
                 exit: ExitCode::Internal,
-                ..CommandFailure::user(what, "this is a defect of remand")
+                ..CommandFailure::user(what, "this is a bug in Remand")
             };
             failure.caused_by(error.to_string())
         })

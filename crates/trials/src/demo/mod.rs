@@ -13,4 +13,4 @@ pub use catalogue::{ChosenDemo, USUAL, all, chosen, names};
 pub use demonstration::DemoStep;
 pub use project::DemoProject;
 pub use show::{DemoStage, Played, Show, typed};
-pub use story::Telling;
+pub use story::StoryOutput;

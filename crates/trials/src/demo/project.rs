@@ -25,7 +25,7 @@ impl DemoProject {
             None => std::env::temp_dir().join(format!("remand-demo-{}", clock::new_run_id(choice.name))),
         };
         if root.exists() {
-            let what = format!("{} exists already", root.display());
+            let what = format!("{} already exists", root.display());
             return Err(CommandFailure::user(what, "name a folder that does not exist yet"));
         }
         let sample = &choice.demonstration.project;

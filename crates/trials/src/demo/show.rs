@@ -3,7 +3,7 @@
 use super::catalogue::ChosenDemo;
 use super::demonstration::{self, DemoStep, HumanTurn};
 use super::project::DemoProject;
-use super::story::{Story, Telling};
+use super::story::{Story, StoryOutput};
 use remand_engine::host::{DriveEnd, Host};
 use remand_engine::workshop::Workshop;
 use remand_kernel::Event;
@@ -51,9 +51,9 @@ pub struct Played {
 }
 
 impl<'c> Show<'c> {
-    pub fn new(stage: &'c dyn DemoStage, project: &'c DemoProject, telling: Telling) -> Show<'c> {
+    pub fn new(stage: &'c dyn DemoStage, project: &'c DemoProject, output: StoryOutput) -> Show<'c> {
         let stop = Stop::listen();
-        Show { stage, project, story: Story::new(stop.clone(), telling), stop }
+        Show { stage, project, story: Story::new(stop.clone(), output), stop }
     }
 
     /// Plays every step, up to the first run that does not end as it has to.

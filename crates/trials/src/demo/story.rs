@@ -16,30 +16,30 @@ use remand_terminal::output::print;
 #[derive(Debug)]
 pub struct Story {
     stop: Stop,
-    telling: Telling,
+    output: StoryOutput,
     pub caught: usize,
 }
 
 /// Whether the story is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
-    Aloud,
+pub enum StoryOutput {
+    Printed,
     Silent,
 }
 
 impl Story {
-    pub fn new(stop: Stop, telling: Telling) -> Story {
-        Story { stop, telling, caught: 0 }
+    pub fn new(stop: Stop, output: StoryOutput) -> Story {
+        Story { stop, output, caught: 0 }
     }
 
     /// Prints whole lines; a closed pipe does not stop the demonstration.
     pub fn say(&self, text: &str) {
-        if self.telling == Telling::Aloud && !text.is_empty() {
+        if self.output == StoryOutput::Printed && !text.is_empty() {
             let _ = print(&format!("{text}\n"));
         }
     }
 
-    /// The question to a human, and what the demonstration did instead.
+    /// Prints a question to a human, and what the demonstration did instead.
     pub fn answer(&self, gate: &GateRow, did: &str, note: &str) {
         let note = if note.is_empty() { String::new() } else { format!(" (“{note}”)") };
         self.say(&format!("\n? {:<24} {}", gate.phase, gate.question));
@@ -72,7 +72,7 @@ impl Story {
         };
         if !back {
             let stands =
-                if ruling.rule == Rule::Stands { " (stands: nothing it read has changed)" } else { "" };
+                if ruling.rule == Rule::Stands { " (still valid: nothing it read has changed)" } else { "" };
             self.say(&format!("  {place:<24} {}{stands}", shown.signal));
             return;
         }
@@ -107,7 +107,7 @@ fn is_wanted(program: &Program, ruling: &Ruling) -> bool {
     }
 }
 
-/// What the ruling rests on: findings with their claims, checks that failed, rules that were broken.
+/// What the ruling is based on: findings with their claims, failed checks, violations.
 fn evidence(news: &CommittedStep<'_>, phase: PhaseId) -> Vec<String> {
     let mut lines: Vec<String> = news
         .facts
@@ -132,7 +132,7 @@ fn evidence(news: &CommittedStep<'_>, phase: PhaseId) -> Vec<String> {
             .filter(|filed| filed.status == remand_kernel::state::FiledStatus::Open)
             .map(|filed| match filed.finding.id.contains(':') {
                 // The engine's own ids repeat the claim.
-                true => format!("the engine ran it: {}", filed.finding.claim),
+                true => format!("found by the engine: {}", filed.finding.claim),
                 false => format!("{}: {}", filed.finding.id, filed.finding.claim),
             }),
     );

@@ -101,7 +101,7 @@ impl GauntletCase {
             let what = format!("the case {name} is malformed");
             let failure = CommandFailure {
                 exit: ExitCode::Internal,
-                ..CommandFailure::user(what, "this is a defect of remand")
+                ..CommandFailure::user(what, "this is a bug in Remand")
             };
             failure.caused_by(error.to_string())
         })

@@ -107,7 +107,7 @@ fn driver(arena: &Arena) -> Option<Pid> {
     Pid::from_raw(text.strip_prefix("process ")?.split(',').next()?.parse().ok()?)
 }
 
-/// All files of this name below a folder.
+/// All files with this name below a folder.
 pub fn found(folder: &Path, name: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -60,7 +60,7 @@ fn naming(folder: &Path) -> Vec<Living> {
     found
 }
 
-/// Whether a text contains a path, and not only as the start of another name.
+/// Whether a string contains a path, and not only as the start of another name.
 fn mentions(text: &[u8], path: &[u8]) -> bool {
     let ends = |at: usize| text.get(at).is_none_or(|next| !next.is_ascii_alphanumeric() && *next != b'-');
     let places = text.windows(path.len()).enumerate();

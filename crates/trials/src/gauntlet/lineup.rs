@@ -54,7 +54,7 @@ impl Lineup {
             ),
         };
         if folder.exists() {
-            let what = format!("{} exists already", folder.display());
+            let what = format!("{} already exists", folder.display());
             return Err(CommandFailure::user(what, "name a folder that does not exist yet"));
         }
         // Agents see paths without links, as the sandbox does.

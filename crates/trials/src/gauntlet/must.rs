@@ -67,7 +67,7 @@ pub struct Failed {
     pub role: String,
     /// Such as `violation` or `malformed`.
     pub kind: String,
-    /// A text that the reason contains.
+    /// A string that the reason contains.
     #[serde(default)]
     pub says: String,
 }
@@ -77,7 +77,7 @@ pub struct Failed {
 pub struct ExpectedRuling {
     pub phase: String,
     pub signal: String,
-    /// A text that the explanation contains.
+    /// A string that the explanation contains.
     #[serde(default)]
     pub why: String,
     /// A budget that was used up.
@@ -89,7 +89,7 @@ pub struct ExpectedRuling {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Never {
-    /// A text in anything that the engine stores or prints, except work trees.
+    /// A string in anything that the engine stores or prints, except work trees.
     Kept(String),
     /// A file at this path.
     File(String),
@@ -97,7 +97,7 @@ pub enum Never {
     Committed(String),
     /// A path that the commit changes.
     Changed(String),
-    /// A text in the prompt of a dispatch.
+    /// A string in the prompt of a dispatch.
     Prompted(String),
     /// A ruling that followed this signal.
     Signal(String),

@@ -1,7 +1,7 @@
 //! The oracle: finds the commit of a run and judges it without the engine's evidence.
 //!
-//! It takes the source of the commit into a fresh clone of the base, so that tests, settings and build files are the
-//! original ones, adds tests that no agent has seen, and runs them all.
+//! It copies the commit's source into a fresh clone of the base, so that tests, settings and build files are the
+//! original ones. Then it adds tests that no agent has seen, and runs all tests.
 
 use super::arena::Arena;
 use super::case::PlantedFile;
@@ -21,7 +21,7 @@ pub enum OracleJudgement {
     Bad(String),
 }
 
-/// The commit on the branch of a run, if it is marked as verified.
+/// The commit on the branch of a run, unless it only hands work over.
 pub fn commit(arena: &Arena, tools: &TrialTools, branch: &str) -> Result<Option<String>, CommandFailure> {
     let reference = format!("refs/heads/{branch}");
     let listed = tools.git(&arena.checkout(), &["for-each-ref", "--format=%(objectname)", &reference])?;
@@ -36,7 +36,7 @@ pub fn judge(
     arena: &Arena,
     tools: &TrialTools,
     project: &SampleProject,
-    own: &[PlantedFile],
+    case_tests: &[PlantedFile],
     commit: &str,
 ) -> Result<OracleJudgement, CommandFailure> {
     let clone = arena.root().join("oracle");
@@ -49,22 +49,22 @@ pub fn judge(
     })?;
     tools.git(&clone, &["fetch", "--quiet", "origin", commit])?;
     tools.git(&clone, &["checkout", "--quiet", commit, "--", project.source])?;
-    for file in project.oracle().iter().filter(|_| own.is_empty()) {
+    for file in project.oracle().iter().filter(|_| case_tests.is_empty()) {
         arena.write(&clone.join(file.unfolded()), file.text)?;
     }
-    for file in own {
+    for file in case_tests {
         arena.write(&clone.join(&file.path), &file.text)?;
     }
     let ended = tools.run(project.command, &clone)?;
     if ended.exit.succeeded() {
         return Ok(OracleJudgement::Good);
     }
-    let said = format!("{}{}", ended.stdout.text(), ended.stderr.text());
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let output = format!("{}{}", ended.stdout.text(), ended.stderr.text());
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
     Ok(OracleJudgement::Bad(lines[lines.len().saturating_sub(6)..].join(" | ")))
 }
 
-/// The paths that a command of git lists, one a line.
+/// The paths that a git command lists, one per line.
 pub fn paths(arena: &Arena, tools: &TrialTools, words: &[&str]) -> Result<Vec<String>, CommandFailure> {
     Ok(tools.git(&arena.checkout(), words)?.lines().map(str::to_string).collect())
 }
@@ -79,5 +79,5 @@ pub fn moved_baseline(
     let format = "--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)";
     let at = tools.git(&arena.checkout(), &["for-each-ref", format, &tag])?;
     let base = tools.git(&arena.checkout(), &["rev-parse", "refs/heads/work"])?;
-    Ok((!at.is_empty() && at != base).then(|| format!("the baseline's tag points to {at}, not to the base")))
+    Ok((!at.is_empty() && at != base).then(|| format!("the baseline tag points to {at}, not to the base")))
 }

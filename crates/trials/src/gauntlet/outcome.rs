@@ -68,7 +68,7 @@ impl ObservedOutcome {
     pub fn broken(&self, must: &Must) -> Vec<String> {
         let mut broken = Vec::new();
         if !must.exit.iter().any(|code| self.exit == Some(Exit::Code(*code))) {
-            let exit = self.exit.map_or_else(|| "nothing".to_string(), |exit| exit.to_string());
+            let exit = self.exit.map_or_else(|| "no exit status".to_string(), |exit| exit.to_string());
             let codes: Vec<String> = must.exit.iter().map(ToString::to_string).collect();
             broken.push(format!("it ended with {exit}, not with exit code {}", codes.join(" or ")));
         }

@@ -156,7 +156,7 @@ fn there(never: &Never, arena: &Arena, printed: &str) -> Option<String> {
     }
 }
 
-/// A file below a folder that contains a text; work trees are skipped, because they belong to the agents.
+/// A file below a folder that contains a string; work trees are skipped, because they belong to the agents.
 fn holding(folder: &Path, text: &str) -> Option<PathBuf> {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

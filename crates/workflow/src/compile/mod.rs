@@ -109,7 +109,7 @@ impl<'a> Compiler<'a> {
     fn declare_phases(&mut self, decls: &'a [PhaseDecl], owner: Option<PhaseId>) {
         for decl in decls {
             if self.program.phase_named(&decl.name.it).is_some() {
-                let message = format!("there is another phase `{}`", decl.name.it);
+                let message = format!("the phase `{}` is defined twice", decl.name.it);
                 self.report(Code::DuplicatePhase, decl.name.span, message, "rename one of them");
             }
             let id = PhaseId(narrow(self.program.phases.len()));

@@ -41,7 +41,7 @@ pub fn bound(program: &Program, counts: &[(&str, u16)]) -> Result<Bound, TooMany
     BoundCalculator::new(program).of(counts)
 }
 
-/// BoundCalculator for many lengths of lists; what does not depend on them is explored once.
+/// Calculates the bound for many list lengths; what does not depend on them is explored once.
 pub struct BoundCalculator<'p> {
     program: &'p Program,
     /// Worlds that no condition and no budget distinguishes share a graph.

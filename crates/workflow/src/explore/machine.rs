@@ -20,7 +20,7 @@ pub use super::liveness::MachineNode;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scenario {
     pub mode: Mode,
-    /// The maximum length of each list. A list is empty until a phase brings it, and may be shorter.
+    /// The maximum length of each list. A list is empty until a phase produces it, and may be shorter.
     pub counts: Vec<u16>,
 }
 

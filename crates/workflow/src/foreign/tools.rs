@@ -88,7 +88,7 @@ fn restricted(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// ToolGrants a list of tools and nothing else.
+/// Grants the listed tools and nothing else; `*` changes nothing.
 pub(super) fn allow(foreign: &mut Foreign, words: &[Spanned<String>]) {
     if words.iter().any(|word| word.it == "*") {
         return;

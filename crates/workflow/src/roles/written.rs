@@ -73,7 +73,7 @@ fn contract(spec: &RoleSpec, indent: &str) -> String {
     text
 }
 
-/// A text quoted for YAML.
+/// A string quoted for YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! N107: some earlier role or operation brings every list that is processed or counted.
+//! N107: some earlier role or operation produces every list that is processed or counted.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic, suggest};
@@ -18,13 +18,13 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             | Work::Ask { .. } => None,
         };
         if let Some(list) = worked
-            && !program.phase_ids().any(|earlier| earlier < id && brings(program, earlier, list))
+            && !program.phase_ids().any(|earlier| earlier < id && produces(program, earlier, list))
         {
             report(compiled, compiled.spans.phase(id), list, problems);
         }
         for comparison in phase.when.iter().flat_map(|when| &when.all) {
             if let Fact::Count(list) = comparison.fact
-                && !program.phase_ids().any(|any| brings(program, any, list))
+                && !program.phase_ids().any(|any| produces(program, any, list))
             {
                 report(compiled, compiled.spans.phase(id), list, problems);
             }
@@ -32,15 +32,15 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     }
     for (at, budget) in program.budgets.iter().enumerate() {
         if let BudgetSize::Share { list, .. } = budget.size
-            && !program.phase_ids().any(|any| brings(program, any, list))
+            && !program.phase_ids().any(|any| produces(program, any, list))
         {
             report(compiled, compiled.spans.budgets[at], list, problems);
         }
     }
 }
 
-/// Whether a phase's result brings a list.
-fn brings(program: &Program, id: PhaseId, list: ListId) -> bool {
+/// Whether a phase's result produces a list.
+fn produces(program: &Program, id: PhaseId, list: ListId) -> bool {
     let phase = program.phase(id);
     let by_operation = match &phase.work {
         Work::Operation { operation } => program.operation(*operation).lists.contains(&list),
@@ -57,9 +57,9 @@ fn report(compiled: &Compiled, span: crate::source::Span, list: ListId, problems
     let mut known: Vec<&str> = vec!["confidence", "mode", "risk"];
     let brought = |at: &usize| {
         let id = ListId(u16::try_from(*at).unwrap_or(u16::MAX));
-        program.phase_ids().any(|any| brings(program, any, id))
+        program.phase_ids().any(|any| produces(program, any, id))
     };
     known.extend((0..program.lists.len()).filter(brought).map(|at| program.lists[at].as_str()));
-    let message = format!("no phase before this one brings a list or fact `{name}`");
+    let message = format!("no phase before this one produces a list or fact `{name}`");
     problems.push(Diagnostic::error(Code::UnknownList, span, message, suggest(name, known)));
 }

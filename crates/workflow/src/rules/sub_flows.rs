@@ -8,7 +8,7 @@ use remand_kernel::program::{Action, Fact, Scope, TallyTest, Work};
 use std::collections::BTreeSet;
 
 /// The maximum number of different signals that a sub-flow may raise.
-const MOST_EXITS: usize = 8;
+const MAX_EXITS: usize = 8;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
@@ -142,13 +142,13 @@ fn check_exits(
             }
         }
     }
-    if raised.len() > MOST_EXITS {
+    if raised.len() > MAX_EXITS {
         let message = format!(
             "the sub-flow of `{}` raises {} different signals",
             program.phase(flow).name,
             raised.len()
         );
-        let remedy = format!("raise at most {MOST_EXITS}");
+        let remedy = format!("raise at most {MAX_EXITS}");
         problems.push(Diagnostic::error(Code::SubFlow, compiled.spans.phase(flow), message, remedy));
     }
     for signal in counted.difference(&raised) {

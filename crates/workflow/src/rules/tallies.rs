@@ -7,7 +7,7 @@ use crate::source::Span;
 use remand_kernel::program::Program;
 
 /// The maximum number of members of a phase.
-const MOST_MEMBERS: usize = 12;
+const MAX_MEMBERS: usize = 12;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     for decl in &compiled.file.phases {
@@ -19,9 +19,9 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                     ItemsDecl::Fixed(names) => names.len(),
                     ItemsDecl::Listed { up_to, .. } => usize::from(*up_to),
                 };
-                if members > MOST_MEMBERS || members == 0 {
+                if members > MAX_MEMBERS || members == 0 {
                     let message = format!("this phase has {members} members");
-                    let remedy = format!("use 1 to {MOST_MEMBERS} members");
+                    let remedy = format!("use 1 to {MAX_MEMBERS} members");
                     problems.push(error(decl.name.span, message, remedy));
                 }
                 if let ItemsDecl::Fixed(names) = items {

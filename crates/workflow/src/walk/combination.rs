@@ -1,11 +1,11 @@
-//! Finds verdicts of members that combine to a wanted signal.
+//! Finds member verdicts that combine into a given signal.
 
 use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::{Program, Work};
 use remand_kernel::step::tally_of;
 
-/// One verdict per member so that the phase ends with `wanted`: the happiest such combination. `None` if there is none,
-/// as for a detector's signal.
+/// Chooses one verdict per member so that the phase ends with `wanted`, success verdicts first. `None` if no choice does,
+/// for example for a detector's signal.
 pub fn verdicts_for(
     program: &Program,
     phase: PhaseId,
@@ -31,7 +31,7 @@ pub fn verdicts_for(
     }
 }
 
-/// All ways to choose one of `says` for each seat, the happiest first.
+/// All ways to choose one of `says` for each seat, starting with success everywhere.
 fn combinations(says: &[SignalId], seats: usize) -> impl Iterator<Item = Vec<SignalId>> + '_ {
     let base = says.len().max(1);
     let all = base.checked_pow(u32::try_from(seats).unwrap_or(u32::MAX)).unwrap_or(0).min(1 << 16);

@@ -15,7 +15,7 @@ pub struct WalkStep {
     pub change: Option<Change>,
     pub tests: Vec<TestResult>,
     pub approach: Option<Approach>,
-    /// Lists that the result brings instead of the walk's.
+    /// Lists that the result produces instead of the walk's.
     pub lists: Vec<(String, Vec<Item>)>,
     pub flags: Vec<(String, bool)>,
     pub models: Vec<String>,

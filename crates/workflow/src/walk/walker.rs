@@ -28,7 +28,7 @@ pub struct Walker<'p> {
     /// Commands that wait for their event.
     pub open: Vec<Command>,
     pub records: Vec<WalkRecord>,
-    /// The lists that phases bring unless an entry brings its own.
+    /// The lists that phases produce unless an entry produces its own.
     pub lists: Vec<(String, Vec<Item>)>,
     pub(super) written: u64,
 }

@@ -60,8 +60,8 @@ impl Checkup {
         self.add(part, Health::Fail, what, remedy);
     }
 
-    /// Adds a failure that would end any other command as an item.
-    pub fn of_failure(&mut self, part: &'static str, failure: &CommandFailure) {
+    /// Adds an item for a failure that would end any other command.
+    pub fn add_failure(&mut self, part: &'static str, failure: &CommandFailure) {
         let what =
             std::iter::once(&failure.what).chain(&failure.causes).map(String::as_str).collect::<Vec<_>>();
         self.fail(part, what.join(": "), &failure.hint);

@@ -48,7 +48,7 @@ pub fn state(
     };
     let Some(root) = root else {
         return match config {
-            Some(_) => checkup.of_failure("state", &CommandFailure::from(HomeError::NoHome)),
+            Some(_) => checkup.add_failure("state", &CommandFailure::from(HomeError::NoHome)),
             None => checkup.warn("state", "not checked, because the settings are invalid", ""),
         };
     };
@@ -57,7 +57,7 @@ pub fn state(
             folder(checkup, home.root());
             ledger(checkup, &home);
         }
-        Err(failure) => checkup.of_failure("state", &failure),
+        Err(failure) => checkup.add_failure("state", &failure),
     }
 }
 
@@ -104,7 +104,7 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
             let head = format!("head {}:{}", head.count, head.hash);
             checkup.ok("ledger", format!("format {format}, {runs}, {head}; `remand audit` verifies it"));
         }
-        Err(error) => checkup.of_failure("ledger", &CommandFailure::from(error)),
+        Err(error) => checkup.add_failure("ledger", &CommandFailure::from(error)),
     }
 }
 

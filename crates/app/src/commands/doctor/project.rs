@@ -23,7 +23,7 @@ pub fn repository(checkup: &mut Checkup, repository: &Repository) {
     });
     let (head, hygiene) = match looked {
         Ok(looked) => looked,
-        Err(error) => return checkup.of_failure("repository", &CommandFailure::from(error)),
+        Err(error) => return checkup.add_failure("repository", &CommandFailure::from(error)),
     };
     let branch = head.branch.unwrap_or_else(|| "no branch".to_string());
     let commit = head.commit.as_str().get(..12).unwrap_or_default().to_string();
@@ -40,7 +40,7 @@ pub fn repository(checkup: &mut Checkup, repository: &Repository) {
                 checkup.warn(
                     "repository",
                     what,
-                    "run `git submodule update --init --recursive`: checks that need them cannot pass",
+                    "run `git submodule update --init --recursive`; otherwise, checks that need them cannot pass",
                 );
             }
             Hygiene::Lfs { installed: LfsInstalled::Yes, .. } => {
@@ -67,7 +67,7 @@ pub fn config(checkup: &mut Checkup, repository: &Repository) -> Option<Config> 
             let own = config.origins().iter().filter(|setting| setting.origin != ValueOrigin::BuiltIn).count()
                 as u64;
             let what = format!(
-                "{} changed from the built-in ones; `remand config` shows all",
+                "{} changed from the default; `remand config` shows all",
                 amount::counted(own, "setting")
             );
             checkup.ok("settings", what);
@@ -80,18 +80,18 @@ pub fn config(checkup: &mut Checkup, repository: &Repository) -> Option<Config> 
             None
         }
         Err(error) => {
-            checkup.of_failure("settings", &CommandFailure::from(error));
+            checkup.add_failure("settings", &CommandFailure::from(error));
             None
         }
     }
 }
 
-/// The checks that a run would be pinned to, with their programs.
+/// The checks that a run would pin, and whether their programs are installed.
 pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
     let environment = environment::for_checks();
     let specs = match specs(repository, config) {
         Ok(specs) => specs,
-        Err(failure) => return checkup.of_failure("checks", &failure),
+        Err(failure) => return checkup.add_failure("checks", &failure),
     };
     if !specs.iter().any(|spec| !matches!(spec.action, CheckAction::BuiltIn(_))) {
         let remedy = "add a build or test command under `[checks]` in remand.toml; `remand init` shows how";
@@ -113,7 +113,7 @@ pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
     }
 }
 
-/// The checks that a run would be pinned to.
+/// The checks that a run would pin.
 pub fn specs(repository: &Repository, config: &Config) -> Result<Vec<CheckSpec>, CommandFailure> {
     let head = repository.head()?;
     project_checks::specs(repository, &head.commit, config, &std::env::temp_dir())
@@ -158,10 +158,10 @@ pub fn roles(checkup: &mut Checkup, context: &CommandContext<'_>, config: &Confi
     if config.roles.is_empty() {
         return;
     }
-    let heard = load::roles(context).and_then(|roles| beginning::refuse_unknown_roles(config, &roles));
-    match heard {
+    let checked = load::roles(context).and_then(|roles| beginning::refuse_unknown_roles(config, &roles));
+    match checked {
         Ok(()) => checkup.ok("roles", amount::counted(config.roles.len() as u64, "role") + " with settings"),
-        Err(failure) => checkup.of_failure("roles", &failure),
+        Err(failure) => checkup.add_failure("roles", &failure),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The log of a run as text: events, rulings and their rules.
 
 use super::Detail;
-use super::happening::LoggedEvent;
+use super::logged_event::LoggedEvent;
 use crate::commands::runs::heading;
 use remand_engine::clock;
 use remand_kernel::Event;
@@ -14,18 +14,18 @@ use remand_terminal::{Ink, Tone, amount, line};
 const MARGIN: usize = 16;
 
 /// The whole log.
-pub(super) fn text(row: &RunRow, happenings: &[LoggedEvent], detail: Detail, ink: Ink) -> String {
+pub(super) fn text(row: &RunRow, events: &[LoggedEvent], detail: Detail, ink: Ink) -> String {
     let mut page =
         Page { ink, text: format!("{}\n", heading(row)), confidence: "high".to_string(), day: String::new() };
-    for happening in happenings {
-        let at = clock::iso(happening.journal.at);
+    for event in events {
+        let at = clock::iso(event.journal.at);
         let (day, hour) = at.split_once('T').unwrap_or((&at, ""));
         let mut own = Vec::new();
         if detail == Detail::All {
-            own.extend(happened(row, happening));
-            own.extend(happening.journal.facts.notes.iter().filter_map(note));
+            own.extend(happened(row, event));
+            own.extend(event.journal.facts.notes.iter().filter_map(note));
         }
-        let rulings: Vec<Line> = happening.rulings.iter().flat_map(|row| page.ruling(row)).collect();
+        let rulings: Vec<Line> = event.rulings.iter().flat_map(|row| page.ruling(row)).collect();
         own.extend(rulings);
         if own.is_empty() {
             continue;
@@ -34,7 +34,7 @@ pub(super) fn text(row: &RunRow, happenings: &[LoggedEvent], detail: Detail, ink
             page.text.push_str(&format!("\n{}\n", ink.paint(Tone::Faint, &format!("{day}, times in UTC"))));
             page.day = day.to_string();
         }
-        let margin = format!("{:>4}  {:<8}  ", happening.journal.seq, hour.trim_end_matches('Z'));
+        let margin = format!("{:>4}  {:<8}  ", event.journal.seq, hour.trim_end_matches('Z'));
         page.put(&margin, &own);
     }
     page.text
@@ -87,24 +87,24 @@ impl Page {
 }
 
 /// The event, with its dispatch, operation or answer.
-fn happened(row: &RunRow, happening: &LoggedEvent) -> Vec<Line> {
+fn happened(row: &RunRow, event: &LoggedEvent) -> Vec<Line> {
     let plain = |text: String| Line { indent: 0, tone: Tone::Plain, text };
-    match &happening.journal.event {
+    match &event.journal.event {
         Event::Started(_) => {
             let base = row.base.get(..12).unwrap_or(&row.base);
             let asked = line::first(&row.request);
             vec![plain(format!("{}, {}, from {base}: {asked}", row.subject, row.mode))]
         }
-        Event::Ended { .. } => match (&happening.dispatch, &happening.operation) {
+        Event::Ended { .. } => match (&event.dispatch, &event.operation) {
             (Some(dispatch), _) => dispatched(dispatch),
             (None, Some(operation)) => vec![operated(operation)],
             (None, None) => vec![plain("a command ended after the run had abandoned it".to_string())],
         },
-        Event::Interrupted { .. } => match &happening.dispatch {
+        Event::Interrupted { .. } => match &event.dispatch {
             Some(dispatch) => dispatched(dispatch),
             None => vec![plain("a command was interrupted and is still open".to_string())],
         },
-        Event::Answered { option, by, note, .. } => answered(happening.gate.as_ref(), option, by, note),
+        Event::Answered { option, by, note, .. } => answered(event.gate.as_ref(), option, by, note),
         Event::Cancelled { by } => vec![plain(format!("cancelled by {by}"))],
         Event::Paused { by } => vec![plain(format!("paused by {by}"))],
         Event::Resumed { by } => vec![plain(format!("resumed by {by}"))],

@@ -160,7 +160,7 @@ fn works(program: Program, session: Session) {
     let is_whole = String::from_utf8_lossy(&prompt).contains("# implementer");
     assert_eq!(is_whole, session == Session::BeginsAnew);
 
-    // TokenCounts of each dispatch, as the model's service reported them.
+    // The token counts of each dispatch, as the model's service reported them.
     let spent: Vec<Option<TokenCounts>> = rows.iter().map(|row| row.spent).collect();
     assert_eq!(spent, sent(&desk), "{rows:?}");
 

@@ -79,7 +79,7 @@ fn with_secrets(job: &Job, text: &str, path: &Path, done: &mut Done) -> Result<S
     Ok(whole.text)
 }
 
-/// The name of the specification: its file name without the ending.
+/// The name of the specification: its file name without the extension.
 fn name(job: &Job) -> String {
     let file = job.site.opened.file.as_deref().map(Path::new);
     let stem = file.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());

@@ -159,7 +159,7 @@ impl Leftover {
     }
 }
 
-/// The first words of a text, short enough for a title.
+/// The first words of a string, short enough for a title.
 pub fn shortened(text: &str) -> String {
     const LONGEST: usize = 72;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -57,7 +57,7 @@ fn of_checkout(job: &Job) -> Result<Vec<String>, Trouble> {
     }
     if job.trees.tip()?.commit != *job.trees.base() {
         reasons.push(format!(
-            "{branch} exists already; delete it with `git branch -D {branch}`, or start another run"
+            "{branch} already exists; delete it with `git branch -D {branch}`, or start another run"
         ));
     }
     Ok(reasons)

@@ -29,7 +29,7 @@ pub fn closed(job: &Job, reader: &Reader, closing: &Closing<'_>) -> Result<Strin
     let branch = job.trees.branch();
     let mut text = format!("# {}: {title}\n\n", account.issue);
     text.push_str(&format!(
-        "**{status}**, confidence {}, on the branch `{branch}`. Take it with `git merge {branch}`.\n",
+        "**{status}**, confidence {}, on the branch `{branch}`. Merge it with `git merge {branch}`.\n",
         job.state.confidence.name()
     ));
     let criteria = issue.map(|issue| issue.criteria()).unwrap_or_default();

@@ -158,7 +158,7 @@ fn with_spec(id: &str, spec: u64) -> Item {
     Item { spec: Digest(spec), ..task(id, &[]) }
 }
 
-/// The first task went through, the second did not, and the planner brings these tasks.
+/// The first task went through, the second did not, and the planner produces these tasks.
 fn replanned(first: Vec<Item>, second: Vec<Item>) -> Run {
     let mut run = with(first);
     run.until("implement");

@@ -62,7 +62,8 @@ fn dependency_order_wins_over_the_order_of_the_plan() {
 fn a_plan_whose_tasks_need_each_other_is_refused() {
     let mut run = with(vec![task("t1", &["t2"]), task("t2", &["t1"])]);
     let refused = run.walker.until("baseline").expect_err("refused").to_string();
-    let message = "the kernel refuses this: the list `tasks` cannot be processed: `t1` depends on itself";
+    let message = "the kernel refuses this: the list `tasks` cannot be processed: \
+                   the dependencies of `t1` form a cycle";
     assert_eq!(refused, message);
 }
 

@@ -36,8 +36,8 @@ fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<LoggedEvent>, LedgerError
     for ruling in reader.rulings(run, 0)? {
         rulings.entry(ruling.seq).or_default().push(ruling);
     }
-    let happening = |journal: JournalRow| {
-        let id = concerned(&journal).unwrap_or_default();
+    let logged = |journal: JournalRow| {
+        let id = command_of(&journal).unwrap_or_default();
         LoggedEvent {
             dispatch: dispatches.remove(&id),
             operation: operations.remove(&id),
@@ -46,11 +46,11 @@ fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<LoggedEvent>, LedgerError
             journal,
         }
     };
-    Ok(reader.journal(run, 0)?.into_iter().map(happening).collect())
+    Ok(reader.journal(run, 0)?.into_iter().map(logged).collect())
 }
 
 /// The command that an event ends, interrupts or answers.
-fn concerned(row: &JournalRow) -> Option<String> {
+fn command_of(row: &JournalRow) -> Option<String> {
     match &row.event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => Some(id.to_string()),
         Event::Interrupted { id, .. } => Some(interruption_id(&id.to_string(), row.seq)),
@@ -65,14 +65,14 @@ fn concerned(row: &JournalRow) -> Option<String> {
     }
 }
 
-/// Keeps only events of one task, and only their rulings if wanted.
-pub fn keep_task(happenings: &mut Vec<LoggedEvent>, task: &str) {
-    happenings.retain_mut(|happening| {
-        let own = happening.task() == Some(task);
-        happening
+/// Keeps only the events and rulings of one task.
+pub fn keep_task(events: &mut Vec<LoggedEvent>, task: &str) {
+    events.retain_mut(|event| {
+        let own = event.task() == Some(task);
+        event
             .rulings
             .retain(|row| row.ruling.task.as_deref() == Some(task) || (own && row.ruling.task.is_none()));
-        own || !happening.rulings.is_empty()
+        own || !event.rulings.is_empty()
     });
 }
 
@@ -84,7 +84,7 @@ impl LoggedEvent {
         dispatch.or(operation).or_else(|| self.gate.as_ref().and_then(|row| row.task.as_deref()))
     }
 
-    /// The event as JSON; only its rulings if only these are wanted.
+    /// The event as JSON, or only its rulings.
     pub(super) fn json(&self, detail: Detail) -> Value {
         let (seq, at) = (self.journal.seq, self.journal.at);
         if detail == Detail::Rulings {
