@@ -44,7 +44,7 @@ impl CheckAction {
         }
     }
 
-    /// The command as a person would type it; none where there is none.
+    /// The command as a person would type it; none if there is none.
     pub fn typed(&self) -> Option<String> {
         match self {
             CheckAction::Argv(argv) => {

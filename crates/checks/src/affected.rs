@@ -36,7 +36,7 @@ impl LeftOut {
         LeftOut::default()
     }
 
-    /// Why a check is left out; none where it runs.
+    /// Why a check is left out; none if it runs.
     pub fn get(&self, check: &str) -> Option<&String> {
         self.checks.get(check)
     }
@@ -46,7 +46,7 @@ impl LeftOut {
         self.checks.keys().map(String::as_str)
     }
 
-    /// The check for the members that the change can affect; none where it runs as a whole.
+    /// The check for the members that the change can affect; none if it runs as a whole.
     pub fn narrowed(&self, spec: &CheckSpec) -> Option<CheckSpec> {
         let action = self.narrowed.get(&spec.name)?.clone();
         Some(CheckSpec { action, members: None, ..spec.clone() })

@@ -52,7 +52,7 @@ pub enum BaseFiles<'b> {
 }
 
 impl BaseFiles<'_> {
-    /// The content of a file before the change; none where it is new or cannot be read: then it is judged by itself.
+    /// The content of a file before the change; none if it is new or cannot be read: then it is judged by itself.
     pub(super) fn read(&self, file: &str) -> Option<Vec<u8>> {
         match self {
             BaseFiles::Absent => None,

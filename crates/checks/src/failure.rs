@@ -1,4 +1,4 @@
-//! Why single tests failed, as far as their runner reports it: for tests that must fail before the code exists.
+//! Why individual tests failed, as far as their runner reports it: for tests that must fail before the code exists.
 
 use super::parsers::{go, libtest, nextest, node, pytest};
 use super::spec::Parser;

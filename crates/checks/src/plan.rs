@@ -54,7 +54,7 @@ struct Step {
     reruns: u32,
 }
 
-/// A check, and the key of its result; none where nothing is kept.
+/// A check, and the key of its result; none if nothing is kept.
 #[derive(Clone, Debug)]
 struct Keyed {
     spec: CheckSpec,
@@ -243,7 +243,7 @@ fn unmet_need(spec: &CheckSpec, results: &[CheckResult]) -> Option<String> {
 }
 
 /// Whether the result for some members stands. Members that fail by themselves may pass together, where they share
-/// features or have no tests: unless single tests fail, the whole workspace decides.
+/// features or have no tests: unless individual tests fail, the whole workspace decides.
 fn is_conclusive(result: &CheckResult) -> bool {
     match result.end {
         CheckEnd::Passed

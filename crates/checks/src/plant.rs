@@ -38,7 +38,7 @@ const GO_TEST: &str =
 
 const C_ENDINGS: [&str; 4] = [".c", ".cpp", ".cc", ".cxx"];
 
-/// What makes a check fail in a tree; none where that is unknown. A check that reports tests gets a failing test.
+/// What makes a check fail in a tree; none if that is unknown. A check that reports tests gets a failing test.
 pub fn plant(spec: &CheckSpec, tree: &Path) -> Option<Plant> {
     let command = match spec.action.typed() {
         Some(command) => command,

@@ -200,7 +200,7 @@ fn scope(projects: &[DetectedProject], at: usize) -> CheckScope {
     CheckScope::Folders(folders.collect::<BTreeSet<_>>().into_iter().cloned().collect())
 }
 
-/// The projects that the checks of one cover, as members of a workspace; none where they cannot be separated.
+/// The projects that the checks of one cover, as members of a workspace; none if they cannot be separated.
 fn members(root: &Path, project: &DetectedProject) -> Vec<Member> {
     let Workspace::Members { name, sources, .. } = &project.toolchain.workspace else { return Vec::new() };
     // A dependency through another project may lead back to any of them.
@@ -278,7 +278,7 @@ impl Meant<'_> {
 }
 
 impl Lean {
-    /// What a dependency of this folder means; none where that is unknown.
+    /// What a dependency of this folder means; none if that is unknown.
     fn meant(&self, home: &ProjectFolder) -> Option<Meant<'_>> {
         match self {
             Lean::Anything => None,
@@ -314,7 +314,7 @@ fn named(check: &str, folder: &str) -> String {
     if folder.is_empty() { check.to_string() } else { format!("{check}:{folder}") }
 }
 
-/// A path from a folder, relative to the root; none where it leaves the repository.
+/// A path from a folder, relative to the root; none if it leaves the repository.
 fn normal(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for component in Path::new(path).components() {

@@ -17,7 +17,7 @@ const ENGINE: &str = "remand";
 pub struct CheckResult {
     pub name: String,
     pub tool: String,
-    /// None for a record that is not a check of the cascade.
+    /// None for a record that is not a check of any tier.
     pub tier: Option<Tier>,
     /// As a person would type it; none for what the engine checks without a program.
     pub command: Option<String>,
@@ -28,7 +28,7 @@ pub struct CheckResult {
     pub output: Vec<u8>,
     /// The most informative part of the output, at most 500 characters.
     pub snippet: String,
-    /// Number of tests that ran; none where the check does not report tests.
+    /// Number of tests that ran; none if the check does not report tests.
     pub collected: Option<u32>,
     pub duration: Duration,
     pub tests: Vec<TestResult>,
@@ -36,7 +36,7 @@ pub struct CheckResult {
     /// Why, for every end except a plain pass or failure.
     pub reason: String,
     pub steadiness: Steadiness,
-    /// How this result relates to results of other occasions; none where it is valid for this occasion only.
+    /// How this result relates to results of other occasions; none if it is valid for this occasion only.
     pub reuse: Option<Reuse>,
     /// Where the ledger already keeps output and tests, for a reused result.
     pub stored: StoredBlobs,

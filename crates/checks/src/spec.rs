@@ -42,7 +42,7 @@ pub struct CheckSpec {
     pub each: Vec<String>,
     #[serde(default)]
     pub scope: CheckScope,
-    /// How it runs for some members of a workspace; none where it always runs as a whole.
+    /// How it runs for some members of a workspace; none if it always runs as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Members>,
     /// Whether it may use the network.
@@ -63,7 +63,7 @@ pub enum CheckScope {
     Folders(Vec<String>),
 }
 
-/// How single tests are read from the output or the report of a check.
+/// How individual tests are read from the output or the report of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parser {
@@ -145,7 +145,7 @@ impl Parser {
     pub const NAMES: &'static [&'static str] =
         &["cargo", "nextest", "pytest", "unittest", "node", "jest", "go", "tap", "junit", "none"];
 
-    /// The ending of the report files that it reads; none where it reads the output.
+    /// The ending of the report files that it reads; none if it reads the output.
     pub(super) fn report(self) -> Option<&'static str> {
         match self {
             Parser::Junit => Some("xml"),

@@ -39,7 +39,7 @@ pub enum StoredError {
 /// Which blobs are read with a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadBack {
-    /// Single tests: enough to compare with.
+    /// Individual tests: enough to compare with.
     Tests,
     /// Also the output of a failure, in which findings look for the file and line.
     TestsAndFailures,
@@ -67,7 +67,7 @@ impl Occasion {
         Check::from(Evidence { result, occasion: self, blobs: result.stored })
     }
 
-    /// The facts that the ledger keeps, with outputs and single tests as blobs.
+    /// The facts that the ledger keeps, with outputs and individual tests as blobs.
     pub fn facts(&self, results: &[CheckResult]) -> CheckFacts {
         let mut facts = CheckFacts::default();
         for result in results {
@@ -183,7 +183,7 @@ impl CheckFacts {
         self.blobs.extend(more.blobs);
     }
 
-    /// Stores the whole output and the single tests.
+    /// Stores the whole output and the individual tests.
     fn store(&mut self, result: &CheckResult) -> StoredBlobs {
         let output = (!result.output.is_empty()).then(|| self.keep(result.output.clone()));
         // Names and ends are plain text, so serializing them cannot fail.

@@ -131,7 +131,7 @@ fn out_of_grammar(file: &str, text: &str) -> Option<Problem> {
         return None;
     }
     let error = ParsedSource::parse(language, text)?.errors().into_iter().next()?;
-    let message = format!("no {}: {}", language.name(), error.what);
+    let message = format!("invalid {}: {}", language.name(), error.what);
     Some(Problem { line: error.line, column: error.column, message })
 }
 
@@ -185,7 +185,7 @@ fn json(text: &str) -> Option<Problem> {
     let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
-    Some(Problem { line: error.line(), column: error.column(), message: format!("no JSON: {message}") })
+    Some(Problem { line: error.line(), column: error.column(), message: format!("invalid JSON: {message}") })
 }
 
 fn toml(text: &str) -> Option<Problem> {
@@ -193,13 +193,21 @@ fn toml(text: &str) -> Option<Problem> {
     let head = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
     let column = head.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
-    Some(Problem { line: head.matches('\n').count() + 1, column, message: format!("no TOML: {message}") })
+    Some(Problem {
+        line: head.matches('\n').count() + 1,
+        column,
+        message: format!("invalid TOML: {message}"),
+    })
 }
 
 fn yaml(text: &str) -> Option<Problem> {
     let error = Yaml::new_from_str(text).find_map(Result::err)?;
     let at = error.marker();
-    Some(Problem { line: at.line(), column: at.col() + 1, message: format!("no YAML: {}", error.info()) })
+    Some(Problem {
+        line: at.line(),
+        column: at.col() + 1,
+        message: format!("invalid YAML: {}", error.info()),
+    })
 }
 
 /// Some tools read JSON with comments under the plain ending.

@@ -25,7 +25,7 @@ pub struct Toolchain {
     /// What the project in a folder depends on, by its manifest.
     pub leans: fn(&Path) -> Vec<Lean>,
     pub workspace: Workspace,
-    /// The checks of the project in a folder; none where it has no markers.
+    /// The checks of the project in a folder; none if it has no markers.
     pub checks: fn(&Path, &ToolProbe<'_>) -> Vec<CheckSpec>,
 }
 
@@ -34,7 +34,7 @@ pub enum Workspace {
     /// They always run for all.
     None,
     Members {
-        /// How commands name the project in a folder, given its relative path; none where they cannot.
+        /// How commands name the project in a folder, given its relative path; none if they cannot.
         name: fn(&Path, &str) -> Option<String>,
         /// Whether the manifest above lists the project below as a member.
         lists: fn(Nested<'_>) -> bool,

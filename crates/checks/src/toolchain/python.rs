@@ -57,7 +57,7 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
         .collect()
 }
 
-/// A program of the project's environment, or else of the machine; none where it is in neither.
+/// A program of the project's environment, or else of the machine; none if it is in neither.
 fn tool(folder: &Path, name: &str, probe: &ToolProbe<'_>) -> Option<String> {
     let own = installed::environment(folder).map(|environment| installed::program_of(environment, name));
     let own = own.filter(|program| folder.join(program).is_file());

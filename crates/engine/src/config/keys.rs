@@ -324,7 +324,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Choice(Parser::NAMES),
         default: "",
         example: "\"none\"",
-        meaning: "How to read single tests from its output. Default: `none`.",
+        meaning: "How to read individual tests from its output. Default: `none`.",
     },
     ConfigKey {
         path: "checks.*.report",

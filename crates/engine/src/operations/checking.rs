@@ -26,7 +26,7 @@ pub struct Checking<'c> {
     pub suspects: &'c BTreeSet<String>,
 }
 
-/// Results, and the tree that checks ran in; none where nothing ran.
+/// Results, and the tree that checks ran in; none if nothing ran.
 pub struct CheckedContent {
     pub results: Vec<CheckResult>,
     pub tree: Option<WorkTree>,

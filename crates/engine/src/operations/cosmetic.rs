@@ -65,7 +65,7 @@ fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<
     Ok(Ok(done))
 }
 
-/// Why these changes are not cosmetic; none where they are.
+/// Why these changes are not cosmetic; none if they are.
 fn refused(
     job: &Job,
     changes: &[ChangedPath],

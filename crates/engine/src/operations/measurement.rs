@@ -19,7 +19,7 @@ use remand_ledger::{BlobId, Reader};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The row that fails a gate because of single tests.
+/// The row that fails a gate because of individual tests.
 const REGRESSIONS: &str = "regressions";
 
 /// Evidence and findings of one run of the checks.

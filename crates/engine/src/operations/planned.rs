@@ -20,7 +20,7 @@ struct TaskList {
     tasks: Vec<PlannedTask>,
 }
 
-/// The tasks that the first of these artifacts lists; none where there is no such list.
+/// The tasks that the first of these artifacts lists; none if there is no such list.
 pub fn tasks(job: &Job, reader: &Reader, artifacts: &[&str]) -> Result<Option<Vec<PlannedTask>>, Trouble> {
     let mut documents = parsed(&reader.artifacts(&job.site.run)?, reader)?;
     let list = artifacts.iter().find_map(|name| {

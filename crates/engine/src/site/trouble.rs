@@ -47,7 +47,7 @@ impl Trouble {
 
 /// The ending after a defect of the engine itself. The command is not tried again.
 pub fn engine_failed(what: &str, id: CommandId) -> CommandEnding {
-    let ending = Trouble::denied(format!("{what}; this is a defect of remand")).into_ending(id);
+    let ending = Trouble::denied(format!("{what}; this is a bug in Remand")).into_ending(id);
     CommandEnding { usage: Usage::default(), ..ending }
 }
 

@@ -139,5 +139,5 @@ fn accepted(name: &str, checked: CheckedWorkflow) -> Result<Program, CommandFail
 
 /// The measurement does not match the rest of the program.
 pub fn defect(what: String) -> CommandFailure {
-    CommandFailure { exit: ExitCode::Internal, ..CommandFailure::user(what, "this is a defect of remand") }
+    CommandFailure { exit: ExitCode::Internal, ..CommandFailure::user(what, "this is a bug in Remand") }
 }

@@ -116,7 +116,7 @@ impl Arena {
             let ended = tools.run(&["sh", "-ec", command], &checkout)?;
             if !ended.exit.succeeded() {
                 let what = format!("the setup of {} failed: `{command}`", choice.name);
-                return Err(CommandFailure::user(what, "this is a defect of remand")
+                return Err(CommandFailure::user(what, "this is a bug in Remand")
                     .caused_by(ended.stderr.text().trim().to_string()));
             }
         }

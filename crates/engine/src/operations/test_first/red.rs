@@ -45,7 +45,7 @@ pub fn judge(seen: &NewTests) -> (&'static str, Vec<Finding>) {
     if wrong.is_empty() { ("red", wrong) } else { ("wrong-failure", wrong) }
 }
 
-/// Why a failure is not the expected one; none where it is.
+/// Why a failure is not the expected one; none if it is.
 fn wrong(test: &NewTest, has_stubs: bool) -> Option<Finding> {
     let name = &test.name;
     let claim = match test.kind {

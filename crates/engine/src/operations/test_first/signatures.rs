@@ -7,7 +7,7 @@ use remand_kernel::finding::{Finding, Severity};
 use remand_source::{Body, Function, Language, ParsedSource};
 use std::path::Path;
 
-/// The functions of a file in a tree, without those for tests only; none where stubs of its language are not supported.
+/// The functions of a file in a tree, without those for tests only; none if stubs of its language are not supported.
 pub(super) fn functions(job: &Job, tree: &TreeId, path: &Path) -> Result<Option<Vec<Function>>, Trouble> {
     let language = match Language::of(path) {
         Some(

@@ -36,7 +36,7 @@ pub enum UnknownReason {
 }
 
 impl NewTest {
-    /// Why the reason of its failure is unknown; none where it is known or the test did not fail.
+    /// Why the reason of its failure is unknown; none if it is known or the test did not fail.
     pub fn unknown_reason(&self) -> Option<UnknownReason> {
         let reason = if may_be_silent(self.parser) { UnknownReason::Format } else { UnknownReason::Other };
         (self.end == TestEnd::Failed && self.kind.is_none()).then_some(reason)
