@@ -1,7 +1,7 @@
 //! Whether a request explicitly asks to remove or change a test.
 
-/// Words of a clause that asks to remove or change a test.
-const TAKING: [&str; 12] = [
+/// Verbs that ask to remove or change a test.
+const CHANGE_VERBS: [&str; 12] = [
     "remove",
     "removed",
     "delete",
@@ -16,17 +16,17 @@ const TAKING: [&str; 12] = [
     "renamed",
 ];
 
-/// Words that begin another clause of a sentence.
-const PARTING: [&str; 10] =
+/// Words that start a new clause.
+const CLAUSE_STARTS: [&str; 10] =
     ["but", "so", "because", "since", "which", "then", "while", "when", "until", "if"];
 
-/// Words that join names, or clauses.
+/// Words that join names or clauses.
 const JOINING: [&str; 2] = ["and", "or"];
 
-/// Words that may stand between the names of a list.
+/// Words that may appear between the names of a list.
 const LISTING: [&str; 10] = ["the", "a", "both", "also", "old", "test", "tests", "case", "cases", "as"];
 
-/// Placeholder for the name while the text is split into clauses: a title may contain any word.
+/// Placeholder for the name while the text is split into clauses, because a test title may contain any word.
 const NAME: &str = "\u{1}";
 
 /// Whether a request asks to remove or change this test: one clause must name the test and contain such a verb.
@@ -34,25 +34,25 @@ const NAME: &str = "\u{1}";
 pub fn asks_to_remove_or_change(request: &str, own: &str) -> bool {
     let mut masked = String::new();
     let mut rest = 0;
-    for at in places(request, own) {
+    for at in occurrences(request, test) {
         masked.push_str(&request[rest..at]);
         masked.push_str(NAME);
-        rest = at + own.len();
+        rest = at + test.len();
     }
     masked.push_str(&request[rest..]);
-    let takes = |clause: &Vec<&str>| {
-        let has_verb = clause.iter().any(|word| TAKING.contains(&bare(word).to_lowercase().as_str()));
+    let asks = |clause: &Vec<&str>| {
+        let has_verb = clause.iter().any(|word| CHANGE_VERBS.contains(&bare(word).to_lowercase().as_str()));
         has_verb && clause.iter().any(|word| word.contains(NAME))
     };
-    rest > 0 && sentences(&masked).into_iter().any(|sentence| clauses(&sentence).iter().any(takes))
+    rest > 0 && sentences(&masked).into_iter().any(|sentence| clauses(&sentence).iter().any(asks))
 }
 
 /// Whether a request contains a name as a whole word.
 pub fn names(request: &str, name: &str) -> bool {
-    places(request, name).next().is_some()
+    occurrences(request, name).next().is_some()
 }
 
-fn places<'r>(request: &'r str, name: &'r str) -> impl Iterator<Item = usize> + 'r {
+fn occurrences<'r>(request: &'r str, name: &'r str) -> impl Iterator<Item = usize> + 'r {
     request.match_indices(name).filter(|(_, name)| !name.is_empty()).map(|(at, _)| at).filter(move |at| {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let before = request[..*at].chars().next_back();
@@ -61,7 +61,7 @@ fn places<'r>(request: &'r str, name: &'r str) -> impl Iterator<Item = usize> + 
     })
 }
 
-/// The sentences of a text as words; an empty line and a list item also begin a sentence.
+/// The sentences of a text as words; an empty line and a list item also start a sentence.
 fn sentences(text: &str) -> Vec<Vec<&str>> {
     let mut sentences = vec![Vec::new()];
     for line in text.lines() {
@@ -85,7 +85,7 @@ fn sentences(text: &str) -> Vec<Vec<&str>> {
     sentences
 }
 
-/// The clauses of a sentence. A comma or a joining word begins a new clause, unless a list of names continues.
+/// The clauses of a sentence. A comma or a joining word starts a new clause, unless a list of names continues.
 fn clauses<'t>(sentence: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut clauses: Vec<Vec<&str>> = vec![Vec::new()];
     let mut is_joined = false;
@@ -93,7 +93,7 @@ fn clauses<'t>(sentence: &[&'t str]) -> Vec<Vec<&'t str>> {
         let plain = bare(word).to_lowercase();
         let is = |words: &[&str]| words.contains(&plain.as_str());
         let is_name = word.contains(NAME) || bare(word).contains(['_', '/', '.', ':']) || word.contains('`');
-        if is(&PARTING) || (is_joined && !is_name && !is(&JOINING) && !is(&LISTING)) {
+        if is(&CLAUSE_STARTS) || (is_joined && !is_name && !is(&JOINING) && !is(&LISTING)) {
             clauses.push(Vec::new());
             is_joined = false;
         }
@@ -115,7 +115,7 @@ mod tests {
 
     // CORE-21
     #[test]
-    fn a_test_may_go_only_if_one_clause_both_names_it_and_asks_for_that() {
+    fn a_request_asks_to_change_a_test_only_if_one_clause_has_the_name_and_the_verb() {
         let asked = [
             "Remove test_x.",
             "Drop the test test_x, it is obsolete",

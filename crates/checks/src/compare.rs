@@ -120,8 +120,8 @@ impl Comparison<'_> {
         let reported = regressions.iter().filter(|regression| is_known(regression.how));
         let worse = reported.filter(|regression| !is_excused(regression)).map(|regression| {
             let how = match regression.how {
-                RegressionKind::Failed => "passed before and fails",
-                RegressionKind::Skipped => "passed before and is skipped",
+                RegressionKind::Failed => "passed before and now fails",
+                RegressionKind::Skipped => "passed before and is now skipped",
                 RegressionKind::Gone => "passed before and no longer runs",
             };
             (regression.test.as_str(), Severity::Critical, how)

@@ -229,7 +229,10 @@ fn a_change_in_a_workspace_of_twenty_crates_runs_what_it_can_affect_and_no_other
     let (command, _, result) = tests(&failing);
     assert_eq!((command.as_str(), result.end), ("cargo test -p c20 --no-fail-fast", CheckEnd::Failed));
     assert!(result.tests.iter().any(|test| test.end == TestEnd::Failed));
-    assert_eq!(worse(&failing), ["the test `c20 src/lib.rs is_one` of `cargo-test` passed before and fails"]);
+    assert_eq!(
+        worse(&failing),
+        ["the test `c20 src/lib.rs is_one` of `cargo-test` passed before and now fails"]
+    );
 
     // If no member has a test left, the whole workspace shows what is missing.
     project.write("crates/c20/src/lib.rs", "pub fn number() -> u32 {\n    1\n}\n");

@@ -175,7 +175,7 @@ fn prove(kind: Kind) {
     let worse = bench.worse(&all);
     assert_eq!(worse.len(), 1, "{worse:#?}");
     assert!(
-        worse[0].0 == Severity::Critical && worse[0].1.ends_with("passed before and fails"),
+        worse[0].0 == Severity::Critical && worse[0].1.ends_with("passed before and now fails"),
         "{worse:#?}"
     );
 

@@ -1,7 +1,7 @@
-//! Tier 4: what a large change should bring in addition to its function.
+//! Tier 4: whether a large change is ready: no secrets, visible errors, limits on external calls.
 //!
-//! Secrets are found by their shapes and can fail the gate. The other two rows are guesses from words in the added lines;
-//! they say so, and only people read them.
+//! Secrets are found by their shape and can fail the gate. The other two rows are guesses from words in the added
+//! lines; they say so, and cannot fail the gate.
 
 use super::result::{CheckEnd, CheckResult};
 use remand_kernel::change::Change;
@@ -78,8 +78,8 @@ pub fn readiness(change: &Change, redact: &dyn Fn(&str) -> String) -> (Vec<Check
     let bounded = guess(
         change,
         "readiness-degradation",
-        (&OUTSIDE, "reach outside of the program"),
-        (&BOUNDED, "set a time limit, try again or fall back"),
+        (&OUTSIDE, "call something outside the program"),
+        (&BOUNDED, "set a time limit, retry or fall back"),
     );
     (vec![secrets, seen, bounded], leaks)
 }
@@ -102,35 +102,35 @@ fn leaks(change: &Change, redact: &dyn Fn(&str) -> String) -> Vec<Leak> {
     found
 }
 
-/// Counts lines of source by the words in them.
+/// Fails if added lines of source contain risky words and none contains a safe one.
 fn guess(
     change: &Change,
     name: &str,
-    (asking, does): (&[&str], &str),
-    (answering, answers): (&[&str], &str),
+    (risky, does): (&[&str], &str),
+    (safe, limits): (&[&str], &str),
 ) -> CheckResult {
     let has = |line: &str, words: &[&str]| words.iter().any(|word| line.contains(word));
-    let mut asked: Vec<&str> = Vec::new();
-    let mut answered = 0;
+    let mut risky_files: Vec<&str> = Vec::new();
+    let mut safe_lines = 0;
     for file in change.files.iter().filter(|file| is_source(&file.path) && !file.generated) {
         for line in file.hunks.iter().flat_map(|hunk| &hunk.added) {
-            if has(line, asking) && asked.last() != Some(&file.path.as_str()) {
-                asked.push(&file.path);
+            if has(line, risky) && risky_files.last() != Some(&file.path.as_str()) {
+                risky_files.push(&file.path);
             }
-            answered += u32::from(has(line, answering));
+            safe_lines += u32::from(has(line, safe));
         }
     }
-    let how = "guessed from words in the added lines, for people to read";
-    if asked.is_empty() {
+    let how = "guessed from words in the added lines, for information only";
+    if risky_files.is_empty() {
         result(name, CheckEnd::Passed, format!("no added line seems to {does} ({how})"))
-    } else if answered > 0 {
-        result(name, CheckEnd::Passed, format!("{answered} added lines seem to {answers} ({how})"))
+    } else if safe_lines > 0 {
+        result(name, CheckEnd::Passed, format!("{safe_lines} added lines seem to {limits} ({how})"))
     } else {
-        let places = asked.join(", ");
+        let files = risky_files.join(", ");
         result(
             name,
             CheckEnd::Failed,
-            format!("lines of {places} seem to {does}, and none to {answers} ({how})"),
+            format!("added lines of {files} seem to {does}, but none seem to {limits} ({how})"),
         )
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         Change { files: vec![file], ..Change::default() }
     }
 
-    /// Replaces the redactor, which has its own tests.
+    /// Stands in for the redactor, which has its own tests.
     fn redacted(text: &str) -> String {
         match text.find("ghp_") {
             Some(at) => format!("{}[secret: GitHub token]\"", &text[..at]),

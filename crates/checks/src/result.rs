@@ -17,7 +17,7 @@ const ENGINE: &str = "remand";
 pub struct CheckResult {
     pub name: String,
     pub tool: String,
-    /// None for a record that is not a check of the cascade.
+    /// None for a record that is not a check of any tier.
     pub tier: Option<Tier>,
     /// As a person would type it; none for what the engine checks without a program.
     pub command: Option<String>,

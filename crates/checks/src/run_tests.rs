@@ -121,7 +121,7 @@ impl Project {
         run_plan(plan, &context)
     }
 
-    /// One configured check and its result.
+    /// Runs a shell command as a check.
     fn shell(&self, text: &str, parser: Parser) -> CheckResult {
         let mut spec = CheckSpec::new("own", Tier::Two, CheckAction::Shell(text.to_string()));
         spec.parser = parser;
@@ -177,7 +177,7 @@ fn gate(baseline: &[CheckResult], after: &[CheckResult]) -> GateResult {
 
 // EP-15 EP-16 EP-18 EP-19 CORE-06
 #[test]
-fn a_cargo_project_passes_then_a_broken_function_is_a_regression_of_each_of_its_tests() {
+fn a_cargo_project_passes_and_breaking_a_function_is_a_regression_of_each_of_its_tests() {
     let project = cargo_project();
     let specs = project.configured(&[]).expect("checks");
     let before = project.run(&specs);
@@ -263,7 +263,7 @@ fn a_removed_or_skipped_test_is_a_regression_although_the_check_passes() {
     let findings = compare(&before, &after, &project.tree());
     assert_eq!(findings.len(), 1);
     assert!(findings[0].claim.contains("test_zero` of `"), "{}", findings[0].claim);
-    assert!(findings[0].claim.ends_with("passed before and is skipped"), "{}", findings[0].claim);
+    assert!(findings[0].claim.ends_with("passed before and is now skipped"), "{}", findings[0].claim);
 }
 
 // EP-15
@@ -283,7 +283,7 @@ fn a_node_project_is_checked_file_by_file_and_tested() {
     let names = ["syntax", "node-check", "npm-test"];
     assert_eq!(before.iter().map(|result| result.name.as_str()).collect::<Vec<_>>(), names);
     if !job::finds(&project.environment, "node") || !job::finds(&project.environment, "npm") {
-        // Without Node the same project proves the other half: nothing is called a failure of the work.
+        // Without Node, the missing tool must not count as a failure of the work.
         assert_eq!(before[1].end, CheckEnd::Environment);
         assert!(
             before[1].missing_from_environment().expect("a reason").contains("`node` is not on the PATH")
@@ -299,7 +299,7 @@ fn a_node_project_is_checked_file_by_file_and_tested() {
         ends(&after),
         [("syntax", CheckEnd::Failed), ("node-check", CheckEnd::Failed), ("npm-test", CheckEnd::Skipped)]
     );
-    assert_eq!(after[0].snippet, "sums.js:1:29: no JavaScript: `)` is missing");
+    assert_eq!(after[0].snippet, "sums.js:1:29: invalid JavaScript: `)` is missing");
     assert!(after[1].snippet.contains("SyntaxError"), "{}", after[1].snippet);
 }
 
@@ -489,7 +489,7 @@ fn a_check_runs_even_if_one_that_it_needs_has_no_files() {
 
 // EP-16
 #[test]
-fn whole_outputs_and_single_tests_are_stored_with_the_row() {
+fn the_full_output_and_individual_tests_are_stored_with_the_row() {
     let project = Project::new(&[]);
     let lines = "i=0; while [ $i -lt 300 ]; do echo \"line $i\"; i=$((i+1)); done";
     let text = format!(

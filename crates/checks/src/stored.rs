@@ -39,7 +39,7 @@ pub enum StoredError {
 /// Which blobs are read with a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadBack {
-    /// Single tests: enough to compare with.
+    /// Individual tests: enough to compare with.
     Tests,
     /// Also the output of a failure, in which findings look for the file and line.
     TestsAndFailures,

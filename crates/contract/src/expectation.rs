@@ -23,7 +23,7 @@ pub struct Expectation {
     pub step: String,
     /// Distinguishes parallel dispatches: a focus, a task or a batch. Empty if there is only one.
     pub instance: String,
-    /// The role's verdicts, the happy one first.
+    /// The role's verdicts, the success verdict first.
     pub says: Vec<String>,
     pub findings: FindingsRule,
     pub approach: ApproachRule,

@@ -137,7 +137,7 @@ fn a_plan_with_a_file_without_risk_is_rejected() {
 
 // EP-10
 #[test]
-fn the_tasks_of_a_plan_fit_together() {
+fn ids_dependencies_and_paths_of_tasks_are_checked() {
     let mut plan = example(SchemaId::PlanOutput);
     plan["payload"]["tasks"][0]["depends_on"] = json!(["task-02"]);
     assert_eq!(
@@ -218,7 +218,7 @@ fn a_decision_record_is_complete_and_selects_one_of_its_alternatives() {
 
 // EP-33
 #[test]
-fn every_criterion_is_judged_with_a_place_or_a_row() {
+fn every_criterion_is_judged_with_a_location_or_an_evidence_row() {
     let mut expected =
         Expectation::new(SchemaId::VerificationReport, "verifier", "verify", &["met", "unmet"]);
     expected.instance = "task-01".into();
@@ -427,7 +427,7 @@ fn proposals_and_reviews_are_converted_for_the_board() {
 
 // SR-03, SR-05
 #[test]
-fn a_review_must_name_a_proposal_with_every_verdict() {
+fn a_review_must_name_a_proposal_whatever_its_verdict() {
     let mut expected =
         Expectation::new(SchemaId::GapReview, "spec-reviewer", "reviewer", &["reviewed", "no-issues"]);
     expected.known.gaps = Some(vec!["GAP-FLOW-001".to_string()]);

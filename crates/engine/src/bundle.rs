@@ -346,7 +346,11 @@ impl Page {
             _ => None,
         });
         if let Some((commit, by)) = undone {
-            self.line(format!("The work was undone on {} in commit {commit}, by {}.", row.branch, cell(&by)));
+            self.line(format!(
+                "The work was undone by {}, with commit {commit} on {}.",
+                cell(&by),
+                row.branch
+            ));
             self.line("");
         }
         match (committed, row.stage) {

@@ -66,7 +66,7 @@ impl WorkTree {
         &self.name
     }
 
-    /// The changes between two states.
+    /// The changes between two trees.
     pub fn changed(&self, before: &TreeId, after: &TreeId) -> Result<Vec<ChangedPath>, GitError> {
         if before == after { Ok(Vec::new()) } else { self.repository.changed(before, after) }
     }
@@ -81,7 +81,7 @@ impl WorkTree {
         self.repository.patch(before, after)
     }
 
-    /// The content of a file in a state.
+    /// The content of a file in a tree.
     pub fn read(&self, tree: &TreeId, file: &Path) -> Result<Option<Vec<u8>>, GitError> {
         self.repository.read(tree, file)
     }
@@ -91,7 +91,7 @@ impl WorkTree {
         format!("{}{}", work_tree_prefix(&self.run), self.name)
     }
 
-    /// Git's own folder about the work tree.
+    /// Git's administrative folder for the work tree.
     pub(super) fn admin(&self) -> PathBuf {
         self.repository.common_dir().join("worktrees").join(self.id())
     }
@@ -101,7 +101,7 @@ impl WorkTree {
         self.folder.join("scratch").join(self.id())
     }
 
-    /// One of the engine's own files about this work tree.
+    /// One of the engine's private files for this work tree.
     pub(super) fn private(&self, extension: &str) -> PathBuf {
         self.folder.join("private").join(format!("{}.{extension}", self.name))
     }
@@ -116,7 +116,7 @@ impl WorkTree {
         self.context_of(&self.admin())
     }
 
-    /// The files of the work tree with any git folder.
+    /// The files of the work tree with the given git folder.
     pub(super) fn context_of(&self, git_dir: &Path) -> GitContext {
         GitContext::work_tree(git_dir, &self.path, &self.repository.programs)
     }

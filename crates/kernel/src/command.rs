@@ -72,7 +72,7 @@ pub struct Dispatch {
 pub struct Question {
     pub id: CommandId,
     pub kind: QuestionKind,
-    /// The options that can be followed now.
+    /// The options that can be chosen now.
     pub options: Vec<SignalId>,
     /// Options of the workflow that are not offered now, with the empty budget if that is the reason.
     pub withheld: Vec<(SignalId, Option<BudgetId>)>,

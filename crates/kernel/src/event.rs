@@ -142,12 +142,12 @@ pub struct Limits {
 impl Limits {
     pub const DISPATCHES: &str = "dispatches";
     pub const TOKENS: &str = "tokens";
-    /// The host sees this one reached while a dispatch is under way.
+    /// The host notices that this limit is reached while a dispatch runs.
     pub const TIME: &str = "time";
     pub const MONEY: &str = "money";
-    /// A limit on tokens of which some are unknown.
+    /// A limit on tokens while some token counts are unknown.
     pub const UNTOLD: &str = "tokens (it cannot be kept: some are unknown, and dispatches are not limited)";
-    /// A limit on money where costs are unknown.
+    /// A limit on money while costs are unknown.
     pub const UNPRICED: &str =
         "money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited)";
 }
@@ -156,12 +156,12 @@ impl Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grants {
-    /// As much again of every limit. Journals of versions that did not record the grant mean this.
+    /// As much again of every limit. Old journals do not record the grant and mean this.
     #[default]
     Everything,
     /// As much again of the limit that was asked about.
     AskedFor,
-    /// This much of the limit that was asked about; it is the limit from here on.
+    /// This amount of the limit that was asked about; it also becomes the new limit.
     Amount(u64),
 }
 
@@ -177,8 +177,8 @@ pub struct Usage {
     pub tokens: Option<u64>,
     /// Milliseconds that this command ran.
     pub time: u64,
-    /// Milliseconds in which anything of the run was active since the last report of it. `None` in journals of versions
-    /// that counted the time of each command separately.
+    /// Milliseconds since the last report in which any command of the run was active. `None` in old journals, which
+    /// count the time of each command separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall: Option<u64>,
 }
@@ -225,10 +225,10 @@ pub struct Report {
     pub flags: Vec<(String, bool)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
-    /// The role disputes its findings instead of changing something.
+    /// The role disputes the findings it received instead of changing something.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub disputes: bool,
-    /// Something was missing on the way, which lowers the confidence.
+    /// A degradation was recorded, which lowers the confidence.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub degraded: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -257,7 +257,7 @@ pub struct Item {
     pub needs: Vec<String>,
     /// Hash of the item's own specification.
     pub spec: Digest,
-    /// The files that the item is about; they tell which task a finding without a task belongs to.
+    /// The files that the item is about. A finding that names no task belongs to the task with its file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }

@@ -383,15 +383,15 @@ pub struct Contract {
     pub role: String,
     /// Empty for the plain role.
     pub mode: String,
-    /// The verdicts: the happy one first, then from mild to severe.
+    /// The verdicts: the success verdict first, then from mild to severe.
     pub says: Vec<SignalId>,
-    /// The verdict that counts as the happy one when all its findings are minor.
+    /// The verdict that counts as the success verdict when all its findings are minor.
     pub mild: Option<SignalId>,
     /// Whether the role reports findings.
     pub findings: bool,
     /// Whether a rejecting verdict becomes the signal of the earliest kind among the findings.
     pub by_kind: bool,
-    /// What its permissions let it change.
+    /// The artifacts that its write permissions let it change.
     pub changes: Vec<ArtifactId>,
     /// Whether its result states the design's approach.
     pub states_approach: bool,
@@ -412,7 +412,7 @@ impl Contract {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
     pub name: EngineOperation,
-    /// The happy one first.
+    /// The success result first.
     pub results: Vec<SignalId>,
     /// Whether it reports findings and test results.
     pub judges: bool,

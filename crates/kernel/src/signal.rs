@@ -20,10 +20,10 @@ implicit_signals! {
     CIRCLE = 4, "circle", "changes, trees, test results or hypotheses repeat in a circle";
     OSCILLATION = 5, "oscillation", "a proposed approach was tried before and failed";
     SECURITY_BLOCKER = 6, "security-blocker", "a finding of category security and severity blocker, whatever the verdict";
-    PLAN_FINDING = 7, "plan-finding", "not accepted, and the earliest kind among the findings is plan";
-    TEST_FINDING = 8, "test-finding", "not accepted, and the earliest kind among the findings is test";
-    PRODUCTION_FINDING = 9, "production-finding", "not accepted, and the earliest kind among the findings is production";
-    COSMETIC_FINDING = 10, "cosmetic-finding", "not accepted, and all findings are cosmetic";
+    PLAN_FINDING = 7, "plan-finding", "the work is not accepted, and the earliest kind among the findings is plan";
+    TEST_FINDING = 8, "test-finding", "the work is not accepted, and the earliest kind among the findings is test";
+    PRODUCTION_FINDING = 9, "production-finding", "the work is not accepted, and the earliest kind among the findings is production";
+    COSMETIC_FINDING = 10, "cosmetic-finding", "the work is not accepted, and all findings are cosmetic";
     COMPLETED = 11, "completed", "a task finished its sub-flow";
     GO_ON = 12, "go-on", "the answer to a hold that continues the run";
     STOP = 13, "stop", "the answer to a hold that ends the run";

@@ -152,7 +152,7 @@ words! {
     }
 }
 
-/// An option that can be followed.
+/// An option that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateOption {
     pub name: String,

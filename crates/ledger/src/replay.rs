@@ -33,7 +33,7 @@ pub struct Replayed {
     pub seq: u64,
     /// When that event was appended.
     pub at: Millis,
-    /// Commands that have neither ended nor been cancelled, in the order of issue.
+    /// Commands that have neither ended nor been cancelled, in the order they were issued.
     pub open: Vec<Command>,
     /// Commands of the last event that no event completes. Whether they were performed is unknown; all are idempotent.
     pub unanswered: Vec<Command>,

@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 /// The interval between two checks of the processes.
 pub(super) const TICK: Duration = Duration::from_millis(100);
 
-/// The shortest interval between two measurements of the disk, and the pause as a multiple of the measuring time.
+/// The minimum pause between two measurements of the disk.
 const DISK_PAUSE: Duration = Duration::from_millis(500);
-const DISK_SHARE: u32 = 20;
+/// The minimum pause as a multiple of the time that the last measurement took.
+const DISK_PAUSE_FACTOR: u32 = 20;
 
 /// Returns whether any limit needs the processes to be measured.
 pub(super) fn is_needed(limits: &ProcessLimits) -> bool {
@@ -26,13 +27,13 @@ pub(super) fn is_needed(limits: &ProcessLimits) -> bool {
 
 /// Measures the processes of a family, and returns the limit that they exceed.
 pub(super) fn exceeded(family: &Family, limits: &ProcessLimits) -> Option<ExceededLimit> {
-    let below = family.below();
-    if let Some(most) = limits.processes.filter(|most| below.len() as u64 > *most) {
-        return Some(ExceededLimit::Processes(most));
+    let descendants = family.descendants();
+    if let Some(limit) = limits.processes.filter(|limit| descendants.len() as u64 > *limit) {
+        return Some(ExceededLimit::Processes(limit));
     }
-    let most = limits.memory_of_all?;
-    let used: u64 = below.iter().map(|stat| stat.process.memory()).sum();
-    (used > most).then_some(ExceededLimit::Memory(most))
+    let limit = limits.memory_of_all?;
+    let used: u64 = descendants.iter().map(|stat| stat.process.memory()).sum();
+    (used > limit).then_some(ExceededLimit::Memory(limit))
 }
 
 /// Measures the growth of folders until it is dropped.
@@ -41,29 +42,29 @@ pub(super) struct DiskMeter {
 }
 
 impl DiskMeter {
-    pub fn start(folders: Vec<PathBuf>, most: u64, news: Sender<News>) -> io::Result<DiskMeter> {
+    pub fn start(folders: Vec<PathBuf>, limit: u64, news: Sender<News>) -> io::Result<DiskMeter> {
         let (stop, stopped) = channel();
-        let watch = move || watch(&folders, most, &news, &stopped);
+        let watch = move || watch(&folders, limit, &news, &stopped);
         thread::Builder::new().name("disk".to_owned()).spawn(watch)?;
         Ok(DiskMeter { _stop: stop })
     }
 }
 
-fn watch(folders: &[PathBuf], most: u64, news: &Sender<News>, stopped: &Receiver<()>) {
+fn watch(folders: &[PathBuf], limit: u64, news: &Sender<News>, stopped: &Receiver<()>) {
     let before = used(folders);
     let mut pause = DISK_PAUSE;
     while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         let started = Instant::now();
-        if used(folders).saturating_sub(before) > most {
+        if used(folders).saturating_sub(before) > limit {
             // The send fails if the job is already over.
-            let _ = news.send(News::Exceeded(ExceededLimit::Disk(most)));
+            let _ = news.send(News::Exceeded(ExceededLimit::Disk(limit)));
             return;
         }
-        pause = DISK_PAUSE.max(started.elapsed() * DISK_SHARE);
+        pause = DISK_PAUSE.max(started.elapsed() * DISK_PAUSE_FACTOR);
     }
 }
 
-/// Bytes on disk below these folders, without following links. What cannot be read or is gone counts as zero.
+/// Bytes on disk in these folders, without following links. What cannot be read or is gone counts as zero.
 fn used(folders: &[PathBuf]) -> u64 {
     let mut open: Vec<PathBuf> = folders.to_vec();
     let mut bytes = 0;

@@ -38,7 +38,7 @@ pub(super) fn stat(pid: i32) -> Option<Stat> {
 }
 
 /// Lists the visible descendants of a process.
-pub(super) fn below(leader: i32) -> Vec<Stat> {
+pub(super) fn descendants(leader: i32) -> Vec<Stat> {
     let mut found = Vec::new();
     let mut open = vec![leader];
     while let Some(parent) = open.pop() {
@@ -47,7 +47,7 @@ pub(super) fn below(leader: i32) -> Vec<Stat> {
                 found.extend(children.iter().filter_map(|pid| stat(*pid)));
                 open.extend(children);
             }
-            None => return below_among(leader, &all()),
+            None => return descendants_among(leader, &all()),
         }
     }
     found
@@ -70,7 +70,7 @@ fn children(pid: i32) -> Option<Vec<i32>> {
     Some(found)
 }
 
-fn below_among(leader: i32, all: &[Stat]) -> Vec<Stat> {
+fn descendants_among(leader: i32, all: &[Stat]) -> Vec<Stat> {
     let mut parents = BTreeSet::from([leader]);
     let mut found = Vec::new();
     loop {
@@ -171,11 +171,11 @@ mod tests {
         let Ok(mut child) = child.args(["-c", "sleep 1000 & sleep 1000 & wait"]).spawn() else { return };
         let leader = i32::try_from(child.id()).unwrap_or(0);
         let pids = |found: Vec<Stat>| found.into_iter().map(|stat| stat.process.pid).collect::<BTreeSet<_>>();
-        while pids(below(leader)).len() < 2 {
+        while pids(descendants(leader)).len() < 2 {
             std::thread::yield_now();
         }
-        let (one, other) = (pids(below(leader)), pids(below_among(leader, &all())));
-        for stat in below(leader) {
+        let (one, other) = (pids(descendants(leader)), pids(descendants_among(leader, &all())));
+        for stat in descendants(leader) {
             stat.process.kill();
         }
         child.wait().ok();

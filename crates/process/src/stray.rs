@@ -85,12 +85,12 @@ impl Family {
 
     /// Remembers the current descendants, since they are no longer recognizable once their parent ends.
     pub fn remember_descendants(&mut self) {
-        self.known.extend(self.below().into_iter().map(|stat| stat.process));
+        self.known.extend(self.descendants().into_iter().map(|stat| stat.process));
     }
 
     /// The visible descendants of the leader.
-    pub fn below(&self) -> Vec<Stat> {
-        self.leader.map(procfs::below).unwrap_or_default()
+    pub fn descendants(&self) -> Vec<Stat> {
+        self.leader.map(procfs::descendants).unwrap_or_default()
     }
 
     /// Kills until no process is left, and counts the killed ones. The leader must not be reaped before this.
@@ -128,23 +128,23 @@ impl Family {
     }
 
     fn living(&self) -> Vec<Process> {
-        let below = self.below();
+        let descendants = self.descendants();
         // A keeper adopts every orphan, and without a marker or a group there is nothing else to search for.
         if self.keeper == Keeper::Leader || (self.marker.is_none() && self.group.is_none()) {
             let alive =
-                below.into_iter().filter(|stat| stat.alive && !self.spared.contains(&stat.process.pid));
+                descendants.into_iter().filter(|stat| stat.alive && !self.spared.contains(&stat.process.pid));
             return alive.map(|stat| stat.process).collect();
         }
-        let below: BTreeSet<Process> = below.into_iter().map(|stat| stat.process).collect();
+        let descendants: BTreeSet<Process> = descendants.into_iter().map(|stat| stat.process).collect();
         let candidates = procfs::all().into_iter().filter(|stat| stat.alive);
-        candidates.filter(|stat| self.has(stat, &below)).map(|stat| stat.process).collect()
+        candidates.filter(|stat| self.has(stat, &descendants)).map(|stat| stat.process).collect()
     }
 
-    fn has(&self, stat: &Stat, below: &BTreeSet<Process>) -> bool {
+    fn has(&self, stat: &Stat, descendants: &BTreeSet<Process>) -> bool {
         let pid = stat.process.pid;
         !self.spared.contains(&pid)
             && (self.group == Some(stat.group)
-                || below.contains(&stat.process)
+                || descendants.contains(&stat.process)
                 || self.known.contains(&stat.process)
                 || procfs::variable(pid, MARKER_VARIABLE)
                     .is_some_and(|value| self.is_marked(&value) && !self.may_stay(stat, &value)))

@@ -12,7 +12,7 @@ pub enum Ink {
     Coloured,
 }
 
-/// What a colour means; the text says the same without it.
+/// The meaning of a colour. The text must be clear without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
@@ -39,9 +39,9 @@ impl Ink {
         if is_capable(stream) && !unwanted { Ink::Coloured } else { Ink::Plain }
     }
 
-    /// The text without anything that a terminal obeys, except colours where these are wanted. Everything printed for
-    /// people goes through here.
-    pub fn harmless(self, text: &str) -> Cow<'_, str> {
+    /// Removes all control sequences from a text, except colours if they are wanted. Everything printed for people goes
+    /// through here.
+    pub fn sanitize(self, text: &str) -> Cow<'_, str> {
         match self {
             Ink::Plain => line::clean(text),
             Ink::Coloured => {
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn colours_are_the_only_escapes_that_reach_a_terminal() {
         let text = "\u{1b}[1mrun\u{1b}[0m \u{1b}]0;owned\u{7}a\rb\u{9b}2Jc\u{1b}[2J\u{1b}[38;5;12md\u{8}";
-        assert_eq!(Ink::Coloured.harmless(text), "\u{1b}[1mrun\u{1b}[0m a\nbc\u{1b}[38;5;12md");
-        assert_eq!(Ink::Plain.harmless(text), "run a\nbcd");
-        assert_eq!(Ink::Coloured.harmless("\u{1b}[\u{1b}[3"), "");
+        assert_eq!(Ink::Coloured.sanitize(text), "\u{1b}[1mrun\u{1b}[0m a\nbc\u{1b}[38;5;12md");
+        assert_eq!(Ink::Plain.sanitize(text), "run a\nbcd");
+        assert_eq!(Ink::Coloured.sanitize("\u{1b}[\u{1b}[3"), "");
     }
 }

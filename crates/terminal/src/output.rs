@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 
 /// Writes a line to standard error without terminal escapes. An error here has nowhere to be reported.
 pub fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", Ink::of_stderr().harmless(line));
+    let _ = writeln!(io::stderr(), "{}", Ink::of_stderr().sanitize(line));
 }
 
 /// Prints a failure to standard error.
@@ -25,7 +25,7 @@ pub fn print_failure(failure: &CommandFailure) {
 
 /// Writes text to standard output without terminal escapes, ending with a line break.
 pub fn print(text: &str) -> Result<(), CommandFailure> {
-    let text = Ink::of_stdout().harmless(text);
+    let text = Ink::of_stdout().sanitize(text);
     let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
     write(&[text.as_bytes(), end])
 }

@@ -38,7 +38,7 @@ codes! {
     MissingKey = "S009", "Required keys are present.";
     Phrase = "S010", "Routes, budgets, conditions, tallies and guarantees are short phrases of a fixed form.";
     Name = "S011", "Names are lower-case words joined by hyphens.";
-    Conflict = "S012", "A phase is of exactly one kind, with the keys of that kind.";
+    Conflict = "S012", "A phase has exactly one kind, and only keys of that kind.";
     UnknownPhase = "N101", "A route names a phase that exists.";
     UnknownBudget = "N102", "A route spends a budget that exists.";
     UnknownRole = "N103", "A phase names a role that has a contract.";
@@ -51,7 +51,7 @@ codes! {
     Exception = "C202", "A default's exceptions are the phases that have their own route.";
     Quiet = "C203", "A phase that continues without a result, or after its rounds are spent, names the effect on the confidence.";
     Tally = "C204", "A tally ends with `otherwise` and counts verdicts of its role.";
-    Question = "C205", "A question always has an option that can be followed.";
+    Question = "C205", "A question always has an option that can be chosen.";
     Default = "C206", "A question with a default is interactive, and one without is asked in every mode.";
     Unpaid = "T301", "Every remand spends a budget.";
     Backward = "T302", "`to` leads forward, `remand` leads back.";
@@ -60,7 +60,7 @@ codes! {
     NoThen = "T305", "A budget that can run out says what happens next.";
     Unspent = "T306", "Every budget is spent by some route.";
     SubFlow = "T307", "A sub-flow spends only its own rounds, and ends normally or by `raise`.";
-    Unreachable = "A401", "Some path leads to every phase.";
+    Unreachable = "A401", "Every phase can be reached.";
     Unwritten = "A402", "On every path, what a phase reads has been written before.";
     OpenEnd = "A403", "The last phase of the workflow ends it.";
     HiddenChange = "A404", "A phase declares what its role or operation may change and what it needs.";

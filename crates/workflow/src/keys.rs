@@ -26,7 +26,7 @@ pub const WORKFLOW_KEYS: &[KeyDoc] = &[
 
 pub const PHASE_KEYS: &[KeyDoc] = &[
     ("role", "a role, or `ROLE/MODE`", "One dispatch in this role; with `each`, one for each item."),
-    ("as", "`caller`", "The agent of the phase that led here does the dispatch, in this role."),
+    ("as", "`caller`", "The agent of the phase that led here takes this role."),
     (
         "each",
         "`[a, b]`, or the name of a list",
@@ -94,15 +94,15 @@ pub const PHASE_KEYS: &[KeyDoc] = &[
 
 pub const ROLE_KEYS: &[KeyDoc] = &[
     ("about", "a sentence", "What the role does."),
-    ("says", "a list of verdicts", "The happy one first, then from mild to severe."),
-    ("mild", "a verdict", "It counts as the happy one when all its findings are minor."),
+    ("says", "a list of verdicts", "The success verdict first, then from mild to severe."),
+    ("mild", "a verdict", "It counts as the success verdict when all its findings are minor."),
     ("findings", "`true`", "The role reports findings."),
     (
         "by-kind",
         "`true`",
         "A rejecting verdict becomes the signal of the earliest kind among the findings: `plan-finding`, `test-finding`, `production-finding`, `cosmetic-finding`.",
     ),
-    ("changes", "artifacts", "What its permissions let it change."),
+    ("changes", "artifacts", "The artifacts that its write permissions let it change."),
     ("states-approach", "`true`", "Its result states the design's approach."),
     ("guarded", "`true`", "The approach in its result is compared with those that failed before."),
     (
@@ -114,7 +114,7 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
     (
         "judges",
         "a list of criteria",
-        "The ids of what each of its results must judge, with a location; its result is a `verdict`.",
+        "The criteria that each of its results must judge, with a location; its result is a `verdict`.",
     ),
     ("result", "the name of a result", "The schema of its result; `completion-contract` by default."),
     ("time", "minutes", "How long one dispatch may take; 30 by default."),
@@ -174,9 +174,9 @@ pub const PHRASES: &[(&str, &[(&str, &str)])] = &[
     (
         "Tallies",
         &[
-            ("`any blocker`", "at least one member said it"),
-            ("`all approve`", "every member said it"),
-            ("`2 of 3 approve`", "at least two of the three said it"),
+            ("`any blocker`", "at least one member returned it"),
+            ("`all approve`", "every member returned it"),
+            ("`2 of 3 approve`", "at least two of the three returned it"),
             ("`otherwise`", "the last row"),
         ],
     ),
@@ -201,7 +201,10 @@ pub const PHRASES: &[(&str, &[(&str, &str)])] = &[
                 "`never more than 42 + 48 per task dispatches`",
                 "at most this many in any mode, not counting retries",
             ),
-            ("`…, when tasks > 1`", "stated only for more than one task; `when gaps <= 20` for short lists"),
+            (
+                "`…, when tasks > 1`",
+                "applies only to more than one task; `when gaps <= 20` only to short lists",
+            ),
         ],
     ),
 ];

@@ -8,7 +8,7 @@ use remand_kernel::EngineOperation;
 pub struct OperationSpec {
     pub operation: EngineOperation,
     pub about: &'static str,
-    /// The happy one first.
+    /// The success result first.
     pub results: &'static [&'static str],
     /// Whether it reports findings and test results, in which detectors can find repetition and circles.
     pub judges: bool,
@@ -76,11 +76,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
         "Checks prerequisites, the checkout and the request, and creates the run's branch and work tree.",
         &["ready", "concerns", "refused"],
     ),
-    op(
-        Sanity,
-        "Checks for everything that must stop a run on an issue before it starts.",
-        &["clean", "refused"],
-    ),
+    op(Sanity, "Checks for every reason not to start a run on the issue.", &["clean", "refused"]),
     OperationSpec {
         idempotent: true,
         changes: &["baseline"],
@@ -104,7 +100,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
     op(HandOver, "Leaves the work to the user, with the commands to accept or discard it.", &["done"]),
     op(
         LogDefects,
-        "Writes the defect log of the run, with figures from earlier runs, from the ledger.",
+        "Writes the run's defect log from the ledger, with figures from earlier runs.",
         &["logged"],
     ),
     op(
@@ -190,7 +186,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
     },
     changing(
         BlockExternal,
-        "Marks gaps that nobody can make a proposal for as blocked by something external.",
+        "Blocks gaps that have no proposal because they depend on something external.",
         &["marked"],
         &["gaps"],
     ),
@@ -211,7 +207,12 @@ pub const OPERATIONS: &[OperationSpec] = &[
         &["gaps"],
     ),
     changing(AcceptComplexity, "Resets the count of stalled rounds.", &["accepted"], &["gaps"]),
-    changing(KeepBest, "Continues from the best round so far.", &["kept"], &["gaps", "spec", "decisions"]),
+    changing(
+        KeepBest,
+        "Continues with the best attempt at the last round.",
+        &["kept"],
+        &["gaps", "spec", "decisions"],
+    ),
     OperationSpec {
         changes: &["gaps"],
         ..needing(

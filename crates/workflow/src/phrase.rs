@@ -19,7 +19,7 @@ pub const ROUTE_FORMS: &[(&str, &str)] = &[
     ("raise SIGNAL", "out of a sub-flow"),
     ("done", "the run ends successfully"),
     ("fail", "the run fails; its failure operations follow"),
-    ("stop [WHY]", "the run ends by decision"),
+    ("stop [WHY]", "the run stops; it is neither done nor failed"),
     ("hold", "wait until a human continues the run, then ask again"),
     ("ignore", "ignore a detector's signal here"),
     ("as SIGNAL", "follow the route of that signal"),

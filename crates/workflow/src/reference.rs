@@ -144,8 +144,8 @@ fn routes(out: &mut String) {
         let _ = writeln!(out, "| `{form}` | {meaning} |");
     }
     out.push_str(
-        "\nA remand from one phase to an earlier one refills the rounds of every phase in between and the budgets \
-         `per PHASE` of the earlier phase and later ones, except the budgets that it spends itself.\n",
+        "\nA remand to an earlier phase refills the rounds of every phase in between. It also refills the budgets \
+         `per PHASE` of the earlier phase and of later ones, except the budgets that it spends.\n",
     );
 }
 
@@ -154,10 +154,10 @@ fn signals(out: &mut String) {
         "\n## Implicit signals\n\nIn addition to the verdicts of its role, the results of its operation, the rows of its \
          tally or the options of its question, a phase can end with these signals. `no-result` takes precedence over \
          `security-blocker`, that over the detectors, and these over the verdict.\n\n\
-         A phase with a role or an operation can end with `no-result`, and one with `rounds` with `spent`. A role with \
-         findings can end with `security-blocker` and `repeated`, a role that changes something with `circle` and \
-         `reversal`, a guarded role with `oscillation`, and an operation that runs checks with `repeated` and `circle`. \
-         Each needs a route, in the phase or in `defaults`.\n\n\
+         A phase with a role or an operation can end with `no-result`. A phase with `rounds` can end with `spent`. A role \
+         with findings adds `security-blocker` and `repeated`; a role that changes something adds `circle` and `reversal`; \
+         a guarded role adds `oscillation`; an operation that runs checks adds `repeated` and `circle`. Each of these \
+         signals needs a route, in the phase or in `defaults`.\n\n\
          | signal | meaning |\n| --- | --- |\n",
     );
     for (name, about) in IMPLICIT {

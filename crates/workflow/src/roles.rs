@@ -30,7 +30,7 @@ pub const RESULTS: &[(&str, &str)] = &[
     ),
     (
         "split-output",
-        "A plan as one task or as several independent ones, with the numbers that decide about a split.",
+        "A plan as one task or as several independent ones, with the numbers that decide whether to split.",
     ),
     (
         "implementation-report",
@@ -72,9 +72,9 @@ pub struct RoleSpec {
     /// `check`, or `check/code` for a mode.
     pub title: String,
     pub about: String,
-    /// The happy verdict first, then from mild to severe.
+    /// The success verdict first, then from mild to severe.
     pub says: Vec<String>,
-    /// The verdict that counts as the happy one when all its findings are minor.
+    /// The verdict that counts as the success verdict when all its findings are minor.
     pub mild: Option<String>,
     pub findings: bool,
     pub by_kind: bool,
@@ -234,7 +234,7 @@ fn read_contract(
             Code::MissingKey,
             head(fields.span()),
             message,
-            "list its verdicts, the happy one first: `says: [approve, needs-revision]`",
+            "list its verdicts, the success verdict first: `says: [approve, needs-revision]`",
         );
         fields.report(problem);
     }

@@ -49,7 +49,7 @@ pub fn run(
 fn write_all(folder: &Path, command: clap::Command) -> Result<Vec<PathBuf>, CommandFailure> {
     let unwritable = |error: std::io::Error| {
         CommandFailure::user(
-            format!("pages cannot be written to {}", folder.display()),
+            format!("the man pages cannot be written to {}", folder.display()),
             "name a folder that you can write to",
         )
         .caused_by(error.to_string())

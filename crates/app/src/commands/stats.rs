@@ -57,7 +57,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         let text =
             csv::text(places.iter().map(|place| (place.repository.as_str(), place.reports.as_slice())))?;
         // CSV has its own line ends.
-        output::print_bytes(Ink::of_stdout().harmless(&text).replace('\n', "\r\n").as_bytes())?;
+        output::print_bytes(Ink::of_stdout().sanitize(&text).replace('\n', "\r\n").as_bytes())?;
     } else {
         print(&to_text(&places, args.all, Ink::of_stdout()))?;
     }

@@ -126,7 +126,7 @@ fn work(export: &Export<'_>, spec: &RoleSpec) -> String {
 }
 
 fn completion(spec: &RoleSpec, section_text: Option<String>) -> String {
-    // A diagnosis has no happy verdict: whichever it gives, it is done.
+    // A diagnosis has no success verdict: whichever it gives, it is done.
     let happy = if spec.result == SchemaId::Diagnosis.name() { spec.says.len() } else { 1 };
     let (done, others) = spec.says.split_at(happy.min(spec.says.len()));
     let mut text = format!("- DONE: with the verdict {}.\n", coded(done.iter().map(String::as_str)));

@@ -21,7 +21,7 @@ fn input(place: &Place, run: &RunId, row: &DispatchRow, name: &str) -> Option<St
     std::fs::read_to_string(folder.join(name)).ok()
 }
 
-/// Phases and tasks of the dispatches and operations, in the order of issue.
+/// Phases and tasks of the dispatches and operations, in the order they were issued.
 fn order(reader: &Reader, run: &RunId) -> Vec<String> {
     let dispatches = reader.dispatches(run).expect("dispatches").into_iter();
     let operations = reader.operations(run).expect("operations").into_iter();

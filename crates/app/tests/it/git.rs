@@ -330,7 +330,11 @@ fn an_agent_that_changes_a_submodule_fails_and_build_leftovers_there_are_removed
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert!(noted(&place, NoteKind::Violation, "library/sums/add.py"), "{}", shown.err);
-    assert!(noted(&place, NoteKind::Warning, "library/out (in a submodule); it was undone"), "{}", shown.err);
+    assert!(
+        noted(&place, NoteKind::Warning, "library/out (in a submodule); this was undone"),
+        "{}",
+        shown.err
+    );
     let main = place.home().join("trees").join(&place.latest().run.0).join("main/library");
     assert!(!main.join("out").exists());
     assert!(std::fs::read_to_string(main.join("sums/add.py")).expect("a file").contains("return a + b"));
@@ -346,7 +350,7 @@ fn a_submodule_that_is_not_there_and_a_check_that_fails_before_and_after_cost_co
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(place.latest().trusted(), Confidence::Medium, "{}{}", shown.out, shown.err);
     assert!(noted(&place, NoteKind::Degradation, "stay empty in the run's work trees: library"));
-    assert!(noted(&place, NoteKind::Degradation, "`build` failed before any change too"));
+    assert!(noted(&place, NoteKind::Degradation, "`build` also failed before the change"));
     let bundle = place.remand(&["evidence"]).out;
     assert!(
         !bundle.contains("Nothing was degraded") && bundle.contains("- 'build' failed before any change"),

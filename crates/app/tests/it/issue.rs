@@ -70,10 +70,10 @@ fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves
         format!(
             "---\nid: ABC-4\nstatus: Todo\nparent: ABC-1\nlabels: [split-from-run]\ndepends-on: [ABC-3]\nneeds-run: {run}\n---\n\n\
              # ABC-4: Raise to powers\n\nRaise to powers, in a module of its own.\n\n## Acceptance criteria\n\n- [ ] AC-1: It \
-             does.\n  Tested by: a unit test\n\n## Covers\n\nNo criterion of ABC-1 completely.\n\n## Context\n\n\
+             does.\n  Tested by: a unit test\n\n## Covers\n\nNo criterion of ABC-1 is fully covered.\n\n## Context\n\n\
              sums/add.py shows the manner.\n\n- `sums/power.py`\n\n## Contracts\n\n- plain integers\n\n## Plan\n\nWrite the \
-             module: Raise to powers.\n\n## Test design\n\nOne unit test.\n\n## Origin\n\nTask `task-3` of the split that run \
-             `{run}` made of ABC-1 on the branch `{branch}`.\n\nIt needs the work of that run: merge its commit into the base \
+             module: Raise to powers.\n\n## Test design\n\nOne unit test.\n\n## Origin\n\nTask `task-3` of ABC-1, which run \
+             `{run}` split on the branch `{branch}`.\n\nIt needs the work of that run: merge its commit into the base \
              first (`git merge {branch}`).\n\n## Sub-issues\n\n## Comments\n"
         )
     );

@@ -1,6 +1,6 @@
-//! Single tests from the output of test runners.
+//! Reads individual test results from the output of test runners.
 //!
-//! A parser never decides whether a check passed: the exit code does. Skipped and ignored tests are listed as such where
+//! A parser never decides whether a check passed: the exit code does. Skipped and ignored tests are listed as such if
 //! the runner names them, and do not count as tests that ran.
 
 pub(super) mod go;
@@ -23,17 +23,17 @@ use std::collections::BTreeMap;
 /// What a parser found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedOutput {
-    /// One entry per name, in order of names.
+    /// One entry per name, sorted by name.
     pub tests: Vec<TestResult>,
     /// Number of tests that ran; `None` if the output does not say.
     pub collected: Option<u32>,
-    /// The output for people, where the runner writes one for machines.
+    /// A readable form of the output, if the runner writes it for machines.
     pub readable: Option<String>,
     /// Failed tests with their messages from report files, which are deleted after the run.
     pub failures: Vec<(String, String)>,
 }
 
-/// Reads an output or, where the parser reads reports, the texts of the report files.
+/// Parses the output or, if the parser reads reports, the texts of the report files.
 pub fn parse(parser: Parser, output: &str, reports: &[String]) -> ParsedOutput {
     match parser {
         Parser::None => ParsedOutput::default(),
@@ -49,7 +49,7 @@ pub fn parse(parser: Parser, output: &str, reports: &[String]) -> ParsedOutput {
     }
 }
 
-/// Ends by name. A test that is listed twice keeps its worse end: a spoofed pass cannot hide a failure.
+/// Results by test name. A test that is listed twice keeps the worse result: a spoofed pass cannot hide a failure.
 #[derive(Debug, Default)]
 struct Ends(BTreeMap<String, TestEnd>);
 

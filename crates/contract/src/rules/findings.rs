@@ -95,7 +95,7 @@ fn origins(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Vec
         .collect()
 }
 
-/// The verdict must match the findings. A diagnosis has no happy verdict, so nothing can contradict it.
+/// The verdict must match the findings. A diagnosis has no success verdict, so nothing can contradict it.
 fn agreement(common: &CommonPayload, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
     let mut problems = Vec::new();
     let happy = expected.says.first().map(String::as_str) == Some(verdict);

@@ -34,7 +34,7 @@ pub(crate) fn header(document: &Value, expected: &Expectation) -> Vec<ContractPr
     problems
 }
 
-/// A happy verdict excludes the status `NEEDS_REVISION`. A diagnosis has no happy verdict.
+/// A success verdict excludes the status `NEEDS_REVISION`. A diagnosis has no success verdict.
 pub(crate) fn status(document: &Value, verdict: &str, expected: &Expectation) -> Option<ContractProblem> {
     let is_happy = expected.says.first().map(String::as_str) == Some(verdict);
     let needs_revision = document["completion"]["status"] == CompletionStatus::NeedsRevision.name();

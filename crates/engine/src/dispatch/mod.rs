@@ -427,7 +427,7 @@ impl Brief<'_> {
         if !noted.is_empty() {
             let left: Vec<String> = noted.iter().take(5).map(Oddity::to_string).collect();
             let more = if noted.len() > left.len() { ", and more" } else { "" };
-            let text = format!("{} left {}{more}; it was undone", self.title, left.join(", "));
+            let text = format!("{} left {}{more}; this was undone", self.title, left.join(", "));
             let files = noted.iter().map(|odd| odd.path.display().to_string()).collect();
             inspection.notes.push(Note { files, ..note(NoteKind::Warning, text) });
         }

@@ -61,7 +61,7 @@ fn result_of(job: &Job, operation: EngineOperation, task: Option<&str>) -> Resul
         EngineOperation::Sanity => tracker::sanity(job),
         EngineOperation::Baseline => baseline::run(job),
         EngineOperation::QuickChecks => verify::quick(job, task),
-        EngineOperation::Checks => verify::cascade(job, task),
+        EngineOperation::Checks => verify::all(job, task),
         EngineOperation::Integrate => verify::integrate(job),
         EngineOperation::CheckStubs => test_first::stubs(job),
         EngineOperation::VerifyRed => test_first::red(job),

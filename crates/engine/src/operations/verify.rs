@@ -1,4 +1,4 @@
-//! `quick-checks`, `checks`, `integrate`: the engine runs the checks itself and rules by its own rows.
+//! `quick-checks`, `checks`, `integrate`: the engine runs the checks and judges by its own evidence rows.
 
 use super::measurement::measure;
 use super::planned::task_size;
@@ -12,7 +12,7 @@ use remand_kernel::finding::Severity;
 use remand_ledger::fact::NoteKind;
 use std::collections::BTreeSet;
 
-/// The checks that take seconds, on a task's own tree. They are not a gate: a pass proves nothing yet.
+/// The checks that take seconds, on a task's tree. They are not a gate: a pass proves nothing yet.
 pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let lane = LaneContent::of(job)?;
     let mut measured = measure(job, &lane, Selection::Quick, task, RowPhase::After)?;
@@ -24,8 +24,8 @@ pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// The whole cascade on a task's own tree, or on the run's where there are no tasks.
-pub fn cascade(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
+/// All checks on a task's tree, or on the run's tree if there are no tasks.
+pub fn all(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let size = match task {
         Some(task) => task_size(job, task)?,
         None => TaskSize::Standard,
@@ -33,7 +33,7 @@ pub fn cascade(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     gate(job, task, task, size)
 }
 
-/// The whole cascade on the merged tree. A failure there counts against the task that was merged last.
+/// All checks on the merged tree. A failure there counts against the task that was merged last.
 pub fn integrate(job: &Job) -> Result<Done, Trouble> {
     let operations = job.site.reader()?.operations(&job.site.run)?;
     let merged = operations.iter().rev().find(|row| row.result.as_deref() == Some(MERGED));
@@ -58,7 +58,7 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: TaskSize) -> 
     let excused =
         if ruled == GateResult::Passed { evidence::excused(&measured.rows) } else { BTreeSet::new() };
     for check in excused {
-        let text = format!("`{check}` failed before any change too, so it says nothing about this one");
+        let text = format!("`{check}` also failed before the change, so it proves nothing about the change");
         done.note(NoteKind::Degradation, text);
     }
     measured.report(job, blamed, &mut done);

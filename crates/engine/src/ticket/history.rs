@@ -31,7 +31,7 @@ pub struct TicketHistory {
     pub design_name: Option<String>,
     /// What triggered the last findings, or the ones being written.
     pub cause: Option<FindingsCause>,
-    /// The detector's sentence if the last proposal matched a failed approach.
+    /// The detector's message if the last proposal matched a failed approach.
     pub matched: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl TicketHistory {
     pub fn current(&self) -> Option<&Revision> {
         match self.revisions.last() {
             Some(own) => Some(own).filter(|revision| revision.ruled_out.is_some()),
-            None => self.inherited.as_ref().map(|taken| &taken.revision),
+            None => self.inherited.as_ref().map(|inherited| &inherited.revision),
         }
     }
 }

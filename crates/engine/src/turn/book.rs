@@ -1,4 +1,4 @@
-//! The book of a run: everything that a turn goes by.
+//! The book of a run: everything that a turn needs to know about the run.
 
 use super::message::Message;
 use super::parts::ArtifactParts;
@@ -16,13 +16,13 @@ use std::time::Duration;
 pub struct Now {
     /// The wall clock, for the journal.
     pub at: Millis,
-    /// Time since the driver started. Runs are charged by it, so a clock that is set does no harm.
+    /// Time since the driver started. Runs are charged by it, because the wall clock can be changed.
     pub uptime: Duration,
     /// The driver is about to stop: it has killed its commands, and starts no more.
     pub leaving: bool,
 }
 
-/// What the driver of a run knows of it. The ledger holds all of it but what this process has running.
+/// What the driver of a run knows about it. The ledger holds everything except which commands this process is running.
 #[derive(Clone, Debug)]
 pub struct Book {
     pub program: Arc<Program>,
@@ -41,7 +41,7 @@ impl Book {
         Book { parts: Some(ArtifactParts::default()), ..Book::open(program, state, Vec::new()) }
     }
 
-    /// The book of a run that the ledger knows, with notes for its next entry.
+    /// The book of a run that is in the ledger, with notes for its next entry.
     pub fn open(program: Arc<Program>, state: State, notes: Vec<Note>) -> Book {
         Book { program, state, running: RunningCommands::default(), parts: None, notes }
     }
@@ -51,7 +51,7 @@ impl Book {
         self.notes
     }
 
-    /// Has the next entry record a note.
+    /// Adds a note that the next entry records.
     pub fn add_note(&mut self, note: Note) {
         self.notes.push(note);
     }

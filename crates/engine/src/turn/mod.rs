@@ -1,4 +1,4 @@
-//! One turn of a run: what is known of the run and one message give the entry to commit and the orders that follow.
+//! One turn of a run: the book of the run and one message give the entry to commit and the orders that follow.
 //!
 //! Everything here is pure: no files, no clock, no threads, no ledger. A host receives a message, takes the turn,
 //! appends the entry, and only then performs the orders. A refusal leaves the run as it was.

@@ -7,7 +7,7 @@ use super::super::{
 use super::*;
 use std::vec;
 
-/// Round 1 proposes GAP-A-001 and raises one issue of the severity against it.
+/// Round 1: the engineer makes a proposal for GAP-A-001, and the reviewer raises one issue of this severity.
 fn disputed(severity: GapSeverity) -> ClosedRound {
     let review =
         ReviewerOutput { issues: vec![raises("GAP-A-001", severity)], ..reviews(&[], &["GAP-A-001"]) };

@@ -47,7 +47,7 @@ pub struct Thresholds {
     pub weights: Weights,
     /// A weighted net of at most this is a stall.
     pub stall_at: i64,
-    /// The number of consecutive stalls that makes a warning.
+    /// The number of consecutive stalls that triggers a warning.
     pub warn_at: u32,
     /// A net count below this is divergence.
     pub diverge_below: i64,

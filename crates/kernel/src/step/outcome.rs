@@ -114,7 +114,7 @@ impl Stepper<'_> {
             let name = self.program.flags[flag.index()].clone();
             return Err(Refusal::UnknownName { what: "flag that this phase sets", name });
         }
-        // Only the happy verdict promises a change: a role may report that the work cannot be done.
+        // Only the success verdict promises a change: a role may report that the work cannot be done.
         let is_happy = possible.first() == Some(&verdict);
         if is_happy && !report.disputes && self.changed_nothing(id, &wrote) {
             let detail = String::from("it received findings but changed nothing");

@@ -69,7 +69,7 @@ impl Audit<'_> {
         }))
     }
 
-    /// Finds out from its neighbours and the table of runs what was done to the first row that breaks the chain.
+    /// Determines what was done to the first row that breaks the chain, from its neighbours and the table of runs.
     fn diagnose(
         &self,
         row: &Link<'_>,
@@ -77,14 +77,14 @@ impl Audit<'_> {
         previous: &[u8; 32],
         last: Option<i64>,
     ) -> Result<AuditProblem, Fault> {
-        let own = |fault| AuditProblem::Row {
+        let this_row = |fault| AuditProblem::Row {
             id: row.id,
             run: Some(RunId(row.run.to_string())),
             seq: u64::try_from(row.seq).ok(),
             fault,
         };
         if row.id < expected || self.next_fits(row.id, previous)? {
-            return Ok(own(RowFault::Inserted));
+            return Ok(this_row(RowFault::Inserted));
         }
         let removed = first_missing_event(self.conn)?;
         let skipped = last.unwrap_or(0) + 1;
@@ -97,7 +97,7 @@ impl Audit<'_> {
         let known: Option<i64> =
             self.conn.prepare_cached(KNOWN_SEQ)?.query_row([row.run], |row| row.get(0)).optional()?;
         let inserted = known.is_none_or(|known| known < row.seq);
-        Ok(own(if inserted { RowFault::Inserted } else { RowFault::Changed }))
+        Ok(this_row(if inserted { RowFault::Inserted } else { RowFault::Changed }))
     }
 
     /// Whether the next row fits the chain without this one.

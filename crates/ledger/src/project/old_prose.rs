@@ -1,5 +1,5 @@
-//! Reads facts from the English of old journals, and nothing else does. Journals since format 12 carry these facts in
-//! fields of `Facts`; the texts below are frozen, however messages are worded today.
+//! The only code that parses facts from the English of old journals. Journals since format 12 carry these facts in
+//! fields of `Facts`. The texts below must not change when messages do.
 
 use crate::fact::{Delivery, MalformedCause, Note, NoteKind};
 
@@ -10,7 +10,7 @@ pub(super) fn baseline_tree(reason: &str) -> Option<&str> {
     (!tree.is_empty() && tree.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(tree)
 }
 
-/// What became of the work, as notes of the operation say.
+/// What happened to the work, according to the notes of the operation.
 pub(super) fn delivery(notes: &[Note]) -> Option<Delivery> {
     notes.iter().rev().find_map(|note| match note.kind {
         NoteKind::Decision => committed(&note.text),
@@ -26,7 +26,7 @@ pub(super) fn delivery(notes: &[Note]) -> Option<Delivery> {
     })
 }
 
-/// `committed COMMIT on BRANCH`, with `, as PATH` where the work is one document.
+/// `committed COMMIT on BRANCH`, with `, as PATH` if the work is one document.
 fn committed(text: &str) -> Option<Delivery> {
     let (commit, rest) = text.strip_prefix("committed ")?.split_once(" on ")?;
     let (branch, file) = match rest.split_once(", as ") {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_note_of_a_commit_gives_commit_branch_and_file() {
+    fn an_old_note_about_a_commit_yields_commit_branch_and_file() {
         let commit = delivered(NoteKind::Decision, "committed 0123abcd on remand/r1");
         let (id, branch) = ("0123abcd".to_string(), "remand/r1".to_string());
         assert_eq!(
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn old_notes_about_work_that_was_not_committed_give_the_reason() {
+    fn old_notes_about_uncommitted_work_yield_the_reason() {
         let refused = delivered(NoteKind::Warning, "not committed: a commit hook refused");
         assert_eq!(refused, Some(Delivery::Refused { reason: "a commit hook refused".to_string() }));
         let text = "nothing was committed for you (confidence low); take the work with `git merge x`, or discard it \
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_complaint_about_a_result_gives_its_cause() {
+    fn an_old_complaint_about_a_result_yields_its_cause() {
         let missing =
             "expected the result in its file, or as the last fenced block of the answer; found nothing";
         assert_eq!(malformed(missing), MalformedCause::Missing);

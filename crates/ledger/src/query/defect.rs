@@ -35,15 +35,15 @@ pub struct DefectRow {
     pub assumed: bool,
     /// The phase that found it.
     pub detected: String,
-    /// Dispatches between sending it back and settling it, by phase in the order of work.
+    /// Dispatches between sending it back and settling it, by phase, in the order of the work.
     pub attempts: Vec<Attempts>,
     /// What the correction used. A dispatch that dealt with several defects is divided among them.
     pub shared: SharedCost,
-    /// Of the dispatches that reported them.
+    /// Tokens of the dispatches that reported them.
     pub tokens: u64,
     /// Dispatches that did not report their tokens.
     pub untold: u32,
-    /// Micro-units of the currency, of the dispatches with a known cost.
+    /// Cost of the dispatches with a known cost, in micro-units of the currency.
     pub money: u64,
     /// Dispatches with an unknown cost.
     pub unpriced: u32,
@@ -249,31 +249,31 @@ fn defect(
 
 /// The share of one defect in work that corrected several.
 struct Share {
-    /// Its index among them.
+    /// The index of this defect among them.
     at: u32,
-    among: u32,
+    count: u32,
 }
 
 impl Share {
     fn of(finding: &FindingRow, corrections: &[CorrectionRow], done: &Work) -> Share {
         let covering = corrections.iter().filter(|correction| covers(correction, done));
         let all: BTreeSet<u32> = covering.map(|correction| correction.position).collect();
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Share { at: count(all.range(..finding.position).count()), among: count(all.len()).max(1) }
+        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Share { at: narrow(all.range(..finding.position).count()), count: narrow(all.len()).max(1) }
     }
 
     /// Rounds so that all shares add up to the amount.
     fn of_amount(&self, amount: u64) -> u64 {
-        let up_to = |at: u32| u128::from(amount) * u128::from(at) / u128::from(self.among);
+        let up_to = |at: u32| u128::from(amount) * u128::from(at) / u128::from(self.count);
         u64::try_from(up_to(self.at + 1) - up_to(self.at)).unwrap_or(u64::MAX)
     }
 
     fn of_one(&self) -> f64 {
-        1.0 / f64::from(self.among)
+        1.0 / f64::from(self.count)
     }
 }
 
-/// Whether work was done for a correction: issued since it was sent, before it was closed, and within the same task.
+/// Whether work belongs to a correction: it was issued while the correction was open, and for the same task.
 fn covers(correction: &CorrectionRow, done: &Work) -> bool {
     let in_time = done.seq >= correction.seq && correction.closed.is_none_or(|closed| done.seq < closed);
     in_time && correction.task.as_ref().is_none_or(|task| done.task.as_ref() == Some(task))

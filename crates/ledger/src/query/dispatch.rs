@@ -14,11 +14,11 @@ const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, vis
     exit_code, result, before, after, tokens_in, tokens_out, tokens_cached, tokens_stored, price,
     (SELECT malformed FROM commands WHERE commands.id = dispatches.id)";
 
-/// Without results that arrived after their run had continued.
+/// How the dispatches of a driver ended, latest first, without results that arrived too late for their run.
 const ENDED: &str =
     "SELECT failure FROM dispatches WHERE driver = ?1 AND ended_by IS NOT NULL ORDER BY ended_by DESC";
 
-/// See `interruption_id` for the ids.
+/// Counts the interruptions of a command; `interruption_id` makes their ids.
 const INTERRUPTIONS: &str =
     "SELECT count(*) FROM dispatches WHERE run = ?1 AND substr(command, 1, length(?2) + 1) = ?2 || '~'";
 
@@ -98,7 +98,7 @@ pub struct DispatchRow {
 }
 
 impl Reader {
-    /// The dispatches of a run, in the order of issue.
+    /// The dispatches of a run, in the order they were issued.
     pub fn dispatches(&self, run: &RunId) -> Result<Vec<DispatchRow>, LedgerError> {
         self.rows(&format!("SELECT {COLUMNS} FROM dispatches WHERE run = ?1 ORDER BY seq, n"), [run], decode)
     }
@@ -118,17 +118,16 @@ impl Reader {
         })
     }
 
-    /// Dispatches of a run whose usage is not reported yet, in the order of issue: they are running, or were cancelled and
-    /// have not exited.
+    /// Dispatches of a run whose usage is not reported yet, in the order they were issued: they are running, or were
+    /// cancelled and have not exited.
     pub fn unreported_dispatches(&self, run: &RunId) -> Result<Vec<String>, LedgerError> {
         let sql = "SELECT command FROM dispatches WHERE run = ?1 AND time IS NULL ORDER BY seq, n";
         self.rows(sql, [run], |row| row.get(0))
     }
 
-    /// Environment failures in a row of one driver, over all runs, counted back from its last dispatch.
+    /// Consecutive environment failures of a driver over all runs, or of the seat of this command, whichever is more.
     ///
-    /// If the seat of this command has failed more often in a row, that count is returned: the driver may work elsewhere,
-    /// with another model.
+    /// The driver may work elsewhere, with another model, while this seat keeps failing.
     pub fn environment_failures_in_a_row(
         &self,
         driver: &str,

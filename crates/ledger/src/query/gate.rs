@@ -14,7 +14,7 @@ const COLUMNS: &str =
     "run, seq, command, phase, task, kind, question, options, withheld, approaches, preset, mandatory,
     mode, opened_at, option, by, note, flags, answered_at, withdrawn_at, auto, limit_kind";
 
-const STANDS: &str = "answered_at IS NULL AND withdrawn_at IS NULL";
+const OPEN: &str = "answered_at IS NULL AND withdrawn_at IS NULL";
 
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl GateRow {
 impl Reader {
     /// The gates of all runs that wait for an answer, oldest first.
     pub fn open_gates(&self) -> Result<Vec<GateRow>, LedgerError> {
-        self.rows(&format!("SELECT {COLUMNS} FROM gates WHERE {STANDS} ORDER BY id"), [], decode)
+        self.rows(&format!("SELECT {COLUMNS} FROM gates WHERE {OPEN} ORDER BY id"), [], decode)
     }
 
     /// All gates of a run, in the order in which they opened.

@@ -32,7 +32,7 @@ pub struct OperationRow {
 }
 
 impl Reader {
-    /// The operations of a run, in the order of issue.
+    /// The operations of a run, in the order they were issued.
     pub fn operations(&self, run: &RunId) -> Result<Vec<OperationRow>, LedgerError> {
         self.rows(OPERATIONS, [run], |row| {
             Ok(OperationRow {

@@ -38,7 +38,7 @@ pub struct RunView {
     pub detail: Option<RunDetail>,
     /// The current list first, then tasks that a later plan dropped.
     pub tasks: Vec<TaskOverview>,
-    /// Dispatches and operations that have not ended, in the order of issue.
+    /// Dispatches and operations that have not ended, in the order they were issued.
     pub open: Vec<OpenCommand>,
     /// Gates that wait for an answer.
     pub gates: Vec<GateRow>,
@@ -183,7 +183,7 @@ impl Reader {
         })
     }
 
-    /// The dispatches and operations of a run that have not ended, in the order of issue.
+    /// The dispatches and operations of a run that have not ended, in the order they were issued.
     pub fn open_commands(&self, run: &RunId) -> Result<Vec<OpenCommand>, LedgerError> {
         self.rows(OPEN, [run], |row| {
             Ok(OpenCommand {

@@ -8,17 +8,18 @@ use crate::{Language, ParsedSource};
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 
-/// The depth to which calls within the same text are followed.
+/// The depth to which calls within the same file are followed.
 const DEPTH: usize = 3;
 /// The maximum number of assertions counted.
-const MOST: usize = 2_000;
+const MAX_ASSERTIONS: usize = 2_000;
 
 const CALLS: [&str; 3] = ["call_expression", "call", "method_invocation"];
-const LIKE_ASSERTIONS: [&str; 7] =
+const ASSERTION_PREFIXES: [&str; 7] =
     ["assert", "expect_", "expectThat", "check_", "verify", "ensure_", "require"];
-/// Methods of the objects that Go and JavaScript runners pass to a test.
-const GO: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
-const GIVEN: [&str; 17] = [
+/// Methods of `testing.T` that fail a Go test.
+const GO_FAILURES: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
+/// Methods of the object that JavaScript runners pass to a test.
+const JS_ASSERTIONS: [&str; 17] = [
     "is",
     "not",
     "deepEqual",
@@ -50,21 +51,24 @@ const SKIPS: [&str; 10] = [
     "abort",
 ];
 
-/// The contents of a body, in order.
+/// An assertion or a call in a body.
 enum Step {
     Asserts(Assertion),
     Calls(String),
 }
 
+/// The contents of a body.
 #[derive(Default)]
-struct Read {
+struct BodyContents {
+    /// In order.
     steps: Vec<Step>,
-    off: Vec<String>,
-    /// The start of its last assertion.
-    last: usize,
+    /// Calls that skip the test.
+    skips: Vec<String>,
+    /// The byte offset of the last assertion.
+    last_assertion: usize,
 }
 
-/// The functions of a text that are not tests, by name.
+/// The functions of a file that are not tests, by name.
 pub struct Helpers(BTreeMap<String, Vec<Step>>);
 
 pub fn helpers(source: &ParsedSource<'_>, drafts: &[TestFunction<'_>]) -> Helpers {
@@ -78,16 +82,16 @@ pub fn item(source: &ParsedSource<'_>, draft: &TestFunction<'_>, helpers: &Helpe
     let mut assertions = Vec::new();
     helpers.expand(&read.steps, DEPTH, &mut assertions);
     let statements = statements(draft.body);
-    let leaves = statements.iter().find(|statement| is_return(**statement));
+    let first_return = statements.iter().find(|statement| is_return(**statement));
     TestItem {
         path: draft.path.clone(),
         line: draft.line,
-        off: draft.marks.off.iter().cloned().chain(read.off).collect(),
+        off: draft.marks.off.iter().cloned().chain(read.skips).collect(),
         inverted: draft.marks.inverted.clone(),
         alone: draft.marks.alone.clone(),
         assertions,
         statements: statements.len(),
-        leaves_early: leaves.is_some_and(|leaves| leaves.end_byte() <= read.last),
+        leaves_early: first_return.is_some_and(|node| node.end_byte() <= read.last_assertion),
         tokens: tokens(source, draft.body),
     }
 }
@@ -95,7 +99,7 @@ pub fn item(source: &ParsedSource<'_>, draft: &TestFunction<'_>, helpers: &Helpe
 impl Helpers {
     fn expand(&self, steps: &[Step], depth: usize, found: &mut Vec<Assertion>) {
         for step in steps {
-            if found.len() >= MOST {
+            if found.len() >= MAX_ASSERTIONS {
                 return;
             }
             match step {
@@ -103,7 +107,7 @@ impl Helpers {
                 Step::Calls(name) => match self.0.get(name) {
                     Some(steps) if depth > 0 => self.expand(steps, depth - 1, found),
                     Some(_) => {}
-                    None if is_like_an_assertion(name) => found.push(Assertion {
+                    None if looks_like_assertion(name) => found.push(Assertion {
                         text: name.clone(),
                         strength: Strength::Loose,
                         tolerance: None,
@@ -134,25 +138,25 @@ fn is_return(statement: Node<'_>) -> bool {
 }
 
 /// Reads a body. Unreachable assertions, and those whose failure is caught, do not count.
-fn read(source: &ParsedSource<'_>, body: Node<'_>) -> Read {
-    let mut read = Read::default();
+fn read(source: &ParsedSource<'_>, body: Node<'_>) -> BodyContents {
+    let mut read = BodyContents::default();
     let mut open = vec![(body, Reach::Plain)];
     while let Some((node, reach)) = open.pop() {
         if let Some((whole, mut assertion)) = assertion(source, node) {
             if reach == Reach::Void {
                 assertion.strength = Strength::Void;
             }
-            read.last = read.last.max(whole.start_byte());
+            read.last_assertion = read.last_assertion.max(whole.start_byte());
             read.steps.push(Step::Asserts(assertion));
             continue;
         }
         if CALLS.contains(&node.kind()) {
-            let name = called(source, node);
+            let name = callee_name(source, node);
             if is_skip(source, node, &name) {
-                read.off.push(tokens(source, node).concat().chars().take(60).collect());
+                read.skips.push(tokens(source, node).concat().chars().take(60).collect());
             } else {
-                if is_like_an_assertion(&name) {
-                    read.last = read.last.max(node.start_byte());
+                if looks_like_assertion(&name) {
+                    read.last_assertion = read.last_assertion.max(node.start_byte());
                 }
                 read.steps.push(Step::Calls(name));
             }
@@ -164,7 +168,7 @@ fn read(source: &ParsedSource<'_>, body: Node<'_>) -> Read {
             let reach = if void == Some(*child) { Reach::Void } else { reach };
             open.push((*child, reach));
             if let Some(assertion) = loose(source, &inside, at) {
-                read.last = read.last.max(child.start_byte());
+                read.last_assertion = read.last_assertion.max(child.start_byte());
                 read.steps.push(Step::Asserts(assertion));
             }
         }
@@ -219,11 +223,11 @@ fn assertion<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<(Node<'t>,
         (Language::Python, "assert_statement") => Some((node, assess(&tokens(source, node)))),
         (_, kind) if CALLS.contains(&kind) => {
             let whole = chain(node);
-            let first = first_call(source, whole);
-            let name = called(source, first);
+            let first = first_call(whole);
+            let name = callee_name(source, first);
             let object = object(source, first);
             match source.language() {
-                Language::Go if GO.contains(&name.as_str()) && object.len() <= 2 => {
+                Language::Go if GO_FAILURES.contains(&name.as_str()) && object.len() <= 2 => {
                     Some((node, go_failure(source, node)))
                 }
                 Language::Go if ["assert", "require", "is"].contains(&object.as_str()) => {
@@ -235,7 +239,8 @@ fn assertion<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<(Node<'t>,
                         || name == "assert"
                         || object.starts_with("assert")
                         || object.starts_with("expect")
-                        || (["t", "assert"].contains(&object.as_str()) && GIVEN.contains(&name.as_str()));
+                        || (["t", "assert"].contains(&object.as_str())
+                            && JS_ASSERTIONS.contains(&name.as_str()));
                     is.then(|| (whole, assess(&tokens(source, whole))))
                 }
                 Language::Python => {
@@ -315,7 +320,7 @@ fn chain(node: Node<'_>) -> Node<'_> {
 }
 
 /// The first call of a chain.
-fn first_call<'t>(_: &ParsedSource<'_>, whole: Node<'t>) -> Node<'t> {
+fn first_call(whole: Node<'_>) -> Node<'_> {
     let (mut first, mut at) = (whole, Some(whole));
     while let Some(node) = at {
         if CALLS.contains(&node.kind()) {
@@ -326,15 +331,15 @@ fn first_call<'t>(_: &ParsedSource<'_>, whole: Node<'t>) -> Node<'t> {
     first
 }
 
-/// The last name of the callee.
-fn called(source: &ParsedSource<'_>, node: Node<'_>) -> String {
+/// The callee without its receiver or path.
+fn callee_name(source: &ParsedSource<'_>, node: Node<'_>) -> String {
     let function = node.child_by_field_name("name").or_else(|| node.child_by_field_name("function"));
     let text = function.map_or("", |function| source.text_of(function));
     let text = text.split(['(', '<', '[']).next().unwrap_or_default();
     text.rsplit(['.', ':']).next().unwrap_or_default().trim().to_string()
 }
 
-/// The callee without its last name.
+/// The receiver of a call; empty if it has none.
 fn object(source: &ParsedSource<'_>, node: Node<'_>) -> String {
     if let Some(object) = node.child_by_field_name("object") {
         return source.text_of(object).to_string();
@@ -343,8 +348,8 @@ fn object(source: &ParsedSource<'_>, node: Node<'_>) -> String {
     text.rsplit_once('.').map_or("", |(object, _)| object).to_string()
 }
 
-fn is_like_an_assertion(name: &str) -> bool {
-    LIKE_ASSERTIONS.iter().any(|start| name.starts_with(start))
+fn looks_like_assertion(name: &str) -> bool {
+    ASSERTION_PREFIXES.iter().any(|start| name.starts_with(start))
 }
 
 fn is_skip(source: &ParsedSource<'_>, node: Node<'_>, name: &str) -> bool {

@@ -109,7 +109,7 @@ impl Answers {
         CommandEnding { outcome: Outcome::Said(Box::new(report)), usage, facts, blobs }
     }
 
-    /// The happy verdict, or the next one for a phase that objects.
+    /// The success verdict, or the next one for a phase that objects.
     fn says<'p>(&self, program: &'p Program, phase: PhaseId, words: &[SignalId]) -> &'p str {
         let at = usize::from(self.objects == Some(program.phase(phase).name.as_str()));
         words.get(at).or(words.first()).map_or("", |signal| program.signal(*signal))

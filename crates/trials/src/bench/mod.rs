@@ -1,7 +1,7 @@
-//! Measures the journal against its goals: the real host and ledger on a real disk, with effects that end immediately.
+//! Measures the journal against its goals: the real host and ledger on a real disk, with commands that end immediately.
 //!
-//! `workload.rs` defines the runs and `answers.rs` the results of commands; each measurement is a file, and `report.rs`
-//! compares figures with goals.
+//! `workload.rs` defines the runs and `answers.rs` the results of commands. Each measurement has its own file, and
+//! `report.rs` compares figures with goals.
 
 pub mod evidence;
 pub mod report;
@@ -35,36 +35,39 @@ use workload::Workload;
 
 pub use child::BenchProbe;
 
-/// Measures everything; `tell` receives what is being measured.
-pub fn journal(state: &Path, scale: Scale, tell: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
+/// Measures everything; `progress` receives what is being measured.
+pub fn journal(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
     let place = BenchFolder::make(state)?;
     let file_system = place.file_system();
     if let Some(memory @ ("tmpfs" | "ramfs")) = file_system.as_deref() {
-        tell(&format!("warning: {} is on {memory}, where a sync costs nothing", place.folder().display()));
+        progress(&format!(
+            "warning: {} is on {memory}, where a sync costs nothing",
+            place.folder().display()
+        ));
     }
-    let tell = |what: &str| {
+    let progress = |what: &str| {
         // Flushes what earlier measurements left to write.
         rustix::fs::sync();
-        tell(what);
+        progress(what);
     };
     let feature = Workload::feature()?;
     let mut figures = Vec::new();
-    tell("syncs per step");
+    progress("syncs per step");
     figures.push(syncs::measure(&place, scale, &feature)?);
-    tell("durable steps against raw commits, and many parallel runs");
+    progress("durable steps and raw commits, and many parallel runs");
     figures.extend(steps::measure(&place, scale, &feature)?);
-    tell("very many steps");
+    progress("very many steps");
     let (flat, folder) = flat::measure(&place, scale, &feature)?;
     figures.extend(flat);
-    tell("resuming a very long run");
+    progress("resuming a very long run");
     figures.extend(resume::measure(&place, scale)?);
-    tell("the gate over a full ledger");
+    progress("the gate over a full ledger");
     figures.push(gate::measure(&place, scale)?);
-    tell("idle runs");
+    progress("idle runs");
     figures.push(processes::idle(&place, scale, &feature)?);
-    tell("the status of very many runs");
+    progress("the status of very many runs");
     figures.push(overview::measure(&place, scale, &feature)?);
-    tell("start to open ledger");
+    progress("start to open ledger");
     figures.extend(processes::start_to_open(&folder)?);
     Ok(BenchReport {
         place: place.folder().display().to_string(),

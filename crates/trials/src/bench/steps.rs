@@ -1,4 +1,4 @@
-//! Durable steps of one run against raw commits, and of a hundred parallel runs.
+//! Durable steps of one run, compared with raw commits, and of a hundred parallel runs.
 
 use super::place::BenchFolder;
 use super::raw::{Raw, size_of};
@@ -41,7 +41,7 @@ pub fn measure(
     }
     let (steps, raw) = (steps.times, raw.times);
     let one = Figure {
-        what: "durable step against a raw commit".to_string(),
+        what: "durable step relative to a raw commit".to_string(),
         value: ratio(steps.mean(), raw.mean()),
         unit: Unit::Times,
         goal: Goal::AtMost(1.3),

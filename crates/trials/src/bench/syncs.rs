@@ -10,16 +10,16 @@ use remand_terminal::CommandFailure;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Files whose syncs enclose the steps in a trace.
+/// Markers: files that are synced before and after the steps, so that a trace shows where they start and end.
 pub const BEGIN: &str = "steps-begin";
 pub const END: &str = "steps-end";
 
-/// Fewer than a host has runs for, so that one connection commits all of them.
+/// One host, with one connection, can take this many before the track replaces it.
 const STEPS: u32 = 4_000;
 
 pub fn measure(place: &BenchFolder, scale: Scale, workload: &Workload) -> Result<Figure, CommandFailure> {
     let folder = place.part("syncs")?;
-    // The ledger exists before the child counts.
+    // Creates the ledger, so that the child does not count that.
     drop(Track::open(workload, &folder)?);
     let trace = folder.join("trace");
     let options =
@@ -44,13 +44,13 @@ pub fn measure(place: &BenchFolder, scale: Scale, workload: &Workload) -> Result
             let ended = start(BenchProbe::Steps, &folder, count, &[])?;
             let (steps, commits): (u32, u32) = (printed(&ended, "steps ")?, printed(&ended, "commits ")?);
             let note =
-                format!("{steps} steps; commits counted by SQLite's hook, as no `strace` was to be had");
+                format!("{steps} steps; commits counted by SQLite's hook, because `strace` is not available");
             Ok(figure(f64::from(commits) / f64::from(steps), note))
         }
     }
 }
 
-/// What a trace shows between its marks.
+/// The syncs in a trace between the two markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Syncs {
     log: u32,
@@ -80,14 +80,14 @@ impl Syncs {
         Some(syncs)
     }
 
-    /// Separates syncs of commits from those of checkpoints: a checkpoint syncs the log, then the database, and the head
-    /// of the log when it restarts.
+    /// Separates syncs of commits from those of checkpoints: a checkpoint syncs the log, then the database, and the
+    /// header of the log when the log restarts.
     fn figure(self, steps: u32, commits: u32, figure: impl FnOnce(f64, String) -> Figure) -> Figure {
         let checkpoints = 2 * self.database;
         let per_step = |count: u32| f64::from(count) / f64::from(steps.max(1));
         let note = format!(
             "counted by strace: {} syncs of the log, {} of the database, {} others for {steps} steps in {commits} \
-             commits; {} checkpoints, which add {:.3} a step, are left out",
+             commits; {} checkpoints are not counted ({:.3} syncs per step)",
             self.log,
             self.database,
             self.others,
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn syncs_are_counted_between_the_marks_and_by_file() {
+    fn syncs_are_counted_by_file_between_the_markers() {
         let trace = "\
 10 fdatasync(5</s/ledger.db-wal>) = 0
 10 fsync(9</s/steps-begin>) = 0

@@ -121,7 +121,7 @@ fn rehearsal() -> String {
 }
 
 impl Demonstration {
-    /// Reads a demonstration; a malformed one is a defect of this program.
+    /// Reads a demonstration; a malformed one is a bug in Remand.
     pub fn parse(text: &str, name: &str) -> Result<Demonstration, CommandFailure> {
         serde_saphyr::from_str(text).map_err(|error| {
             let what = format!("the demonstration {name} is malformed");

@@ -24,7 +24,7 @@ pub struct GauntletCase {
     pub measured: Option<Measured>,
     #[serde(default)]
     pub setup: Setup,
-    /// The entries of a rehearsal; those of the honest cast come after them.
+    /// The entries of a rehearsal; honest agents play the remaining roles.
     #[serde(default)]
     pub dispatches: Vec<ScriptEntry>,
     #[serde(default)]
@@ -35,17 +35,17 @@ pub struct GauntletCase {
     pub must: Must,
 }
 
-/// Whether other orchestrators were measured by the same thing.
+/// Whether other orchestrators were tried with the same behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measured {
-    /// One of the eight lies.
+    /// One of the eight lies that the report counts separately.
     Lie,
-    /// Anything else that was tried on all of them.
+    /// Other behaviour.
     Conduct,
 }
 
-/// What happens to the run from outside once an agent has written a file `started` next to its result.
+/// An interruption from outside, as soon as an agent has written a file `started` next to its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strike {
@@ -59,7 +59,7 @@ pub enum Strike {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Setup {
-    /// Instead of the project's own.
+    /// Replaces the request of the project.
     pub request: Option<String>,
     /// Files of the project, committed with it.
     pub files: Vec<PlantedFile>,
@@ -73,13 +73,13 @@ pub struct Setup {
     pub environment: BTreeMap<String, String>,
     /// Shell commands in the checkout, after the first commit.
     pub run: Vec<String>,
-    /// More words for the command line of the run.
+    /// Additional command-line arguments of the run.
     pub flags: Vec<String>,
-    /// Tests for the oracle in the place of the project's own hidden ones.
+    /// Tests for the oracle that replace the project's hidden ones.
     pub oracle: Vec<PlantedFile>,
 }
 
-/// A file that is there from the start.
+/// A file that exists before the run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlantedFile {
@@ -95,7 +95,7 @@ impl GauntletCase {
     /// The workflow of most cases.
     pub const QUICK: &str = "quick";
 
-    /// Reads a case; a malformed one is a defect of this program.
+    /// Reads a case; a malformed one is a bug in Remand.
     pub fn parse(text: &str, name: &str) -> Result<GauntletCase, CommandFailure> {
         serde_saphyr::from_str(text).map_err(|error| {
             let what = format!("the case {name} is malformed");

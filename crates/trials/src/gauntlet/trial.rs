@@ -128,7 +128,7 @@ fn see(
 /// The script of the agents: the case's own entries, then the honest cast.
 fn script(case: &GauntletCase) -> Result<Script, CommandFailure> {
     let cast = Script::parse(case.project.project().cast(), "the honest cast")
-        .map_err(|error| CommandFailure::user(error.to_string(), "this is a bug in remand"))?;
+        .map_err(|error| CommandFailure::user(error.to_string(), "this is a bug in Remand"))?;
     let entries = case.dispatches.iter().cloned().chain(cast.dispatches);
     Ok(Script::new(case.title.clone(), entries.collect()))
 }

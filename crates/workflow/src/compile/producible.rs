@@ -134,7 +134,7 @@ fn needs_spent(route: &RouteDecl) -> bool {
     own || route.otherwise.as_deref().is_some_and(needs_spent)
 }
 
-/// The verdicts of a phase's contracts, except the happy ones.
+/// The verdicts of a phase's contracts, except the success verdicts.
 fn rejecting(program: &Program, id: PhaseId) -> Vec<SignalId> {
     let mut verdicts: Vec<SignalId> = program
         .phase(id)

@@ -43,7 +43,7 @@ fn compare_all(
         compiled.program.lists.iter().map(|list| (list.as_str(), of(list))).collect();
     let Ok(bound) = bounds.of(&counts) else {
         let message = "the workflow has too many states to enumerate";
-        let remedy = "make budgets smaller, or replace several `rounds` by one budget `per run`";
+        let remedy = "reduce budgets, or replace several `rounds` with one budget `per run`";
         problems.push(Diagnostic::error(Code::TooManyStates, compiled.file.name.span, message, remedy));
         return false;
     };

@@ -28,7 +28,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             Ok(Some(path)) => problems.push(refuted(program, guarantee, &path)),
             Err(_) => {
                 let message = format!("`{}` cannot be decided: there are too many states", guarantee.text);
-                let remedy = "make budgets smaller, or state a guarantee that does not depend on them";
+                let remedy = "reduce budgets, or state a guarantee that does not depend on them";
                 problems.push(Diagnostic::error(Code::TooManyStates, guarantee.span, message, remedy));
             }
         }

@@ -17,7 +17,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             option.offered.is_none() && is_followable(&compiled.program, &decl.name.it, &option.name.it)
         });
         if !always {
-            let message = format!("`{}` can run out of options that can be followed", decl.name.it);
+            let message = format!("`{}` can run out of options", decl.name.it);
             let remedy = "add an option without `if` whose route spends nothing, such as `stop`";
             problems.push(Diagnostic::error(Code::Question, decl.name.span, message, remedy));
         }

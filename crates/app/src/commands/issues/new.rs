@@ -109,8 +109,8 @@ fn prefix(args: &Args, tracker: &Tracker, parent: Option<&IssueKey>) -> Result<S
     if let Some(prefix) = &args.prefix {
         let unfit = || {
             CommandFailure::user(
-                format!("`{prefix}` is not a prefix for ids"),
-                "use capitals and digits, such as `ABC`",
+                format!("`{prefix}` is not a valid prefix for issue ids"),
+                "use capital letters and digits, such as `ABC`",
             )
         };
         return IssueKey::new(prefix, 1).map(|_| prefix.clone()).ok_or_else(unfit);

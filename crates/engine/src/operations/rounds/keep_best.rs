@@ -1,4 +1,5 @@
-//! `keep-best`: no rollback is left, so the best attempt at the last round counts: its gaps, text and decisions.
+//! `keep-best`: when no rollback is left, the run continues with the gaps, text and decisions of the best attempt
+//! at the last round.
 
 use super::super::Done;
 use super::{RoundsSoFar, keep, write_board, write_decisions};
@@ -18,15 +19,16 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
             before
         }
     };
-    let archived = best.and_then(|attempt| attempt.rollback);
-    let text = match (best, archived) {
+    let rollback = best.and_then(|attempt| attempt.rollback);
+    let text = match (best, rollback) {
         (Some(attempt), Some(number)) => format!(
-            "no rollback is left: round {round} continues with the attempt that rollback {number} discarded, with a \
-             weighted net of {:+}",
+            "no rollback is left: round {round} continues with the attempt discarded by rollback {number} (weighted \
+             net {:+})",
             attempt.weighted_net
         ),
         (Some(attempt), None) => format!(
-            "no rollback is left: round {round} continues with the current attempt, the best one with a weighted net of {:+}",
+            "no rollback is left: round {round} continues with the current attempt, the best so far (weighted \
+             net {:+})",
             attempt.weighted_net
         ),
         (None, _) => format!("no rollback is left, and no attempt at round {round} counts"),

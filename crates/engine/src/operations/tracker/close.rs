@@ -1,9 +1,9 @@
-//! `close-issue`: ticks criteria, sets the status, files leftovers as sub-issues, commits the tracker, writes the summary.
+//! `close-issue`: ticks criteria, sets the status, files follow-ups as sub-issues, commits the tracker, writes the summary.
 
 use super::super::Done;
 use super::super::planned::last_report_of_tests;
 use super::account::{Account, others};
-use super::drafts::Leftover;
+use super::drafts::FollowUp;
 use super::summary::{self, Closing};
 use crate::artifacts::{content, document};
 use crate::site::{Job, Trouble};
@@ -37,7 +37,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let ticks = settlement.ticked.iter().cloned();
     let ticks = ticks.map(|criterion| Edit::Tick { issue: account.issue.clone(), criterion });
     account.record.edits.extend(ticks);
-    let drafts = leftovers(job, &reader, &account, &settlement, &files)?;
+    let drafts = follow_ups(job, &reader, &account, &settlement, &files)?;
     if !drafts.is_empty() {
         account.add(Edit::FollowUp { drafts });
     }
@@ -196,21 +196,21 @@ fn criteria_of(job: &Job, reader: &Reader, row: &DispatchRow) -> Result<Vec<Crit
 
 /// What is filed at the end: older bugs, unresolved blockers, missing test seams, and uncovered criteria. Advice is never
 /// filed.
-fn leftovers(
+fn follow_ups(
     job: &Job,
     reader: &Reader,
     account: &Account,
     settlement: &Settlement,
     files: &BTreeSet<String>,
 ) -> Result<Vec<IssueDraft>, Trouble> {
-    let mut left: Vec<Leftover> =
-        older_bugs(job, files).map(|finding| Leftover::of_finding(finding, "bug")).collect();
+    let mut left: Vec<FollowUp> =
+        older_bugs(job, files).map(|finding| FollowUp::of_finding(finding, "bug")).collect();
     left.extend(failing_before(job, reader)?);
     let known = job.state.known.iter().filter_map(|at| job.state.findings.get(*at as usize));
     let blockers = known.filter(|filed| filed.status == FiledStatus::Open && !is_older(job, files, filed));
-    left.extend(blockers.map(|filed| Leftover::of_finding(&filed.finding, "followup")));
+    left.extend(blockers.map(|filed| FollowUp::of_finding(&filed.finding, "followup")));
     left.extend(future_seams(job, reader)?);
-    left.extend(settlement.follow_ups.iter().map(|criterion| Leftover {
+    left.extend(settlement.follow_ups.iter().map(|criterion| FollowUp {
         title: super::drafts::shortened(&format!("Meet {}", criterion.text)),
         label: "followup",
         about: format!("An unmet criterion of {} that no sub-issue covers.", account.issue),
@@ -246,10 +246,10 @@ fn is_older(job: &Job, files: &BTreeSet<String>, filed: &Filed) -> bool {
 }
 
 /// Checks that failed before any change.
-fn failing_before(job: &Job, reader: &Reader) -> Result<Vec<Leftover>, Trouble> {
+fn failing_before(job: &Job, reader: &Reader) -> Result<Vec<FollowUp>, Trouble> {
     let rows = reader.checks(&job.site.run, CheckFilter { task: None, phase: Some(RowPhase::Baseline) })?;
     let failed = rows.into_iter().filter(|row| !row.passed && row.exit_code.is_some());
-    let left = failed.map(|row| Leftover {
+    let left = failed.map(|row| FollowUp {
         title: format!("`{}` fails", row.name),
         label: "bug",
         about: format!("It failed before the run changed anything.\n\n```\n{}\n```", row.snippet.trim()),
@@ -260,14 +260,14 @@ fn failing_before(job: &Job, reader: &Reader) -> Result<Vec<Leftover>, Trouble> 
 }
 
 /// What the author of tests left open because the task could not be tested.
-fn future_seams(job: &Job, reader: &Reader) -> Result<Vec<Leftover>, Trouble> {
+fn future_seams(job: &Job, reader: &Reader) -> Result<Vec<FollowUp>, Trouble> {
     let manifest = job.program.artifact_named("manifest").map(|id| job.state.digest(id));
     if manifest.is_none_or(|manifest| manifest == Digest::default()) {
         return Ok(Vec::new());
     }
     let report = last_report_of_tests(job, reader)?;
     let open = report.map(|report| report.open).unwrap_or_default();
-    let left = open.iter().filter(|text| !text.trim().is_empty()).map(|text| Leftover {
+    let left = open.iter().filter(|text| !text.trim().is_empty()).map(|text| FollowUp {
         title: super::drafts::shortened(text),
         label: "tech-debt",
         about: format!(

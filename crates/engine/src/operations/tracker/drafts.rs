@@ -1,4 +1,4 @@
-//! Texts of sub-issues: tasks of a split, and leftovers. Each one can be understood without the others.
+//! Texts of sub-issues: tasks of a split, and follow-ups. Each one can be understood without the others.
 
 use crate::artifacts::parsed;
 use crate::site::{Job, Trouble};
@@ -14,7 +14,7 @@ struct TaskList {
     tasks: Vec<SplitTask>,
 }
 
-/// The tasks of the current plan; this run carries out the first one.
+/// The tasks of the current plan; this run does the first one.
 pub fn planned(job: &Job) -> Result<Vec<SplitTask>, Trouble> {
     let reader = job.site.reader()?;
     let mut documents = parsed(&reader.artifacts(&job.site.run)?, &reader)?;
@@ -25,7 +25,7 @@ pub fn planned(job: &Job) -> Result<Vec<SplitTask>, Trouble> {
     Ok(list.tasks)
 }
 
-/// A task as an issue of its own. `ids` are those of all tasks except the first.
+/// A task as a separate issue. `ids` are the issue ids of all tasks except the first.
 pub fn of_task(
     job: &Job,
     parent: &IssueKey,
@@ -34,15 +34,15 @@ pub fn of_task(
     ids: &[IssueKey],
     criteria: &BTreeSet<String>,
 ) -> IssueDraft {
-    let own = &task.task;
+    let details = &task.task;
     let place = |id: &str| all.iter().position(|other| other.task.id == id);
     let issue = |id: &str| place(id).and_then(|at| at.checked_sub(1)).and_then(|at| ids.get(at)).cloned();
-    let needs_first = own.depends_on.iter().any(|id| place(id) == Some(0));
+    let needs_first = details.depends_on.iter().any(|id| place(id) == Some(0));
     let run = &job.site.run;
     let covers: BTreeSet<String> =
-        own.acceptance_criteria.iter().flat_map(|criterion| criterion.covers.iter().cloned()).collect();
+        details.acceptance_criteria.iter().flat_map(|criterion| criterion.covers.iter().cloned()).collect();
     let covers: Vec<String> = covers.intersection(criteria).cloned().collect();
-    let files: Vec<String> = own
+    let files: Vec<String> = details
         .files
         .iter()
         .map(|file| match file.change.trim() {
@@ -51,12 +51,12 @@ pub fn of_task(
         })
         .collect();
     let covered = match covers.as_slice() {
-        [] => format!("No criterion of {parent} completely."),
+        [] => format!("No criterion of {parent} is fully covered."),
         covers => format!("Of {parent}: {}.", covers.join(", ")),
     };
     let mut origin = format!(
-        "Task `{}` of the split that run `{run}` made of {parent} on the branch `{}`.",
-        own.id,
+        "Task `{}` of {parent}, which run `{run}` split on the branch `{}`.",
+        details.id,
         job.trees.branch()
     );
     if needs_first {
@@ -70,22 +70,25 @@ pub fn of_task(
     let sections = [
         ("Covers", covered),
         ("Context", [task.context.trim(), &files.join("\n")].join("\n\n")),
-        ("Contracts", own.contracts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n")),
-        ("Signatures", code(&own.signatures)),
+        (
+            "Contracts",
+            details.contracts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n"),
+        ),
+        ("Signatures", code(&details.signatures)),
         ("Plan", task.plan.clone()),
-        ("Test design", own.test_design.clone()),
+        ("Test design", details.test_design.clone()),
         ("Origin", origin),
     ];
     IssueDraft {
-        id: issue(&own.id).unwrap_or_else(|| parent.clone()),
-        title: own.title.0.clone(),
+        id: issue(&details.id).unwrap_or_else(|| parent.clone()),
+        title: details.title.0.clone(),
         parent: Some(parent.clone()),
         labels: vec!["split-from-run".to_string()],
-        depends_on: own.depends_on.iter().filter_map(|id| issue(id)).collect(),
+        depends_on: details.depends_on.iter().filter_map(|id| issue(id)).collect(),
         covers,
         needs_run: needs_first.then(|| run.to_string()),
-        about: own.description.clone(),
-        criteria: own
+        about: details.description.clone(),
+        criteria: details
             .acceptance_criteria
             .iter()
             .map(|criterion| NewCriterion {
@@ -98,8 +101,8 @@ pub fn of_task(
     }
 }
 
-/// A leftover that has no id yet.
-pub struct Leftover {
+/// A follow-up issue that has no id yet.
+pub struct FollowUp {
     pub title: String,
     /// `bug`, `followup` or `tech-debt`.
     pub label: &'static str,
@@ -108,9 +111,9 @@ pub struct Leftover {
     pub covers: Vec<String>,
 }
 
-impl Leftover {
+impl FollowUp {
     /// An unresolved finding.
-    pub fn of_finding(finding: &Finding, label: &'static str) -> Leftover {
+    pub fn of_finding(finding: &Finding, label: &'static str) -> FollowUp {
         let place = match (&finding.place.file, finding.place.line) {
             (file, _) if file.is_empty() => String::new(),
             (file, 0) => format!("At `{file}` {}\n\n", finding.place.symbol),
@@ -124,7 +127,7 @@ impl Leftover {
         ];
         let parts = parts.iter().filter(|(_, text)| !text.trim().is_empty());
         let text: Vec<String> = parts.map(|(head, text)| format!("{head}{}", text.trim())).collect();
-        Leftover {
+        FollowUp {
             title: shortened(&finding.claim),
             label,
             about: format!("{place}{}", text.join("\n\n")),
@@ -146,7 +149,7 @@ impl Leftover {
             labels: vec![self.label.to_string()],
             depends_on: Vec::new(),
             covers: self.covers.clone(),
-            // A leftover concerns the work of this run.
+            // A follow-up concerns the work of this run.
             needs_run: Some(job.site.run.to_string()),
             about: self.about.clone(),
             criteria: vec![NewCriterion {
@@ -161,12 +164,12 @@ impl Leftover {
 
 /// The first words of a string, short enough for a title.
 pub fn shortened(text: &str) -> String {
-    const LONGEST: usize = 72;
+    const MAX_CHARS: usize = 72;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = line.trim_end_matches('.');
-    if line.chars().count() <= LONGEST {
+    if line.chars().count() <= MAX_CHARS {
         return line.to_string();
     }
-    let cut: String = line.chars().take(LONGEST - 1).collect();
+    let cut: String = line.chars().take(MAX_CHARS - 1).collect();
     format!("{}…", cut.rsplit_once(' ').map_or(cut.as_str(), |(head, _)| head))
 }

@@ -42,7 +42,7 @@ pub fn closed(job: &Job, reader: &Reader, closing: &Closing<'_>) -> Result<Strin
     list(&mut text, "Reported as met, but not ticked", closing.refused.iter().cloned());
     list(&mut text, "Changed files", closing.files.iter().map(|file| format!("`{file}`")));
     list(&mut text, "Filed from the split", account.record.split().into_iter().map(filed));
-    list(&mut text, "Filed as leftovers", account.record.follow_ups().into_iter().map(filed));
+    list(&mut text, "Filed as follow-ups", account.record.follow_ups().into_iter().map(filed));
     let of = |status: FiledStatus| job.state.findings.iter().filter(move |filed| filed.status == status);
     let known = |filed: &&Filed| {
         job.state
