@@ -31,7 +31,7 @@ const NAME: &str = "\u{1}";
 
 /// Whether a request asks to remove or change this test: one clause must name the test and contain such a verb.
 /// A request that only names a test wants it to pass.
-pub fn asks_to_remove_or_change(request: &str, own: &str) -> bool {
+pub fn asks_to_change(request: &str, test: &str) -> bool {
     let mut masked = String::new();
     let mut rest = 0;
     for at in occurrences(request, test) {
@@ -126,9 +126,9 @@ mod tests {
             "Skip both test_a and test_x for now",
         ];
         for request in asked {
-            assert!(asks_to_remove_or_change(request, "test_x"), "{request}");
+            assert!(asks_to_change(request, "test_x"), "{request}");
         }
-        assert!(asks_to_remove_or_change("Remove the test \"adds and subtracts\"", "adds and subtracts"));
+        assert!(asks_to_change("Remove the test \"adds and subtracts\"", "adds and subtracts"));
         let other = [
             "Make test_x pass.",
             "Remove the cache so that test_x passes",
@@ -140,7 +140,7 @@ mod tests {
             "Remove test_x_more",
         ];
         for request in other {
-            assert!(!asks_to_remove_or_change(request, "test_x"), "{request}");
+            assert!(!asks_to_change(request, "test_x"), "{request}");
         }
     }
 }

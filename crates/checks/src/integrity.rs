@@ -3,7 +3,7 @@
 //! Works on text alone, so it works even where nothing can run. A change that the plan announces becomes a note,
 //! not a finding.
 
-use super::asked::{asks_to_remove_or_change, names};
+use super::asked::{asks_to_change, names};
 use super::deciding::decides;
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
@@ -248,7 +248,7 @@ impl Announced {
             let is_place = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
             is_place || (ends_with_name(entry, own) && words(entry).all(|word| full.contains(word)))
         });
-        named || asks_to_remove_or_change(&self.request, own)
+        named || asks_to_change(&self.request, own)
     }
 
     /// The same for a test name as the runner reports it.
@@ -257,7 +257,7 @@ impl Announced {
         let fits = |entry: &&String| words(entry).next_back().is_some_and(|own| ends_with_name(test, own));
         self.tests.iter().any(|entry| fits(&entry))
             || self.tests.iter().any(|entry| entry.contains('/') && test.starts_with(entry.as_str()))
-            || words(test).next_back().is_some_and(|own| asks_to_remove_or_change(&self.request, own))
+            || words(test).next_back().is_some_and(|own| asks_to_change(&self.request, own))
     }
 
     fn has_file(&self, path: &str) -> bool {
