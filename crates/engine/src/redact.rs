@@ -33,7 +33,7 @@ pub enum RedactError {
         "the secret pattern `{name}` is not a regular expression: {why}; correct it in the configuration"
     )]
     Pattern { name: String, why: String },
-    #[error("the secret pattern `{name}` matches the empty text: make it match only the secret")]
+    #[error("the secret pattern `{name}` matches the empty string: make it match only the secret")]
     Empty { name: String },
     #[error(
         "the value of the secret variable `{name}` has fewer than {least} characters, and hiding it would garble \

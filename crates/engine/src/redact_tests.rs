@@ -182,7 +182,7 @@ fn configured_patterns_are_applied_and_invalid_ones_are_refused_by_name() {
     assert_eq!(with(&[], &rules(r"pin=(\d+)")).redact("pin=1234"), "pin=[secret: ticket]");
     let refused = |pattern: &str| Redactor::new([], &rules(pattern)).unwrap_err().to_string();
     assert!(refused("(").starts_with("the secret pattern `ticket` is not a regular expression: "));
-    assert!(refused("x*").contains("matches the empty text"));
+    assert!(refused("x*").contains("matches the empty string"));
     let short = RedactionRules { secret_variables: vec!["PIN".into()], ..RedactionRules::default() };
     let error = Redactor::new([("PIN".to_string(), "12".to_string())], &short).unwrap_err();
     assert!(
