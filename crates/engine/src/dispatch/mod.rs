@@ -354,7 +354,7 @@ fn run(brief: &Brief<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
     let start = AgentStart { command: *id, number: *number, at: clock::now() };
     let life = Mutex::new(site.store().record_start(&site.run, &start)?);
     let watch: LineWatch = Arc::new(move |stream, line: &[u8]| {
-        life.lock().unwrap_or_else(PoisonError::into_inner).seen();
+        life.lock().unwrap_or_else(PoisonError::into_inner).record();
         let mut ear = listening.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
             Stream::Stdout => ear.line(line),

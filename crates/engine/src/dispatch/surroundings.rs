@@ -95,7 +95,7 @@ fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
     let home = Path::new(&settings.user_home);
     let mut private = Privacy::of_home(home, &process.environment);
     private.hidden.extend([
-        settings.home.above().to_path_buf(),
+        settings.home.state_root().to_path_buf(),
         settings.repository.root().to_path_buf(),
         settings.repository.common_dir().to_path_buf(),
     ]);

@@ -18,7 +18,9 @@ const NO_SETTINGS: [&str; 5] = ["objects", "refs", "logs", "hooks", "lfs"];
 pub fn sandbox(settings: &Settings) -> Policy {
     let home = Path::new(&settings.user_home);
     let mut private = Privacy::of_home(home, &settings.environment);
-    private.hidden.extend([settings.home.above().to_path_buf(), settings.repository.root().to_path_buf()]);
+    private
+        .hidden
+        .extend([settings.home.state_root().to_path_buf(), settings.repository.root().to_path_buf()]);
     let common = settings.repository.common_dir();
     let elsewhere = settings_folder().map(|folder| PathBuf::from(folder).join("git"));
     let git = [home.join(".gitconfig"), home.join(".config/git"), common.to_path_buf()];
