@@ -1,6 +1,6 @@
 //! Resumes agent sessions. A retry after a malformed result is cheaper in the same session, because the agent remembers
 //! its work; it finds home and tree as it left them. Work that quick checks send back, and all work of a role that
-//! remembers, also continues its session, on the tree as it is by then.
+//! remembers, also continues its session, on the current tree.
 
 use super::folder::{Folder, HOME, SESSION};
 use super::{Brief, earlier};
@@ -23,13 +23,13 @@ use std::path::{Path, PathBuf};
 pub struct ResumedSession {
     pub session: Session,
     pub home: PathBuf,
-    /// Where the session is saved. The file stays until this dispatch has ended, so that a resume after a kill finds it.
+    /// Where the session is saved. The file stays until this dispatch has ended, so a resume after a kill finds it.
     pub file: PathBuf,
     /// The tree as the session left it, if the agent must find it unchanged.
     pub left: Option<TreeId>,
 }
 
-/// The paths of a saved session; agent programs identify their sessions by them.
+/// The paths of a saved session. Agent programs find their sessions by these paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct SavedSession {
     home: PathBuf,
@@ -54,9 +54,9 @@ pub fn resume(
     let path = Folder::session_of(job, &row.command);
     let Some(saved) = SavedSession::read(&path) else { return Ok(None) };
     let is_real = saved.home.symlink_metadata().is_ok_and(|found| found.is_dir());
-    let here = saved.tree == lane.work.path() && is_real;
+    let is_usable = saved.tree == lane.work.path() && is_real;
     let driver = job.site.driver(&role.choice(dispatch.item.as_deref()).agent)?;
-    let session = if here { resumable(job, driver, lane, row, reader)? } else { None };
+    let session = if is_usable { resumable(job, driver, lane, row, reader)? } else { None };
     let Some((session, left)) = session else {
         remove(&saved.home)?;
         remove(&path)?;
@@ -124,12 +124,13 @@ fn resumable(
         Some(_) => return Ok(None),
         None => None,
     };
-    let same = row.driver.as_deref() == Some(driver.name())
+    let is_same_agent = row.driver.as_deref() == Some(driver.name())
         && (left.is_none() || row.before.as_deref() == Some(lane.tree.to_string().as_str()));
-    let (Some(id), true) = (row.session, same && driver.resumes()) else { return Ok(None) };
-    let own = reader.dispatches(&job.site.run)?.into_iter().filter(|row| row.session.as_ref() == Some(&id));
+    let (Some(id), true) = (row.session, is_same_agent && driver.resumes()) else { return Ok(None) };
+    let same_session =
+        reader.dispatches(&job.site.run)?.into_iter().filter(|row| row.session.as_ref() == Some(&id));
     let mut used = SessionUsage::default();
-    for row in own {
+    for row in same_session {
         used.tokens = used.tokens.and(row.spent.unwrap_or_default());
         used.money += row.money.unwrap_or(0);
     }
@@ -161,7 +162,7 @@ pub fn forget(brief: &Brief<'_>) -> Result<(), Trouble> {
     Ok(brief.session_file.iter().try_for_each(|file| remove(file))?)
 }
 
-/// Removes the agents' homes and saved sessions of a finished run, including what a killed engine left.
+/// Removes the agents' homes and saved sessions of a finished run, including those that a killed engine left.
 pub fn forget_sessions(run: &Path) {
     for dispatch in std::fs::read_dir(run.join(DISPATCHES)).into_iter().flatten().flatten() {
         // A failure does no harm: `remand clean` removes the whole folder of the run.

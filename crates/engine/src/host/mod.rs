@@ -346,7 +346,7 @@ impl<E: Effects> Host<E> {
             retry_while_busy(|| self.store.catch_up())?;
             loaded.set_parts(ArtifactParts::of(&self.reader.artifacts(&run)?));
         }
-        if let Some((agent, id)) = message.agent_failed() {
+        if let Some((agent, id)) = message.failed_agent() {
             retry_while_busy(|| self.store.catch_up())?;
             message.failures_before = Some(self.reader.environment_failures_in_a_row(agent, &run, id)?);
         }
