@@ -75,7 +75,8 @@ impl DriverLock {
     }
 }
 
-/// The holder of the lock, as it described itself. A process that has just taken the lock may not have written its description yet.
+/// The holder of the lock, as it described itself. A process that has just taken the lock may not have written its
+/// description yet.
 fn owner(file: &mut File) -> String {
     for _ in 0..OWNER_READS {
         let mut text = String::new();

@@ -45,8 +45,8 @@ pub enum LogError {
     AlreadyStarted(#[from] SetGlobalDefaultError),
 }
 
-/// Starts the log. `verbose` is the number of `-v` options: with one, the log is also written to standard error; with two,
-/// it includes details. `filter` is the value of `REMAND_LOG`.
+/// Starts the log. `verbose` is the number of `-v` options: with one, the log is also written to standard error; with
+/// two, it includes details. `filter` is the value of `REMAND_LOG`.
 pub fn start(verbose: u8, filter: Option<&str>) -> Result<(), LogError> {
     let default_level = if verbose > 1 { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let targets = match filter.map(str::trim).filter(|filter| !filter.is_empty()) {

@@ -59,7 +59,8 @@ impl Folder {
         self.root.join("out")
     }
 
-    /// A private home, so the agent does not see the user's settings. The agent may write inside, but not replace the folder.
+    /// A private home, so the agent does not see the user's settings. The agent may write inside, but not replace the
+    /// folder.
     pub fn home(&self) -> PathBuf {
         self.root.join(HOME)
     }

@@ -201,8 +201,8 @@ fn prepare<'b>(
     let before = take_inventory(job, &permit, &lane)?;
     let folder = Folder::make(job)?;
     let resumed = session::resume(job, dispatch, role, &lane, reader)?;
-    if let Some(left) = resumed.as_ref().and_then(|resumed| resumed.left.as_ref()) {
-        lane.work.restore(left)?;
+    if let Some(tree) = resumed.as_ref().and_then(|resumed| resumed.left_tree.as_ref()) {
+        lane.work.restore(tree)?;
     }
     let home = match &resumed {
         Some(resumed) => {
@@ -427,9 +427,9 @@ impl Brief<'_> {
             inspection.blobs.push(diff);
         }
         if !noted.is_empty() {
-            let left: Vec<String> = noted.iter().take(5).map(Oddity::to_string).collect();
-            let more = if noted.len() > left.len() { ", and more" } else { "" };
-            let text = format!("{} left {}{more}; this was undone", self.title, left.join(", "));
+            let listed: Vec<String> = noted.iter().take(5).map(Oddity::to_string).collect();
+            let more = if noted.len() > listed.len() { ", and more" } else { "" };
+            let text = format!("{} left {}{more}; this was undone", self.title, listed.join(", "));
             let files = noted.iter().map(|leftover| leftover.path.display().to_string()).collect();
             inspection.notes.push(Note { files, ..note(NoteKind::Warning, text) });
         }

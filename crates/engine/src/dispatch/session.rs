@@ -26,7 +26,7 @@ pub struct ResumedSession {
     /// Where the session is saved. The file stays until this dispatch has ended, so a resume after a kill finds it.
     pub file: PathBuf,
     /// The tree as the session left it, if the agent must find it unchanged.
-    pub left: Option<TreeId>,
+    pub left_tree: Option<TreeId>,
 }
 
 /// The paths of a saved session. Agent programs find their sessions by these paths.
@@ -57,12 +57,12 @@ pub fn resume(
     let is_usable = saved.tree == lane.work.path() && is_real;
     let driver = job.site.driver(&role.choice(dispatch.item.as_deref()).agent)?;
     let session = if is_usable { resumable(job, driver, lane, row, reader)? } else { None };
-    let Some((session, left)) = session else {
+    let Some((session, left_tree)) = session else {
         remove(&saved.home)?;
         remove(&path)?;
         return Ok(None);
     };
-    Ok(Some(ResumedSession { session, home: saved.home, file: path, left }))
+    Ok(Some(ResumedSession { session, home: saved.home, file: path, left_tree }))
 }
 
 /// The dispatch whose session may be resumed: the previous attempt, or the previous round if the role remembers or quick
@@ -119,14 +119,14 @@ fn resumable(
     row: DispatchRow,
     reader: &Reader,
 ) -> Result<Option<(Session, Option<TreeId>)>, Trouble> {
-    let left = match row.failure.as_deref() {
+    let left_tree = match row.failure.as_deref() {
         Some(name) if name == Failure::Malformed.name() => row.after,
         Some(_) => return Ok(None),
         None => None,
     };
-    let is_same_agent = row.driver.as_deref() == Some(driver.name())
-        && (left.is_none() || row.before.as_deref() == Some(lane.tree.to_string().as_str()));
-    let (Some(id), true) = (row.session, is_same_agent && driver.resumes()) else { return Ok(None) };
+    let can_continue = row.driver.as_deref() == Some(driver.name())
+        && (left_tree.is_none() || row.before.as_deref() == Some(lane.tree.to_string().as_str()));
+    let (Some(id), true) = (row.session, can_continue && driver.resumes()) else { return Ok(None) };
     let same_session =
         reader.dispatches(&job.site.run)?.into_iter().filter(|row| row.session.as_ref() == Some(&id));
     let mut used = SessionUsage::default();
@@ -134,8 +134,8 @@ fn resumable(
         used.tokens = used.tokens.and(row.spent.unwrap_or_default());
         used.money += row.money.unwrap_or(0);
     }
-    let left = left.map(|left| left.parse()).transpose()?;
-    Ok(Some((Session { id, used }, left)))
+    let left_tree = left_tree.map(|left_tree| left_tree.parse()).transpose()?;
+    Ok(Some((Session { id, used }, left_tree)))
 }
 
 /// Saves a session that may be resumed, without the agent's credentials. Removes the home of any other session.

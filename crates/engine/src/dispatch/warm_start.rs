@@ -31,9 +31,9 @@ pub fn begin(
     let base = trees.base_tree()?;
     let mut tree = lane.tree.clone();
     if tree == base
-        && let Some(left) = trees.remembered(LEFT)?
+        && let Some(earlier) = trees.remembered(LEFT)?
     {
-        tree = left;
+        tree = earlier;
     }
     let changed = lane.work.changed(&base, &tree)?;
     let paths: BTreeSet<PathBuf> =

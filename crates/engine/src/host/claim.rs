@@ -54,8 +54,8 @@ impl<E: Effects> Host<E> {
         Ok(Redelivery { command, interruptions, environment_failure })
     }
 
-    /// The details of the previous attempt's failure, if its environment caused the failure. Attempts that were stopped at
-    /// a limit of the run are skipped.
+    /// The details of the previous attempt's failure, if its environment caused the failure. Attempts that were stopped
+    /// at a limit of the run are skipped.
     fn environment_failure(&self, run: &RunId, id: CommandId) -> Result<Option<String>, LedgerError> {
         for attempt in (1..id.attempt).rev() {
             let row = self.reader.dispatch(run, &CommandId { attempt, ..id }.to_string())?;

@@ -17,8 +17,8 @@ pub struct RunAt<'o> {
 
 /// Performs orders, and decides nothing about the run.
 ///
-/// Only `kill_leftovers`, which comes before a run continues, and `finish_background` block the host. The background tasks of
-/// one run are performed in the order in which they were ordered.
+/// Only `kill_leftovers`, which comes before a run continues, and `finish_background` block the host. The background
+/// tasks of one run are performed in the order in which they were ordered.
 pub trait Effects {
     /// Starts a dispatch or an operation. `reply` sends its ending back, from any thread.
     fn start(&mut self, at: &RunAt<'_>, start: CommandStart, reply: CommandReply);

@@ -9,7 +9,8 @@ pub enum FaultPoint {
     AfterEffect,
 }
 
-/// Kills this process if the environment asks for it: `REMAND_DIE_AT=17` kills it at the seventeenth point that it reaches.
+/// Kills this process if the environment asks for it: `REMAND_DIE_AT=17` kills it at the seventeenth point that it
+/// reaches.
 #[cfg(debug_assertions)]
 pub fn reached(_: FaultPoint) {
     use std::sync::OnceLock;

@@ -261,8 +261,8 @@ impl<E: Effects> Host<E> {
         Ok(())
     }
 
-    /// Commits the waiting messages in one transaction, at most one of each run, with rulings and commands. Before it, nothing
-    /// has happened in the world; after it, everything that is needed to continue is on disk.
+    /// Commits the waiting messages in one transaction, at most one of each run, with rulings and commands. Before it,
+    /// nothing has happened in the world; after it, everything that is needed to continue is on disk.
     fn commit(&mut self, mode: Mode, watch: &mut dyn DriveWatch) -> Result<Progress, HostError> {
         let waiting = self.backlog.len();
         let mut accepted = self.take_turns(mode)?;
@@ -374,8 +374,8 @@ impl<E: Effects> Host<E> {
         }
     }
 
-    /// Stops driving: kills the commands and records their usage. They stay open in the ledger for the process that resumes
-    /// the runs. Earlier endings are recorded; their next commands start with the resume.
+    /// Stops driving: kills the commands and records their usage. They stay open in the ledger for the process that
+    /// resumes the runs. Earlier endings are recorded; their next commands start with the resume.
     fn leave(&mut self, watch: &mut dyn DriveWatch) -> Result<BTreeMap<RunId, DriveEnd>, HostError> {
         info!("stopping");
         self.stop_all();

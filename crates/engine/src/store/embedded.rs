@@ -15,8 +15,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// The folders of a run's dispatches, in the folder of the run.
 pub(crate) const DISPATCHES: &str = "dispatches";
 
-/// The start marker of an agent, in the folder of its dispatch, where no agent can write. Its modification time is the last
-/// sign of life. Name and fields must stay as in version 0.1.0.
+/// The start marker of an agent, in the folder of its dispatch, where no agent can write. Its modification time is the
+/// last sign of life. Name and fields must stay as in version 0.1.0.
 const START_MARKER: &str = "began.json";
 
 /// Minimum time between two updates of the modification time.
@@ -160,7 +160,8 @@ fn modified(path: &Path) -> Option<Millis> {
     Some(Millis(i64::try_from(since).unwrap_or(i64::MAX)))
 }
 
-/// The start marker of a running agent. It stays after the agent's end: nobody reads the marker of a command that has ended.
+/// The start marker of a running agent. It stays after the agent's end: nobody reads the marker of a command that has
+/// ended.
 struct StartMarker {
     file: File,
     touched: Instant,

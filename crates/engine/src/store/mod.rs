@@ -19,8 +19,8 @@ pub type StateOf<'s> = dyn Fn(&RunId) -> Option<(&'s Program, &'s State)> + 's;
 
 /// The stored data of all runs of a repository. The driver and the threads of its commands share it.
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Appends entries of any runs in one commit, and returns the number of each entry in its run. On an error, nothing is
-    /// recorded.
+    /// Appends entries of any runs in one commit, and returns the number of each entry in its run. On an error, nothing
+    /// is recorded.
     fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError>;
 
     /// Sets the last entry that the caller knows. An append fails if another process has appended to the run since.

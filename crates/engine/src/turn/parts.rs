@@ -1,4 +1,5 @@
-//! Artifacts with parts from several dispatches. The digest of the whole artifact does not depend on which part came last.
+//! Artifacts with parts from several dispatches. The digest of the whole artifact does not depend on which part came
+//! last.
 
 use remand_kernel::Report;
 use remand_kernel::change::Digest;

@@ -25,8 +25,8 @@ pub struct AgentStart {
 /// Messages that record agents as interrupted because they died with their driver. Their cost is unknown; their time ends
 /// at their last sign of life.
 ///
-/// `agents` are the agents without an end in the journal, each with its last sign of life. The run has already been charged
-/// until `charged_until`, the time of the last entry.
+/// `agents` are the agents without an end in the journal, each with its last sign of life. The run has already been
+/// charged until `charged_until`, the time of the last entry.
 pub fn lost_agents(run: &RunId, agents: &[(AgentStart, Millis)], charged_until: Millis) -> Vec<Message> {
     let mut charged_until = charged_until;
     let mut messages = Vec::new();
