@@ -62,12 +62,13 @@ pub enum Cache {
 pub struct RoundRules {
     pub board: BoardRules,
     /// Minimum length of a result in a round, in characters.
-    pub least: usize,
+    #[serde(rename = "least")]
+    pub min_length: usize,
 }
 
 impl Default for RoundRules {
     fn default() -> RoundRules {
-        RoundRules { board: BoardRules::default(), least: 100 }
+        RoundRules { board: BoardRules::default(), min_length: 100 }
     }
 }
 

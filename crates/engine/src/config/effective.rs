@@ -271,8 +271,8 @@ fn round_rules(table: &TypedSettings<'_>) -> RoundRules {
     if let Some(beyond) = count_u32("rounds.diverge-beyond") {
         board.thresholds.diverge_below = -i64::from(beyond);
     }
-    let least = table.count("rounds.least").and_then(|least| usize::try_from(least).ok());
-    RoundRules { board, least: least.unwrap_or(built_in.least) }
+    let min_length = table.count("rounds.least").and_then(|length| usize::try_from(length).ok());
+    RoundRules { board, min_length: min_length.unwrap_or(built_in.min_length) }
 }
 
 fn read(path: Option<&Path>, origin: fn(FilePosition) -> ValueOrigin) -> Result<Layer, ConfigError> {

@@ -372,7 +372,9 @@ fn run(brief: &Brief<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
 /// Minimum length of a result, in characters.
 fn minimum_length(job: &Job, schema: SchemaId) -> usize {
     match schema {
-        SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory => job.site.pinned.rounds.least,
+        SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory => {
+            job.site.pinned.rounds.min_length
+        }
         _ => 0,
     }
 }

@@ -52,7 +52,7 @@ impl DriveWatch for StoppingWatch {
 
 fn host(folder: &Path) -> Host<EndlessAgents> {
     let runs = folder.join("runs");
-    let store = EmbeddedStore::at(folder.join("ledger.db"), runs.clone()).expect("a store");
+    let store = EmbeddedStore::open_at(folder.join("ledger.db"), runs.clone()).expect("a store");
     Host::new(Arc::new(store), EndlessAgents::default(), runs).expect("a host")
 }
 
