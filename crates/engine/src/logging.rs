@@ -1,6 +1,6 @@
 //! The log of the engine: `engine.log` in the folder of each run, and standard error on request.
 //!
-//! Nothing is written before `keep_in` sets the folder of runs and the redactor.
+//! Nothing is written before `write_to` sets the folder of runs and the redactor.
 
 use crate::clock;
 use crate::redact::Redactor;
@@ -20,7 +20,7 @@ use tracing_subscriber::filter::{ParseError, Targets};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Registry};
 
-/// Selects what is logged: a level, or `TARGET=LEVEL` separated by commas.
+/// The variable that selects what is logged: a level, or a comma-separated list of `TARGET=LEVEL`.
 pub const VARIABLE: &str = "REMAND_LOG";
 
 /// The log of a run, in its folder.
@@ -36,7 +36,7 @@ struct Sink {
     redactor: Redactor,
 }
 
-/// Why there is no log.
+/// Why the log cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     #[error("{VARIABLE} cannot be read: {0}")]
@@ -62,7 +62,7 @@ pub fn start(verbose: u8, filter: Option<&str>) -> Result<(), LogError> {
 }
 
 /// Sets the folder that contains the folders of runs, and the redactor that removes secrets from each line.
-pub fn keep_in(runs: PathBuf, redactor: Redactor) {
+pub fn write_to(runs: PathBuf, redactor: Redactor) {
     *SINK.write().unwrap_or_else(PoisonError::into_inner) = Some(Sink { runs, redactor });
 }
 
@@ -155,7 +155,7 @@ mod tests {
         let secret = "hunter2-and-more-than-that";
         let environment = BTreeMap::from([("API_TOKEN".to_string(), secret.to_string())]);
         let redactor = Redactor::new(environment, &RedactionRules::default()).expect("a redactor");
-        keep_in(folder.path().to_path_buf(), redactor);
+        write_to(folder.path().to_path_buf(), redactor);
         let log = EngineLog { to_stderr: false };
         let targets = Targets::new().with_target(OUR_CRATES, LevelFilter::INFO);
         tracing::subscriber::with_default(Registry::default().with(log.with_filter(targets)), || {

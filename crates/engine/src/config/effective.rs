@@ -59,7 +59,7 @@ pub struct ConfigLimits {
     pub dispatches: Option<u64>,
 }
 
-/// What agents may see and use.
+/// The access and the limits of agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sandbox {
     /// Whether to refuse to run on a machine that cannot enforce the whole sandbox.
@@ -72,12 +72,12 @@ pub struct Sandbox {
     pub hooks_write: Vec<String>,
     pub unix_sockets: bool,
     pub shared_memory: bool,
-    /// Bytes, for all processes of a dispatch together.
+    /// Memory of all processes of a dispatch together, in bytes.
     pub memory: Option<u64>,
     pub processes: Option<u64>,
-    /// Bytes that a dispatch may add.
+    /// Bytes that a dispatch may add to its work tree and its home.
     pub disk: Option<u64>,
-    /// Bytes.
+    /// Size of the largest file that a dispatch may write, in bytes.
     pub file_size: Option<u64>,
 }
 
@@ -114,7 +114,7 @@ pub struct Secrets {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectiveValue {
     pub key: String,
-    /// As TOML.
+    /// The value as TOML.
     pub value: String,
     pub origin: ValueOrigin,
 }

@@ -1,6 +1,6 @@
 //! The configuration, in five layers: built-in values, the user's file, the repository's file, the environment, flags.
 //!
-//! `keys.rs` is the only list of keys; the decoder, the template and the reference page are generated from it.
+//! `keys.rs` is the only list of keys; the decoder, the template and the reference page use it.
 
 pub mod keys;
 

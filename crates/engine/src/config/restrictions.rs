@@ -1,4 +1,4 @@
-//! What a repository's file may not configure. Anybody who can change that file could name any program and any path, so
+//! Settings that a repository's file must not contain. Anybody who can change that file could name any program and any path, so
 //! it cannot give an agent the user's data, widen the sandbox, or choose the state folder.
 
 use super::effective::Config;

@@ -14,7 +14,7 @@ pub struct FailedAttempt {
     /// The name of the failure.
     pub failure: String,
     pub detail: String,
-    /// What was wrong with the result, if it was malformed.
+    /// The cause, if the result was malformed.
     pub malformed: Option<MalformedCause>,
 }
 

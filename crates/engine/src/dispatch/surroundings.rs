@@ -143,7 +143,7 @@ pub fn notes(brief: &Brief<'_>, ended: &JobEnd) -> Vec<Note> {
     notes
 }
 
-/// The refused commands, each once and without `-c` settings, of which agent programs give git many.
+/// The refused commands, each once and without `-c` settings, because agent programs pass many of them to git.
 fn refused_commands(refused: &[u8]) -> String {
     let mut commands: Vec<String> = Vec::new();
     for line in String::from_utf8_lossy(refused).lines() {

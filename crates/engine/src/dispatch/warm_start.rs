@@ -11,7 +11,7 @@ use remand_ledger::Reader;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// The name of the tree from an earlier run.
+/// The name under which the tree of an earlier run is stored.
 pub const LEFT: &str = "left";
 
 /// Sets the tree to the state of the last attempt, with discarded files reverted to the base.

@@ -69,10 +69,10 @@ enum Mode {
 /// Drives any number of runs in one process.
 pub struct Host<E> {
     store: Arc<dyn Store>,
-    /// Sees what other processes write.
+    /// A connection that sees the changes of other processes.
     reader: Reader,
     effects: E,
-    /// Holds the lock of each run, one folder per run.
+    /// Contains one folder per run, with the lock of the run.
     runs_folder: PathBuf,
     runs: BTreeMap<RunId, DrivenRun>,
     /// Resumed runs with their restarted commands, until the watch is notified.

@@ -7,7 +7,7 @@ use remand_git::{CommitId, TaskMerge, TaskStart, TreeId, TreeMerge, WorkTree};
 use remand_kernel::change::Digest;
 use remand_kernel::ids::Lane;
 
-/// The artifacts that are trees which roles change. All other artifacts are results.
+/// The artifacts that consist of a tree. All other artifacts are results.
 pub const TREES: [&str; 2] = ["code", "tests"];
 
 /// The tree of a lane, with the content of the lane checked out.

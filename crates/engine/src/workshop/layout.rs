@@ -25,12 +25,12 @@ pub fn is_laid_out(folder: &Path) -> bool {
         && not_on_branch(folder).is_none()
 }
 
-/// Why the documents of a run that is over are not on its branch, if they are not.
+/// Why the documents of a run that is over are not on its branch; `None` if they are.
 pub fn not_on_branch(folder: &Path) -> Option<String> {
     fs::read_to_string(folder.join(NOT_ON_BRANCH)).ok()
 }
 
-/// Why something is missing in the folder of a run that is over, if something is.
+/// Why files are missing in the folder of a run that is over; `None` if it is complete.
 pub fn missing_from_folder(folder: &Path) -> Option<String> {
     fs::read_to_string(folder.join(NOT_LAID_OUT)).ok()
 }

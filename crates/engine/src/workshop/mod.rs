@@ -27,7 +27,7 @@ use background::BackgroundTasks;
 pub use layout::{is_laid_out, missing_from_folder, not_on_branch};
 use running::CommandThreads;
 
-/// The effects of the embedded host.
+/// Performs the orders of a host on this machine.
 #[derive(Debug)]
 pub struct Workshop {
     settings: Arc<Settings>,
