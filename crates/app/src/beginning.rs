@@ -10,7 +10,7 @@ use remand_agents::driver::Prices;
 use remand_engine::checkout;
 use remand_engine::clock;
 use remand_engine::config;
-use remand_engine::host::Beginning;
+use remand_engine::host::NewRun;
 use remand_engine::pinned::{AgentChoice, Cache, MayWrite, Pinned, PinnedRole};
 use remand_engine::redact::Redactor;
 use remand_engine::subject::{Subject, SubjectKind};
@@ -128,7 +128,7 @@ pub fn prepare(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     about: &About,
-) -> Result<Beginning, CommandFailure> {
+) -> Result<NewRun, CommandFailure> {
     let config = &workplace.config;
     let roles = load::roles(context)?;
     let (program, workflow) = load::pinned(context, &config.workflow, &roles)?;
@@ -158,7 +158,7 @@ pub fn prepare(
         CommandFailure::user("the run cannot be pinned", "this is a bug in remand")
             .caused_by(error.to_string())
     })?);
-    let mut checkout = checkout::look_at(&workplace.repository, &head.commit)?;
+    let mut checkout = checkout::inspect(&workplace.repository, &head.commit)?;
     for finding in &mut checkout.findings {
         finding.text = redactor.redact(&finding.text).into_owned();
     }
@@ -186,7 +186,7 @@ pub fn prepare(
         ..Start::default()
     };
     let start = inherited.into_start(start);
-    Ok(Beginning { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
+    Ok(NewRun { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
 }
 
 /// The limits of a run as the kernel counts them.

@@ -18,7 +18,7 @@ pub fn open(workplace: &Workplace) -> Result<Host<Workshop>, CommandFailure> {
     confine::close_to_others();
     let store: Arc<dyn Store> = Arc::new(workplace.store()?);
     let settings = settings(workplace, Arc::clone(&store))?;
-    logging::keep_in(workplace.home.runs(), settings.redactor.clone());
+    logging::write_to(workplace.home.runs(), settings.redactor.clone());
     Ok(Host::new(store, Workshop::new(settings), workplace.home.runs())?)
 }
 

@@ -47,19 +47,19 @@ pub fn parsed(documents: &[ArtifactRow], reader: &Reader) -> Result<BTreeMap<Str
     Ok(parsed)
 }
 
-/// A stored artifact as structured data; none if it is not.
+/// A stored artifact as structured data; `None` if it is not structured.
 pub fn document(text: &str) -> Option<Value> {
     let raw = RawResult { file: Some(text.as_bytes().to_vec()), answer: String::new() };
     find(&raw, &ResultLimits::default()).ok().map(|found| found.value)
 }
 
-/// The payload of a stored result; none if it has another schema.
+/// The payload of a stored result; `None` if it has another schema.
 pub fn payload<P: DeserializeOwned>(text: &str) -> Option<P> {
     payload_of(document(text)?)
 }
 
-/// The Markdown of a stored document. One that an agent wrote has more fields; one that the engine took over from a
-/// branch has only this.
+/// The Markdown of a stored document. A document of an agent has more fields; a document that the engine copied from a
+/// branch has only this one.
 pub fn markdown(text: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Document {
@@ -68,12 +68,12 @@ pub fn markdown(text: &str) -> Option<String> {
     payload::<Document>(text).map(|document| document.markdown)
 }
 
-/// The payload of a parsed result; none if it has another schema.
+/// The payload of a parsed result; `None` if it has another schema.
 pub fn payload_of<P: DeserializeOwned>(result: Value) -> Option<P> {
     serde_json::from_value::<StoredResult<P>>(result).ok().map(|stored| stored.payload)
 }
 
-/// The payload of the latest version of a structured artifact; none if there is none, or it has another schema.
+/// The payload of the latest version of a structured artifact; `None` if it is missing or has another schema.
 pub fn latest_payload<P: DeserializeOwned>(
     run: &RunId,
     name: &str,

@@ -5,7 +5,7 @@ mod lowered;
 use crate::artifacts;
 use crate::clock;
 use crate::site::Trouble;
-use lowered::{Lowered, lowered};
+use lowered::{ConfidenceEffect, confidence_effects};
 use remand_contract::schema::words::ReportedRisk;
 use remand_kernel::Event;
 use remand_kernel::evidence::RowPhase;
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The name of the file.
+/// The file name of the bundle.
 pub const FILE: &str = "evidence-bundle.md";
 
 /// Writes the bundle into the run's folder, atomically.
@@ -42,14 +42,14 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     let notes = reader.notes(run)?;
     let mut page = Page { text: String::new() };
     page.head(&row);
-    let lowered = lowered(reader, run)?;
-    page.confidence(&row, &findings, &notes, &lowered);
+    let confidence_effects = confidence_effects(reader, run)?;
+    page.confidence(&row, &findings, &notes, &confidence_effects);
     page.tasks(reader, run, &checks)?;
     page.reviews(reader, run, &checks)?;
     page.criteria(&checks);
     page.blast_radius(reader, run, &notes)?;
     page.known_issues(&findings);
-    page.degradations(&notes, &lowered);
+    page.degradations(&notes, &confidence_effects);
     page.notes("Violations", &notes, NoteKind::Violation, "No role stepped outside its permissions.");
     page.notes("Warnings", &notes, NoteKind::Warning, "None.");
     page.notes("Decisions", &notes, NoteKind::Decision, "None recorded.");
@@ -84,13 +84,13 @@ impl Page {
         self.line("- uncommitted changes in the checkout are not included");
     }
 
-    /// The level with its definition, and what would raise it.
+    /// The level of confidence with its definition, and the ways to raise it.
     fn confidence(
         &mut self,
         row: &RunRow,
         findings: &[FindingRow],
         notes: &[NoteRow],
-        lowered: &BTreeSet<Lowered>,
+        confidence_effects: &BTreeSet<ConfidenceEffect>,
     ) {
         let level = row.trusted();
         self.section(&format!("Confidence: {}", level.name()));
@@ -104,9 +104,13 @@ impl Page {
         let degraded: BTreeSet<String> =
             degraded.map(|note| format!("resolve the degradation: {}", cell(&note.text))).collect();
         raise.extend(degraded);
-        raise.extend(lowered.iter().map(|one| format!("resolve the {}: {}", one.effect, cell(&one.text))));
+        raise.extend(
+            confidence_effects
+                .iter()
+                .map(|effect| format!("resolve the {}: {}", effect.effect, cell(&effect.text))),
+        );
         if level < Confidence::High && raise.is_empty() {
-            raise.push("approval by every reviewer, and no exhausted loop".to_string());
+            raise.push("approval by every reviewer, and no exhausted budget".to_string());
         }
         if level < Confidence::High {
             self.line("\nWhat would raise it:\n");
@@ -125,9 +129,9 @@ impl Page {
             );
             for task in &tasks {
                 let iteration = task.iteration.map_or_else(|| "never".to_string(), |count| count.to_string());
-                let given_up = if task.listed { "" } else { " (not in the last plan)" };
+                let suffix = if task.listed { "" } else { " (not in the last plan)" };
                 self.line(format!(
-                    "| {}{given_up} | {} | {} | {} | {iteration} |",
+                    "| {}{suffix} | {} | {} | {} | {iteration} |",
                     cell(&task.task),
                     task.passed,
                     task.failed,
@@ -136,19 +140,19 @@ impl Page {
             }
             self.line("");
         }
-        let counted = checks.iter().filter(|row| !row.superseded && row.phase != RowPhase::Review);
+        let rows = checks.iter().filter(|row| !row.superseded && row.phase != RowPhase::Review);
         // Tasks run in parallel; sorting keeps the page independent of their timing.
         let task_index = |row: &CheckRow| tasks.iter().position(|task| Some(&task.task) == row.task.as_ref());
-        let mut counted: Vec<&CheckRow> = counted.collect();
-        counted.sort_by_key(|row| {
+        let mut rows: Vec<&CheckRow> = rows.collect();
+        rows.sort_by_key(|row| {
             (row.phase, row.phase == RowPhase::After && row.task.is_none(), task_index(row))
         });
-        if counted.is_empty() {
+        if rows.is_empty() {
             self.line("None.");
             return Ok(());
         }
         self.line("| for | when | check | command | exit | tests | result |\n| --- | --- | --- | --- | --- | --- | --- |");
-        for row in counted {
+        for row in rows {
             let phase = if row.phase == RowPhase::Baseline { "baseline" } else { "after" };
             let result = match (row.passed, row.tier) {
                 (true, _) => "passed".to_string(),
@@ -177,11 +181,10 @@ impl Page {
     fn reviews(&mut self, reader: &Reader, run: &RunId, checks: &[CheckRow]) -> Result<(), LedgerError> {
         self.section("Reviews");
         let mut reviews: Vec<&CheckRow> = checks.iter().filter(|row| row.verdict.is_some()).collect();
-        let together =
+        let group =
             |row: &CheckRow| (row.name.rsplit_once('-').map(|(scope, _)| scope.to_string()), row.round);
-        let rounds: Vec<_> = reviews.iter().map(|row| together(row)).collect();
-        reviews
-            .sort_by_key(|row| (rounds.iter().position(|round| *round == together(row)), row.name.clone()));
+        let rounds: Vec<_> = reviews.iter().map(|row| group(row)).collect();
+        reviews.sort_by_key(|row| (rounds.iter().position(|round| *round == group(row)), row.name.clone()));
         if reviews.is_empty() {
             return self.verdicts(&reader.dispatches(run)?);
         }
@@ -224,12 +227,12 @@ impl Page {
     }
 
     fn criteria(&mut self, checks: &[CheckRow]) {
-        let of_criteria = checks
+        let criteria_rows = checks
             .iter()
             .filter(|row| row.phase == RowPhase::Review && row.verdict.is_none() && !row.superseded);
         // The last judgement of a criterion counts.
         let judged: BTreeMap<(&Option<String>, &String), &CheckRow> =
-            of_criteria.map(|row| ((&row.task, &row.name), row)).collect();
+            criteria_rows.map(|row| ((&row.task, &row.name), row)).collect();
         if judged.is_empty() {
             return;
         }
@@ -247,7 +250,7 @@ impl Page {
         let mut files = BTreeSet::new();
         for artifact in reader.artifacts(run)?.iter().filter(|row| row.format == "patch") {
             let patch = reader.blob(artifact.blob)?;
-            files.extend(touched(&String::from_utf8_lossy(&patch)));
+            files.extend(touched_files(&String::from_utf8_lossy(&patch)));
         }
         let risks = risks(reader, run)?;
         if files.is_empty() {
@@ -268,7 +271,7 @@ impl Page {
         self.section("Known issues");
         let open = |finding: &&FindingRow| finding.known || finding.status == FiledStatus::Open;
         let known: Vec<&FindingRow> = findings.iter().filter(open).collect();
-        let later: Vec<&FindingRow> =
+        let follow_ups: Vec<&FindingRow> =
             findings.iter().filter(|finding| finding.status == FiledStatus::FollowUp).collect();
         if known.is_empty() {
             self.line("None.");
@@ -276,32 +279,35 @@ impl Page {
         for finding in known {
             self.line(issue(finding));
         }
-        if !later.is_empty() {
+        if !follow_ups.is_empty() {
             self.line("\nFollow-ups:\n");
-            for finding in later {
+            for finding in follow_ups {
                 self.line(issue(finding));
             }
         }
     }
 
-    fn notes(&mut self, title: &str, notes: &[NoteRow], kind: NoteKind, none: &str) {
+    fn notes(&mut self, title: &str, notes: &[NoteRow], kind: NoteKind, empty_text: &str) {
         self.section(title);
         let texts: BTreeSet<&str> =
             notes.iter().filter(|note| note.kind == kind).map(|note| note.text.as_str()).collect();
         if texts.is_empty() {
-            return self.line(none);
+            return self.line(empty_text);
         }
         for text in texts {
             self.line(format!("- {}", cell(text)));
         }
     }
 
-    /// What the run had to do without: recorded notes, and effects of routes.
-    fn degradations(&mut self, notes: &[NoteRow], lowered: &BTreeSet<Lowered>) {
+    /// The degradations of the run: recorded notes, and effects of routes.
+    fn degradations(&mut self, notes: &[NoteRow], confidence_effects: &BTreeSet<ConfidenceEffect>) {
         self.section("Degradations");
         let noted =
             notes.iter().filter(|note| note.kind == NoteKind::Degradation).map(|note| note.text.as_str());
-        let ruled = lowered.iter().filter(|one| one.is_degradation()).map(|one| one.text.as_str());
+        let ruled = confidence_effects
+            .iter()
+            .filter(|effect| effect.is_degradation())
+            .map(|effect| effect.text.as_str());
         let texts: BTreeSet<&str> = noted.chain(ruled).collect();
         if texts.is_empty() {
             self.line("None.");
@@ -470,19 +476,19 @@ fn first_line(text: &str) -> &str {
 }
 
 /// The files that a patch touches.
-fn touched(patch: &str) -> Vec<String> {
+fn touched_files(patch: &str) -> Vec<String> {
     patch
         .lines()
         .filter_map(|line| line.strip_prefix("diff --git "))
         .filter_map(|rest| match rest.strip_prefix("\"a/") {
-            Some(quoted) => quoted.split("\" ").next().map(unquoted),
+            Some(quoted) => quoted.split("\" ").next().map(unquote),
             None => rest.strip_prefix("a/")?.split(" b/").next().map(str::to_string),
         })
         .collect()
 }
 
 /// A file name from git's quoted form, with octal escapes for bytes.
-fn unquoted(name: &str) -> String {
+fn unquote(name: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
     while let [first, tail @ ..] = rest {
         let (byte, after) = match (first, tail) {
@@ -521,13 +527,13 @@ fn risks(reader: &Reader, run: &RunId) -> Result<Vec<(String, String)>, LedgerEr
 
 #[cfg(test)]
 mod tests {
-    use super::touched;
+    use super::touched_files;
 
     // EP-23
     #[test]
     fn quoted_and_unusual_file_names_are_read_from_a_patch() {
         let patch =
             "diff --git a/a b.py b/a b.py\n+x\ndiff --git \"a/\\303\\274\\t.py\" \"b/\\303\\274\\t.py\"\n";
-        assert_eq!(touched(patch), ["a b.py", "ü\t.py"]);
+        assert_eq!(touched_files(patch), ["a b.py", "ü\t.py"]);
     }
 }

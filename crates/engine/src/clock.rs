@@ -1,9 +1,9 @@
-//! The wall clock, and the ids that are made from it.
+//! The wall clock, and run ids derived from it.
 
 use remand_ledger::{Millis, RunId};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The time now. A clock before 1970 counts as 1970.
+/// The current time. A time before 1970 counts as 1970.
 pub fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

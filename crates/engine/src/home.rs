@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Records where the repository of a folder was last seen: its checkout, and the git directory that all its checkouts
+/// The file that records where the repository was last seen: its checkout, and the git directory that all its checkouts
 /// share.
-const SEEN: &str = "repository";
+const LAST_SEEN: &str = "repository";
 
 /// The folder of one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub struct Home {
     root: PathBuf,
 }
 
-/// Why state cannot be kept.
+/// Why the state directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
-    #[error("no home directory was found to keep state in")]
+    #[error("no home directory was found for the state")]
     NoHome,
     #[error("the state directory {} is inside {}, which belongs to the repository", state.display(), folder.display())]
     InsideRepository { state: PathBuf, folder: PathBuf },
@@ -40,7 +40,7 @@ impl HomeError {
             }
             HomeError::Git(error) => error.hint(),
             HomeError::Unusable { .. } => {
-                "make it writable for you alone, or set REMAND_STATE_DIR to another folder".to_string()
+                "make it writable by you alone, or set REMAND_STATE_DIR to another folder".to_string()
             }
         }
     }
@@ -63,12 +63,12 @@ impl Home {
         {
             home = Home { root: absolute.join(repository.replace_copied_identity(&id)?) };
         }
-        // Folders above may belong to the user, and may be readable for others.
+        // The folders above belong to the user, and may be readable by others.
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&absolute).map_err(unusable(&absolute))?;
         for folder in [home.root.clone(), home.runs(), home.trees()] {
             private_folder(&folder).map_err(unusable(&folder))?;
         }
-        let (seen, shared) = (home.root.join(SEEN), repository.common_dir().display());
+        let (seen, shared) = (home.root.join(LAST_SEEN), repository.common_dir().display());
         let text = format!("{}\n{shared}\n", repository.root().display());
         if fs::read_to_string(&seen).ok().as_ref() != Some(&text) {
             fs::write(&seen, text).map_err(unusable(&seen))?;
@@ -78,7 +78,7 @@ impl Home {
 
     /// The shared git directory of the repository that used this folder last.
     fn last_seen(&self) -> Option<PathBuf> {
-        let text = fs::read_to_string(self.root.join(SEEN)).ok()?;
+        let text = fs::read_to_string(self.root.join(LAST_SEEN)).ok()?;
         let mut lines = text.lines();
         let checkout = Path::new(lines.next()?);
         Some(lines.next().map_or_else(|| checkout.join(".git"), PathBuf::from))
@@ -89,7 +89,7 @@ impl Home {
     }
 
     /// The folder with the state of all repositories.
-    pub fn above(&self) -> &Path {
+    pub fn state_root(&self) -> &Path {
         self.root.parent().unwrap_or(&self.root)
     }
 
@@ -110,7 +110,7 @@ impl Home {
         self.root.join("trees")
     }
 
-    /// What people can read of a run: artifacts, the evidence bundle, its dispatches.
+    /// The folder of a run, with its files for people: artifacts, the evidence bundle, dispatches.
     pub fn run(&self, run: &RunId) -> PathBuf {
         self.runs().join(&run.0)
     }
@@ -121,9 +121,9 @@ impl Home {
     }
 }
 
-/// Agents and tools look into checkouts, and git looks into its own folder.
+/// Refuses a state directory in a checkout, which agents and tools read, or in the git directory, which git reads.
 fn refuse_inside(state: &Path, repository: &Repository) -> Result<(), HomeError> {
-    let real = state.ancestors().find_map(|above| above.canonicalize().ok());
+    let real = state.ancestors().find_map(|folder| folder.canonicalize().ok());
     let folders = repository.folders().into_iter().filter_map(|folder| folder.canonicalize().ok());
     match folders.into_iter().find(|folder| real.as_ref().is_some_and(|state| state.starts_with(folder))) {
         Some(folder) => Err(HomeError::InsideRepository { state: state.to_path_buf(), folder }),
@@ -178,7 +178,7 @@ mod tests {
     fn state_is_private_and_never_inside_the_repository() {
         let checkout = Checkout::new();
         let home = Home::open(&checkout.path("state"), &checkout.repository).expect("home");
-        assert_eq!((mode(home.root()), mode(home.above())), (0o700, 0o700));
+        assert_eq!((mode(home.root()), mode(home.state_root())), (0o700, 0o700));
         let linked = checkout.path("checkout/.git/worktrees/linked");
         fs::create_dir_all(&linked).expect("folder");
         fs::create_dir(checkout.path("linked")).expect("folder");
@@ -214,7 +214,7 @@ mod tests {
         let copied = Repository::discover(&checkout.path("copy")).expect("a repository");
         let second = Home::open(&state, &copied).expect("home");
         assert_ne!(second, first);
-        assert_eq!(Home::open(&state, &copied).expect("home"), second, "it stays");
+        assert_eq!(Home::open(&state, &copied).expect("home"), second, "the same folder again");
         assert_eq!(Home::open(&state, &checkout.repository).expect("home"), first);
 
         fs::rename(checkout.path("checkout"), checkout.path("moved")).expect("moved");
@@ -227,8 +227,8 @@ mod tests {
         let checkout = Checkout::new();
         let file = checkout.path("checkout/.git/remand/id");
         fs::create_dir_all(file.parent().expect("a folder")).expect("folder");
-        for unfit in ["", "../../elsewhere\n", "0123456789ABCDEF0123456789abcdef\n"] {
-            fs::write(&file, unfit).expect("file");
+        for invalid in ["", "../../elsewhere\n", "0123456789ABCDEF0123456789abcdef\n"] {
+            fs::write(&file, invalid).expect("file");
             let refused = Home::open(&checkout.path("state"), &checkout.repository).expect_err("refused");
             assert!(matches!(refused, HomeError::Git(GitError::InvalidIdentity { .. })), "{refused}");
             assert!(refused.hint().contains("delete the file"));
@@ -241,7 +241,7 @@ mod tests {
         let state = temp.path().join("state");
         fs::create_dir(&state).expect("state");
         fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).expect("mode");
-        private_folder(&state).expect("closed");
+        private_folder(&state).expect("made private");
         assert_eq!(fs::metadata(&state).expect("state").permissions().mode() & 0o777, 0o700);
     }
 }

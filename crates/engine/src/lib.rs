@@ -1,8 +1,8 @@
 //! The engine drives runs: it executes what the kernel decides.
 //!
-//! `turn/` decides what follows from a message, and is pure. `host/` commits it through `store/`, and `workshop/` performs
-//! the orders: dispatches with `dispatch/`, the engine's own work with `operations/`. Drivers, checks and git know nothing
-//! about workflows.
+//! `turn/` is pure: from a message it computes the entry to commit and the orders to perform. `host/` commits the entry
+//! through `store/`, and `workshop/` performs the orders: `dispatch/` runs agents, `operations/` does everything else.
+//! Drivers, checks and git know nothing about workflows.
 
 pub mod clock;
 pub mod home;

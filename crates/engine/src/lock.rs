@@ -8,12 +8,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often the lock is tried, how often its owner is read, and the pause between two tries.
-const TRIES: u32 = 3;
-const READS: u32 = 50;
+/// How many times the lock is tried, how many times its owner is read, and the pause between two tries.
+const MAX_TRIES: u32 = 3;
+const OWNER_READS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Held while a process drives a run. The system releases it when the process dies, however it dies.
+/// A process holds this lock while it drives a run. The system releases it when the process dies, however it dies.
 #[derive(Debug)]
 pub struct DriverLock {
     _file: File,
@@ -29,7 +29,7 @@ pub enum LockError {
 }
 
 impl DriverLock {
-    /// Takes the lock of a run. If another process has it, the error says which one.
+    /// Takes the lock of a run. If another process has it, the error names that process.
     pub fn take(folder: &Path, run: &RunId) -> Result<DriverLock, LockError> {
         let path = folder.join("driver");
         let unusable = |source| LockError::Unusable { path: path.clone(), source };
@@ -46,8 +46,8 @@ impl DriverLock {
         loop {
             match file.try_lock() {
                 Ok(()) => break,
-                // Another process may hold it for a moment to see who drives the run.
-                Err(TryLockError::WouldBlock) if tries < TRIES => {
+                // Another process may hold it briefly to see who drives the run.
+                Err(TryLockError::WouldBlock) if tries < MAX_TRIES => {
                     tries += 1;
                     std::thread::sleep(PAUSE);
                 }
@@ -75,15 +75,16 @@ impl DriverLock {
     }
 }
 
-/// The holder of the lock, as it described itself. A process that has just taken the lock may not have written yet.
+/// The holder of the lock, as it described itself. A process that has just taken the lock may not have written its
+/// description yet.
 fn owner(file: &mut File) -> String {
-    for _ in 0..READS {
+    for _ in 0..OWNER_READS {
         let mut text = String::new();
         let read = file.rewind().and_then(|()| (&mut *file).take(200).read_to_string(&mut text));
         let owner = text.trim();
         let process = owner.strip_prefix("process ").and_then(|rest| rest.split(',').next());
-        let lives = process.is_some_and(|id| Path::new("/proc").join(id).exists());
-        if read.is_ok() && (lives || !Path::new("/proc/self").exists()) && !owner.is_empty() {
+        let is_alive = process.is_some_and(|id| Path::new("/proc").join(id).exists());
+        if read.is_ok() && (is_alive || !Path::new("/proc/self").exists()) && !owner.is_empty() {
             return owner.to_string();
         }
         std::thread::sleep(PAUSE);

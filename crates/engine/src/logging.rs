@@ -1,6 +1,6 @@
 //! The log of the engine: `engine.log` in the folder of each run, and standard error on request.
 //!
-//! Nothing is written before `keep_in` says where runs are and how secrets are removed from each line.
+//! Nothing is written before `write_to` sets the folder of runs and the redactor.
 
 use crate::clock;
 use crate::redact::Redactor;
@@ -20,14 +20,14 @@ use tracing_subscriber::filter::{ParseError, Targets};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Registry};
 
-/// Selects what is logged: a level, or `TARGET=LEVEL` separated by commas.
+/// The variable that selects what is logged: a level, or a comma-separated list of `TARGET=LEVEL`.
 pub const VARIABLE: &str = "REMAND_LOG";
 
 /// The log of a run, in its folder.
 const FILE: &str = "engine.log";
 
-/// The crates of this program; others log too much.
-const OWN: &str = "remand";
+/// The log target of all crates of this program; other crates log too much.
+const OUR_CRATES: &str = "remand";
 
 static SINK: RwLock<Option<Sink>> = RwLock::new(None);
 
@@ -36,23 +36,23 @@ struct Sink {
     redactor: Redactor,
 }
 
-/// Why there is no log.
+/// Why the log cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     #[error("{VARIABLE} cannot be read: {0}")]
     Filter(#[from] ParseError),
     #[error(transparent)]
-    Started(#[from] SetGlobalDefaultError),
+    AlreadyStarted(#[from] SetGlobalDefaultError),
 }
 
-/// Starts the log. `verbose` counts how often the user asked for it on standard error: once shows what happens, twice shows
-/// details. `filter` is the value of `REMAND_LOG`.
+/// Starts the log. `verbose` is the number of `-v` options: with one, the log is also written to standard error; with
+/// two, it includes details. `filter` is the value of `REMAND_LOG`.
 pub fn start(verbose: u8, filter: Option<&str>) -> Result<(), LogError> {
-    let usual = if verbose > 1 { LevelFilter::DEBUG } else { LevelFilter::INFO };
+    let default_level = if verbose > 1 { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let targets = match filter.map(str::trim).filter(|filter| !filter.is_empty()) {
-        None => Targets::new().with_target(OWN, usual),
+        None => Targets::new().with_target(OUR_CRATES, default_level),
         Some(filter) => match filter.parse::<LevelFilter>() {
-            Ok(level) => Targets::new().with_target(OWN, level),
+            Ok(level) => Targets::new().with_target(OUR_CRATES, level),
             Err(_) => filter.parse()?,
         },
     };
@@ -61,8 +61,8 @@ pub fn start(verbose: u8, filter: Option<&str>) -> Result<(), LogError> {
     Ok(())
 }
 
-/// Lets the log be written: below this folder of runs, without the secrets that the redactor knows.
-pub fn keep_in(runs: PathBuf, redactor: Redactor) {
+/// Sets the folder that contains the folders of runs, and the redactor that removes secrets from each line.
+pub fn write_to(runs: PathBuf, redactor: Redactor) {
     *SINK.write().unwrap_or_else(PoisonError::into_inner) = Some(Sink { runs, redactor });
 }
 
@@ -82,24 +82,24 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for EngineLog {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        let (mut run, mut around) = (fields.run.take(), String::new());
+        let (mut run, mut span_fields) = (fields.run.take(), String::new());
         for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
             if let Some(outer) = span.extensions().get::<Fields>() {
-                around.push_str(&outer.text);
+                span_fields.push_str(&outer.text);
                 run = run.or_else(|| outer.run.clone());
             }
         }
         let sink = SINK.read().unwrap_or_else(PoisonError::into_inner);
         let Some(sink) = &*sink else { return };
         let (level, target) = (event.metadata().level(), event.metadata().target());
-        let text = format!("{level:5} {target}: {}{}{around}", fields.message, fields.text);
+        let text = format!("{level:5} {target}: {}{}{span_fields}", fields.message, fields.text);
         let text = clean(&sink.redactor.redact(&text)).replace('\n', " ");
         if let Some(run) = &run {
             sink.append(run, &text);
         }
         if self.to_stderr {
             let run = run.map(|run| format!(" run={run}")).unwrap_or_default();
-            // There is no other place to report that standard error is closed.
+            // If standard error is closed, there is nowhere to report it.
             let _ = writeln!(std::io::stderr(), "{text}{run}");
         }
     }
@@ -120,7 +120,7 @@ impl Sink {
 struct Fields {
     run: Option<String>,
     message: String,
-    /// The others, each as ` name=value`.
+    /// All other fields, each as ` name=value`.
     text: String,
 }
 
@@ -147,7 +147,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn each_run_has_its_log_without_secrets_and_details_only_on_request() {
+    fn each_run_has_a_log_without_secrets_and_without_debug_details() {
         let folder = tempfile::tempdir().expect("a folder");
         for run in ["r1", "r2"] {
             std::fs::create_dir(folder.path().join(run)).expect("a folder");
@@ -155,15 +155,15 @@ mod tests {
         let secret = "hunter2-and-more-than-that";
         let environment = BTreeMap::from([("API_TOKEN".to_string(), secret.to_string())]);
         let redactor = Redactor::new(environment, &RedactionRules::default()).expect("a redactor");
-        keep_in(folder.path().to_path_buf(), redactor);
+        write_to(folder.path().to_path_buf(), redactor);
         let log = EngineLog { to_stderr: false };
-        let targets = Targets::new().with_target(OWN, LevelFilter::INFO);
+        let targets = Targets::new().with_target(OUR_CRATES, LevelFilter::INFO);
         tracing::subscriber::with_default(Registry::default().with(log.with_filter(targets)), || {
             tracing::info!(run = "r2", seq = 4, "committed");
             let _span = tracing::info_span!("command", run = "r1", command = "p1").entered();
             tracing::info!(detail = secret, "ended\nhere");
             tracing::debug!("a detail");
-            tracing::info!(target: "another_crate", "of no interest");
+            tracing::info!(target: "another_crate", "not logged");
         });
         let log = |run: &str| std::fs::read_to_string(folder.path().join(run).join(FILE)).expect("a log");
         assert!(

@@ -1,4 +1,4 @@
-//! What a run is pinned to when it starts. Changing a file never changes a running run.
+//! The inputs of a run that are fixed when it starts. A later change of a file never affects the run.
 
 use remand_agents::driver::{AgentRow, Prices};
 use remand_checks::CheckSpec;
@@ -23,7 +23,7 @@ pub struct Pinned {
     pub cache: Cache,
     #[serde(default)]
     pub rounds: RoundRules,
-    /// The agents that do its roles, by name.
+    /// The agents for its roles, by name.
     pub agents: BTreeMap<String, PinnedAgent>,
     /// Prices for agents that do not report their cost.
     #[serde(default)]
@@ -31,13 +31,13 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// Reads what a run is pinned to; none if this version cannot read it.
+    /// Reads the pinned inputs of a run; `None` if this version cannot read them.
     pub fn of(reader: &Reader, run: &RunId) -> Result<Option<Pinned>, LedgerError> {
         let bytes = reader.blob(reader.run(&run.0)?.pinned)?;
         Ok(serde_json::from_slice(&bytes).ok())
     }
 
-    /// The stored text; equal values have equal texts.
+    /// The value as it is stored; equal values give equal strings.
     pub fn text(&self) -> serde_json::Result<String> {
         text(self)
     }
@@ -62,12 +62,13 @@ pub enum Cache {
 pub struct RoundRules {
     pub board: BoardRules,
     /// Minimum length of a result in a round, in characters.
-    pub least: usize,
+    #[serde(rename = "least")]
+    pub min_length: usize,
 }
 
 impl Default for RoundRules {
     fn default() -> RoundRules {
-        RoundRules { board: BoardRules::default(), least: 100 }
+        RoundRules { board: BoardRules::default(), min_length: 100 }
     }
 }
 
@@ -106,10 +107,10 @@ pub struct PinnedRole {
     /// Whether its result is a delta of the design that it reads.
     #[serde(default)]
     pub delta: bool,
-    /// The ids of what it must judge in every result.
+    /// The ids of the criteria that it must judge in every result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<String>,
-    /// Whether it sees a work tree, or only documents.
+    /// Whether it sees a work tree; otherwise it sees only documents.
     #[serde(default = "yes")]
     pub tree: bool,
     /// Whether it resumes its session when its work comes back.
@@ -133,20 +134,20 @@ fn yes() -> bool {
 pub struct AgentChoice {
     /// One of the run's agents.
     pub agent: String,
-    /// The agent's name for the model; none for the agent's default.
+    /// The agent's name for the model; `None` for the agent's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Time limit of one dispatch.
     pub seconds: u64,
 }
 
-/// What a role may write in addition to its result.
+/// The files that a role may write in addition to its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MayWrite {
     /// The files of its task; the whole tree without a task.
     TaskFiles,
-    /// The same without test modules, and without test files that the task does not name.
+    /// The files of its task, except test modules and test files that the task does not name.
     TaskCode,
     Tree,
     Tests,
@@ -171,14 +172,14 @@ mod tests {
 
     // CORE-18
     #[test]
-    fn equal_agent_rows_are_pinned_with_equal_texts() {
+    fn equal_agent_rows_are_pinned_as_equal_strings() {
         let row = "title = 'Mine'\ncommand = ['mine']\narguments = []\n\
                    [hear]\nend = [{ in = { told = { by = { name = 'a', kind = 1 }, at = 2 } } }]\n";
         let one: AgentRow = toml::from_str(row).expect("a row");
         let mut other = one.clone();
         other.output_rules.end[0].lines.values_mut().for_each(|value| *value = ordered::reversed(value));
         assert_ne!(serde_json::to_string(&one).expect("JSON"), serde_json::to_string(&other).expect("JSON"));
-        let pinned = |row: AgentRow| text(&PinnedAgent::Cli(Box::new(row))).expect("a text");
+        let pinned = |row: AgentRow| text(&PinnedAgent::Cli(Box::new(row))).expect("JSON");
         assert_eq!(pinned(one), pinned(other));
     }
 }

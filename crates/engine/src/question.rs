@@ -15,7 +15,7 @@ pub fn context(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerErr
     let mut lines: Vec<String> = reader
         .notes(&gate.run)?
         .into_iter()
-        .filter(|note| note.seq == gate.seq && matters(note.kind))
+        .filter(|note| note.seq == gate.seq && is_relevant(note.kind))
         .map(|note| note.text)
         .collect();
     lines.extend(amendment(reader, gate)?);
@@ -26,7 +26,7 @@ pub fn context(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerErr
     Ok(lines.iter().map(|line| remand_notation::clean(line).replace('\n', " ")).collect())
 }
 
-/// What answers at earlier gates added to the subject.
+/// The text that answers at earlier gates added to the subject.
 fn amendment(reader: &Reader, gate: &GateRow) -> Result<Option<String>, LedgerError> {
     let subject = reader.run(&gate.run.0)?.subject;
     let versions = reader.artifact_versions(&gate.run, &subject)?;
@@ -37,8 +37,8 @@ fn amendment(reader: &Reader, gate: &GateRow) -> Result<Option<String>, LedgerEr
     Ok(added.filter(|added| !added.is_empty()).map(|added| format!("{subject} as amended by you: {added}")))
 }
 
-/// Whether notes of this kind matter for an answer.
-fn matters(kind: NoteKind) -> bool {
+/// Whether notes of this kind help a human to answer.
+fn is_relevant(kind: NoteKind) -> bool {
     match kind {
         NoteKind::Concern
         | NoteKind::Warning
@@ -75,7 +75,7 @@ fn summaries(dispatches: &[DispatchRow], gate: &GateRow) -> Vec<String> {
         .collect()
 }
 
-/// The findings about the design, where the gate is about revising it.
+/// The findings about the design, if the gate is about revising it.
 fn findings(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
     let mut lines = Vec::new();
     for row in reader.artifacts(&gate.run)?.iter().filter(|row| row.seq == gate.seq && row.format == "yaml") {
@@ -101,13 +101,13 @@ fn findings(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError>
 /// The flags that an answer can set.
 fn flags(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
     let Some(Pinned { program, .. }) = Pinned::of(reader, &gate.run)? else { return Ok(Vec::new()) };
-    let asked = program.phase_named(&gate.phase).filter(|_| gate.kind == GateKind::Phase);
-    let flags = asked.map(|phase| program.phase(phase).sets.clone()).unwrap_or_default();
+    let phase_at_gate = program.phase_named(&gate.phase).filter(|_| gate.kind == GateKind::Phase);
+    let flags = phase_at_gate.map(|phase| program.phase(phase).sets.clone()).unwrap_or_default();
     let name = |flag: &FlagId| &program.flags[flag.index()];
     Ok(flags.iter().map(|flag| format!("`--set {0}` sets {0}; without it, {0} is off", name(flag))).collect())
 }
 
-/// The files with risk red, where the gate is about the plan.
+/// The files with risk red, if the gate is about the plan.
 fn red_files(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
     let versions = reader.artifact_versions(&gate.run, "plan")?;
     let Some(plan) = versions.iter().filter(|row| row.seq == gate.seq).max_by_key(|row| row.version) else {

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-/// The user's configuration.
+/// The user's rules about secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RedactionRules {
     /// Variables with secret values, whatever their names are.
@@ -26,28 +26,28 @@ pub struct RedactionRules {
     pub patterns: Vec<(String, String)>,
 }
 
-/// Why the configuration cannot be used.
+/// Why a rule cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RedactError {
     #[error(
         "the secret pattern `{name}` is not a regular expression: {why}; correct it in the configuration"
     )]
     Pattern { name: String, why: String },
-    #[error("the secret pattern `{name}` matches the empty text: make it match only the secret")]
+    #[error("the secret pattern `{name}` matches the empty string: make it match only the secret")]
     Empty { name: String },
     #[error(
-        "the value of the secret variable `{name}` has fewer than {least} characters, and hiding it would garble \
-         every text: set a longer value or remove the variable from the list"
+        "the value of the secret variable `{name}` has fewer than {minimum} characters, and hiding it would garble \
+         all text: set a longer value or remove the variable from the list"
     )]
-    Short { name: String, least: usize },
+    Short { name: String, minimum: usize },
 }
 
 /// Minimum length of a value that counts as secret only because of its variable's name.
-const GUESSED_LENGTH: usize = 8;
-/// Minimum length of any secret: hiding shorter values would garble every text.
-const LEAST_LENGTH: usize = 4;
-/// Minimum length of a line that counts as secret on its own, in a secret with several lines.
-const LINE_LENGTH: usize = 16;
+const MIN_GUESSED_LENGTH: usize = 8;
+/// Minimum length of any secret: hiding shorter values would garble all text.
+const MIN_LENGTH: usize = 4;
+/// Minimum length of a single line that counts as a secret, in a secret with several lines.
+const MIN_LINE_LENGTH: usize = 16;
 
 /// Removes secrets from text.
 #[derive(Clone, Debug)]
@@ -86,10 +86,10 @@ impl Redactor {
         for (name, value) in environment {
             let is_configured = rules.secret_variables.contains(&name);
             let length = value.trim().chars().count();
-            if is_configured && length > 0 && length < LEAST_LENGTH {
-                return Err(RedactError::Short { name, least: LEAST_LENGTH });
+            if is_configured && length > 0 && length < MIN_LENGTH {
+                return Err(RedactError::Short { name, minimum: MIN_LENGTH });
             }
-            let is_guessed = length >= GUESSED_LENGTH && looks_secret(&name) && !is_path(&value);
+            let is_guessed = length >= MIN_GUESSED_LENGTH && looks_secret(&name) && !is_path(&value);
             if (is_configured && length > 0) || is_guessed {
                 secrets.extend(forms(&value).into_iter().map(|form| (name.clone(), form)));
             }
@@ -109,7 +109,7 @@ impl Redactor {
         let values = secrets
             .into_iter()
             .enumerate()
-            .map(|(at, (name, value))| Secret { marker: marker(&name, at, &plain), value })
+            .map(|(index, (name, value))| Secret { marker: marker(&name, index, &plain), value })
             .collect();
         Ok(Redactor { values, shapes })
     }
@@ -120,10 +120,10 @@ impl Redactor {
         if spans.is_empty() {
             return Cow::Borrowed(text);
         }
-        Cow::Owned(without(text, 0..text.len(), &spans))
+        Cow::Owned(replace_spans(text, 0..text.len(), &spans))
     }
 
-    /// The same for bytes, which need not be text.
+    /// Redacts bytes, which need not be valid UTF-8.
     pub fn redact_bytes<'t>(&self, bytes: &'t [u8]) -> Cow<'t, [u8]> {
         if let Ok(text) = std::str::from_utf8(bytes) {
             return match self.redact(text) {
@@ -139,7 +139,7 @@ impl Redactor {
         Cow::Owned(out)
     }
 
-    /// The same for every text and key of a document.
+    /// Redacts every string and key of a document.
     pub fn redact_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -173,7 +173,7 @@ impl Redactor {
         }
     }
 
-    /// The parts to replace, in order. Overlapping spans are merged, so that no rest of a secret remains.
+    /// The parts to replace, in order. Overlapping spans are merged, so no part of a secret remains.
     fn spans(&self, text: &str) -> Vec<Span<'_>> {
         let mut spans: Vec<Span<'_>> = Vec::new();
         for secret in &self.values {
@@ -199,7 +199,7 @@ impl Redactor {
 }
 
 /// A part of a string with its spans replaced.
-fn without(text: &str, part: Range<usize>, spans: &[Span<'_>]) -> String {
+fn replace_spans(text: &str, part: Range<usize>, spans: &[Span<'_>]) -> String {
     let mut out = String::with_capacity(part.len());
     let mut at = part.start;
     for span in spans {
@@ -215,9 +215,9 @@ fn without(text: &str, part: Range<usize>, spans: &[Span<'_>]) -> String {
 fn looks_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let describes =
+    let harmless_words =
         ["PATH", "FILE", "DIR", "NAME", "TYPE", "LIMIT", "MAX", "BUDGET", "COUNT", "TTL", "TIMEOUT", "SOCK"];
-    if words.iter().any(|word| describes.contains(word)) {
+    if words.iter().any(|word| harmless_words.contains(word)) {
         return false;
     }
     let stems =
@@ -239,11 +239,13 @@ fn forms(value: &str) -> Vec<String> {
     let json = Value::from(value).to_string();
     forms.push(json.trim_matches('"').to_string());
     forms.push(percent_encoded(value));
-    if value.len() >= GUESSED_LENGTH {
+    if value.len() >= MIN_GUESSED_LENGTH {
         forms.push(base64_head(value.as_bytes()));
     }
-    forms.extend(value.lines().map(str::trim).filter(|line| line.len() >= LINE_LENGTH).map(str::to_string));
-    forms.retain(|form| form.chars().count() >= LEAST_LENGTH);
+    forms.extend(
+        value.lines().map(str::trim).filter(|line| line.len() >= MIN_LINE_LENGTH).map(str::to_string),
+    );
+    forms.retain(|form| form.chars().count() >= MIN_LENGTH);
     forms.sort();
     forms.dedup();
     forms
@@ -268,8 +270,8 @@ fn base64_head(bytes: &[u8]) -> String {
 }
 
 /// A marker that contains no secret itself, even if a secret is part of its variable's name.
-fn marker(name: &str, at: usize, secrets: &[String]) -> String {
-    let candidates = [format!("[secret: {name}]"), format!("[secret: {at}]"), "[hidden]".to_string()];
+fn marker(name: &str, index: usize, secrets: &[String]) -> String {
+    let candidates = [format!("[secret: {name}]"), format!("[secret: {index}]"), "[hidden]".to_string()];
     let is_safe = |candidate: &String| !secrets.iter().any(|secret| candidate.contains(secret.as_str()));
     candidates.into_iter().find(is_safe).unwrap_or_default()
 }

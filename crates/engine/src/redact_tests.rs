@@ -3,11 +3,11 @@
 use super::shapes::COUNT;
 use super::*;
 
-fn redactor(environment: &[(&str, &str)]) -> Redactor {
-    with(environment, &RedactionRules::default())
+fn redactor_for(environment: &[(&str, &str)]) -> Redactor {
+    redactor_with(environment, &RedactionRules::default())
 }
 
-fn with(environment: &[(&str, &str)], rules: &RedactionRules) -> Redactor {
+fn redactor_with(environment: &[(&str, &str)], rules: &RedactionRules) -> Redactor {
     let owned = environment.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string()));
     Redactor::new(owned, rules).expect("usable rules")
 }
@@ -20,23 +20,23 @@ fn every_known_shape_compiles() {
 // EP-30
 #[test]
 fn the_value_of_a_secret_variable_is_replaced_by_its_name() {
-    let it = redactor(&[
+    let redactor = redactor_for(&[
         ("DEPLOY_TOKEN", "correct horse battery"),
         ("PATH", "/usr/bin:/bin"),
         ("DB_PASSWORD", "short"),
     ]);
-    assert_eq!(it.redact("x correct horse battery y"), "x [secret: DEPLOY_TOKEN] y");
-    assert_eq!(it.redact("/usr/bin:/bin short"), "/usr/bin:/bin short");
+    assert_eq!(redactor.redact("x correct horse battery y"), "x [secret: DEPLOY_TOKEN] y");
+    assert_eq!(redactor.redact("/usr/bin:/bin short"), "/usr/bin:/bin short");
     let rules = RedactionRules { secret_variables: vec!["CODENAME".into()], patterns: Vec::new() };
-    let it = with(&[("CODENAME", "bluebird")], &rules);
-    assert_eq!(it.redact("project bluebird"), "project [secret: CODENAME]");
+    let redactor = redactor_with(&[("CODENAME", "bluebird")], &rules);
+    assert_eq!(redactor.redact("project bluebird"), "project [secret: CODENAME]");
 }
 
 // EP-30
 #[test]
-fn overlapping_secrets_leave_no_rest() {
-    let it = redactor(&[("A_TOKEN", "abcdefgh12"), ("B_TOKEN", "gh12ijkl34")]);
-    assert_eq!(it.redact("<abcdefgh12ijkl34>"), "<[secret: A_TOKEN]>");
+fn overlapping_secrets_are_removed_completely() {
+    let redactor = redactor_for(&[("A_TOKEN", "abcdefgh12"), ("B_TOKEN", "gh12ijkl34")]);
+    assert_eq!(redactor.redact("<abcdefgh12ijkl34>"), "<[secret: A_TOKEN]>");
 }
 
 // EP-30
@@ -53,12 +53,12 @@ fn variables_that_only_mention_a_secret_are_not_redacted() {
         ("SSH_KEY_PATH", "elsewhere/id_ed25519"),
         ("PWD", "/home/me/work"),
     ];
-    let it = redactor(&harmless);
+    let redactor = redactor_for(&harmless);
     for (_, value) in harmless {
-        assert_eq!(it.redact(value), value);
+        assert_eq!(redactor.redact(value), value);
     }
     assert_eq!(
-        redactor(&[("API_SECRET", "/no/such/file+A1")]).redact("/no/such/file+A1"),
+        redactor_for(&[("API_SECRET", "/no/such/file+A1")]).redact("/no/such/file+A1"),
         "[secret: API_SECRET]"
     );
     for name in [
@@ -72,7 +72,7 @@ fn variables_that_only_mention_a_secret_are_not_redacted() {
         "GH_TOKEN",
     ] {
         assert_eq!(
-            redactor(&[(name, "some long value")]).redact("some long value"),
+            redactor_for(&[(name, "some long value")]).redact("some long value"),
             format!("[secret: {name}]")
         );
     }
@@ -81,11 +81,11 @@ fn variables_that_only_mention_a_secret_are_not_redacted() {
 // EP-30
 #[test]
 fn a_value_is_found_in_json_urls_base64_and_line_by_line() {
-    let it = redactor(&[
+    let redactor = redactor_for(&[
         ("API_SECRET", "p@ss \"word\"\nand/more"),
         ("SIGNING_KEY", "first line of the key\nsecond line of the key"),
     ]);
-    let shown = |text: &str| it.redact(text).into_owned();
+    let shown = |text: &str| redactor.redact(text).into_owned();
     assert_eq!(shown(r#"{"a": "p@ss \"word\"\nand/more"}"#), r#"{"a": "[secret: API_SECRET]"}"#);
     assert_eq!(shown("?q=p%40ss%20%22word%22%0Aand%2Fmore&x"), "?q=[secret: API_SECRET]&x");
     assert!(!shown("Y29ycmVjdA== cEBzcyAid29yZCIKYW5kL21vcmU=").contains("cEBzcyAid29yZCIKYW5kL21v"));
@@ -111,21 +111,21 @@ fn keys_are_recognized_by_their_shape() {
         ),
         ("Stripe key", "sk_live_4eC39HqLyjWDarjtT1zdp7dc"),
     ];
-    let it = redactor(&[]);
+    let redactor = redactor_for(&[]);
     for (name, secret) in secrets {
-        assert_eq!(it.redact(&format!("key {secret}, and")), format!("key [secret: {name}], and"));
-        assert!(!it.redact(&format!("TOKEN=\"{secret}\"")).contains(secret), "{secret}");
+        assert_eq!(redactor.redact(&format!("key {secret}, and")), format!("key [secret: {name}], and"));
+        assert!(!redactor.redact(&format!("TOKEN=\"{secret}\"")).contains(secret), "{secret}");
     }
     let block = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz\nc2gtZWQyNTUxOQ==\n-----END OPENSSH PRIVATE KEY-----";
-    assert_eq!(it.redact(&format!("a\n{block}\nb")), "a\n[secret: private key]\nb");
-    assert_eq!(it.redact(&block.replace('\n', "\\n")), "[secret: private key]");
-    assert!(!it.redact(&block[..110]).contains("b3BlbnNz"), "a block that is cut off");
+    assert_eq!(redactor.redact(&format!("a\n{block}\nb")), "a\n[secret: private key]\nb");
+    assert_eq!(redactor.redact(&block.replace('\n', "\\n")), "[secret: private key]");
+    assert!(!redactor.redact(&block[..110]).contains("b3BlbnNz"), "a block that is cut off");
 }
 
 // EP-30
 #[test]
 fn passwords_in_addresses_and_assignments_are_replaced() {
-    let it = redactor(&[]);
+    let redactor = redactor_for(&[]);
     for (text, expected) in [
         ("postgres://me:s3cr3tpw@db/x", "postgres://me:[secret: password in an address]@db/x"),
         ("password = \"hunter2hunter2\"", "password = \"[secret: password]\""),
@@ -137,15 +137,15 @@ fn passwords_in_addresses_and_assignments_are_replaced() {
             "//registry.npmjs.org/:_authToken=[secret: npm token]",
         ),
     ] {
-        assert_eq!(it.redact(text), expected);
-        assert_eq!(it.redact(expected), expected, "redacting twice changes nothing");
+        assert_eq!(redactor.redact(text), expected);
+        assert_eq!(redactor.redact(expected), expected, "redacting twice changes nothing");
     }
 }
 
 // EP-30
 #[test]
 fn ordinary_code_is_unchanged() {
-    let it = redactor(&[("HOME", "/root"), ("TERM", "xterm-256color"), ("LANG", "en_US.UTF-8")]);
+    let redactor = redactor_for(&[("HOME", "/root"), ("TERM", "xterm-256color"), ("LANG", "en_US.UTF-8")]);
     for text in [
         "commit 59807616e1fa2540724bfbac14d7976d7e4a3860 (HEAD)",
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -167,7 +167,7 @@ fn ordinary_code_is_unchanged() {
         "eyJ is how a JSON web token begins",
         "let token = tokens.next_token_of_the_input_stream();",
     ] {
-        assert!(matches!(it.redact(text), Cow::Borrowed(_)), "{}", it.redact(text));
+        assert!(matches!(redactor.redact(text), Cow::Borrowed(_)), "{}", redactor.redact(text));
     }
 }
 
@@ -178,11 +178,11 @@ fn configured_patterns_are_applied_and_invalid_ones_are_refused_by_name() {
         patterns: vec![("ticket".into(), pattern.into())],
         ..RedactionRules::default()
     };
-    assert_eq!(with(&[], &rules(r"T-\d{4}")).redact("see T-1234"), "see [secret: ticket]");
-    assert_eq!(with(&[], &rules(r"pin=(\d+)")).redact("pin=1234"), "pin=[secret: ticket]");
+    assert_eq!(redactor_with(&[], &rules(r"T-\d{4}")).redact("see T-1234"), "see [secret: ticket]");
+    assert_eq!(redactor_with(&[], &rules(r"pin=(\d+)")).redact("pin=1234"), "pin=[secret: ticket]");
     let refused = |pattern: &str| Redactor::new([], &rules(pattern)).unwrap_err().to_string();
     assert!(refused("(").starts_with("the secret pattern `ticket` is not a regular expression: "));
-    assert!(refused("x*").contains("matches the empty text"));
+    assert!(refused("x*").contains("matches the empty string"));
     let short = RedactionRules { secret_variables: vec!["PIN".into()], ..RedactionRules::default() };
     let error = Redactor::new([("PIN".to_string(), "12".to_string())], &short).unwrap_err();
     assert!(
@@ -194,18 +194,18 @@ fn configured_patterns_are_applied_and_invalid_ones_are_refused_by_name() {
 // EP-30
 #[test]
 fn binary_content_and_documents_are_redacted() {
-    let it = redactor(&[("MY_TOKEN", "abcdefgh12")]);
-    assert_eq!(it.redact_bytes(b"\xff abcdefgh12 \xfe").as_ref(), b"\xff [secret: MY_TOKEN] \xfe");
-    assert!(matches!(it.redact_bytes(b"plain"), Cow::Borrowed(_)));
+    let redactor = redactor_for(&[("MY_TOKEN", "abcdefgh12")]);
+    assert_eq!(redactor.redact_bytes(b"\xff abcdefgh12 \xfe").as_ref(), b"\xff [secret: MY_TOKEN] \xfe");
+    assert!(matches!(redactor.redact_bytes(b"plain"), Cow::Borrowed(_)));
     let mut value = serde_json::json!({"abcdefgh12": ["x abcdefgh12", 1, {"k": "abcdefgh12"}]});
-    it.redact_value(&mut value);
+    redactor.redact_value(&mut value);
     assert!(!value.to_string().contains("abcdefgh12"), "{value}");
-    assert!(!format!("{it:?}").contains("abcdefgh12"));
+    assert!(!format!("{redactor:?}").contains("abcdefgh12"));
 }
 
 // EP-30
 #[test]
-fn no_secret_value_survives_in_any_mixture() {
+fn no_secret_survives_in_random_text() {
     let alphabet = ["a", "b", "ab", "x9", "é", "[", "secret", ": ", "\n", "\"", "A_TOKEN", "=", "/", "%"];
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut next = |below: usize| {
@@ -218,12 +218,12 @@ fn no_secret_value_survives_in_any_mixture() {
         let mut word =
             |length: usize| (0..length).map(|_| alphabet[next(alphabet.len())]).collect::<String>();
         let secrets: Vec<String> =
-            (0..3).map(|_| word(8)).filter(|it| it.trim().chars().count() >= 8).collect();
-        let named = secrets
+            (0..3).map(|_| word(8)).filter(|word| word.trim().chars().count() >= 8).collect();
+        let variables = secrets
             .iter()
             .enumerate()
             .map(|(at, value)| (format!("{}_TOKEN", ["A", "B", "C"][at]), value.clone()));
-        let it = Redactor::new(named, &RedactionRules::default()).unwrap();
+        let redactor = Redactor::new(variables, &RedactionRules::default()).unwrap();
         let mut text = word(10);
         for secret in &secrets {
             text.push_str(secret);
@@ -232,7 +232,7 @@ fn no_secret_value_survives_in_any_mixture() {
             text.push_str(&secret[..half]);
             text.push_str(secret);
         }
-        let shown = it.redact(&text).into_owned();
+        let shown = redactor.redact(&text).into_owned();
         for secret in &secrets {
             assert!(!shown.contains(secret.trim()), "{secret:?} in {shown:?} of {text:?}");
         }
@@ -242,7 +242,7 @@ fn no_secret_value_survives_in_any_mixture() {
 // SR-17
 #[test]
 fn secrets_are_restored_in_unchanged_lines() {
-    let it = redactor(&[("A_TOKEN", "abcdefgh12"), ("B_TOKEN", "ijklmnop34")]);
+    let redactor = redactor_for(&[("A_TOKEN", "abcdefgh12"), ("B_TOKEN", "ijklmnop34")]);
     let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", "c1D2".repeat(16));
     let github = |part: &str| format!("ghp_{}", part.repeat(9));
     let original = format!(
@@ -250,16 +250,16 @@ fn secrets_are_restored_in_unchanged_lines() {
         github("a1B2"),
         github("c3D4")
     );
-    let shown = it.redact(&original).into_owned();
-    let whole = |text: &str| RestoredText { text: text.to_string(), missing: Vec::new() };
-    assert_eq!(it.put_back(&original, &shown), whole(&original));
+    let shown = redactor.redact(&original).into_owned();
+    let unchanged = |text: &str| RestoredText { text: text.to_string(), missing: Vec::new() };
+    assert_eq!(redactor.put_back(&original, &shown), unchanged(&original));
     let longer = format!("New.\n{shown}\nlast [secret: A_TOKEN]\n");
-    assert_eq!(it.put_back(&original, &longer).text, format!("New.\n{original}\nlast abcdefgh12\n"));
-    // It is unknown which of the two keys is left.
+    assert_eq!(redactor.put_back(&original, &longer).text, format!("New.\n{original}\nlast abcdefgh12\n"));
+    // The remaining line could be either of the two keys.
     let shorter = shown.replacen("key: [secret: GitHub token]\n", "", 1);
-    let put = it.put_back(&original, &shorter);
-    assert_eq!(put.missing, [(3, "[secret: GitHub token]".to_string())]);
-    assert!(put.text.contains(&key), "{}", put.text);
+    let restored = redactor.put_back(&original, &shorter);
+    assert_eq!(restored.missing, [(3, "[secret: GitHub token]".to_string())]);
+    assert!(restored.text.contains(&key), "{}", restored.text);
     let changed = shown.replace("last [secret: A_TOKEN]", "at last [secret: A_TOKEN]");
-    assert_eq!(it.put_back(&original, &changed).missing, [(8, "[secret: A_TOKEN]".to_string())]);
+    assert_eq!(redactor.put_back(&original, &changed).missing, [(8, "[secret: A_TOKEN]".to_string())]);
 }

@@ -3,5 +3,5 @@
 /// The result of an operation that merged a task.
 pub const MERGED: &str = "merged";
 
-/// Prefix of the name of the check after a revert, before the task.
+/// The prefix of the name of an evidence row about a revert; the id of the task follows.
 pub const REVERT: &str = "revert-";

@@ -19,7 +19,7 @@ const SIGNATURE: &str = "manifest.sig";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     pub run: RunId,
-    /// The Remand version that sealed it.
+    /// The Remand version that sealed the evidence.
     pub version: String,
     /// The head of the ledger's chain, as `COUNT:HASH`.
     pub head: String,
@@ -74,9 +74,9 @@ impl SealError {
 /// Writes a run's evidence into a new folder and signs it.
 pub fn seal(reader: &Reader, run: &RunId, key: &Path, folder: &Path) -> Result<Manifest, SealError> {
     let signing = signing_key(key)?;
-    fs::create_dir(folder).map_err(file(folder))?;
+    fs::create_dir(folder).map_err(file_error(folder))?;
     let page = folder.join(bundle::FILE);
-    fs::write(&page, bundle::text(reader, run)?).map_err(file(&page))?;
+    fs::write(&page, bundle::text(reader, run)?).map_err(file_error(&page))?;
     export(reader, run, &folder.join(DATABASE))?;
     let head = reader.head()?;
     let mut files = BTreeMap::new();
@@ -93,9 +93,10 @@ pub fn seal(reader: &Reader, run: &RunId, key: &Path, folder: &Path) -> Result<M
     let path = folder.join(MANIFEST);
     let text = serde_json::to_vec_pretty(&manifest)
         .map_err(|error| SealError::File { path: path.clone(), source: io::Error::other(error) })?;
-    fs::write(&path, &text).map_err(file(&path))?;
+    fs::write(&path, &text).map_err(file_error(&path))?;
     let signature = folder.join(SIGNATURE);
-    fs::write(&signature, format!("{}\n", hex(&signing.sign(&text).to_bytes()))).map_err(file(&signature))?;
+    fs::write(&signature, format!("{}\n", hex(&signing.sign(&text).to_bytes())))
+        .map_err(file_error(&signature))?;
     Ok(manifest)
 }
 
@@ -106,11 +107,12 @@ pub fn verify(folder: &Path, expected: Option<&str>) -> Result<Manifest, SealErr
     let text = fs::read(&path).map_err(|error| unreadable(&path, error))?;
     let bad = || SealError::BadManifest { path: path.clone() };
     let manifest: Manifest = serde_json::from_slice(&text).map_err(|_| bad())?;
-    let key = bytes::<32>(&manifest.key).ok_or_else(bad)?;
+    let key = parse_hex::<32>(&manifest.key).ok_or_else(bad)?;
     let key = VerifyingKey::from_bytes(&key).map_err(|_| bad())?;
-    let signed = folder.join(SIGNATURE);
-    let signature = fs::read_to_string(&signed).map_err(|error| unreadable(&signed, error))?;
-    let signature = bytes::<64>(signature.trim()).ok_or(SealError::BadSignature)?;
+    let signature_path = folder.join(SIGNATURE);
+    let signature =
+        fs::read_to_string(&signature_path).map_err(|error| unreadable(&signature_path, error))?;
+    let signature = parse_hex::<64>(signature.trim()).ok_or(SealError::BadSignature)?;
     key.verify_strict(&text, &Signature::from_bytes(&signature)).map_err(|_| SealError::BadSignature)?;
     if let Some(expected) = expected.filter(|expected| **expected != *manifest.key) {
         return Err(SealError::OtherKey { found: manifest.key, expected: expected.to_string() });
@@ -132,30 +134,33 @@ fn signing_key(path: &Path) -> Result<SigningKey, SealError> {
     match fs::read_to_string(path) {
         Ok(text) => {
             let secret =
-                bytes::<32>(text.trim()).ok_or_else(|| SealError::BadKey { path: path.to_path_buf() })?;
+                parse_hex::<32>(text.trim()).ok_or_else(|| SealError::BadKey { path: path.to_path_buf() })?;
             Ok(SigningKey::from_bytes(&secret))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let secret: [u8; 32] = random().map_err(file(path))?;
+            let secret: [u8; 32] = random().map_err(file_error(path))?;
             let mut options = OpenOptions::new();
-            let mut made = options.write(true).create_new(true).mode(0o600).open(path).map_err(file(path))?;
-            writeln!(made, "{}", hex(&secret)).and_then(|()| made.sync_all()).map_err(file(path))?;
+            let mut created =
+                options.write(true).create_new(true).mode(0o600).open(path).map_err(file_error(path))?;
+            writeln!(created, "{}", hex(&secret))
+                .and_then(|()| created.sync_all())
+                .map_err(file_error(path))?;
             Ok(SigningKey::from_bytes(&secret))
         }
-        Err(error) => Err(file(path)(error)),
+        Err(error) => Err(file_error(path)(error)),
     }
 }
 
-fn file(path: &Path) -> impl Fn(io::Error) -> SealError + use<> {
+fn file_error(path: &Path) -> impl Fn(io::Error) -> SealError + use<> {
     let path = path.to_path_buf();
     move |source| SealError::File { path: path.clone(), source }
 }
 
 fn hash_of(path: &Path) -> Result<String, SealError> {
-    Ok(blake3::hash(&fs::read(path).map_err(file(path))?).to_hex().to_string())
+    Ok(blake3::hash(&fs::read(path).map_err(file_error(path))?).to_hex().to_string())
 }
 
-fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
+fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     if text.len() != N * 2 || !text.is_ascii() {
         return None;
     }

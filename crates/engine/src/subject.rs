@@ -9,7 +9,7 @@ use thiserror::Error;
 /// The kind of subject that a workflow takes. Workflow files use its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SubjectKind {
-    /// A text from the user. Unknown subject names of workflows mean a request too.
+    /// Text from the user. An unknown subject name in a workflow also means a request.
     #[default]
     Request,
     Issue,
@@ -24,7 +24,7 @@ pub struct Subject {
     /// For lists and for the commit message.
     pub title: String,
     pub text: String,
-    /// Relative to the root of the repository; none for a request.
+    /// Relative to the root of the repository; `None` for a request.
     pub file: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl SubjectKind {
         }
     }
 
-    /// The command that starts a run on such a subject.
+    /// The command that starts a run on a subject of this kind.
     pub fn usage(self) -> &'static str {
         match self {
             SubjectKind::Request => "remand run REQUEST",
@@ -80,14 +80,14 @@ impl Subject {
         kind: SubjectKind,
         path: &Path,
     ) -> Result<Subject, SubjectError> {
-        let inside = inside(repository, path)?;
-        let file = inside.display().to_string();
+        let relative = relative_to_root(repository, path)?;
+        let file = relative.display().to_string();
         let tree = repository.tree_of(commit)?;
         let bytes = repository
-            .read(&tree, &inside)?
+            .read(&tree, &relative)?
             .ok_or_else(|| SubjectError::NotCommitted { path: file.clone() })?;
         let text = String::from_utf8(bytes).map_err(|_| SubjectError::NotText { path: file.clone() })?;
-        let name = inside.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let name = relative.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         Ok(Subject { kind, title: title(&name, &text), text, file: Some(file) })
     }
 
@@ -112,14 +112,14 @@ impl SubjectError {
 
 /// Replaces a file atomically.
 pub fn replace(file: &Path, text: &str) -> std::io::Result<()> {
-    let mut aside = file.as_os_str().to_os_string();
-    aside.push(".new");
-    std::fs::write(&aside, text)?;
-    std::fs::rename(&aside, file)
+    let mut temporary = file.as_os_str().to_os_string();
+    temporary.push(".new");
+    std::fs::write(&temporary, text)?;
+    std::fs::rename(&temporary, file)
 }
 
 /// Converts a path, absolute or relative to the root, to one relative to the root of the repository.
-fn inside(repository: &Repository, path: &Path) -> Result<PathBuf, SubjectError> {
+fn relative_to_root(repository: &Repository, path: &Path) -> Result<PathBuf, SubjectError> {
     let outside = || SubjectError::Outside { path: path.display().to_string() };
     let relative = if path.is_absolute() {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
@@ -127,23 +127,23 @@ fn inside(repository: &Repository, path: &Path) -> Result<PathBuf, SubjectError>
     } else {
         path.to_path_buf()
     };
-    let mut inside = PathBuf::new();
+    let mut normalized = PathBuf::new();
     for part in relative.components() {
         match part {
-            Component::Normal(name) => inside.push(name),
+            Component::Normal(name) => normalized.push(name),
             Component::CurDir => {}
-            Component::ParentDir if inside.pop() => {}
+            Component::ParentDir if normalized.pop() => {}
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return Err(outside()),
         }
     }
-    Ok(inside)
+    Ok(normalized)
 }
 
-/// The file name and the first heading. A heading that contains the name's number stands alone.
+/// The file name and the first heading. A heading that contains the number of the file name is used alone.
 fn title(name: &str, text: &str) -> String {
-    let read = Markdown::read(text);
+    let markdown = Markdown::read(text);
     let number = name.split(['_', ' ']).next().unwrap_or(name).to_lowercase();
-    match read.headings().first().map(|heading| heading.title.as_str()) {
+    match markdown.headings().first().map(|heading| heading.title.as_str()) {
         None | Some("") => name.to_string(),
         Some(title) if title.to_lowercase().contains(&number) => title.to_string(),
         Some(title) => format!("{name}: {title}"),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_its_name_and_any_other_name_means_a_request() {
+    fn every_kind_is_found_by_its_name_and_any_other_name_means_a_request() {
         for kind in [SubjectKind::Request, SubjectKind::Issue, SubjectKind::Ticket, SubjectKind::Spec] {
             assert_eq!(SubjectKind::of(kind.name()), kind);
         }

@@ -2,7 +2,7 @@
 
 use crate::context::CommandContext;
 use crate::workplace;
-use remand_engine::config::{Effective, ValueOrigin};
+use remand_engine::config::{EffectiveValue, ValueOrigin};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink, Tone};
@@ -37,7 +37,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-fn table(settings: &[Effective], root: &Path) -> TextTable {
+fn table(settings: &[EffectiveValue], root: &Path) -> TextTable {
     let mut table =
         TextTable::new(&[("key", ColumnFit::Wrap), ("value", ColumnFit::Wrap), ("from", ColumnFit::Wrap)]);
     let root = format!("{}/", root.display());
@@ -59,7 +59,7 @@ fn table(settings: &[Effective], root: &Path) -> TextTable {
     table
 }
 
-fn to_json(setting: &Effective) -> Value {
+fn to_json(setting: &EffectiveValue) -> Value {
     let layer = match setting.origin {
         ValueOrigin::BuiltIn => "built-in",
         ValueOrigin::User(_) => "user",

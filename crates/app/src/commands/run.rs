@@ -7,7 +7,7 @@ use crate::host;
 use crate::recording;
 use crate::workplace::Workplace;
 use remand_engine::config::Flag;
-use remand_engine::host::Beginning;
+use remand_engine::host::NewRun;
 use remand_engine::subject::SubjectKind;
 use remand_terminal::output::tell;
 use remand_terminal::{CommandFailure, ExitCode, invocation};
@@ -106,7 +106,7 @@ impl Args {
 }
 
 /// Prepares the run that the command line describes.
-pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, Beginning), CommandFailure> {
+pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, NewRun), CommandFailure> {
     let about = args.about()?;
     let workplace = Workplace::open(context, args.flags(about.kind()))?;
     let beginning = beginning::prepare(context, &workplace, &about)?;

@@ -41,7 +41,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let workplace = Workplace::open(context, Vec::new())?;
     let mut places = Vec::new();
     if args.all {
-        for ledger in ledgers(workplace.home.above()) {
+        for ledger in ledgers(workplace.home.state_root()) {
             // A ledger of another version is reported and skipped.
             match Reader::open(&ledger) {
                 Ok(reader) => places.push(place(&repository_of(&ledger), &reader, args)?),

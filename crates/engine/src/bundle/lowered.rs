@@ -9,20 +9,20 @@ use std::collections::BTreeSet;
 
 /// One effect of a ruling on the confidence.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lowered {
+pub struct ConfidenceEffect {
     /// The name of the effect.
     pub effect: String,
     pub text: String,
 }
 
-impl Lowered {
+impl ConfidenceEffect {
     pub fn is_degradation(&self) -> bool {
         self.effect == Effect::Degradation.name()
     }
 }
 
-/// Every effect of the routes that the run followed.
-pub fn lowered(reader: &Reader, run: &RunId) -> Result<BTreeSet<Lowered>, LedgerError> {
+/// All effects of the routes that the run followed.
+pub fn confidence_effects(reader: &Reader, run: &RunId) -> Result<BTreeSet<ConfidenceEffect>, LedgerError> {
     let dispatches = reader.dispatches(run)?;
     let pinned = Pinned::of(reader, run)?;
     let is_diverse = |phase: &str| pinned.as_ref().is_some_and(|pinned| is_diverse(&pinned.program, phase));
@@ -30,11 +30,11 @@ pub fn lowered(reader: &Reader, run: &RunId) -> Result<BTreeSet<Lowered>, Ledger
     Ok(rulings
         .flat_map(|ruling| {
             let shared = shared_model(&ruling.phase, &dispatches).filter(|_| is_diverse(&ruling.phase));
-            let texts = ruling.effects.iter().map(|effect| Lowered {
+            let effects = ruling.effects.iter().map(|effect| ConfidenceEffect {
                 effect: effect.clone(),
                 text: text(&ruling, effect, shared.as_deref()),
             });
-            texts.collect::<Vec<_>>()
+            effects.collect::<Vec<_>>()
         })
         .collect())
 }

@@ -23,12 +23,12 @@ impl Home {
     }
 
     fn user(self, text: &str) -> Home {
-        write(self.sources.user.as_deref().expect("a place"), text);
+        write(self.sources.user.as_deref().expect("a path"), text);
         self
     }
 
     fn repository(self, text: &str) -> Home {
-        write(self.sources.repository.as_deref().expect("a place"), text);
+        write(self.sources.repository.as_deref().expect("a path"), text);
         self
     }
 
@@ -47,8 +47,8 @@ impl Home {
         Config::load(&self.sources).expect("a configuration")
     }
 
-    /// Every problem, without the test's folder.
-    fn refused(&self) -> Vec<String> {
+    /// All problems, with paths relative to the test's folder.
+    fn problems(&self) -> Vec<String> {
         let Err(ConfigError::Refused(problems)) = Config::load(&self.sources) else { panic!("not refused") };
         let folder = format!("{}/", self.folder.path().display());
         problems.iter().map(|problem| problem.to_string().replace(&folder, "")).collect()
@@ -61,7 +61,7 @@ fn write(path: &Path, text: &str) {
 }
 
 fn refusal(text: &str) -> String {
-    let problems = Home::new().repository(text).refused();
+    let problems = Home::new().repository(text).problems();
     assert_eq!(problems.len(), 1, "{problems:#?}");
     problems[0].strip_prefix("repository/remand.toml:").expect("the file").to_string()
 }
@@ -205,7 +205,7 @@ fn values_of_the_wrong_kind_are_refused_with_their_position_and_how_to_write_the
     );
     assert_eq!(
         refusal("secrets.patterns = ['a*']\n"),
-        "1:21: `secrets.patterns`: the pattern matches the empty text; correct the regular expression"
+        "1:21: `secrets.patterns`: the pattern matches the empty string; correct the regular expression"
     );
     assert_eq!(
         refusal("checks.a.command = []\n"),
@@ -248,7 +248,7 @@ fn all_problems_of_all_layers_are_reported_together() {
         "flag --set: `limits.time`: `soon` is not a duration; write numbers with ms, s, m, h or d, such as \"90s\" or \
          \"1h30m\"",
     ];
-    assert_eq!(home.refused(), expected);
+    assert_eq!(home.problems(), expected);
 }
 
 // CORE-09
@@ -259,17 +259,17 @@ fn invalid_toml_invalid_utf8_and_folders_are_refused_with_their_position() {
     let twice = refusal("mode = \"autonomous\"\nmode = \"autonomous\"\n");
     assert_eq!(twice, "2:1: duplicate key; write TOML 1.1");
     let home = Home::new().repository("");
-    let path = home.sources.repository.clone().expect("a place");
+    let path = home.sources.repository.clone().expect("a path");
     std::fs::write(&path, b"mode = \"\xff\"").expect("a file");
-    assert_eq!(home.refused(), ["repository/remand.toml:1:9: the file is not UTF-8; save it as UTF-8"]);
-    std::fs::remove_file(&path).expect("gone");
+    assert_eq!(home.problems(), ["repository/remand.toml:1:9: the file is not UTF-8; save it as UTF-8"]);
+    std::fs::remove_file(&path).expect("removed");
     std::fs::create_dir(&path).expect("a folder");
     let error = Config::load(&home.sources).expect_err("refused");
     assert_eq!(error.to_string(), format!("{} cannot be read", path.display()));
 }
 
 #[test]
-fn tables_with_chosen_names_are_merged_from_all_layers() {
+fn named_tables_are_merged_from_all_layers() {
     let config = Home::new()
         .user("[checks.unit]\ntier = 1\n[agents.mine]\nargs = [\"-x\"]\n")
         .repository(
@@ -293,10 +293,10 @@ fn tables_with_chosen_names_are_merged_from_all_layers() {
 }
 
 #[test]
-fn an_agent_of_the_repository_gets_no_data_of_the_user() {
+fn an_agent_defined_by_the_repository_gets_none_of_the_users_data() {
     let mine = "[agents.mine]\ntitle = \"Mine\"\ncommand = [\"./mine\"]\narguments = []\n";
     let refusal = |user: &str, repository: &str| {
-        let refused = Home::new().user(user).repository(repository).refused();
+        let refused = Home::new().user(user).repository(repository).problems();
         let [one] = refused.as_slice() else { panic!("{refused:?}") };
         one.strip_prefix("repository/remand.toml:").expect("the file").to_string()
     };
@@ -306,10 +306,10 @@ fn an_agent_of_the_repository_gets_no_data_of_the_user() {
          `credentials`; move `[agents.claude]` to ~/.config/remand/config.toml"
     );
     for key in ["credentials", "copies", "reads", "keys", "variables", "ports"] {
-        let what = if key == "ports" { "[8080]" } else { "[\"x\"]" };
-        let problem = refusal("", &format!("{mine}{key} = {what}\n"));
+        let value = if key == "ports" { "[8080]" } else { "[\"x\"]" };
+        let problem = refusal("", &format!("{mine}{key} = {value}\n"));
         assert!(problem.starts_with(&format!("5:1: `agents.mine.{key}`: ")), "{problem}");
-        let problem = refusal(&format!("{mine}{key} = {what}\n"), "[agents.mine]\nmore = [\"--evil\"]\n");
+        let problem = refusal(&format!("{mine}{key} = {value}\n"), "[agents.mine]\nmore = [\"--evil\"]\n");
         assert!(
             problem.starts_with("2:1: `agents.mine.more`: ") && problem.contains(&format!("`{key}`")),
             "{problem}"
@@ -323,7 +323,7 @@ fn an_agent_of_the_repository_gets_no_data_of_the_user() {
 
 // CORE-05
 #[test]
-fn a_repository_cannot_open_the_sandbox_to_data_of_the_user() {
+fn a_repository_cannot_open_the_sandbox_to_the_users_data() {
     for (key, value) in [
         ("environment", "[\"KEY\"]"),
         ("reads", "[\"~/.ssh\"]"),
@@ -331,7 +331,7 @@ fn a_repository_cannot_open_the_sandbox_to_data_of_the_user() {
         ("unix-sockets", "true"),
     ] {
         let text = format!("[sandbox]\n{key} = {value}\n");
-        let problems = Home::new().repository(&text).refused();
+        let problems = Home::new().repository(&text).problems();
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains(&format!("`sandbox.{key}`: a repository cannot widen")), "{problems:?}");
         Home::new().user(&text).load();
@@ -340,13 +340,13 @@ fn a_repository_cannot_open_the_sandbox_to_data_of_the_user() {
 }
 
 #[test]
-fn agents_of_the_repository_differ_from_agents_of_the_user() {
+fn a_repository_that_sets_only_harmless_keys_does_not_define_the_agent() {
     let mine = "[agents.mine]\ntitle = \"Mine\"\ncommand = [\"./mine\"]\narguments = []\n";
     let users = "[agents.codex]\ncommand = [\"/opt/codex\"]\n[agents.second]\nlike = \"claude\"\n";
     let limits = "[agents.codex]\nmodel = \"small\"\nsilence = 30\n[agents.claude]\nsilence = 30\n";
     let config = Home::new().user(users).repository(&format!("{mine}{limits}")).load();
-    let of_repository = ["mine", "codex", "claude", "second"].map(|name| config.is_of_repository(name));
-    assert_eq!(of_repository, [true, false, false, false]);
+    let is_defined = ["mine", "codex", "claude", "second"].map(|name| config.is_defined_by_repository(name));
+    assert_eq!(is_defined, [true, false, false, false]);
 }
 
 // CORE-05
@@ -385,7 +385,7 @@ fn every_key_changes_the_configuration() {
         }
         let config = Home::new().user(&text).load();
         let strip =
-            |config: &Config| format!("{config:?}").split("settings:").next().expect("a text").to_string();
+            |config: &Config| format!("{config:?}").split("settings:").next().expect("a prefix").to_string();
         assert_ne!(strip(&config), strip(&plain), "{text}");
     }
 }
@@ -400,12 +400,11 @@ fn the_template_changes_nothing_and_shows_valid_values() {
     let is_setting = |line: &str| {
         line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '))
     };
-    let said: Vec<&str> = template.lines().map(|line| line.strip_prefix("# ").unwrap_or(line)).collect();
-    let said: Vec<&str> =
-        said.into_iter().filter(|line| is_setting(line) && !line.contains("junit")).collect();
-    let shown = said.join("\n").replace("report = \"build/test-results\"", "");
+    let lines = template.lines().map(|line| line.strip_prefix("# ").unwrap_or(line));
+    let settings: Vec<&str> = lines.filter(|line| is_setting(line) && !line.contains("junit")).collect();
+    let uncommented = settings.join("\n").replace("report = \"build/test-results\"", "");
     // Some keys are allowed only in the user's file.
-    let all = Home::new().user(&shown).load();
+    let all = Home::new().user(&uncommented).load();
     for line in plain.origins() {
         let same = all.origins().into_iter().find(|other| other.key == line.key).expect("still there");
         assert_eq!(same.value, line.value, "{}", line.key);
@@ -416,7 +415,7 @@ fn the_template_changes_nothing_and_shows_valid_values() {
 }
 
 #[test]
-fn names_of_models_and_items_may_contain_punctuation() {
+fn names_of_roles_and_models_may_contain_punctuation() {
     let home = Home::new().repository(
         "[roles.'reviewer:security']\nmodel = 'a'\n[roles.'check/code']\nmodel = 'b'\n\
          [prices.'vendor/m-4.5*']\ninput = 3\noutput = 0.075\n",
@@ -432,7 +431,7 @@ fn names_of_models_and_items_may_contain_punctuation() {
         "[prices.m]\ninputs = 1",
         "[agents.'a:b']\ncommand = ['x']",
     ] {
-        assert_eq!(Home::new().repository(wrong).refused().len(), 1, "{wrong}");
+        assert_eq!(Home::new().repository(wrong).problems().len(), 1, "{wrong}");
     }
 }
 
@@ -440,10 +439,10 @@ fn names_of_models_and_items_may_contain_punctuation() {
 fn the_reference_page_is_generated_from_the_keys() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/configuration.md");
     let committed = std::fs::read_to_string(&page).expect("the page");
-    let made = Config::guide();
-    if committed != made {
-        let (_, kept) = tempfile::NamedTempFile::new().expect("a file").keep().expect("kept");
-        std::fs::write(&kept, &made).expect("written");
-        panic!("{} is out of date: copy {} there", page.display(), kept.display());
+    let generated = Config::guide();
+    if committed != generated {
+        let (_, path) = tempfile::NamedTempFile::new().expect("a file").keep().expect("kept");
+        std::fs::write(&path, &generated).expect("written");
+        panic!("{} is out of date: copy {} there", page.display(), path.display());
     }
 }

@@ -59,10 +59,10 @@ pub struct ConfigLimits {
     pub dispatches: Option<u64>,
 }
 
-/// What agents may see and use.
+/// The access and the limits of agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Whether to refuse a machine that cannot enforce the whole sandbox.
+    /// Whether to refuse to run on a machine that cannot enforce the whole sandbox.
     pub required: bool,
     /// Names of environment variables that agents get.
     pub environment: Vec<String>,
@@ -72,36 +72,36 @@ pub struct Sandbox {
     pub hooks_write: Vec<String>,
     pub unix_sockets: bool,
     pub shared_memory: bool,
-    /// Bytes, for all processes of a dispatch together.
+    /// Memory of all processes of a dispatch together, in bytes.
     pub memory: Option<u64>,
     pub processes: Option<u64>,
-    /// Bytes that a dispatch may add.
+    /// Bytes that a dispatch may add to its work tree and its home.
     pub disk: Option<u64>,
-    /// Bytes.
+    /// Size of the largest file that a dispatch may write, in bytes.
     pub file_size: Option<u64>,
 }
 
 impl Sandbox {
     /// The paths that agents may read, with `~/` expanded.
     pub fn readable(&self, home: &Path) -> Vec<PathBuf> {
-        in_home(&self.reads, home).collect()
+        expand_home(&self.reads, home).collect()
     }
 
     /// The existing paths that programs started by git may write, with `~/` expanded.
     pub fn writable_by_hooks(&self, home: &Path) -> Vec<PathBuf> {
-        in_home(&self.hooks_write, home).filter(|path| path.exists()).collect()
+        expand_home(&self.hooks_write, home).filter(|path| path.exists()).collect()
     }
 }
 
-fn in_home<'p>(paths: &'p [String], home: &'p Path) -> impl Iterator<Item = PathBuf> + 'p {
+fn expand_home<'p>(paths: &'p [String], home: &'p Path) -> impl Iterator<Item = PathBuf> + 'p {
     let expanded = |path: &String| match path.strip_prefix("~/") {
-        Some(below) => home.join(below),
+        Some(rest) => home.join(rest),
         None => PathBuf::from(path),
     };
     paths.iter().map(expanded).filter(|path| path.is_absolute())
 }
 
-/// What is removed from prompts, artifacts and the ledger.
+/// The secrets to remove from prompts, artifacts and the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets {
     /// Names of variables with secret values.
@@ -112,9 +112,9 @@ pub struct Secrets {
 
 /// One value in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Effective {
+pub struct EffectiveValue {
     pub key: String,
-    /// As TOML.
+    /// The value as TOML.
     pub value: String,
     pub origin: ValueOrigin,
 }
@@ -135,7 +135,7 @@ impl Config {
             settings.extend(layer.settings);
             problems.extend(layer.problems);
         }
-        let config = Config::of(settings);
+        let config = Config::from_settings(settings);
         problems.extend(config.contradictions());
         problems.extend(config.exposing_agents());
         problems.extend(config.widened_sandbox());
@@ -144,10 +144,10 @@ impl Config {
     }
 
     /// Every value in effect with its origin, sorted by key.
-    pub fn origins(&self) -> Vec<Effective> {
+    pub fn origins(&self) -> Vec<EffectiveValue> {
         self.settings
             .iter()
-            .map(|(path, setting)| Effective {
+            .map(|(path, setting)| EffectiveValue {
                 key: path.join("."),
                 value: setting.value.to_toml(),
                 origin: setting.origin.clone(),
@@ -165,12 +165,12 @@ impl Config {
         page::guide()
     }
 
-    /// The state folder; none if neither the configuration nor the environment defines one.
+    /// The state folder; `None` if neither the configuration nor the environment defines one.
     pub fn state_folder(&self, environment: &BTreeMap<String, String>) -> Option<PathBuf> {
         let home = environment.get("HOME").map(Path::new);
         match self.state.as_deref() {
             Some(path) => match path.strip_prefix("~/") {
-                Some(below) => home.map(|home| home.join(below)),
+                Some(rest) => home.map(|home| home.join(rest)),
                 None => Some(PathBuf::from(path)),
             },
             None => environment
@@ -187,7 +187,7 @@ impl Config {
         self.settings.get(&table::path(key)).map(|setting| &setting.origin)
     }
 
-    fn of(settings: BTreeMap<KeyPath, SourcedValue>) -> Config {
+    fn from_settings(settings: BTreeMap<KeyPath, SourcedValue>) -> Config {
         let table = TypedSettings { settings: &settings };
         let interactive = table.text("mode").is_some_and(|mode| mode == "interactive");
         Config {
@@ -234,24 +234,24 @@ impl Config {
     fn contradictions(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
         for (name, check) in &self.checks {
-            let mut wrong = |key: &str, message: String, remedy: &str| {
+            let mut add_problem = |key: &str, message: String, remedy: &str| {
                 let origin =
                     self.origin(&format!("checks.{name}.{key}")).cloned().unwrap_or(ValueOrigin::BuiltIn);
                 problems.push(ConfigProblem { origin, message, remedy: remedy.to_string() });
             };
-            let reads = match check.parser.as_deref() {
+            let report_format = match check.parser.as_deref() {
                 Some("junit") => Some("JUnit XML"),
                 Some("jest") => Some("Jest's JSON"),
                 Some(_) | None => None,
             };
-            if let (Some(what), None) = (reads, &check.report) {
-                let message = format!("`checks.{name}` reads {what} but has no `report`");
-                wrong("parser", message, "add `report` with the file or folder that it writes");
+            if let (Some(format), None) = (report_format, &check.report) {
+                let message = format!("`checks.{name}` reads {format} but has no `report`");
+                add_problem("parser", message, "add `report` with the file or folder that it writes");
             }
-            if reads.is_none() && check.report.is_some() {
+            if report_format.is_none() && check.report.is_some() {
                 let message = format!("`checks.{name}` has a report that its parser does not read");
                 let remedy = "write `parser = \"junit\"` or `parser = \"jest\"`, or remove `report`";
-                wrong("report", message, remedy);
+                add_problem("report", message, remedy);
             }
         }
         problems
@@ -261,18 +261,18 @@ impl Config {
 fn round_rules(table: &TypedSettings<'_>) -> RoundRules {
     let built_in = RoundRules::default();
     let mut board = built_in.board;
-    let small = |key: &str| table.count(key).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    let count_u32 = |key: &str| table.count(key).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     if let Some(gaps) = table.count("rounds.gaps") {
         board.assigned = usize::try_from(gaps).unwrap_or(usize::MAX);
     }
-    if let Some(stalls) = small("rounds.warn-after") {
+    if let Some(stalls) = count_u32("rounds.warn-after") {
         board.thresholds.warn_at = stalls;
     }
-    if let Some(beyond) = small("rounds.diverge-beyond") {
+    if let Some(beyond) = count_u32("rounds.diverge-beyond") {
         board.thresholds.diverge_below = -i64::from(beyond);
     }
-    let least = table.count("rounds.least").and_then(|least| usize::try_from(least).ok());
-    RoundRules { board, least: least.unwrap_or(built_in.least) }
+    let min_length = table.count("rounds.least").and_then(|length| usize::try_from(length).ok());
+    RoundRules { board, min_length: min_length.unwrap_or(built_in.min_length) }
 }
 
 fn read(path: Option<&Path>, origin: fn(FilePosition) -> ValueOrigin) -> Result<Layer, ConfigError> {
@@ -288,9 +288,9 @@ fn read(path: Option<&Path>, origin: fn(FilePosition) -> ValueOrigin) -> Result<
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(layer::file(&name, text.strip_prefix('\u{feff}').unwrap_or(text), origin)),
         Err(error) => {
-            let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned();
+            let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned();
             Err(ConfigError::Refused(vec![ConfigProblem {
-                origin: origin(FilePosition::of(&name, &good, good.len())),
+                origin: origin(FilePosition::of(&name, &valid, valid.len())),
                 message: "the file is not UTF-8".to_string(),
                 remedy: "save it as UTF-8".to_string(),
             }]))

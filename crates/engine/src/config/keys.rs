@@ -20,8 +20,8 @@ pub enum ValueShape {
     Text,
     /// Absolute, or below the home folder with `~/`.
     Folder,
-    /// Relative, and never above the root of the repository.
-    Inside,
+    /// Relative to the root of the repository, and never outside it.
+    RepositoryPath,
     Choice(&'static [&'static str]),
     Flag,
     /// A whole number from 1, also as `200k` or `2M`.
@@ -32,18 +32,18 @@ pub enum ValueShape {
     Words,
     /// A list of regular expressions.
     Patterns,
-    /// A string for `sh -c`, or a list of words that starts directly.
+    /// A string for `sh -c`, or a list of words to run without a shell.
     Command,
-    /// A list of words that starts directly.
+    /// A list of words to run without a shell.
     Argv,
     /// Any value; the driver reads it.
     Free,
 }
 
-/// What `mode` takes.
+/// The values of `mode`.
 pub const MODES: &[&str] = &["autonomous", "interactive"];
 
-/// What `reruns` takes.
+/// The values of `reruns`.
 pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
 
 /// The tables in the order of the file, with their descriptions.
@@ -296,7 +296,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Command,
         default: "",
         example: "\"cargo clippy --all-targets -- -D warnings\"",
-        meaning: "The command: a string runs in `sh -c`, a list starts directly.",
+        meaning: "The command: `sh -c` runs a string; a list runs without a shell.",
     },
     ConfigKey {
         path: "checks.*.tier",
@@ -328,7 +328,7 @@ pub const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         path: "checks.*.report",
-        shape: ValueShape::Inside,
+        shape: ValueShape::RepositoryPath,
         default: "",
         example: "\"build/test-results\"",
         meaning: "For `junit` and `jest`: the file, or the folder of files, that the command writes.",
@@ -342,7 +342,7 @@ pub const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         path: "checks.*.folder",
-        shape: ValueShape::Inside,
+        shape: ValueShape::RepositoryPath,
         default: "",
         example: "\"crates/app\"",
         meaning: "The folder it runs in, relative to the root. Default: the root.",
@@ -370,7 +370,7 @@ pub const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         path: "checks.*.plant.file",
-        shape: ValueShape::Inside,
+        shape: ValueShape::RepositoryPath,
         default: "",
         example: "\"tests/planted.sh\"",
         meaning: "The file that `remand doctor --checks` writes to make the check fail.",
@@ -412,7 +412,7 @@ pub const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         path: "roles.*.file",
-        shape: ValueShape::Inside,
+        shape: ValueShape::RepositoryPath,
         default: "",
         example: "\".claude/agents/reviewer.md\"",
         meaning: "A role file of Claude Code, Copilot or opencode, used unchanged: its text, its model, and those \
@@ -468,28 +468,29 @@ impl ConfigKey {
         self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
     }
 
-    /// The table that contains it.
+    /// The table that contains the key.
     pub fn section(&self) -> &'static str {
         self.path.rsplit_once('.').map_or("", |(section, _)| section)
     }
 
-    /// The environment variable that sets it; only keys without a chosen name have one.
+    /// The environment variable that sets the key. Keys with a name that the user chooses have none.
     pub fn variable(&self) -> Option<String> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        let upper_or_underscore =
+            |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
         (!self.path.contains('*'))
-            .then(|| format!("REMAND_{}", self.path.chars().map(plain).collect::<String>()))
+            .then(|| format!("REMAND_{}", self.path.chars().map(upper_or_underscore).collect::<String>()))
     }
 }
 
-/// The key for a path with names filled in; a literal key wins over a chosen name.
+/// The key for a path with names filled in. A fixed part wins over a `*`.
 pub fn find(path: &[String]) -> Option<&'static ConfigKey> {
     let matches = |key: &&ConfigKey| {
         let parts: Vec<&str> = key.path.split('.').collect();
         parts.len() == path.len()
             && parts.iter().zip(path).all(|(part, name)| *part == "*" || *part == "**" || *part == name)
     };
-    let literals = |key: &&ConfigKey| key.path.split('.').filter(|part| !part.starts_with('*')).count();
-    KEYS.iter().filter(matches).max_by_key(literals)
+    let fixed_parts = |key: &&ConfigKey| key.path.split('.').filter(|part| !part.starts_with('*')).count();
+    KEYS.iter().filter(matches).max_by_key(fixed_parts)
 }
 
 /// Whether a path names a table.
@@ -501,14 +502,14 @@ pub fn is_section(path: &[String]) -> bool {
 }
 
 /// The fixed keys of the table at a path.
-pub fn known(path: &[String]) -> Vec<&'static str> {
+pub fn known_keys(path: &[String]) -> Vec<&'static str> {
     let mut names: Vec<&str> = KEYS
         .iter()
         .filter_map(|key| {
             let parts: Vec<&str> = key.path.split('.').collect();
-            let below = parts.len() > path.len()
+            let is_below = parts.len() > path.len()
                 && parts.iter().zip(path).all(|(part, name)| *part == "*" || *part == name);
-            below.then(|| parts[path.len()]).filter(|name| !name.starts_with('*'))
+            is_below.then(|| parts[path.len()]).filter(|name| !name.starts_with('*'))
         })
         .collect();
     names.dedup();

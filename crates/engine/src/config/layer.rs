@@ -3,7 +3,7 @@
 use super::keys::{self, KEYS};
 use super::problem::{ConfigProblem, FilePosition, ValueOrigin, suggest};
 use super::sources::Flag;
-use super::value::{self, ConfigValue, Misfit};
+use super::value::{self, ConfigValue, ValueProblem};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -32,7 +32,7 @@ pub fn built_in() -> Layer {
     for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
         let decoded = match DeValue::parse(key.default) {
             Ok(parsed) => value::decode(key.shape, &parsed),
-            Err(error) => Err(Misfit { span: 0..0, message: error.to_string(), remedy: String::new() }),
+            Err(error) => Err(ValueProblem { span: 0..0, message: error.to_string(), remedy: String::new() }),
         };
         layer.put(split(key.path), decoded, |_| ValueOrigin::BuiltIn);
     }
@@ -93,14 +93,14 @@ impl Layer {
     fn put(
         &mut self,
         path: KeyPath,
-        decoded: Result<ConfigValue, Misfit>,
+        decoded: Result<ConfigValue, ValueProblem>,
         origin: impl Fn(Range<usize>) -> ValueOrigin,
     ) {
         match decoded {
             Ok(value) => {
                 self.settings.insert(path, SourcedValue { value, origin: origin(0..0) });
             }
-            Err(Misfit { span, message, remedy }) => {
+            Err(ValueProblem { span, message, remedy }) => {
                 let message = format!("`{}`: {message}", path.join("."));
                 self.problems.push(ConfigProblem { origin: origin(span), message, remedy });
             }
@@ -124,32 +124,32 @@ impl Reader<'_> {
         }
     }
 
-    fn entry(&mut self, path: &mut KeyPath, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+    fn entry(&mut self, path: &mut KeyPath, key_span: Range<usize>, value: &Spanned<DeValue<'_>>) {
         let name = path.last().cloned().unwrap_or_default();
         let parent = path[..path.len() - 1].to_vec();
-        let siblings = keys::known(&parent);
-        let is_chosen = keys::is_section(path) && !siblings.contains(&name.as_str());
+        let siblings = keys::known_keys(&parent);
+        let is_user_chosen = keys::is_section(path) && !siblings.contains(&name.as_str());
         if let Some(key) = keys::find(path) {
-            let start = FilePosition::of(self.name, self.text, at.start);
+            let start = FilePosition::of(self.name, self.text, key_span.start);
             match value::decode(key.shape, value) {
                 Ok(value) => {
                     let origin = (self.origin)(start);
                     self.layer.settings.insert(path.clone(), SourcedValue { value, origin });
                 }
-                Err(Misfit { span, message, remedy }) => {
+                Err(ValueProblem { span, message, remedy }) => {
                     self.problem(span, format!("`{}`: {message}", path.join(".")), remedy);
                 }
             }
         } else if let DeValue::Table(table) = value.get_ref()
             && keys::is_section(path)
         {
-            if is_chosen && !is_name(&parent, &name) {
+            if is_user_chosen && !is_valid_name(&parent, &name) {
                 let remedy =
                     "use letters, digits, `-` and `_`, and in roles and checks also `:` and `/`".to_string();
-                return self.problem(at, format!("`{name}` is not a valid name"), remedy);
+                return self.problem(key_span, format!("`{name}` is not a valid name"), remedy);
             }
             self.table(path, table);
-        } else if keys::is_section(path) && !is_chosen {
+        } else if keys::is_section(path) && !is_user_chosen {
             let remedy = format!("write `[{}]` and its keys below", path.join("."));
             self.problem(value.span(), format!("`{}` is a table", path.join(".")), remedy);
         } else {
@@ -159,7 +159,7 @@ impl Reader<'_> {
             } else {
                 suggest(&name, &siblings)
             };
-            self.problem(at, format!("unknown key `{name}`{table}"), remedy);
+            self.problem(key_span, format!("unknown key `{name}`{table}"), remedy);
         }
     }
 
@@ -173,14 +173,13 @@ fn split(path: &str) -> KeyPath {
     path.split('.').map(str::to_string).collect()
 }
 
-/// Whether a table may have this name. Role names contain modes and items, check names contain folders, and model names
-/// contain what their vendors choose.
-fn is_name(parent: &[String], name: &str) -> bool {
-    let (name, more) = match parent.first().map(String::as_str) {
+/// Whether a table may have this name. Names of roles, checks and models may contain more punctuation than others.
+fn is_valid_name(parent: &[String], name: &str) -> bool {
+    let (name, punctuation) = match parent.first().map(String::as_str) {
         Some("roles" | "checks") => (name, "/:."),
         Some("prices") => (name.strip_suffix('*').unwrap_or(name), "/:.@"),
         Some(_) | None => (name, ""),
     };
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || more.contains(c);
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || punctuation.contains(c);
     !name.is_empty() && name.chars().all(is_allowed)
 }

@@ -1,6 +1,6 @@
 //! The configuration, in five layers: built-in values, the user's file, the repository's file, the environment, flags.
 //!
-//! `keys.rs` is the only list of keys; the decoder, the template and the reference page are generated from it.
+//! `keys.rs` is the only list of keys; the decoder, the template and the reference page use it.
 
 pub mod keys;
 
@@ -19,7 +19,7 @@ mod table;
 #[cfg(test)]
 mod config_tests;
 
-pub use effective::{Config, ConfigLimits, Effective, RunMode, Sandbox, Secrets};
+pub use effective::{Config, ConfigLimits, EffectiveValue, RunMode, Sandbox, Secrets};
 pub use problem::{ConfigError, ConfigProblem, FilePosition, ValueOrigin};
 pub use role_choice::RoleChoice;
 pub use sources::{Flag, Sources};

@@ -3,16 +3,16 @@
 use super::keys::{ConfigKey, KEYS, SECTIONS, ValueShape};
 use std::fmt::Write;
 
-const HEAD: &str = "\
+const TEMPLATE_HEAD: &str = "\
 # Settings of Remand for this repository. Every commented line shows the built-in value or an example.
 # `remand config` prints the values in effect and their sources.
 ";
 
 /// A file that changes nothing and shows every key.
 pub fn template() -> String {
-    let mut text = HEAD.to_string();
-    for (section, about) in SECTIONS {
-        let _ = write!(text, "\n# {about}\n");
+    let mut text = TEMPLATE_HEAD.to_string();
+    for (section, description) in SECTIONS {
+        let _ = write!(text, "\n# {description}\n");
         if !section.is_empty() {
             let hide = if section.contains('*') { "# " } else { "" };
             let _ = writeln!(text, "{hide}[{}]", section.replace('*', example_name(section)));
@@ -28,12 +28,12 @@ pub fn template() -> String {
 /// The Markdown page about all keys.
 pub fn guide() -> String {
     let mut text = GUIDE_HEAD.to_string();
-    for (section, about) in SECTIONS {
+    for (section, description) in SECTIONS {
         let title = match *section {
             "" => "Top level".to_string(),
             section => format!("`[{}]`", section.replace('*', "NAME")),
         };
-        let _ = write!(text, "\n## {title}\n\n{about}\n\n");
+        let _ = write!(text, "\n## {title}\n\n{description}\n\n");
         text.push_str("| key | takes | built in | example | meaning |\n| --- | --- | --- | --- | --- |\n");
         for key in KEYS.iter().filter(|key| key.section() == *section) {
             let name = if key.name() == "**" { "any other".to_string() } else { code(key.name()) };
@@ -81,10 +81,10 @@ const GUIDE_DETECTED: &str = "
 
 | marker | checks |
 | --- | --- |
-| anything | `syntax`: conflict markers, invalid JSON, TOML and YAML files, and syntax errors in changed Rust, Python, JavaScript, TypeScript, Go, C, C++ and Java files |
+| none needed | `syntax`: conflict markers, invalid JSON, TOML and YAML files, and syntax errors in changed Rust, Python, JavaScript, TypeScript, Go, C, C++ and Java files |
 | `Cargo.toml` | `cargo-check`, `cargo-test`; `cargo-clippy` with a `clippy.toml` or a table `lints.clippy`; `cargo-nextest` and `cargo-doctest` in place of `cargo-test` with a `.config/nextest.toml` |
-| `pyproject.toml`, `setup.py`, `setup.cfg`, `requirements.txt`, or tests in Python | `python-compile`, `pytest` where it is installed and `unittest` otherwise; `mypy`, `pyright` and `ruff` where they are configured |
-| `package.json` | `node-check`, `tsc` with a `tsconfig.json`, `eslint` where it is configured; the test script as `vitest`, `jest` or `npm-test` |
+| `pyproject.toml`, `setup.py`, `setup.cfg`, `requirements.txt`, or tests in Python | `python-compile`, `pytest` if it is installed, otherwise `unittest`; `mypy`, `pyright` and `ruff` if they are configured |
+| `package.json` | `node-check`, `tsc` with a `tsconfig.json`, `eslint` if it is configured; the test script as `vitest`, `jest` or `npm-test` |
 | `go.mod` | `go-vet`, `go-test` |
 | `CMakeLists.txt` | `cmake`, `cmake-build`, `ctest` |
 | `pom.xml` | `mvn-compile`, `mvn-test` |
@@ -93,11 +93,11 @@ const GUIDE_DETECTED: &str = "
 They are detected in the commit that a run starts from, whatever your checkout contains. If a type checker or linter is not
 installed, its check is left out. Tools of a Node project are looked up in `node_modules` of your checkout, which is linked
 into the work tree of the checks; packages of the repository itself come from that tree. A Python project with an
-environment `.venv` or `venv` next to its project file is checked with the interpreter of that environment, in the same way.
-A lint check that already failed before the change may fail after it.
+environment `.venv` or `venv` next to its project file is checked with the interpreter of that environment, which is
+linked in the same way. A lint check that already failed before the change may fail after it.
 
-The syntax check does not judge a file that had an error before the change, nor a new file in C or C++ whose macros only a
-compiler knows. The evidence row says so.
+The syntax check does not judge a file that had an error before the change, nor a new C or C++ file with macros that only a
+compiler can expand. The evidence row says so.
 
 Projects are detected in all folders that git tracks, at most six levels deep, except for hidden folders and folders named
 `node_modules`, `target`, `vendor`, `vendored`, `third_party`, `third-party`, `venv`, `dist`, `build`, `fixtures`,

@@ -74,13 +74,13 @@ impl fmt::Display for ConfigProblem {
 
 /// A remedy for an unknown name: the most similar known name, or else all of them.
 pub fn suggest(name: &str, known: &[&str]) -> String {
-    let near = known
+    let nearest = known
         .iter()
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), *candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(name.len()) / 4)
         .min();
-    match near {
-        Some((_, near)) => format!("write `{near}`"),
+    match nearest {
+        Some((_, nearest)) => format!("write `{nearest}`"),
         None => format!("use one of: {}", known.join(", ")),
     }
 }

@@ -1,4 +1,4 @@
-//! What a repository's file may not configure. Anybody who can change that file could name any program and any path, so
+//! Settings that a repository's file must not contain. Anybody who can change that file could name any program and any path, so
 //! it cannot give an agent the user's data, widen the sandbox, or choose the state folder.
 
 use super::effective::Config;
@@ -6,11 +6,11 @@ use super::problem::{ConfigProblem, ValueOrigin};
 use super::value::ConfigValue;
 use remand_agents::driver::AgentRows;
 
-/// Keys that a repository may set for any agent: they start no other program and show the agent nothing more.
+/// Keys that a repository may set for any agent: they start no other program and give the agent no more access.
 const HARMLESS: &[&str] = &["model", "silence"];
 
 /// Keys that open the sandbox to the user's data.
-const OPENING: &[&str] = &["environment", "reads", "hooks-write", "unix-sockets"];
+const WIDENING: &[&str] = &["environment", "reads", "hooks-write", "unix-sockets"];
 
 impl Config {
     /// Sandbox settings of the repository that only the user may make.
@@ -25,7 +25,7 @@ impl Config {
                     ConfigValue::Words(names) => !names.is_empty(),
                     value => *value == ConfigValue::Flag(true),
                 };
-                is_open && OPENING.contains(key) && matches!(setting.origin, ValueOrigin::Repository(_))
+                is_open && WIDENING.contains(key) && matches!(setting.origin, ValueOrigin::Repository(_))
             })
             .map(|(key, setting)| ConfigProblem {
                 origin: setting.origin.clone(),
@@ -45,8 +45,8 @@ impl Config {
         })
     }
 
-    /// Whether the repository's file defines this agent, or changes more of it than harmless keys.
-    pub fn is_of_repository(&self, agent: &str) -> bool {
+    /// Whether the repository's file defines this agent or sets a key of it that is not harmless.
+    pub fn is_defined_by_repository(&self, agent: &str) -> bool {
         self.repository_keys(agent).next().is_some()
     }
 
@@ -56,13 +56,13 @@ impl Config {
         let Ok(known) = AgentRows::with(&self.agents) else { return Vec::new() };
         let rows = self.agents.keys().filter_map(|name| known.get(name).ok());
         rows.filter_map(|agent| {
-            let handed = agent.row.access_keys();
-            let (first, name) = (handed.first()?, &agent.name);
-            let own = self.repository_keys(name).find(|(key, _)| handed.contains(key));
-            let (key, origin) = own.or_else(|| self.repository_keys(name).next())?;
+            let access_keys = agent.row.access_keys();
+            let (first, name) = (access_keys.first()?, &agent.name);
+            let access_key = self.repository_keys(name).find(|(key, _)| access_keys.contains(key));
+            let (key, origin) = access_key.or_else(|| self.repository_keys(name).next())?;
             let message = format!(
                 "`agents.{name}.{key}`: an agent defined by a repository may not get your data, and this one has `{}`",
-                if handed.contains(&key) { key } else { *first }
+                if access_keys.contains(&key) { key } else { *first }
             );
             let remedy = format!("move `[agents.{name}]` to ~/.config/remand/config.toml");
             Some(ConfigProblem { origin: origin.clone(), message, remedy })
@@ -70,7 +70,7 @@ impl Config {
         .collect()
     }
 
-    /// The keys of the repository's file that make an agent the repository's.
+    /// The keys of an agent that the repository's file sets, except harmless ones.
     fn repository_keys<'c>(&'c self, agent: &str) -> impl Iterator<Item = (&'c str, &'c ValueOrigin)> {
         self.settings.iter().filter_map(move |(path, setting)| match (path.as_slice(), &setting.origin) {
             ([section, name, key, ..], ValueOrigin::Repository(_))

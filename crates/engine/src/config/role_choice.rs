@@ -1,8 +1,8 @@
-//! What the configuration says about one role.
+//! The settings of one role.
 
 use std::time::Duration;
 
-/// The settings of one role.
+/// The settings of one role; `None` means not configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoleChoice {
     pub agent: Option<String>,

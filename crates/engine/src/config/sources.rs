@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The repository's file, at its root.
 pub const FILE: &str = "remand.toml";
 
-/// What a configuration is loaded from. Missing files are empty layers.
+/// The sources of a configuration. A missing file is an empty layer.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     pub user: Option<PathBuf>,
@@ -27,10 +27,10 @@ pub struct Flag {
 impl Sources {
     /// The standard files for the repository at `root`.
     pub fn of(root: &Path, environment: BTreeMap<String, String>) -> Sources {
-        let set = |name: &str| environment.get(name).filter(|value| Path::new(value).is_absolute());
-        let base = set("XDG_CONFIG_HOME")
+        let absolute = |name: &str| environment.get(name).filter(|value| Path::new(value).is_absolute());
+        let base = absolute("XDG_CONFIG_HOME")
             .map(PathBuf::from)
-            .or_else(|| set("HOME").map(|home| Path::new(home).join(".config")));
+            .or_else(|| absolute("HOME").map(|home| Path::new(home).join(".config")));
         Sources {
             user: base.map(|base| base.join("remand/config.toml")),
             repository: Some(root.join(FILE)),

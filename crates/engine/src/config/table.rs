@@ -1,4 +1,4 @@
-//! Typed access to the merged settings.
+//! The merged settings as typed values.
 
 use super::layer::{KeyPath, SourcedValue};
 use super::role_choice::RoleChoice;
@@ -115,16 +115,17 @@ impl TypedSettings<'_> {
     }
 
     pub fn agent(&self, name: &str) -> toml::Table {
-        let own =
+        let settings =
             self.settings.iter().filter(|(path, _)| path.len() > 2 && path[0] == "agents" && path[1] == name);
-        own.filter_map(|(path, setting)| match &setting.value {
-            ConfigValue::Free(value) => Some((path[2].clone(), value.clone())),
-            ConfigValue::Words(words) => {
-                let words = words.iter().cloned().map(toml::Value::String).collect();
-                Some((path[2].clone(), toml::Value::Array(words)))
-            }
-            _ => None,
-        })
-        .collect()
+        settings
+            .filter_map(|(path, setting)| match &setting.value {
+                ConfigValue::Free(value) => Some((path[2].clone(), value.clone())),
+                ConfigValue::Words(words) => {
+                    let words = words.iter().cloned().map(toml::Value::String).collect();
+                    Some((path[2].clone(), toml::Value::Array(words)))
+                }
+                _ => None,
+            })
+            .collect()
     }
 }

@@ -28,32 +28,32 @@ pub enum ConfigValue {
 
 /// Why a value does not have the shape of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct ValueProblem {
     pub span: Range<usize>,
     pub message: String,
     pub remedy: String,
 }
 
 /// Reads a value in the shape of its key.
-pub fn decode(shape: ValueShape, value: &Spanned<DeValue<'_>>) -> Result<ConfigValue, Misfit> {
-    let refuse = |message: String| Misfit { span: value.span(), message, remedy: shape.remedy() };
-    let kind = || format!("expected {}, found {}", shape.noun(), kind(value.get_ref()));
+pub fn decode(shape: ValueShape, value: &Spanned<DeValue<'_>>) -> Result<ConfigValue, ValueProblem> {
+    let refuse = |message: String| ValueProblem { span: value.span(), message, remedy: shape.remedy() };
+    let wrong_kind = || format!("expected {}, found {}", shape.noun(), kind(value.get_ref()));
     match (shape, value.get_ref()) {
-        (ValueShape::Free, any) => Ok(ConfigValue::Free(plain(any).map_err(refuse)?)),
+        (ValueShape::Free, any) => Ok(ConfigValue::Free(to_toml_value(any).map_err(refuse)?)),
         (ValueShape::Text, DeValue::String(text)) => Ok(ConfigValue::Text(text.to_string())),
         (ValueShape::Folder, DeValue::String(text)) => folder(text).map_err(refuse),
-        (ValueShape::Inside, DeValue::String(text)) => inside(text).map_err(refuse),
-        (ValueShape::Choice(known), DeValue::Integer(whole))
-            if known.contains(&whole.to_string().as_str()) =>
+        (ValueShape::RepositoryPath, DeValue::String(text)) => repository_path(text).map_err(refuse),
+        (ValueShape::Choice(known), DeValue::Integer(number))
+            if known.contains(&number.to_string().as_str()) =>
         {
-            Ok(ConfigValue::Text(whole.to_string()))
+            Ok(ConfigValue::Text(number.to_string()))
         }
         (ValueShape::Choice(known), DeValue::String(text)) => {
             if known.contains(&text.as_ref()) {
                 return Ok(ConfigValue::Text(text.to_string()));
             }
             let message = format!("unknown value `{text}`");
-            Err(Misfit { span: value.span(), message, remedy: suggest(text, known) })
+            Err(ValueProblem { span: value.span(), message, remedy: suggest(text, known) })
         }
         (ValueShape::Flag, DeValue::Boolean(flag)) => Ok(ConfigValue::Flag(*flag)),
         (ValueShape::Count, DeValue::String(text)) => count(amount::count(text)).map_err(refuse),
@@ -61,8 +61,8 @@ pub fn decode(shape: ValueShape, value: &Spanned<DeValue<'_>>) -> Result<ConfigV
         (ValueShape::Money, DeValue::String(text)) => {
             amount::money(text).map(ConfigValue::Money).map_err(refuse)
         }
-        (ValueShape::Money, DeValue::Integer(whole)) => {
-            amount::money(&whole.to_string()).map(ConfigValue::Money).map_err(refuse)
+        (ValueShape::Money, DeValue::Integer(number)) => {
+            amount::money(&number.to_string()).map(ConfigValue::Money).map_err(refuse)
         }
         (ValueShape::Money, DeValue::Float(number)) => {
             amount::money(number.as_str()).map(ConfigValue::Money).map_err(refuse)
@@ -88,18 +88,18 @@ pub fn decode(shape: ValueShape, value: &Spanned<DeValue<'_>>) -> Result<ConfigV
         | (ValueShape::Command | ValueShape::Argv, DeValue::Array(_)) => {
             Err(refuse("the command is empty".to_string()))
         }
-        _ => Err(refuse(kind())),
+        _ => Err(refuse(wrong_kind())),
     }
 }
 
 /// Reads a value from the environment or the command line, where strings have no quotes.
-pub fn decode_text(shape: ValueShape, text: &str) -> Result<ConfigValue, Misfit> {
-    let whole = 0..text.len();
-    let quoted = || Spanned::new(whole.clone(), DeValue::String(text.into()));
+pub fn decode_text(shape: ValueShape, text: &str) -> Result<ConfigValue, ValueProblem> {
+    let span = 0..text.len();
+    let quoted = || Spanned::new(span.clone(), DeValue::String(text.into()));
     match shape {
         ValueShape::Text
         | ValueShape::Folder
-        | ValueShape::Inside
+        | ValueShape::RepositoryPath
         | ValueShape::Choice(_)
         | ValueShape::Count
         | ValueShape::Money
@@ -112,8 +112,8 @@ pub fn decode_text(shape: ValueShape, text: &str) -> Result<ConfigValue, Misfit>
         | ValueShape::Command
         | ValueShape::Argv
         | ValueShape::Free => {
-            let value = DeValue::parse(text).map_err(|_| Misfit {
-                span: whole.clone(),
+            let value = DeValue::parse(text).map_err(|_| ValueProblem {
+                span: span.clone(),
                 message: format!("expected {}, found `{text}`", shape.noun()),
                 remedy: shape.remedy(),
             })?;
@@ -145,11 +145,11 @@ impl ConfigValue {
 }
 
 impl ValueShape {
-    /// Its name in messages.
+    /// The name of the shape in messages.
     pub fn noun(self) -> &'static str {
         match self {
             ValueShape::Text => "a string",
-            ValueShape::Folder | ValueShape::Inside => "a path",
+            ValueShape::Folder | ValueShape::RepositoryPath => "a path",
             ValueShape::Choice(_) => "a choice",
             ValueShape::Flag => "true or false",
             ValueShape::Count => "a count",
@@ -164,12 +164,12 @@ impl ValueShape {
         }
     }
 
-    /// How to write it.
+    /// How to write a value of this shape.
     pub fn remedy(self) -> String {
         match self {
             ValueShape::Text => "write a string in quotes".to_string(),
             ValueShape::Folder => "write an absolute path, or one that begins with `~/`".to_string(),
-            ValueShape::Inside => "write a path relative to the root of the repository".to_string(),
+            ValueShape::RepositoryPath => "write a path relative to the root of the repository".to_string(),
             ValueShape::Choice(known) => format!("use one of: {}", known.join(", ")),
             ValueShape::Flag => "write true or false".to_string(),
             ValueShape::Count => "write a whole number from 1, such as 40, \"200k\" or \"2M\"".to_string(),
@@ -228,7 +228,7 @@ fn folder(text: &str) -> Result<ConfigValue, String> {
     }
 }
 
-fn inside(text: &str) -> Result<ConfigValue, String> {
+fn repository_path(text: &str) -> Result<ConfigValue, String> {
     let goes_down = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if Path::new(text).components().all(goes_down) {
         Ok(ConfigValue::Text(text.to_string()))
@@ -237,12 +237,12 @@ fn inside(text: &str) -> Result<ConfigValue, String> {
     }
 }
 
-fn words(items: &DeArray<'_>, shape: ValueShape) -> Result<Vec<String>, Misfit> {
+fn words(items: &DeArray<'_>, shape: ValueShape) -> Result<Vec<String>, ValueProblem> {
     items
         .iter()
         .map(|item| match item.get_ref() {
             DeValue::String(text) => Ok(text.to_string()),
-            other => Err(Misfit {
+            other => Err(ValueProblem {
                 span: item.span(),
                 message: format!("expected a string, found {}", kind(other)),
                 remedy: shape.remedy(),
@@ -251,21 +251,21 @@ fn words(items: &DeArray<'_>, shape: ValueShape) -> Result<Vec<String>, Misfit> 
         .collect()
 }
 
-fn patterns(items: &DeArray<'_>, shape: ValueShape) -> Result<ConfigValue, Misfit> {
+fn patterns(items: &DeArray<'_>, shape: ValueShape) -> Result<ConfigValue, ValueProblem> {
     let words = words(items, shape)?;
     for (item, word) in items.iter().zip(&words) {
-        let wrong = match regex::Regex::new(word) {
-            Ok(regex) if regex.is_match("") => "the pattern matches the empty text".to_string(),
+        let message = match regex::Regex::new(word) {
+            Ok(regex) if regex.is_match("") => "the pattern matches the empty string".to_string(),
             Ok(_) => continue,
             Err(error) => error.to_string().lines().last().unwrap_or_default().to_string(),
         };
         let remedy = "correct the regular expression".to_string();
-        return Err(Misfit { span: item.span(), message: wrong, remedy });
+        return Err(ValueProblem { span: item.span(), message, remedy });
     }
     Ok(ConfigValue::Words(words))
 }
 
-fn plain(value: &DeValue<'_>) -> Result<toml::Value, String> {
+fn to_toml_value(value: &DeValue<'_>) -> Result<toml::Value, String> {
     Ok(match value {
         DeValue::String(text) => toml::Value::String(text.to_string()),
         DeValue::Integer(number) => toml::Value::Integer(
@@ -277,13 +277,13 @@ fn plain(value: &DeValue<'_>) -> Result<toml::Value, String> {
         }
         DeValue::Boolean(flag) => toml::Value::Boolean(*flag),
         DeValue::Datetime(date) => toml::Value::Datetime(*date),
-        DeValue::Array(items) => {
-            toml::Value::Array(items.iter().map(|item| plain(item.get_ref())).collect::<Result<_, _>>()?)
-        }
+        DeValue::Array(items) => toml::Value::Array(
+            items.iter().map(|item| to_toml_value(item.get_ref())).collect::<Result<_, _>>()?,
+        ),
         DeValue::Table(table) => toml::Value::Table(
             table
                 .iter()
-                .map(|(key, value)| Ok((key.get_ref().to_string(), plain(value.get_ref())?)))
+                .map(|(key, value)| Ok((key.get_ref().to_string(), to_toml_value(value.get_ref())?)))
                 .collect::<Result<_, String>>()?,
         ),
     })

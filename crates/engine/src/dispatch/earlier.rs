@@ -8,13 +8,13 @@ use remand_ledger::Reader;
 use remand_ledger::fact::MalformedCause;
 use remand_ledger::query::DispatchRow;
 
-/// An attempt that brought no result.
+/// An attempt without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedAttempt {
     /// The name of the failure.
     pub failure: String,
     pub detail: String,
-    /// What was wrong with the result, if it was malformed.
+    /// The cause, if the result was malformed.
     pub malformed: Option<MalformedCause>,
 }
 
@@ -23,7 +23,7 @@ pub fn previous_attempt(job: &Job) -> Option<CommandId> {
     (job.id.attempt > 1).then(|| CommandId { attempt: job.id.attempt - 1, ..job.id })
 }
 
-/// The last failed attempt. Attempts that a limit of the run stopped are skipped: they did nothing wrong.
+/// The last failed attempt. Attempts that were stopped at a limit of the run are skipped: their agents did nothing wrong.
 pub fn last_failure(job: &Job, reader: &Reader) -> Result<Option<FailedAttempt>, Trouble> {
     for attempt in (1..job.id.attempt).rev() {
         let row = reader.dispatch(&job.site.run, &CommandId { attempt, ..job.id }.to_string())?;
@@ -44,24 +44,24 @@ pub fn previous_round(
     dispatch: &Dispatch,
     reader: &Reader,
 ) -> Result<Option<DispatchRow>, Trouble> {
-    let own = visit(&job.id.to_string());
+    let this_visit = visit(&job.id.to_string());
     let title = job.program.contract(dispatch.contract).title();
     let rows = same_work(job, dispatch, reader)?.into_iter().filter(|row| row.role == title);
-    Ok(rows.take_while(|row| visit(&row.command) != own).last())
+    Ok(rows.take_while(|row| visit(&row.command) != this_visit).last())
 }
 
 /// 1-based number of the round: how often the phase has done this work, over all batches of tasks. Retries do not count.
 pub fn round_number(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<u32, Trouble> {
-    let own = visit(&job.id.to_string());
-    let mut seen: Vec<String> = Vec::new();
+    let this_visit = visit(&job.id.to_string());
+    let mut visits: Vec<String> = Vec::new();
     for row in same_work(job, dispatch, reader)? {
-        let this = visit(&row.command);
-        if !seen.contains(&this) {
-            seen.push(this);
+        let row_visit = visit(&row.command);
+        if !visits.contains(&row_visit) {
+            visits.push(row_visit);
         }
     }
-    let at = seen.iter().position(|visit| *visit == own).unwrap_or(seen.len());
-    Ok(u32::try_from(at + 1).unwrap_or(u32::MAX))
+    let index = visits.iter().position(|visit| *visit == this_visit).unwrap_or(visits.len());
+    Ok(u32::try_from(index + 1).unwrap_or(u32::MAX))
 }
 
 /// A command id without its attempt number.

@@ -1,4 +1,4 @@
-//! What a dispatch must return: the role's contract, and the facts of the run that the result is checked against.
+//! The expected result of a dispatch: the role's contract, and the facts of the run that the result is checked against.
 
 use crate::artifacts;
 use crate::pinned::PinnedRole;
@@ -14,8 +14,8 @@ use remand_kernel::ids::ArtifactId;
 use remand_kernel::program::Phase;
 use remand_ledger::Reader;
 
-/// What a review of a revised design must judge in addition.
-const OF_REVISION: [&str; 5] =
+/// Additional criteria for the review of a revised design.
+const REVISION_CRITERIA: [&str; 5] =
     ["root-cause-addressed", "oscillation-free", "delta-scope", "warm-start-preserved", "decision-citation"];
 
 /// The expectation for one dispatch.
@@ -44,28 +44,28 @@ pub fn expectation(
     expected.sets = phase.sets.iter().map(|flag| job.program.flags[flag.index()].clone()).collect();
     expected.injects = job.program.injects.iter().map(|id| job.program.phase(*id).name.clone()).collect();
     let documents = artifacts::parsed(&reader.artifacts(&job.site.run)?, reader)?;
-    let judges = schema == SchemaId::VerificationReport;
-    let judged_task = dispatch.task.as_deref().filter(|_| judges);
-    let of_task = match judged_task {
+    let is_verification = schema == SchemaId::VerificationReport;
+    let judged_task = dispatch.task.as_deref().filter(|_| is_verification);
+    let task_criteria = match judged_task {
         Some(task) => criteria(job, reader, task)?,
         None => None,
     };
     expected.known = RunFacts {
-        criteria: of_task.or_else(|| Some(role.judges.clone()).filter(|judges| !judges.is_empty())),
+        criteria: task_criteria.or_else(|| Some(role.judges.clone()).filter(|judges| !judges.is_empty())),
         documents: Some(documents),
         gaps: None,
-        findings: Some(addressed(job, dispatch)),
+        findings: Some(addressed_findings(job, dispatch)),
         task: dispatch.task.clone(),
         ..RunFacts::default()
     };
     if let Some(ticket_run) = ticket_run {
-        on_ticket(&mut expected, (job, dispatch, role), ticket_run, reader)?;
+        add_ticket_facts(&mut expected, (job, dispatch, role), ticket_run, reader)?;
     }
     Ok(expected)
 }
 
-/// Adds what is known about the ticket of the run.
-fn on_ticket(
+/// Adds the facts about the ticket of the run.
+fn add_ticket_facts(
     expected: &mut Expectation,
     (job, dispatch, role): (&Job, &Dispatch, &PinnedRole),
     ticket_run: &TicketRun,
@@ -91,24 +91,25 @@ fn on_ticket(
     }
     let reviews = job.program.contract(dispatch.contract).findings && expected.schema == SchemaId::Verdict;
     if reviews && history.current().is_some() && reads_findings(job, dispatch) {
-        known.criteria.get_or_insert_default().extend(OF_REVISION.map(str::to_string));
+        known.criteria.get_or_insert_default().extend(REVISION_CRITERIA.map(str::to_string));
     }
     Ok(())
 }
 
 /// Whether a dispatch reads findings about the design.
 fn reads_findings(job: &Job, dispatch: &Dispatch) -> bool {
-    let states = |phase: &Phase| {
+    let reports_findings = |phase: &Phase| {
         let titles = phase.contracts().iter().map(|id| job.program.contract(*id).title());
         let mut roles = titles.filter_map(|title| job.site.pinned.roles.get(&title));
         roles.any(|role| role.result == SchemaId::FindingsReport.name())
     };
-    let writers =
-        |id: &ArtifactId| job.program.phases.iter().filter(|phase| phase.writes.contains(id)).any(states);
-    dispatch.reads.iter().any(|(id, digest)| *digest != Digest::default() && writers(id))
+    let holds_findings = |id: &ArtifactId| {
+        job.program.phases.iter().filter(|phase| phase.writes.contains(id)).any(reports_findings)
+    };
+    dispatch.reads.iter().any(|(id, digest)| *digest != Digest::default() && holds_findings(id))
 }
 
-/// The ids of a task's acceptance criteria, by the latest plan.
+/// The ids of a task's acceptance criteria, according to the latest plan.
 fn criteria(job: &Job, reader: &Reader, task: &str) -> Result<Option<Vec<String>>, Trouble> {
     let plan: Option<PlanPayload> = artifacts::latest_payload(&job.site.run, "plan", reader)?;
     let task = plan.into_iter().flat_map(|plan| plan.tasks).find(|entry| entry.id == task);
@@ -116,11 +117,11 @@ fn criteria(job: &Job, reader: &Reader, task: &str) -> Result<Option<Vec<String>
 }
 
 /// The ids of the findings that the dispatch must answer.
-fn addressed(job: &Job, dispatch: &Dispatch) -> Vec<String> {
+fn addressed_findings(job: &Job, dispatch: &Dispatch) -> Vec<String> {
     dispatch
         .findings
         .iter()
-        .filter_map(|at| job.state.findings.get(*at as usize))
+        .filter_map(|index| job.state.findings.get(*index as usize))
         .map(|filed| filed.finding.id.clone())
         .collect()
 }

@@ -1,4 +1,4 @@
-//! The folder of one dispatch: inputs, prompt, the agent's home, and where the result goes.
+//! The folder of one dispatch: inputs, prompt, the agent's home, and the result.
 
 use crate::site::{Job, Trouble};
 use crate::store::DISPATCHES;
@@ -14,7 +14,7 @@ pub const SESSION: &str = "session.json";
 /// The agent's home.
 pub const HOME: &str = "home";
 
-/// Created from scratch for every dispatch, so a repeated dispatch finds nothing of the previous one.
+/// The folder of one dispatch. It is created from scratch, so a repeated dispatch finds nothing of the previous one.
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
@@ -28,16 +28,16 @@ impl Folder {
         for path in [folder.root.clone(), folder.inputs(), folder.out(), folder.home(), folder.shims()] {
             private_folder(&path)?;
         }
-        folder.refuse_git()?;
+        folder.install_git_shim()?;
         Ok(folder)
     }
 
     fn root_of(job: &Job, command: &str) -> PathBuf {
-        Folder::of(&job.site.folder(), command)
+        Folder::path_in(&job.site.folder(), command)
     }
 
     /// The path of a dispatch's folder inside the folder of its run.
-    pub fn of(run: &Path, command: &str) -> PathBuf {
+    pub fn path_in(run: &Path, command: &str) -> PathBuf {
         run.join(DISPATCHES).join(command)
     }
 
@@ -59,7 +59,8 @@ impl Folder {
         self.root.join("out")
     }
 
-    /// A private home, so that the agent sees no user's settings. It may write inside, but not replace the folder.
+    /// A private home, so the agent does not see the user's settings. The agent may write inside, but not replace the
+    /// folder.
     pub fn home(&self) -> PathBuf {
         self.root.join(HOME)
     }
@@ -74,8 +75,8 @@ impl Folder {
         self.out().join("refused")
     }
 
-    /// Installs a `git` that refuses, with the reason.
-    fn refuse_git(&self) -> Result<(), Trouble> {
+    /// Installs a `git` that refuses every command and reports the reason.
+    fn install_git_shim(&self) -> Result<(), Trouble> {
         let refused = self.refused().display().to_string();
         let quoted = shlex::try_quote(&refused).map_err(|error| Trouble::denied(error.to_string()))?;
         let script = format!(
@@ -87,8 +88,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes what the agent wrote outside its home, and what only the agent needed. The ledger has what counts, with
-    /// secrets removed.
+    /// Removes the agent's output and the files that only the agent needed. The ledger holds the result, with secrets
+    /// removed.
     pub fn clear(&self) -> Result<(), GitError> {
         [self.out(), self.shims(), self.enforced(), self.hidden_settings(), Terms::path(&self.about())]
             .iter()
@@ -113,7 +114,7 @@ impl Folder {
         self.root.join("hidden-settings")
     }
 
-    /// The sandbox's report of what it enforces, which the agent cannot write.
+    /// The sandbox's report about its enforcement, which the agent cannot write.
     pub fn enforced(&self) -> PathBuf {
         self.root.join("enforced.json")
     }

@@ -1,4 +1,4 @@
-//! Compares what a role changed with what it may change.
+//! Compares the changes of a role with its permissions.
 
 use crate::pinned::MayWrite;
 use crate::ticket::TicketPaths;
@@ -8,10 +8,10 @@ use remand_source::{is_test_file, same_outside_tests, same_tests};
 use std::path::Path;
 
 /// No agent may change these: the configuration of the engine, and git's files.
-const NEVER: [&str; 3] = [".git", ".remand", "remand.toml"];
+const PROTECTED: [&str; 3] = [".git", ".remand", "remand.toml"];
 
-/// Returns the content of a file before and after, if both are text.
-pub type Texts<'t> = dyn Fn(&Path) -> Option<(String, String)> + 't;
+/// Returns the content of a file before and after the dispatch, if both are text.
+pub type FileVersions<'t> = dyn Fn(&Path) -> Option<(String, String)> + 't;
 
 /// The paths of a work tree that a dispatch may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,23 +20,23 @@ pub struct Permit {
     /// The files of the task; a trailing `/` means a folder with everything in it.
     files: Option<Vec<String>>,
     /// The ticket and its documents, which only the engine writes.
-    kept: Option<TicketPaths>,
+    ticket_paths: Option<TicketPaths>,
 }
 
 impl Permit {
-    /// `files` belong to the dispatch's task; none without a task.
+    /// `files` are the files of the dispatch's task; `None` without a task.
     pub fn new(may_write: &[MayWrite], files: Option<&[String]>) -> Permit {
-        Permit { may_write: may_write.to_vec(), files: files.map(<[String]>::to_vec), kept: None }
+        Permit { may_write: may_write.to_vec(), files: files.map(<[String]>::to_vec), ticket_paths: None }
     }
 
-    /// Allows any code, whatever the task.
+    /// A permit for any code, independent of a task.
     pub fn any_code() -> Permit {
         Permit::new(&[MayWrite::Tree], None)
     }
 
     /// The same permit without the documents of the run's ticket.
     pub fn except_documents(self, paths: &TicketPaths) -> Permit {
-        Permit { kept: Some(paths.clone()), ..self }
+        Permit { ticket_paths: Some(paths.clone()), ..self }
     }
 
     /// Whether no file of the tree may be changed.
@@ -51,12 +51,16 @@ impl Permit {
         })
     }
 
-    /// The changes that the permit does not allow; `texts` returns a file before and after.
-    pub fn violations<'c>(&self, changes: &'c [ChangedPath], texts: &Texts<'_>) -> Vec<&'c ChangedPath> {
-        changes.iter().filter(|change| !self.allows(change, texts)).collect()
+    /// The changes that the permit does not allow; `versions` returns a file before and after.
+    pub fn violations<'c>(
+        &self,
+        changes: &'c [ChangedPath],
+        versions: &FileVersions<'_>,
+    ) -> Vec<&'c ChangedPath> {
+        changes.iter().filter(|change| !self.allows(change, versions)).collect()
     }
 
-    /// Whether a leftover fails the dispatch. Others are only undone and noted, because tools leave them too.
+    /// Whether a leftover fails the dispatch. Other leftovers are only undone and noted, because tools create them too.
     pub fn forbids(&self, oddity: &Oddity) -> bool {
         let path = &oddity.path;
         match &oddity.what {
@@ -70,22 +74,22 @@ impl Permit {
             | OddityKind::Git(..) => true,
             OddityKind::Mode(..) => !self.covers(path),
             OddityKind::EmptyFolder | OddityKind::Ignored | OddityKind::InSubmodule => {
-                self.is_read_only() || is_never(path)
+                self.is_read_only() || is_protected(path)
             }
         }
     }
 
-    fn allows(&self, change: &ChangedPath, texts: &Texts<'_>) -> bool {
+    fn allows(&self, change: &ChangedPath, versions: &FileVersions<'_>) -> bool {
         let (path, is_edit) = (&change.path, change.kind == ChangeKind::Modified);
-        let is_rust = path.extension().is_some_and(|ending| ending == "rs");
-        let compared = |same: fn(&str, &str) -> bool| {
-            is_edit && is_rust && texts(path).is_some_and(|(before, after)| same(&before, &after))
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        let is_rust_edit = |same: fn(&str, &str) -> bool| {
+            is_edit && is_rust && versions(path).is_some_and(|(before, after)| same(&before, &after))
         };
-        !self.is_kept(path)
+        !self.is_reserved(path)
             && self.may_write.iter().any(|permission| match permission {
-                MayWrite::Tests => is_test_file(path) || compared(same_outside_tests),
+                MayWrite::Tests => is_test_file(path) || is_rust_edit(same_outside_tests),
                 MayWrite::TaskCode if self.grants(*permission, path) => {
-                    !is_edit || !is_rust || is_test_file(path) || compared(same_tests)
+                    !is_edit || !is_rust || is_test_file(path) || is_rust_edit(same_tests)
                 }
                 MayWrite::TaskCode
                 | MayWrite::TaskFiles
@@ -97,13 +101,15 @@ impl Permit {
 
     /// Whether the dispatch may write at this path.
     fn covers(&self, path: &Path) -> bool {
-        !self.is_kept(path) && self.may_write.iter().any(|permission| self.grants(*permission, path))
+        !self.is_reserved(path) && self.may_write.iter().any(|permission| self.grants(*permission, path))
     }
 
     /// Whether only the engine and the user may write this path.
-    fn is_kept(&self, path: &Path) -> bool {
+    fn is_reserved(&self, path: &Path) -> bool {
         let is_tracker = path.starts_with(FOLDER) && !self.may_write.contains(&MayWrite::Tracker);
-        is_never(path) || is_tracker || self.kept.as_ref().is_some_and(|paths| paths.contains(path))
+        is_protected(path)
+            || is_tracker
+            || self.ticket_paths.as_ref().is_some_and(|paths| paths.contains(path))
     }
 
     /// Whether one permission includes a path.
@@ -135,13 +141,13 @@ impl Permit {
                 (MayWrite::TaskCode, None) => Some("any file of the work tree except tests".into()),
                 (MayWrite::TaskFiles, None) | (MayWrite::Tree, _) => Some("any file of the work tree".into()),
                 (MayWrite::Tests, _) => {
-                    Some("test files, and in Rust lines inside `#[cfg(test)]` modules".into())
+                    Some("test files and, in Rust, lines inside `#[cfg(test)]` modules".into())
                 }
                 (MayWrite::Tracker, _) => Some("files below TODO/".into()),
                 (MayWrite::Knowledge, _) => None,
             })
             .collect();
-        match (&self.kept, granted.is_empty()) {
+        match (&self.ticket_paths, granted.is_empty()) {
             (_, true) => "only your result".into(),
             (None, false) => granted.join("; "),
             (Some(paths), false) => format!(
@@ -161,10 +167,10 @@ fn covers(file: &str, path: &Path) -> bool {
     }
 }
 
-fn is_never(path: &Path) -> bool {
+fn is_protected(path: &Path) -> bool {
     // Git's files outside the tree have absolute paths.
     let first = path.components().next();
-    path.is_absolute() || first.is_some_and(|first| NEVER.iter().any(|never| first.as_os_str() == *never))
+    path.is_absolute() || first.is_some_and(|first| PROTECTED.iter().any(|name| first.as_os_str() == *name))
 }
 
 #[cfg(test)]
@@ -221,7 +227,7 @@ mod tests {
     // CORE-16
     #[test]
     fn malicious_leftovers_fail_every_role_and_leftovers_of_tools_fail_only_readers() {
-        let odd = |what: OddityKind| Oddity { path: "src/a".into(), what };
+        let leftover = |what: OddityKind| Oddity { path: "src/a".into(), what };
         let (writer, reader) = (permit(&[MayWrite::Tree], None), permit(&[], None));
         for what in [
             OddityKind::Fifo,
@@ -230,7 +236,7 @@ mod tests {
             OddityKind::Submodule,
             OddityKind::Git(None, None),
         ] {
-            assert!(writer.forbids(&odd(what.clone())) && reader.forbids(&odd(what)));
+            assert!(writer.forbids(&leftover(what.clone())) && reader.forbids(&leftover(what)));
         }
         for what in [
             OddityKind::Ignored,
@@ -238,7 +244,7 @@ mod tests {
             OddityKind::EmptyFolder,
             OddityKind::Mode(0o644, 0o600),
         ] {
-            assert!(!writer.forbids(&odd(what.clone())) && reader.forbids(&odd(what)));
+            assert!(!writer.forbids(&leftover(what.clone())) && reader.forbids(&leftover(what)));
         }
         let planted = Oddity { path: ".remand/roles".into(), what: OddityKind::Ignored };
         assert!(writer.forbids(&planted));

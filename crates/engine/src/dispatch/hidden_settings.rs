@@ -1,5 +1,5 @@
-//! The repository's settings for agent programs. They are moved out of the tree while an agent works, so that the code
-//! under work cannot change the rules of the agent that works on it.
+//! The repository's settings for agent programs. They are moved out of the tree while an agent works, so the code that it
+//! works on cannot change the agent's rules.
 
 use super::{Brief, note};
 use crate::site::Trouble;
@@ -7,7 +7,7 @@ use remand_git::{clear_way, remove};
 use remand_ledger::fact::{Note, NoteKind};
 use std::path::{Path, PathBuf};
 
-/// Prefix of a name that applies in every folder, and not only at the root of the tree.
+/// The prefix of a name that applies in every folder, not only at the root of the tree.
 const ANYWHERE: &str = "**/";
 
 /// The settings that were moved out of a tree.
@@ -27,15 +27,19 @@ impl HiddenSettings {
         } else {
             Vec::new()
         };
-        HiddenSettings::of(brief.lane.work.path(), &brief.folder.hidden_settings(), &found(&names, &files))
+        HiddenSettings::move_paths(
+            brief.lane.work.path(),
+            &brief.folder.hidden_settings(),
+            &matching_paths(&names, &files),
+        )
     }
 
-    fn of(tree: &Path, aside: &Path, paths: &[PathBuf]) -> Result<HiddenSettings, Trouble> {
+    fn move_paths(tree: &Path, hidden_folder: &Path, paths: &[PathBuf]) -> Result<HiddenSettings, Trouble> {
         let mut hidden = HiddenSettings { tree: tree.to_path_buf(), moved: Vec::new() };
         for (number, path) in paths.iter().enumerate() {
-            let (from, to) = (tree.join(path), aside.join(number.to_string()));
+            let (from, to) = (tree.join(path), hidden_folder.join(number.to_string()));
             if from.symlink_metadata().is_ok() {
-                remand_git::private_folder(aside)?;
+                remand_git::private_folder(hidden_folder)?;
                 std::fs::rename(&from, &to)?;
                 hidden.moved.push((path.clone(), to));
             }
@@ -64,16 +68,16 @@ impl HiddenSettings {
 }
 
 /// The paths that the names match among the files of the tree.
-fn found(names: &[String], files: &[PathBuf]) -> Vec<PathBuf> {
+fn matching_paths(names: &[String], files: &[PathBuf]) -> Vec<PathBuf> {
     let (deep, plain): (Vec<&String>, Vec<&String>) =
         names.iter().partition(|name| name.starts_with(ANYWHERE));
     let is_deep = |path: &&PathBuf| {
-        deep.iter().any(|name| path.file_name().is_some_and(|own| own == &name[ANYWHERE.len()..]))
+        deep.iter().any(|name| path.file_name().is_some_and(|file| file == &name[ANYWHERE.len()..]))
     };
     let mut paths: Vec<PathBuf> = plain.into_iter().map(PathBuf::from).collect();
-    let more: Vec<PathBuf> = files.iter().filter(is_deep).cloned().collect();
-    // A file in a folder that is moved as a whole moves with it.
-    let outside = more.into_iter().filter(|path| !paths.iter().any(|folder| path.starts_with(folder)));
+    let nested: Vec<PathBuf> = files.iter().filter(is_deep).cloned().collect();
+    // A file in a folder that is moved as a whole needs no separate move.
+    let outside = nested.into_iter().filter(|path| !paths.iter().any(|folder| path.starts_with(folder)));
     let outside: Vec<PathBuf> = outside.collect();
     paths.extend(outside);
     paths
@@ -94,7 +98,7 @@ mod tests {
         fs::write(tree.join(".agent/deep/settings"), "theirs").expect("file");
         fs::write(tree.join("code"), "code").expect("file");
         let names = [".agent".into(), ".none".into()];
-        let hidden = HiddenSettings::of(&tree, &aside, &names).expect("moved");
+        let hidden = HiddenSettings::move_paths(&tree, &aside, &names).expect("moved");
         assert!(!tree.join(".agent").exists() && tree.join("code").exists());
         fs::create_dir(tree.join(".agent")).expect("folder");
         fs::write(tree.join(".agent/own"), "own").expect("file");
@@ -107,10 +111,10 @@ mod tests {
 
     // CORE-05
     #[test]
-    fn names_that_apply_everywhere_are_moved_from_every_folder_and_moved_back_through_no_link() {
+    fn settings_in_any_folder_are_moved_out_and_moving_back_follows_no_link() {
         let names = [".agent", "**/ORDERS.md"].map(str::to_string);
         let files = ["ORDERS.md", "src/ORDERS.md", "src/orders.rs", ".agent/ORDERS.md"].map(PathBuf::from);
-        let paths = found(&names, &files);
+        let paths = matching_paths(&names, &files);
         assert_eq!(paths, [".agent", "ORDERS.md", "src/ORDERS.md"].map(PathBuf::from));
 
         let temp = tempfile::tempdir().expect("temp");
@@ -119,9 +123,9 @@ mod tests {
         fs::create_dir_all(tree.join("src")).expect("folder");
         fs::create_dir_all(&other).expect("folder");
         fs::write(tree.join("src/ORDERS.md"), "theirs").expect("file");
-        let hidden = HiddenSettings::of(&tree, &aside, &paths).expect("moved");
+        let hidden = HiddenSettings::move_paths(&tree, &aside, &paths).expect("moved");
         assert!(!tree.join("src/ORDERS.md").exists());
-        fs::remove_dir(tree.join("src")).expect("gone");
+        fs::remove_dir(tree.join("src")).expect("removed");
         std::os::unix::fs::symlink(&other, tree.join("src")).expect("link");
         hidden.move_back("maker").expect("back");
         assert_eq!(fs::read_to_string(tree.join("src/ORDERS.md")).expect("there"), "theirs");

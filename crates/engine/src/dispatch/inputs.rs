@@ -18,11 +18,11 @@ use remand_ledger::query::{ArtifactRow, CheckFilter, GateRow};
 use serde_json::Value;
 use std::path::Path;
 
-/// The artifact that turns the findings of a review into a task; its version is the task's number.
+/// The artifact that turns the findings of a review into a task. Its version is the number of the task.
 const TASK_FIX: &str = "task-fix";
 
 /// Maximum number of notes of one kind from earlier runs.
-const HISTORY: u32 = 20;
+const MAX_HISTORY_NOTES: u32 = 20;
 
 /// Writes the inputs into `folder` and returns them.
 pub fn write(
@@ -51,8 +51,8 @@ pub fn write(
     for (about, name, text) in round.map(RoundInputs::documents).unwrap_or_default() {
         writer.put(about, name, &text)?;
     }
-    let on_work = TREES.iter().any(|tree| reads.contains(tree));
-    if on_work || dispatch.task.is_some() || dispatch.nearest.is_some() {
+    let reads_tree = TREES.iter().any(|tree| reads.contains(tree));
+    if reads_tree || dispatch.task.is_some() || dispatch.nearest.is_some() {
         writer.change(lane)?;
         writer.evidence(dispatch, reader)?;
     }
@@ -69,7 +69,7 @@ pub fn write(
     Ok(writer.inputs)
 }
 
-/// The latest version of each document; for those that the dispatch reads, exactly the version that its command names.
+/// The latest version of each document; for documents that the dispatch reads, the version that its command names.
 fn documents(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Vec<ArtifactRow>, Trouble> {
     let mut documents = reader.artifacts(&job.site.run)?;
     for (id, digest) in &dispatch.reads {
@@ -78,11 +78,11 @@ fn documents(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Vec<Arti
             // The run reverted this artifact to its base, so no earlier version counts.
             documents.retain(|row| row.name != *name);
         }
-        let meant = reader.artifact_with(&job.site.run, name, *digest)?.filter(|row| row.part.is_empty());
-        if let (Some(meant), Some(shown)) =
-            (meant, documents.iter_mut().find(|row| row.name == *name && row.part.is_empty()))
+        let requested = reader.artifact_with(&job.site.run, name, *digest)?.filter(|row| row.part.is_empty());
+        if let (Some(requested), Some(listed)) =
+            (requested, documents.iter_mut().find(|row| row.name == *name && row.part.is_empty()))
         {
-            *shown = meant;
+            *listed = requested;
         }
     }
     Ok(documents)
@@ -147,10 +147,10 @@ impl InputWriter<'_> {
         Ok(())
     }
 
-    /// The first of several tasks: the one that the run implements. Every role gets the same file.
+    /// The first of several tasks, which the run implements. Every role gets the same file.
     fn first_task(&mut self, documents: &[ArtifactRow], reader: &Reader) -> Result<(), Trouble> {
         let Some(row) = latest(documents, TASKS) else { return Ok(()) };
-        match files(tasks(&content(reader, row.blob)?)).into_iter().next() {
+        match numbered_files(tasks(&content(reader, row.blob)?)).into_iter().next() {
             Some((name, text)) => self.put("your task", &name, &text),
             None => Ok(()),
         }
@@ -168,7 +168,7 @@ impl InputWriter<'_> {
             return Ok(());
         }
         let sections = pointers::extract(&task.relevant_context, &parsed)
-            .map_err(|broken| Trouble::denied(unresolved(&broken)))?;
+            .map_err(|broken| Trouble::denied(broken_pointers_text(&broken)))?;
         self.put("the sections that your task points to", "context.yaml", &to_yaml(&sections))
     }
 
@@ -180,9 +180,9 @@ impl InputWriter<'_> {
         if !patch.is_empty() {
             self.put("the change so far", "change.patch", &String::from_utf8_lossy(&patch))?;
         }
-        if let Some(unfit) = &lane.unfit {
-            let patch = repository.patch(&base, unfit)?;
-            let about = "your earlier change, which conflicts with what others merged since; make it again";
+        if let Some(conflicting) = &lane.conflicting {
+            let patch = repository.patch(&base, conflicting)?;
+            let about = "your earlier change, which conflicts with changes merged since then; make it again";
             self.put(about, "earlier-change.patch", &String::from_utf8_lossy(&patch))?;
         }
         Ok(())
@@ -190,13 +190,13 @@ impl InputWriter<'_> {
 
     fn evidence(&mut self, dispatch: &Dispatch, reader: &Reader) -> Result<(), Trouble> {
         let rows = reader.checks(&self.job.site.run, CheckFilter::default())?;
-        let of_task = |task: &Option<String>| match (&dispatch.task, task) {
-            (Some(own), Some(of)) => own == of,
+        let concerns_task = |row_task: &Option<String>| match (&dispatch.task, row_task) {
+            (Some(task), Some(row_task)) => task == row_task,
             (Some(_), None) | (None, _) => true,
         };
-        let shown: Vec<Value> = rows
+        let checks: Vec<Value> = rows
             .iter()
-            .filter(|row| !row.superseded && of_task(&row.task))
+            .filter(|row| !row.superseded && concerns_task(&row.task))
             .filter_map(|row| serde_json::to_value(row).ok())
             .collect();
         let notes: Vec<Value> = reader
@@ -215,10 +215,10 @@ impl InputWriter<'_> {
             })
             .map(|note| Value::String(note.text))
             .collect();
-        if shown.is_empty() && notes.is_empty() {
+        if checks.is_empty() && notes.is_empty() {
             return Ok(());
         }
-        let evidence = serde_json::json!({ "checks": shown, "notes": notes });
+        let evidence = serde_json::json!({ "checks": checks, "notes": notes });
         self.put(
             "the evidence: the results of checks that the engine ran",
             "evidence.yaml",
@@ -226,10 +226,10 @@ impl InputWriter<'_> {
         )
     }
 
-    fn findings(&mut self, about: &str, name: &str, at: &[u32]) -> Result<(), Trouble> {
-        let filed: Vec<&Finding> = at
+    fn findings(&mut self, about: &str, name: &str, indices: &[u32]) -> Result<(), Trouble> {
+        let filed: Vec<&Finding> = indices
             .iter()
-            .filter_map(|at| self.job.state.findings.get(*at as usize))
+            .filter_map(|index| self.job.state.findings.get(*index as usize))
             .map(|filed| &filed.finding)
             .collect();
         if filed.is_empty() {
@@ -258,10 +258,10 @@ impl InputWriter<'_> {
         }
     }
 
-    /// What earlier runs learned, and which changes broke tests: data to weigh, not rules.
+    /// Lessons and regressions of earlier runs: material to consider, not rules.
     fn history(&mut self, reader: &Reader) -> Result<(), Trouble> {
         for (kind, about, name) in [
-            (NoteKind::Lesson, "what earlier runs learned", "lessons.md"),
+            (NoteKind::Lesson, "lessons from earlier runs", "lessons.md"),
             (
                 NoteKind::Regression,
                 "regressions of earlier runs, with the files that those runs had changed",
@@ -269,7 +269,7 @@ impl InputWriter<'_> {
             ),
         ] {
             let text: String = reader
-                .notes_of_kind(kind, HISTORY)?
+                .notes_of_kind(kind, MAX_HISTORY_NOTES)?
                 .iter()
                 .filter(|note| note.run != self.job.site.run)
                 .map(|note| {
@@ -289,14 +289,14 @@ impl InputWriter<'_> {
     }
 }
 
-/// Each task of an artifact as the file that people and agents read.
+/// The tasks of an artifact as files for people and agents: name and text.
 pub fn task_files(result: &Value) -> Vec<(String, String)> {
-    files(tasks_of(result.clone()))
+    numbered_files(tasks_of(result.clone()))
 }
 
-fn files(tasks: Vec<StoredTask>) -> Vec<(String, String)> {
+fn numbered_files(tasks: Vec<StoredTask>) -> Vec<(String, String)> {
     let numbered = tasks.into_iter().enumerate();
-    numbered.map(|(at, entry)| (format!("task-{}.yaml", at + 1), to_yaml(&entry.source))).collect()
+    numbered.map(|(index, entry)| (format!("task-{}.yaml", index + 1), to_yaml(&entry.source))).collect()
 }
 
 /// Whether an answer led to an operation that wrote it into an artifact.
@@ -311,12 +311,12 @@ fn is_in_artifact(program: &Program, gate: &GateRow) -> bool {
     target.is_some_and(|target| matches!(target.work, Work::Operation { .. }) && !target.writes.is_empty())
 }
 
-/// Roles that judge a task need whole documents; the one that implements it does not.
+/// Whether the role reads whole documents. Roles that judge a task do; the role that implements it does not.
 fn reads_whole_documents(dispatch: &Dispatch, job: &Job) -> bool {
     job.program.contract(dispatch.contract).changes.is_empty()
 }
 
-fn unresolved(broken: &[(String, pointers::PointerError)]) -> String {
+fn broken_pointers_text(broken: &[(String, pointers::PointerError)]) -> String {
     let lines: Vec<String> = broken.iter().map(|(pointer, error)| format!("{pointer}: {error}")).collect();
     lines.join("; ")
 }

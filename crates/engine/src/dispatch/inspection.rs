@@ -1,4 +1,4 @@
-//! The inspection after an agent's process ended, and why the dispatch failed if it did.
+//! The inspection of the tree after an agent's process ended, and the failure that follows from it.
 
 use super::{Brief, out_of_time, surroundings};
 use crate::site::Trouble;
@@ -38,34 +38,34 @@ impl Inspection {
     pub fn files(&self) -> Vec<String> {
         let changes = self.violations.iter().map(|change| &change.path);
         changes
-            .chain(self.forbidden.iter().map(|odd| &odd.path))
+            .chain(self.forbidden.iter().map(|leftover| &leftover.path))
             .map(|path| path.display().to_string())
             .collect()
     }
 }
 
-/// Why the dispatch failed, judged by its process and its changes; none if its result decides.
+/// Why the dispatch failed, judged by its process and its changes; `None` if its result decides.
 pub fn failure(
     brief: &Brief<'_>,
     ended: &JobEnd,
-    heard: &AgentReport,
+    agent_report: &AgentReport,
     inspection: &Inspection,
 ) -> Option<Trouble> {
     if ended.exit != Exit::Cancelled && inspection.is_violation() {
         return Some(Trouble::new(Failure::Violation, inspection.violation_text(brief)));
     }
     if let Some(exceeded) = &ended.exceeded {
-        return Some(Trouble::new(Failure::Crashed, surroundings::exceeded(exceeded)));
+        return Some(Trouble::new(Failure::Crashed, surroundings::describe_exceeded(exceeded)));
     }
-    let reported = heard.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
+    let reported = agent_report.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
     // Some programs retry a failing service until they time out: then the service is the cause.
     let service_failure = reported.clone().filter(|reported| reported.failure == Failure::Environment);
-    let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", tail(ended)));
+    let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", stderr_tail(ended)));
     match ended.exit {
         Exit::TimedOut if out_of_time(brief.job).is_some() => out_of_time(brief.job),
         Exit::TimedOut => {
-            let late = format!("timed out after {} seconds", brief.choice.seconds);
-            Some(service_failure.unwrap_or_else(|| Trouble::new(Failure::Timeout, late)))
+            let detail = format!("timed out after {} seconds", brief.choice.seconds);
+            Some(service_failure.unwrap_or_else(|| Trouble::new(Failure::Timeout, detail)))
         }
         Exit::Silent => Some(service_failure.unwrap_or_else(|| {
             Trouble::new(
@@ -81,11 +81,11 @@ pub fn failure(
 }
 
 /// The last line of standard error.
-fn tail(ended: &JobEnd) -> String {
+fn stderr_tail(ended: &JobEnd) -> String {
     let text = ended.stderr.text();
-    let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    match last.as_slice() {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    match lines.as_slice() {
         [] => String::new(),
-        [.., end] => format!(": {}", remand_notation::clean(end.trim())),
+        [.., last] => format!(": {}", remand_notation::clean(last.trim())),
     }
 }

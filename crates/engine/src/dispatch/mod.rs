@@ -65,12 +65,12 @@ struct Brief<'b> {
     dispatch: &'b Dispatch,
     role: &'b PinnedRole,
     title: String,
-    /// 1-based: how often the phase has done this work.
+    /// The 1-based number of this round of the same work.
     round: u32,
     expected: Expectation,
     permit: Permit,
     lane: LaneTree,
-    /// What the tree contained before the dispatch in addition to its commit.
+    /// The inventory of the tree before the dispatch.
     before: Census,
     folder: Folder,
     prompt: String,
@@ -95,7 +95,7 @@ pub fn dispatch(job: &Job, dispatch: &Dispatch) -> Result<CommandEnding, Trouble
     let ending = perform(&mut brief);
     if ending.is_err() {
         session::forget(&brief)?;
-        brief.give_back()?;
+        brief.return_tree()?;
     }
     ending
 }
@@ -116,11 +116,12 @@ fn perform(brief: &mut Brief<'_>) -> Result<CommandEnding, Trouble> {
         let ran = run_with_fallback(brief, &mut facts);
         (ran, hidden.move_back(&brief.title))
     };
-    let (ended, ear) = ran?;
-    // From here on, errors become part of the outcome: what the agent did and used stays on record.
-    let mut heard = brief.driver.interpret(&brief.place(), &ended, &ear);
-    heard.fill_in_cost(&job.site.pinned.prices);
-    let usage = Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..heard.usage };
+    let (ended, output) = ran?;
+    // From here on, errors become part of the outcome, so the agent's work and usage stay on record.
+    let mut agent_report = brief.driver.interpret(&brief.context(), &ended, &output);
+    agent_report.fill_in_cost(&job.site.pinned.prices);
+    let usage =
+        Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..agent_report.usage };
     let mut blobs = Vec::new();
     let inspected = put_back.and_then(|notes| {
         facts.notes.extend(notes);
@@ -130,11 +131,11 @@ fn perform(brief: &mut Brief<'_>) -> Result<CommandEnding, Trouble> {
         Ok(inspection)
     });
     let after = inspected.as_ref().ok().map(|inspection| &inspection.after);
-    brief.record_telemetry(&ended, &heard, after, &mut facts, &mut blobs);
+    brief.record_telemetry(&ended, &agent_report, after, &mut facts, &mut blobs);
     let result = match &inspected {
-        Ok(inspection) => match inspection::failure(brief, &ended, &heard, inspection) {
+        Ok(inspection) => match inspection::failure(brief, &ended, &agent_report, inspection) {
             Some(trouble) => Err(trouble),
-            None => report::read(brief, &heard, &inspection.after, &mut facts, &mut blobs),
+            None => report::read(brief, &agent_report, &inspection.after, &mut facts, &mut blobs),
         },
         Err(trouble) => Err(trouble.clone()),
     };
@@ -200,8 +201,8 @@ fn prepare<'b>(
     let before = take_inventory(job, &permit, &lane)?;
     let folder = Folder::make(job)?;
     let resumed = session::resume(job, dispatch, role, &lane, reader)?;
-    if let Some(left) = resumed.as_ref().and_then(|resumed| resumed.left.as_ref()) {
-        lane.work.restore(left)?;
+    if let Some(tree) = resumed.as_ref().and_then(|resumed| resumed.left_tree.as_ref()) {
+        lane.work.restore(tree)?;
     }
     let home = match &resumed {
         Some(resumed) => {
@@ -281,11 +282,11 @@ fn prepare<'b>(
     })
 }
 
-/// The tree that the agent works in. A reader gets a separate one that only the engine has written, so neither ignored
-/// files of an author nor changes of another reader can reach it.
+/// The tree that the agent works in. A read-only role gets a separate tree that only the engine has written, so it sees
+/// neither ignored files of an author nor changes of another read-only role.
 fn lane(job: &Job, permit: &Permit) -> Result<LaneTree, Trouble> {
     if permit.is_read_only() {
-        LaneTree::as_it_is(job)?.apart(job, &reader_name(job))
+        LaneTree::as_it_is(job)?.in_separate_tree(job, &reader_name(job))
     } else {
         LaneTree::for_work(job)
     }
@@ -296,7 +297,7 @@ fn working_directory(role: &PinnedRole, lane: &LaneTree, folder: &Folder) -> Pat
     if role.tree { lane.work.path().to_path_buf() } else { folder.inputs() }
 }
 
-/// The name under which a reader's tree is borrowed.
+/// The name under which a read-only role borrows its tree.
 fn reader_name(job: &Job) -> String {
     format!("reader {}", job.id)
 }
@@ -308,7 +309,7 @@ fn take_inventory(job: &Job, permit: &Permit, lane: &LaneTree) -> Result<Census,
     Ok(lane.work.begin(keep, reach(job))?)
 }
 
-/// Where the sandbox does not keep agents out of the repository, the guard watches it as well.
+/// If the sandbox does not keep agents out of the repository, the guard watches the repository as well.
 fn reach(job: &Job) -> Reach {
     match job.site.settings().enforcement.files {
         EnforcementLevel::Full => Reach::Tree,
@@ -316,8 +317,8 @@ fn reach(job: &Job) -> Reach {
     }
 }
 
-/// The files of the task that a dispatch works on: in a sub-flow its own task, on the main line the first task of the
-/// artifact that it reads.
+/// The files of the task that a dispatch works on: in a sub-flow the task of its lane, on the main line the first task
+/// of the artifact that it reads.
 fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Vec<String>>, Trouble> {
     if let Some(task) = &dispatch.task {
         let item = job.state.lists.iter().flatten().find(|item| item.id == *task);
@@ -332,11 +333,12 @@ fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Ve
 
 /// Runs the agent. If it cannot resume its session, runs it once more with a new one.
 fn run_with_fallback(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(JobEnd, OutputReader), Trouble> {
-    let (ended, ear) = run(brief)?;
-    let is_other = brief.session.take_if(|session| ear.session().as_ref() != Some(&session.id)).is_some();
-    let did_nothing = matches!(ended.exit, Exit::Code(_)) && !ear.ended && ear.output().is_none();
-    if !is_other || !did_nothing {
-        return Ok((ended, ear));
+    let (ended, output) = run(brief)?;
+    let has_other_session =
+        brief.session.take_if(|session| output.session().as_ref() != Some(&session.id)).is_some();
+    let did_nothing = matches!(ended.exit, Exit::Code(_)) && !output.ended && output.output().is_none();
+    if !has_other_session || !did_nothing {
+        return Ok((ended, output));
     }
     let text = format!("{} could not resume its session and started a new one", brief.title);
     facts.notes.push(note(NoteKind::Warning, text));
@@ -348,35 +350,37 @@ fn run_with_fallback(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(JobEnd
 /// Runs the agent in its sandbox until it ends.
 fn run(brief: &Brief<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
     let process = surroundings::process(brief)?;
-    let ear = Arc::new(Mutex::new(OutputReader::new(&brief.driver.output_rules())));
-    let listening = Arc::clone(&ear);
+    let output = Arc::new(Mutex::new(OutputReader::new(&brief.driver.output_rules())));
+    let shared_output = Arc::clone(&output);
     let Job { site, id, number, .. } = brief.job;
     let start = AgentStart { command: *id, number: *number, at: clock::now() };
     let life = Mutex::new(site.store().record_start(&site.run, &start)?);
     let watch: LineWatch = Arc::new(move |stream, line: &[u8]| {
-        life.lock().unwrap_or_else(PoisonError::into_inner).seen();
-        let mut ear = listening.lock().unwrap_or_else(PoisonError::into_inner);
+        life.lock().unwrap_or_else(PoisonError::into_inner).record();
+        let mut output = shared_output.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
-            Stream::Stdout => ear.line(line),
-            Stream::Stderr => ear.stderr_line(line),
+            Stream::Stdout => output.line(line),
+            Stream::Stderr => output.stderr_line(line),
         }
     });
     let ended = remand_process::run_watched(&process, &brief.job.cancel, watch)
         .map_err(|error| Trouble::environment(error.to_string()))?;
-    let ear = ear.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Ok((ended, ear))
+    let output = output.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((ended, output))
 }
 
 /// Minimum length of a result, in characters.
 fn minimum_length(job: &Job, schema: SchemaId) -> usize {
     match schema {
-        SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory => job.site.pinned.rounds.least,
+        SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory => {
+            job.site.pinned.rounds.min_length
+        }
         _ => 0,
     }
 }
 
 impl Brief<'_> {
-    fn place(&self) -> DispatchContext {
+    fn context(&self) -> DispatchContext {
         let settings = self.job.site.settings();
         DispatchContext {
             tree: working_directory(self.role, &self.lane, &self.folder),
@@ -400,18 +404,18 @@ impl Brief<'_> {
         }
     }
 
-    /// Compares the tree with what the role may change. Violations are recorded with their diff.
+    /// Compares the changes in the tree with the role's permissions. Violations are recorded with their diff.
     fn inspect(&self, ended: &JobEnd) -> Result<Inspection, Trouble> {
         let _main = self.job.site.hold_main();
         let work = &self.lane.work;
         let Aftermath { tree: after, changes, oddities } =
             work.aftermath(&self.before, &self.lane.tree, reach(self.job))?;
-        let texts = |path: &Path| {
+        let versions = |path: &Path| {
             let read = |tree: &TreeId| String::from_utf8(work.read(tree, path).ok()??).ok();
             read(&self.lane.tree).zip(read(&after))
         };
         let violations: Vec<ChangedPath> =
-            self.permit.violations(&changes, &texts).into_iter().cloned().collect();
+            self.permit.violations(&changes, &versions).into_iter().cloned().collect();
         let (forbidden, noted): (Vec<Oddity>, Vec<Oddity>) =
             oddities.iter().cloned().partition(|oddity| self.permit.forbids(oddity));
         let (notes, blobs) = (Vec::new(), Vec::new());
@@ -425,10 +429,10 @@ impl Brief<'_> {
             inspection.blobs.push(diff);
         }
         if !noted.is_empty() {
-            let left: Vec<String> = noted.iter().take(5).map(Oddity::to_string).collect();
-            let more = if noted.len() > left.len() { ", and more" } else { "" };
-            let text = format!("{} left {}{more}; this was undone", self.title, left.join(", "));
-            let files = noted.iter().map(|odd| odd.path.display().to_string()).collect();
+            let listed: Vec<String> = noted.iter().take(5).map(Oddity::to_string).collect();
+            let more = if noted.len() > listed.len() { ", and more" } else { "" };
+            let text = format!("{} left {}{more}; this was undone", self.title, listed.join(", "));
+            let files = noted.iter().map(|leftover| leftover.path.display().to_string()).collect();
             inspection.notes.push(Note { files, ..note(NoteKind::Warning, text) });
         }
         inspection.notes.extend(surroundings::notes(self, ended));
@@ -453,8 +457,8 @@ impl Brief<'_> {
         let mut combine = |result: Result<Report, Trouble>, then: Result<(), Trouble>| match (result, then) {
             (Ok(report), then) => then.map(|()| report),
             (Err(trouble), Ok(())) => Err(trouble),
-            (Err(trouble), Err(later)) => {
-                let text = format!("after {} ended: {}", self.title, later.detail);
+            (Err(trouble), Err(second)) => {
+                let text = format!("after {} ended: {}", self.title, second.detail);
                 facts.notes.push(note(NoteKind::Warning, text));
                 Err(trouble)
             }
@@ -467,11 +471,11 @@ impl Brief<'_> {
         let result = combine(result, kept.or_else(|trouble| session::forget(self).and(Err(trouble))));
         let undone = if result.is_err() { self.undo() } else { Ok(()) };
         let result = combine(result, undone);
-        combine(result, self.give_back())
+        combine(result, self.return_tree())
     }
 
-    /// Returns a reader's borrowed tree.
-    fn give_back(&self) -> Result<(), Trouble> {
+    /// Returns the borrowed tree of a read-only role.
+    fn return_tree(&self) -> Result<(), Trouble> {
         if self.permit.is_read_only() {
             self.job.trees.give_back(&reader_name(self.job))?;
         }
@@ -489,7 +493,7 @@ impl Brief<'_> {
     fn record_telemetry(
         &self,
         ended: &JobEnd,
-        heard: &AgentReport,
+        agent_report: &AgentReport,
         after: Option<&TreeId>,
         facts: &mut Facts,
         blobs: &mut Vec<Blob>,
@@ -497,11 +501,11 @@ impl Brief<'_> {
         let prompt = self.job.site.blob(&self.prompt);
         let both = format!("{}\n--- standard error ---\n{}", ended.stdout.text(), ended.stderr.text());
         let output = self.job.site.blob(&both);
-        let kind = match heard.failure {
+        let kind = match agent_report.failure {
             Some((Failure::Violation, _)) => NoteKind::Violation,
             Some(_) | None => NoteKind::Warning,
         };
-        for denied in &heard.denied {
+        for denied in &agent_report.denied {
             facts
                 .notes
                 .push(note(kind, self.job.site.redact(&format!("{} was denied: {denied}", self.title))));
@@ -510,8 +514,8 @@ impl Brief<'_> {
             started_at: self.started,
             ended_at: clock::now(),
             driver: self.driver.name().to_string(),
-            model: heard.model.clone(),
-            session: heard.session.clone(),
+            model: agent_report.model.clone(),
+            session: agent_report.session.clone(),
             status: "DONE".to_string(),
             summary: String::new(),
             prompt: Some(prompt.id),
@@ -526,8 +530,8 @@ impl Brief<'_> {
                 Exit::Signal(signal) => Some(-signal),
                 Exit::TimedOut | Exit::Silent | Exit::Cancelled => None,
             },
-            tokens: heard.tokens,
-            price: heard.price.clone(),
+            tokens: agent_report.tokens,
+            price: agent_report.price.clone(),
         });
         blobs.extend([prompt, output]);
     }

@@ -1,10 +1,10 @@
-//! The prompt of a dispatch: the role's text, then this dispatch with the path of every input.
+//! The prompt of a dispatch: the text of the role, then the details of this dispatch with the path of every input.
 
 use remand_agents::submission::{SERVER, TOOL};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What a prompt is made of.
+/// The parts of a prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchPrompt<'p> {
     /// The text of the role file.
@@ -18,7 +18,7 @@ pub struct DispatchPrompt<'p> {
     /// The folder with the inputs.
     pub folder: &'p Path,
     pub inputs: &'p [Input],
-    /// None for a role that sees documents only.
+    /// `None` for a role that sees only documents.
     pub tree: Option<&'p Path>,
     pub may_write: &'p str,
     pub says: &'p [String],

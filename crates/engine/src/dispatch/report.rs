@@ -15,31 +15,31 @@ use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Artifact, Check, MalformedCause, NoteKind};
 use remand_ledger::{Blob, BlobId, Facts};
 
-/// Reads a result. The prompt of a retry quotes every problem of a malformed one.
+/// Reads a result. If it is malformed, the prompt of the retry quotes every problem.
 pub fn read(
     brief: &Brief<'_>,
-    heard: &AgentReport,
+    agent_report: &AgentReport,
     after: &TreeId,
     facts: &mut Facts,
     blobs: &mut Vec<Blob>,
 ) -> Result<Report, Trouble> {
     let limits = ResultLimits::default();
     let site = &brief.job.site;
-    // Secrets are removed before anything is read, so that no field can pass one on.
+    // Secrets are removed before anything is read, so no field can contain one.
     let file = read_agent_file(&brief.folder.result(), limits.bytes).map(|bytes| site.blob_of_bytes(&bytes));
-    let answer = site.redact(&heard.answer);
+    let answer = site.redact(&agent_report.answer);
     if let Some(telemetry) = &mut facts.telemetry {
-        // An agent program wraps the answer in its own output, so a recording needs the extracted answer.
+        // An agent program wraps the answer in other output, so a recording needs the extracted answer.
         let is_blank = |blob: &Blob| blob.bytes.iter().all(u8::is_ascii_whitespace);
-        let counts = file.as_ref().is_none_or(is_blank) && !answer.is_empty();
-        let spoken = counts.then(|| site.blob(&answer));
+        let uses_answer = file.as_ref().is_none_or(is_blank) && !answer.is_empty();
+        let answer_blob = uses_answer.then(|| site.blob(&answer));
         telemetry.result = file.as_ref().map(|blob| blob.id);
-        telemetry.answer = spoken.as_ref().map(|blob| blob.id);
-        blobs.extend(file.iter().cloned().chain(spoken));
+        telemetry.answer = answer_blob.as_ref().map(|blob| blob.id);
+        blobs.extend(file.iter().cloned().chain(answer_blob));
     }
     let raw = RawResult { file: file.map(|blob| blob.bytes), answer };
-    let least = minimum_length(brief.job, brief.expected.schema);
-    if let Some(problem) = remand_contract::too_short(&raw.text(), least) {
+    let minimum = minimum_length(brief.job, brief.expected.schema);
+    if let Some(problem) = remand_contract::too_short(&raw.text(), minimum) {
         return Err(malformed(&[problem], facts));
     }
     let found = remand_contract::find(&raw, &limits).map_err(|problem| malformed(&[problem], facts))?;
@@ -62,7 +62,7 @@ pub fn read(
         flags: reading.flags.clone(),
         risk: reading.risk,
         disputes: !reading.disputes.is_empty(),
-        model: Some(model(brief, heard)),
+        model: Some(model(brief, agent_report)),
         ..Report::default()
     };
     keep_artifacts(brief, &reading, facts, blobs, &mut report);
@@ -79,8 +79,8 @@ pub fn read(
 }
 
 /// The model that did the work. An agent that does not name it uses the same default for all its dispatches.
-fn model(brief: &Brief<'_>, heard: &AgentReport) -> String {
-    heard.model.clone().unwrap_or_else(|| format!("the default of {}", brief.driver.name()))
+fn model(brief: &Brief<'_>, agent_report: &AgentReport) -> String {
+    agent_report.model.clone().unwrap_or_else(|| format!("the default of {}", brief.driver.name()))
 }
 
 /// The failure of a malformed result. Records the cause, which decides what help the retry gets.
@@ -196,14 +196,15 @@ fn version(brief: &Brief<'_>, name: &str) -> Option<Digest> {
     Some(brief.job.state.digest(artifact)).filter(|digest| *digest != Digest::default())
 }
 
-/// The digest of a task's change. It stays the same when other tasks are merged below it.
+/// The digest of a task's change. It does not change when other tasks are merged first.
 fn digest_of_change(task: &str, patch: &[u8]) -> Digest {
     BlobId::of(&[task.as_bytes(), b"\0", patch].concat()).digest()
 }
 
 /// Whether the dispatch answers a finding of the engine that demands the previous version of this file.
 fn must_be_reverted(brief: &Brief<'_>, path: &str) -> bool {
-    let answered = brief.dispatch.findings.iter().filter_map(|at| brief.job.state.findings.get(*at as usize));
+    let answered =
+        brief.dispatch.findings.iter().filter_map(|index| brief.job.state.findings.get(*index as usize));
     answered.into_iter().any(|filed| is_about_tests(&filed.finding) && filed.finding.place.file == path)
 }
 
@@ -216,7 +217,7 @@ fn review_row(brief: &Brief<'_>, reading: &AcceptedResult) -> Option<Check> {
     }
     let scope = scope(brief);
     let focus = brief.dispatch.item.as_deref().unwrap_or("general");
-    let judged = Judged {
+    let judged = JudgementRow {
         task: Some(format!("{}-{scope}-review", brief.job.site.opened.slug)),
         name: format!("review-{scope}-{focus}"),
         command: "adversarial-review",
@@ -227,8 +228,8 @@ fn review_row(brief: &Brief<'_>, reading: &AcceptedResult) -> Option<Check> {
     Some(Check { verdict: Some(reading.says.clone()), severity, ..judged.row(brief) })
 }
 
-/// What an agent judged.
-struct Judged<'j> {
+/// An agent's judgement, to be recorded as an evidence row.
+struct JudgementRow<'j> {
     task: Option<String>,
     name: String,
     command: &'static str,
@@ -236,7 +237,7 @@ struct Judged<'j> {
     passed: bool,
 }
 
-impl Judged<'_> {
+impl JudgementRow<'_> {
     fn row(self, brief: &Brief<'_>) -> Check {
         let end = if self.passed { CheckEnd::Passed } else { CheckEnd::Failed };
         let result = CheckResult {
@@ -250,7 +251,7 @@ impl Judged<'_> {
     }
 }
 
-/// What the reviewer reviews: the code, or the first document that the phase reads.
+/// The scope of a review: the code, or the first document that the phase reads.
 fn scope(brief: &Brief<'_>) -> String {
     let reads = &brief.job.program.phase(brief.job.id.phase).reads;
     let names: Vec<&str> = reads.iter().map(|id| brief.job.program.artifacts[id.index()].as_str()).collect();
@@ -264,7 +265,7 @@ fn criteria_rows(brief: &Brief<'_>, reading: &AcceptedResult) -> Vec<Check> {
         .criteria
         .iter()
         .map(|judged| {
-            let row = Judged {
+            let row = JudgementRow {
                 task: brief.dispatch.task.clone(),
                 name: format!("criterion-{}", judged.criterion),
                 command: "acceptance-criteria",

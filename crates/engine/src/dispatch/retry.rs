@@ -1,5 +1,5 @@
-//! The section of a retry's prompt that explains the failed attempt. Besides the reason it contains help that the first
-//! prompt did not have, chosen by the kind of failure.
+//! The section of a retry's prompt that explains the failed attempt. In addition to the reason, it contains help that the
+//! first prompt did not have, chosen by the kind of failure.
 
 use super::earlier::FailedAttempt;
 use remand_contract::{Expectation, fence_for};
@@ -12,7 +12,7 @@ pub fn explanation(failed: &FailedAttempt, attempt: u16, expected: &Expectation,
     let Some(cause) = failed.malformed else { return detail.to_string() };
     let help = match cause {
         MalformedCause::Missing => format!(
-            "Only one thing is read: your result has to be in `{}` when you finish.",
+            "Only the result file is read: your result has to be in `{}` when you finish.",
             result.display()
         ),
         MalformedCause::TooShort => {
@@ -48,7 +48,7 @@ mod tests {
     use remand_contract::{ContractProblem, SchemaId};
     use remand_kernel::signal::Failure;
 
-    fn explained(cause: MalformedCause, detail: &str, attempt: u16) -> String {
+    fn explain(cause: MalformedCause, detail: &str, attempt: u16) -> String {
         let mut expected =
             Expectation::new(SchemaId::GapProposals, "engineer", "engineer", &["proposed", "nothing"]);
         expected.known.gaps = Some(vec!["GAP-FLOW-007".to_string()]);
@@ -62,7 +62,7 @@ mod tests {
 
     // SR-03
     #[test]
-    fn every_kind_of_malformed_result_gets_its_own_help() {
+    fn every_kind_of_malformed_result_gets_different_help() {
         let form = ContractProblem::new("payload.proposals[0].text", "a string", "nothing").to_string();
         let cases = [
             (MalformedCause::Missing, "no result was found", 2, "`/out/result.yaml`"),
@@ -72,10 +72,10 @@ mod tests {
             (MalformedCause::UnassignedGap, "payload.proposals: GAP-X-001", 2, "- GAP-FLOW-007"),
         ];
         let all: Vec<String> =
-            cases.iter().map(|(cause, detail, attempt, _)| explained(*cause, detail, *attempt)).collect();
-        for ((_, detail, _, wanted), text) in cases.iter().zip(&all) {
-            assert!(text.starts_with(detail) && text.contains(wanted), "{text}");
-            assert_eq!(all.iter().filter(|other| other.contains(wanted)).count(), 1, "{wanted}");
+            cases.iter().map(|(cause, detail, attempt, _)| explain(*cause, detail, *attempt)).collect();
+        for ((_, detail, _, help), text) in cases.iter().zip(&all) {
+            assert!(text.starts_with(detail) && text.contains(help), "{text}");
+            assert_eq!(all.iter().filter(|other| other.contains(help)).count(), 1, "{help}");
         }
     }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The artifacts that operations on the board write.
-const BOARD: [&str; 2] = ["gaps", "decisions"];
+const BOARD_ARTIFACTS: [&str; 2] = ["gaps", "decisions"];
 
 /// The state of the rounds, as one dispatch needs it.
 pub struct RoundInputs {
@@ -25,7 +25,7 @@ pub struct RoundInputs {
 }
 
 impl RoundInputs {
-    /// None for roles outside the rounds, and before the board exists.
+    /// `None` for roles outside the rounds, and before the board exists.
     pub fn of(
         job: &Job,
         dispatch: &Dispatch,
@@ -57,11 +57,11 @@ impl RoundInputs {
         self.covered.contains(artifact)
     }
 
-    /// The gaps of which a result must address at least one.
+    /// The gaps for the result, which must address at least one of them.
     pub fn gaps(&self) -> Option<Vec<String>> {
         let gaps: Vec<&GapId> = match self.schema {
-            SchemaId::GapProposals => self.given().iter().collect(),
-            SchemaId::GapReview => self.proposed().into_iter().map(|gap| &gap.id).collect(),
+            SchemaId::GapProposals => self.assigned_gaps().iter().collect(),
+            SchemaId::GapReview => self.gaps_to_judge().into_iter().map(|gap| &gap.id).collect(),
             _ => return None,
         };
         Some(gaps.into_iter().map(ToString::to_string).collect())
@@ -91,8 +91,8 @@ impl RoundInputs {
                 }
             }
             SchemaId::GapReview => {
-                let about = "the proposals to judge; unreviewed ones from earlier rounds come first";
-                documents.push((about, "proposals.md", self.proposals(board)));
+                let description = "the proposals to judge; unreviewed ones from earlier rounds come first";
+                documents.push((description, "proposals.md", self.proposals(board)));
             }
             _ => {}
         }
@@ -108,7 +108,7 @@ impl RoundInputs {
     }
 
     /// The gaps assigned to the batch.
-    fn given(&self) -> &[GapId] {
+    fn assigned_gaps(&self) -> &[GapId] {
         let batch = self.history.current.batches.get(&self.item);
         batch.map_or_else(|| self.task.batch(&self.item), Vec::as_slice)
     }
@@ -121,21 +121,21 @@ impl RoundInputs {
                 "\nThere is no proposal yet. Address {gap} now: a proposal with low confidence is better than none.\n"
             );
         }
-        for gap in self.given().iter().filter_map(|id| board.gap(id)) {
+        for gap in self.assigned_gaps().iter().filter_map(|id| board.gap(id)) {
             self.gap(gap, board, &mut text);
         }
-        let mine = |id: &ReviewIssueId| {
+        let is_assigned = |id: &ReviewIssueId| {
             let mut issues = board.issues().filter(|issue| issue.id == *id);
-            issues.any(|issue| self.given().contains(&issue.gap))
+            issues.any(|issue| self.assigned_gaps().contains(&issue.gap))
         };
-        let must: Vec<String> =
-            board.must_answer().iter().filter(|id| mine(id)).map(ToString::to_string).collect();
-        if !must.is_empty() {
+        let unanswered: Vec<String> =
+            board.must_answer().iter().filter(|id| is_assigned(id)).map(ToString::to_string).collect();
+        if !unanswered.is_empty() {
             let _ = write!(
                 text,
                 "\n## Must be answered\n\nThese issues have no answer yet: {}. Agree, or disagree with a position and a \
                  rationale; if you do not answer, a human decides.\n",
-                must.join(", ")
+                unanswered.join(", ")
             );
         }
         text
@@ -146,8 +146,8 @@ impl RoundInputs {
             if gap.sections.is_empty() { "not named".to_string() } else { gap.sections.join(", ") };
         let _ = write!(text, "\n## {} ({})\n\n{}\n\nSections: {sections}\n", gap.id, gap.severity, gap.claim);
         if gap.status == GapStatus::NeedsRevision {
-            let why = board.transitions().iter().rev().find(|moved| moved.gap == gap.id);
-            let _ = write!(text, "\nIt needs revision: {}\n", why.map_or("", |moved| &moved.why));
+            let last_move = board.transitions().iter().rev().find(|moved| moved.gap == gap.id);
+            let _ = write!(text, "\nIt needs revision: {}\n", last_move.map_or("", |moved| &moved.why));
         }
         for issue in board.issues().filter(|issue| issue.gap == gap.id) {
             let _ = write!(text, "\n- {} ({}): {}", issue.id, issue.severity, issue.concern);
@@ -187,8 +187,8 @@ impl RoundInputs {
         Some(text)
     }
 
-    /// The gaps with a proposal to judge; those of earlier rounds come first.
-    fn proposed(&self) -> Vec<&Gap> {
+    /// The gaps with a proposal to judge, those of earlier rounds first.
+    fn gaps_to_judge(&self) -> Vec<&Gap> {
         let Some(board) = &self.history.board else { return Vec::new() };
         let old = self.task.review_first.iter().filter_map(|id| board.gap(id));
         let results = self.history.current.proposals.values().flat_map(|result| &result.proposals);
@@ -222,14 +222,14 @@ impl RoundInputs {
     }
 }
 
-/// The artifacts that these documents replace: the board, and what roles write about it.
+/// The artifacts that these documents replace: the board, and the artifacts that roles write about it.
 fn covered(pinned: &Pinned) -> BTreeSet<String> {
     let program = &pinned.program;
     let phases = (0..program.phases.len()).filter_map(|at| u16::try_from(at).ok()).map(PhaseId);
-    let about = |phase: &PhaseId| {
+    let writes_about_board = |phase: &PhaseId| {
         matches!(schema_of(pinned, *phase), Some(SchemaId::GapProposals | SchemaId::GapReview))
     };
-    let written = phases.filter(about).flat_map(|phase| &program.phase(phase).writes);
+    let written = phases.filter(writes_about_board).flat_map(|phase| &program.phase(phase).writes);
     let written = written.map(|artifact| program.artifacts[artifact.index()].clone());
-    written.chain(BOARD.map(str::to_string)).collect()
+    written.chain(BOARD_ARTIFACTS.map(str::to_string)).collect()
 }

@@ -1,6 +1,6 @@
 //! Resumes agent sessions. A retry after a malformed result is cheaper in the same session, because the agent remembers
 //! its work; it finds home and tree as it left them. Work that quick checks send back, and all work of a role that
-//! remembers, also continues its session, on the tree as it is by then.
+//! remembers, also continues its session, on the current tree.
 
 use super::folder::{Folder, HOME, SESSION};
 use super::{Brief, earlier};
@@ -23,13 +23,13 @@ use std::path::{Path, PathBuf};
 pub struct ResumedSession {
     pub session: Session,
     pub home: PathBuf,
-    /// Where the session is saved. The file stays until this dispatch has ended, so that a resume after a kill finds it.
+    /// Where the session is saved. The file stays until this dispatch has ended, so a resume after a kill finds it.
     pub file: PathBuf,
     /// The tree as the session left it, if the agent must find it unchanged.
-    pub left: Option<TreeId>,
+    pub left_tree: Option<TreeId>,
 }
 
-/// The paths of a saved session; agent programs identify their sessions by them.
+/// The paths of a saved session. Agent programs find their sessions by these paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct SavedSession {
     home: PathBuf,
@@ -54,15 +54,15 @@ pub fn resume(
     let path = Folder::session_of(job, &row.command);
     let Some(saved) = SavedSession::read(&path) else { return Ok(None) };
     let is_real = saved.home.symlink_metadata().is_ok_and(|found| found.is_dir());
-    let here = saved.tree == lane.work.path() && is_real;
+    let is_usable = saved.tree == lane.work.path() && is_real;
     let driver = job.site.driver(&role.choice(dispatch.item.as_deref()).agent)?;
-    let session = if here { resumable(job, driver, lane, row, reader)? } else { None };
-    let Some((session, left)) = session else {
+    let session = if is_usable { resumable(job, driver, lane, row, reader)? } else { None };
+    let Some((session, left_tree)) = session else {
         remove(&saved.home)?;
         remove(&path)?;
         return Ok(None);
     };
-    Ok(Some(ResumedSession { session, home: saved.home, file: path, left }))
+    Ok(Some(ResumedSession { session, home: saved.home, file: path, left_tree }))
 }
 
 /// The dispatch whose session may be resumed: the previous attempt, or the previous round if the role remembers or quick
@@ -119,22 +119,23 @@ fn resumable(
     row: DispatchRow,
     reader: &Reader,
 ) -> Result<Option<(Session, Option<TreeId>)>, Trouble> {
-    let left = match row.failure.as_deref() {
+    let left_tree = match row.failure.as_deref() {
         Some(name) if name == Failure::Malformed.name() => row.after,
         Some(_) => return Ok(None),
         None => None,
     };
-    let same = row.driver.as_deref() == Some(driver.name())
-        && (left.is_none() || row.before.as_deref() == Some(lane.tree.to_string().as_str()));
-    let (Some(id), true) = (row.session, same && driver.resumes()) else { return Ok(None) };
-    let own = reader.dispatches(&job.site.run)?.into_iter().filter(|row| row.session.as_ref() == Some(&id));
+    let can_continue = row.driver.as_deref() == Some(driver.name())
+        && (left_tree.is_none() || row.before.as_deref() == Some(lane.tree.to_string().as_str()));
+    let (Some(id), true) = (row.session, can_continue && driver.resumes()) else { return Ok(None) };
+    let same_session =
+        reader.dispatches(&job.site.run)?.into_iter().filter(|row| row.session.as_ref() == Some(&id));
     let mut used = SessionUsage::default();
-    for row in own {
+    for row in same_session {
         used.tokens = used.tokens.and(row.spent.unwrap_or_default());
         used.money += row.money.unwrap_or(0);
     }
-    let left = left.map(|left| left.parse()).transpose()?;
-    Ok(Some((Session { id, used }, left)))
+    let left_tree = left_tree.map(|left_tree| left_tree.parse()).transpose()?;
+    Ok(Some((Session { id, used }, left_tree)))
 }
 
 /// Saves a session that may be resumed, without the agent's credentials. Removes the home of any other session.
@@ -161,7 +162,7 @@ pub fn forget(brief: &Brief<'_>) -> Result<(), Trouble> {
     Ok(brief.session_file.iter().try_for_each(|file| remove(file))?)
 }
 
-/// Removes the agents' homes and saved sessions of a finished run, including what a killed engine left.
+/// Removes the agents' homes and saved sessions of a finished run, including those that a killed engine left.
 pub fn forget_sessions(run: &Path) {
     for dispatch in std::fs::read_dir(run.join(DISPATCHES)).into_iter().flatten().flatten() {
         // A failure does no harm: `remand clean` removes the whole folder of the run.

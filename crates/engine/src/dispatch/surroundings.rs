@@ -11,33 +11,33 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// The environment variable that shows Remand that an agent started it.
+/// The environment variable by which Remand recognizes that an agent started it.
 pub const AGENT: &str = "REMAND_AGENT";
 
 /// Maximum size of the list of refused commands, in bytes.
-const REFUSED: usize = 4096;
+const MAX_REFUSED_BYTES: usize = 4096;
 
 /// The agent's process, ready to start.
 pub fn process(brief: &Brief<'_>) -> Result<ProcessJob, Trouble> {
-    let place = brief.place();
-    let mut launch = brief.driver.launch(&place);
+    let context = brief.context();
+    let mut launch = brief.driver.launch(&context);
     let settings = brief.job.site.settings();
-    let mut process = ProcessJob::new(std::mem::take(&mut launch.argv), place.tree, brief.job.marker());
+    let mut process = ProcessJob::new(std::mem::take(&mut launch.argv), context.tree, brief.job.marker());
     process.environment = settings.environment.clone();
     process.environment.extend(settings.agent_environment.clone());
     process.environment.insert("PATH".into(), path(brief));
     process.environment.insert(AGENT.into(), brief.title.clone().into());
     let home = brief.home.clone();
-    let own = [("HOME", home.clone()), ("TMPDIR", home.clone())];
-    process.environment.extend(own.map(|(name, path)| (name.into(), path.into_os_string())));
-    let asked = std::mem::take(&mut launch.environment);
-    process.environment.extend(asked.into_iter().map(|(name, value)| (name.into(), value)));
+    let folder_variables = [("HOME", home.clone()), ("TMPDIR", home.clone())];
+    process.environment.extend(folder_variables.map(|(name, path)| (name.into(), path.into_os_string())));
+    let requested = std::mem::take(&mut launch.environment);
+    process.environment.extend(requested.into_iter().map(|(name, value)| (name.into(), value)));
     process.stdin = std::mem::take(&mut launch.stdin);
     for (from, to) in &launch.copies {
-        put(&home, to, &std::fs::read(from)?)?;
+        write_into_home(&home, to, &std::fs::read(from)?)?;
     }
     for (path, text) in &launch.files {
-        put(&home, path, text.as_bytes())?;
+        write_into_home(&home, path, text.as_bytes())?;
     }
     let sandbox = &settings.sandbox;
     let time = Duration::from_secs(brief.choice.seconds);
@@ -55,7 +55,7 @@ pub fn process(brief: &Brief<'_>) -> Result<ProcessJob, Trouble> {
 }
 
 /// Writes a file into a home that an agent may have changed: obstacles are removed, and no link is followed.
-fn put(home: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+fn write_into_home(home: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     let mut at = home.to_path_buf();
     let parts: Vec<Component<'_>> = path.components().collect();
     for (number, part) in parts.iter().enumerate() {
@@ -78,13 +78,13 @@ fn put(home: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
 /// The `PATH` of the agent, with the refusing shims first.
 fn path(brief: &Brief<'_>) -> OsString {
     let settings = brief.job.site.settings();
-    let usual = settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-    let folders = std::iter::once(brief.folder.shims()).chain(std::env::split_paths(&usual));
-    std::env::join_paths(folders).unwrap_or(usual)
+    let inherited = settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+    let folders = std::iter::once(brief.folder.shims()).chain(std::env::split_paths(&inherited));
+    std::env::join_paths(folders).unwrap_or(inherited)
 }
 
 /// The agent may write in the result folder, in its home, and in the tree unless the role is read-only. In the engine's
-/// state, the user's checkout and the user's home it can read only what belongs to the dispatch and to toolchains.
+/// state, the user's checkout and the user's home it can read only files of the dispatch and of toolchains.
 fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
     let settings = brief.job.site.settings();
     let tree = brief.lane.work.path().to_path_buf();
@@ -95,7 +95,7 @@ fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
     let home = Path::new(&settings.user_home);
     let mut private = Privacy::of_home(home, &process.environment);
     private.hidden.extend([
-        settings.home.above().to_path_buf(),
+        settings.home.state_root().to_path_buf(),
         settings.repository.root().to_path_buf(),
         settings.repository.common_dir().to_path_buf(),
     ]);
@@ -129,21 +129,21 @@ fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
     }
 }
 
-/// Notes about a process that ended, except about its changes to the tree.
+/// Notes about a process that ended, other than its changes to the tree.
 pub fn notes(brief: &Brief<'_>, ended: &JobEnd) -> Vec<Note> {
     let mut notes = Vec::new();
-    if let Some(refused) = read_agent_file(&brief.folder.refused(), REFUSED) {
+    if let Some(refused) = read_agent_file(&brief.folder.refused(), MAX_REFUSED_BYTES) {
         let text = format!("{} tried to run {}; it was refused", brief.title, refused_commands(&refused));
         notes.push(note(NoteKind::Warning, brief.job.site.redact(&remand_notation::clean(&text))));
     }
     if let Some(limit) = &ended.exceeded {
-        notes.push(note(NoteKind::Warning, format!("{}: {}", brief.title, exceeded(limit))));
+        notes.push(note(NoteKind::Warning, format!("{}: {}", brief.title, describe_exceeded(limit))));
     }
     notes.extend(unenforced(brief).map(|text| note(NoteKind::Degradation, text)));
     notes
 }
 
-/// The refused commands, each once and without settings: agent programs run git on their own with many of them.
+/// The refused commands, each once and without `-c` settings, because agent programs pass many of them to git.
 fn refused_commands(refused: &[u8]) -> String {
     let mut commands: Vec<String> = Vec::new();
     for line in String::from_utf8_lossy(refused).lines() {
@@ -160,7 +160,7 @@ fn refused_commands(refused: &[u8]) -> String {
     commands.join("; ")
 }
 
-/// What the sandbox did not enforce on this process, except for the gaps of this machine that every run reports once.
+/// The rules that the sandbox did not enforce on this process, except those that every run on this machine reports once.
 fn unenforced(brief: &Brief<'_>) -> Option<String> {
     let read = std::fs::read(brief.folder.enforced()).ok();
     let enforced: Option<Enforcement> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -178,7 +178,7 @@ fn unenforced(brief: &Brief<'_>) -> Option<String> {
 }
 
 /// Describes an exceeded limit, with its setting.
-pub fn exceeded(limit: &ExceededLimit) -> String {
+pub fn describe_exceeded(limit: &ExceededLimit) -> String {
     let key = match limit {
         ExceededLimit::Memory(_) => "memory",
         ExceededLimit::Processes(_) => "processes",

@@ -1,4 +1,4 @@
-//! The inputs from the run's ticket: the ticket itself, attempts, failed approaches, and what triggered the findings.
+//! The inputs from the run's ticket: the ticket itself, attempts, failed approaches, and the trigger of the findings.
 
 use super::prompt::Input;
 use crate::pinned::PinnedRole;
@@ -16,8 +16,8 @@ pub fn write(
     folder: &Path,
 ) -> Result<Vec<Input>, Trouble> {
     // The run's version replaces the ticket of the base.
-    let own = folder.join(format!("{}.md", job.program.subject));
-    std::fs::write(own, job.site.redact(&ticket_run.ticket()))?;
+    let ticket_file = folder.join(format!("{}.md", job.program.subject));
+    std::fs::write(ticket_file, job.site.redact(&ticket_run.ticket()))?;
     let mut inputs = Vec::new();
     let mut put = |about: &str, name: &str, text: String| -> Result<(), Trouble> {
         let path = folder.join(name);
@@ -27,16 +27,16 @@ pub fn write(
     };
     let attempts = ticket_run.attempts();
     if !attempts.is_empty() {
-        put("all attempts so far, with what the engine observed", "iteration-log.md", attempts)?;
+        put("all attempts so far, with the engine's observations", "iteration-log.md", attempts)?;
     }
     if !job.state.approaches.is_empty() {
-        let lines = job.state.approaches.iter().enumerate().map(|(at, approach)| {
+        let lines = job.state.approaches.iter().enumerate().map(|(index, approach)| {
             let decisions = if approach.decisions.is_empty() {
                 String::new()
             } else {
                 format!(" ({})", approach.decisions.join(", "))
             };
-            format!("{}. {}{decisions}\n", at + 1, approach.text)
+            format!("{}. {}{decisions}\n", index + 1, approach.text)
         });
         put(
             "approaches that failed before; do not propose them again",

@@ -1,5 +1,5 @@
-//! The warm start: the first attempt at a revised design starts with the tree of the last attempt, minus what the findings
-//! discard. The last attempt may be from an earlier run; `look-back` has fetched its tree.
+//! The warm start: the first attempt at a revised design starts with the tree of the last attempt, without the files that
+//! the findings discard. The last attempt may be from an earlier run; `look-back` has fetched its tree.
 
 use crate::artifacts::content;
 use crate::site::{Job, LaneTree, TREES, Trouble};
@@ -11,7 +11,7 @@ use remand_ledger::Reader;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// The name of the tree from an earlier run.
+/// The name under which the tree of an earlier run is stored.
 pub const LEFT: &str = "left";
 
 /// Sets the tree to the state of the last attempt, with discarded files reverted to the base.
@@ -22,7 +22,7 @@ pub fn begin(
     ticket_run: &TicketRun,
     reader: &Reader,
 ) -> Result<LaneTree, Trouble> {
-    let Some(revision) = untried(job, dispatch, ticket_run) else {
+    let Some(revision) = untried_revision(job, dispatch, ticket_run) else {
         return Ok(lane);
     };
     let discarded = discarded(revision, reader)?;
@@ -31,9 +31,9 @@ pub fn begin(
     let base = trees.base_tree()?;
     let mut tree = lane.tree.clone();
     if tree == base
-        && let Some(left) = trees.remembered(LEFT)?
+        && let Some(earlier) = trees.remembered(LEFT)?
     {
-        tree = left;
+        tree = earlier;
     }
     let changed = lane.work.changed(&base, &tree)?;
     let paths: BTreeSet<PathBuf> =
@@ -63,7 +63,7 @@ impl Discarded {
 }
 
 /// The current revision, if this is the first attempt at its design.
-fn untried<'c>(job: &Job, dispatch: &Dispatch, ticket_run: &'c TicketRun) -> Option<&'c Revision> {
+fn untried_revision<'c>(job: &Job, dispatch: &Dispatch, ticket_run: &'c TicketRun) -> Option<&'c Revision> {
     let writes_code = |id: &ArtifactId| job.program.artifacts[id.index()] == TREES[0];
     let implements = job.program.contract(dispatch.contract).changes.iter().any(writes_code);
     let history = &ticket_run.history;
@@ -78,22 +78,23 @@ fn discarded(revision: &Revision, reader: &Reader) -> Result<Discarded, Trouble>
     };
     let (discarded, kept): (Vec<_>, Vec<_>) =
         report.proposed_change.hints.into_iter().partition(|hint| hint.action == HintAction::Discard);
-    let paths =
-        |hints: Vec<Hint>| -> Vec<PathBuf> { hints.iter().filter_map(|hint| inside(&hint.file.0)).collect() };
+    let paths = |hints: Vec<Hint>| -> Vec<PathBuf> {
+        hints.iter().filter_map(|hint| relative_path(&hint.file.0)).collect()
+    };
     Ok(Discarded { files: paths(discarded), kept: paths(kept) })
 }
 
-/// A path relative to the tree; none for a path outside the tree and for the tree itself.
-fn inside(path: &str) -> Option<PathBuf> {
-    let mut inside = PathBuf::new();
+/// A path relative to the tree; `None` for a path outside the tree and for the tree itself.
+fn relative_path(path: &str) -> Option<PathBuf> {
+    let mut relative = PathBuf::new();
     for part in Path::new(path.trim()).components() {
         match part {
-            Component::Normal(name) => inside.push(name),
+            Component::Normal(name) => relative.push(name),
             Component::CurDir => {}
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    Some(inside).filter(|inside| !inside.as_os_str().is_empty())
+    Some(relative).filter(|relative| !relative.as_os_str().is_empty())
 }
 
 #[cfg(test)]
@@ -102,9 +103,9 @@ mod tests {
 
     // DR-17
     #[test]
-    fn a_file_to_keep_survives_in_a_discarded_folder_and_nothing_outside_the_tree_is_discarded() {
+    fn a_kept_file_survives_in_a_discarded_folder_and_nothing_outside_the_tree_is_discarded() {
         let discarded = Discarded {
-            files: ["./src/", "/", "..", "docs/a.md"].iter().filter_map(|path| inside(path)).collect(),
+            files: ["./src/", "/", "..", "docs/a.md"].iter().filter_map(|path| relative_path(path)).collect(),
             kept: vec!["src/keep.rs".into()],
         };
         let is_discarded = |path: &str| discarded.includes(Path::new(path));

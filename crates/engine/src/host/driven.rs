@@ -2,61 +2,65 @@
 
 use super::{DriveEnd, HostError};
 use crate::lock::DriverLock;
-use crate::turn::Book;
+use crate::turn::LoadedRun;
 use remand_kernel::{Program, State};
 use remand_ledger::fact::Note;
 use remand_ledger::{Reader, ReplayFrom, Replayed, RunId, replay};
 use std::sync::Arc;
 
-pub(super) struct Driven {
+pub(super) struct DrivenRun {
     program: Arc<Program>,
-    /// None while the run only waits for a human: the ledger has all of it.
-    book: Option<Box<Book>>,
-    /// Notes of the book while it is closed.
+    /// `None` while the run only waits for a human: the ledger holds everything.
+    loaded: Option<Box<LoadedRun>>,
+    /// Unrecorded notes while the run is not loaded.
     notes: Vec<Note>,
-    /// None once the run is over and everything is done for it, so that another process can have the run.
+    /// `None` once the run is over and its background tasks are done, so another process can claim it.
     lock: Option<DriverLock>,
 }
 
-impl Driven {
-    pub(super) fn new(program: Arc<Program>, book: Option<Book>, lock: DriverLock) -> Driven {
-        Driven { program, book: book.map(Box::new), notes: Vec::new(), lock: Some(lock) }
+impl DrivenRun {
+    pub(super) fn new(program: Arc<Program>, loaded: Option<LoadedRun>, lock: DriverLock) -> DrivenRun {
+        DrivenRun { program, loaded: loaded.map(Box::new), notes: Vec::new(), lock: Some(lock) }
     }
 
-    /// The book, read from the ledger if it is closed.
-    pub(super) fn open_book(&mut self, reader: &Reader, run: &RunId) -> Result<&mut Book, HostError> {
-        let book = match self.book.take() {
-            Some(book) => book,
+    /// The run, loaded from the ledger if necessary.
+    pub(super) fn load(&mut self, reader: &Reader, run: &RunId) -> Result<&mut LoadedRun, HostError> {
+        let loaded = match self.loaded.take() {
+            Some(loaded) => loaded,
             None => {
-                let state = read(reader, run)?.state;
-                Box::new(Book::open(Arc::clone(&self.program), state, std::mem::take(&mut self.notes)))
+                let state = replay_run(reader, run)?.state;
+                Box::new(LoadedRun::with_state(
+                    Arc::clone(&self.program),
+                    state,
+                    std::mem::take(&mut self.notes),
+                ))
             }
         };
-        Ok(self.book.insert(book))
+        Ok(self.loaded.insert(loaded))
     }
 
-    pub(super) fn set_book(&mut self, book: Book) {
-        self.book = Some(Box::new(book));
+    pub(super) fn set_loaded(&mut self, loaded: LoadedRun) {
+        self.loaded = Some(Box::new(loaded));
     }
 
-    /// The book, if it is open.
-    pub(super) fn book(&self) -> Option<&Book> {
-        self.book.as_deref()
+    /// The run, if it is loaded.
+    pub(super) fn loaded(&self) -> Option<&LoadedRun> {
+        self.loaded.as_deref()
     }
 
-    /// Program and state, if the book is open.
-    pub(super) fn at_hand(&self) -> Option<(&Program, &State)> {
-        self.book().map(|book| (&*book.program, &book.state))
+    /// Program and state, if the run is loaded.
+    pub(super) fn loaded_state(&self) -> Option<(&Program, &State)> {
+        self.loaded().map(|loaded| (&*loaded.program, &loaded.state))
     }
 
-    /// Closes the book if the run only waits for a human.
-    pub(super) fn park(&mut self) {
-        if self.book.as_ref().is_some_and(|book| book.is_idle() && book.end().is_none()) {
-            self.notes = self.book.take().map(|book| book.close()).unwrap_or_default();
+    /// Unloads the run if it only waits for a human.
+    pub(super) fn unload_if_waiting(&mut self) {
+        if self.loaded.as_ref().is_some_and(|loaded| loaded.is_idle() && loaded.end().is_none()) {
+            self.notes = self.loaded.take().map(|loaded| loaded.into_notes()).unwrap_or_default();
         }
     }
 
-    /// Whether requests to the run are for this process.
+    /// Whether this process holds the lock of the run, and so receives its requests.
     pub(super) fn is_held(&self) -> bool {
         self.lock.is_some()
     }
@@ -67,22 +71,22 @@ impl Driven {
 
     /// Whether the run has ended and nothing of it is running.
     pub(super) fn is_over(&self) -> bool {
-        self.book.as_ref().is_some_and(|book| book.is_idle() && book.end().is_some())
+        self.loaded.as_ref().is_some_and(|loaded| loaded.is_idle() && loaded.end().is_some())
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.book.as_ref().is_none_or(|book| book.is_idle())
+        self.loaded.as_ref().is_none_or(|loaded| loaded.is_idle())
     }
 
-    /// How the drive of this run ended, if the run itself did not.
+    /// The end of the run, or `otherwise` if it has not ended.
     pub(super) fn drive_end(&self, otherwise: DriveEnd) -> DriveEnd {
-        let end = self.book.as_ref().and_then(|book| book.end());
+        let end = self.loaded.as_ref().and_then(|loaded| loaded.end());
         end.map_or(otherwise, |end| DriveEnd::Over(end.clone()))
     }
 }
 
-/// Where a run stands, from its latest snapshot on.
-pub(super) fn read(reader: &Reader, run: &RunId) -> Result<Replayed, HostError> {
+/// Replays a run from its latest snapshot.
+pub(super) fn replay_run(reader: &Reader, run: &RunId) -> Result<Replayed, HostError> {
     replay(reader, run, ReplayFrom::Snapshot)
         .map_err(|source| HostError::Replay { run: run.clone(), source: Box::new(source) })
 }

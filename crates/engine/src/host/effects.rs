@@ -1,4 +1,4 @@
-//! The line between the host and the world: what performs orders.
+//! The interface between the host and the code that performs orders.
 
 use super::reply::CommandReply;
 use crate::turn::CommandStart;
@@ -15,38 +15,38 @@ pub struct RunAt<'o> {
     pub state: &'o State,
 }
 
-/// Performs orders. Nothing in here decides where a run goes.
+/// Performs orders, and decides nothing about the run.
 ///
-/// No method blocks the host except `kill_leftovers`, which comes before a run continues, and `finish_background`. What is
-/// ordered for one run in the background happens in the order in which it was ordered.
+/// Only `kill_leftovers`, which comes before a run continues, and `finish_background` block the host. The background
+/// tasks of one run are performed in the order in which they were ordered.
 pub trait Effects {
-    /// Starts a dispatch or an operation. The reply takes its ending back, from any thread.
+    /// Starts a dispatch or an operation. `reply` sends its ending back, from any thread.
     fn start(&mut self, at: &RunAt<'_>, start: CommandStart, reply: CommandReply);
 
-    /// Kills what a command started, with its whole process group. Its reply still comes.
+    /// Kills the processes of a command. Its ending still comes back.
     fn stop(&mut self, run: &RunId, id: CommandId);
 
-    /// This process is about to stop: ends what runs in the background, all of which can be done again.
+    /// Stops the background tasks because this process is about to stop. All of them can be repeated.
     fn stop_background(&mut self) {}
 
-    /// Another process drove this run and is gone: kills whatever it left running.
+    /// Kills the processes that an earlier driver of this run left running.
     fn kill_leftovers(&mut self, run: &RunId);
 
-    /// Puts back the working tree of a cancelled command that another process had started.
+    /// Restores the working tree of a cancelled command that another process started.
     fn restore(&mut self, at: &RunAt<'_>, id: CommandId);
 
-    /// Writes down what a human wants to read before answering this question.
+    /// Writes the files that a human reads before answering this question.
     fn prepare_question(&mut self, _at: &RunAt<'_>, _id: CommandId) {}
 
-    /// The run is over: lays out what people will read, and releases its working trees.
+    /// Writes the files for people of a run that is over, and releases its working trees.
     fn finish(&mut self, at: &RunAt<'_>);
 
-    /// Whether everything ordered in the background for a run is done. Until then the run takes no further message: what is
-    /// written in the background describes the journal as it was.
+    /// Whether all background tasks of a run are done. Until then the run accepts no further message, because background
+    /// tasks describe the journal as it was.
     fn is_background_done(&self, _run: &RunId) -> bool {
         true
     }
 
-    /// Waits until that is so for every run. It does not wait for commands.
+    /// Waits until the background tasks of all runs are done. It does not wait for commands.
     fn finish_background(&mut self) {}
 }

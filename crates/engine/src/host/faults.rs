@@ -1,6 +1,6 @@
-//! Points at which tests kill a driver, to see what a crash leaves. Debug builds only.
+//! Points at which tests kill a driver to check its crash recovery. Debug builds only.
 
-/// A point between two things that must not be torn apart.
+/// A point at which a crash must do no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultPoint {
     BeforeCommit,
@@ -9,16 +9,17 @@ pub enum FaultPoint {
     AfterEffect,
 }
 
-/// Kills this process if the environment names this point: `REMAND_DIE_AT=17` is the seventeenth point that is reached.
+/// Kills this process if the environment asks for it: `REMAND_DIE_AT=17` kills it at the seventeenth point that it
+/// reaches.
 #[cfg(debug_assertions)]
 pub fn reached(_: FaultPoint) {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
     static REACHED: AtomicU64 = AtomicU64::new(0);
-    static LAST: OnceLock<Option<u64>> = OnceLock::new();
-    let last = LAST.get_or_init(|| std::env::var("REMAND_DIE_AT").ok()?.parse().ok());
-    if let Some(last) = last
-        && REACHED.fetch_add(1, Ordering::SeqCst) + 1 == *last
+    static FATAL: OnceLock<Option<u64>> = OnceLock::new();
+    let fatal = FATAL.get_or_init(|| std::env::var("REMAND_DIE_AT").ok()?.parse().ok());
+    if let Some(fatal) = fatal
+        && REACHED.fetch_add(1, Ordering::SeqCst) + 1 == *fatal
     {
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     }

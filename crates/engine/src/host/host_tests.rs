@@ -9,11 +9,11 @@ use std::path::Path;
 
 /// Agents that work until they are stopped.
 #[derive(Default)]
-struct Tireless {
+struct EndlessAgents {
     running: BTreeMap<(RunId, CommandId), CommandReply>,
 }
 
-impl Effects for Tireless {
+impl Effects for EndlessAgents {
     fn start(&mut self, at: &RunAt<'_>, start: CommandStart, reply: CommandReply) {
         self.running.insert((at.run.clone(), start.id), reply);
     }
@@ -32,13 +32,13 @@ impl Effects for Tireless {
     fn finish(&mut self, _: &RunAt<'_>) {}
 }
 
-/// Looks once, then stops the drive.
+/// Records resumed runs, and stops the drive immediately.
 #[derive(Default)]
-struct Glance {
+struct StoppingWatch {
     resumed: Vec<usize>,
 }
 
-impl DriveWatch for Glance {
+impl DriveWatch for StoppingWatch {
     fn resumed(&mut self, resumed: &ResumedRun<'_>) {
         self.resumed.push(resumed.open.len());
     }
@@ -50,14 +50,14 @@ impl DriveWatch for Glance {
     }
 }
 
-fn host(folder: &Path) -> Host<Tireless> {
+fn host(folder: &Path) -> Host<EndlessAgents> {
     let runs = folder.join("runs");
-    let store = EmbeddedStore::at(folder.join("ledger.db"), runs.clone()).expect("a store");
-    Host::new(Arc::new(store), Tireless::default(), runs).expect("a host")
+    let store = EmbeddedStore::open_at(folder.join("ledger.db"), runs.clone()).expect("a store");
+    Host::new(Arc::new(store), EndlessAgents::default(), runs).expect("a host")
 }
 
-/// A run that this version started and left.
-fn left(folder: &Path, version: &str) -> RunId {
+/// Starts a run as this version, and leaves it.
+fn start_and_leave(folder: &Path, version: &str) -> RunId {
     let run = RunId("r1".to_string());
     let checked = remand_workflow::check_shipped("quick").expect("shipped");
     let program = checked.compiled.expect("compiled").program;
@@ -76,27 +76,27 @@ fn left(folder: &Path, version: &str) -> RunId {
     let facts = Facts { opened: Some(opened), ..Facts::default() };
     let (program, start, blobs) = (Arc::new(program), Start::default(), vec![pinned]);
     let mut host = host(folder);
-    host.begin(Beginning { run: run.clone(), program, start, facts, blobs }).expect("accepted");
-    host.drive(&mut Glance::default()).expect("driven");
+    host.begin(NewRun { run: run.clone(), program, start, facts, blobs }).expect("accepted");
+    host.drive(&mut StoppingWatch::default()).expect("driven");
     run
 }
 
-/// The notes of a run that this version resumed.
-fn notes(started_by: &str) -> Vec<String> {
+/// The notes of a run that one version started and this program resumed.
+fn notes_after_resume(started_by: &str) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
-    let run = left(folder.path(), started_by);
-    let (mut host, mut glance) = (host(folder.path()), Glance::default());
+    let run = start_and_leave(folder.path(), started_by);
+    let (mut host, mut watch) = (host(folder.path()), StoppingWatch::default());
     host.resume(&run).expect("resumed");
-    host.drive(&mut glance).expect("driven");
-    assert_eq!(glance.resumed, [1], "one operation has started again");
+    host.drive(&mut watch).expect("driven");
+    assert_eq!(watch.resumed, [1], "one operation has started again");
     let notes = host.reader.notes(&run).expect("notes");
     notes.into_iter().map(|note| note.text).collect()
 }
 
 // CORE-18
 #[test]
-fn a_run_that_another_version_started_says_so_when_it_is_resumed() {
+fn a_resumed_run_warns_if_another_version_started_it() {
     let warning = format!("started by version 0.0.1, continued by version {VERSION}");
-    assert_eq!(notes("0.0.1"), [warning]);
-    assert_eq!(notes(VERSION), Vec::<String>::new());
+    assert_eq!(notes_after_resume("0.0.1"), [warning]);
+    assert_eq!(notes_after_resume(VERSION), Vec::<String>::new());
 }

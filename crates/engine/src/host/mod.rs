@@ -1,7 +1,7 @@
-//! The host: takes one message after the other, commits what follows from it, and has the orders performed.
+//! The host: takes one message after the other, commits the resulting entry, and has the orders performed.
 //!
-//! It decides nothing: the kernel and the turn do. One thread reads one inbox, so the order is total. Everything in the
-//! inbox goes into one commit, whichever runs it belongs to.
+//! It decides nothing: the kernel and the turn do. One thread reads one inbox, so the order is total. One commit contains
+//! the waiting messages of all runs, at most one of each run.
 
 mod claim;
 mod driven;
@@ -13,8 +13,10 @@ mod watch;
 use crate::clock;
 use crate::lock::{DriverLock, LockError};
 use crate::store::Store;
-use crate::turn::{ArtifactParts, Book, EffectOrder, EntryDraft, Message, Now, Sender, TurnResult, turn};
-use driven::Driven;
+use crate::turn::{
+    ArtifactParts, EffectOrder, EntryDraft, LoadedRun, Message, Now, Sender, TurnResult, turn,
+};
+use driven::DrivenRun;
 use faults::FaultPoint;
 use remand_kernel::event::Start;
 use remand_kernel::ids::CommandId;
@@ -36,14 +38,14 @@ pub use watch::{CommittedStep, DriveWatch, ResumedRun, Unwatched};
 /// How often the host looks for requests of other processes and for signals.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How often it looks whether a run with a waiting message has finished its background tasks.
+/// How often the host checks whether a run with a waiting message has finished its background tasks.
 const BACKGROUND_POLL: Duration = Duration::from_millis(2);
 
-/// How long the host waits for what it killed.
+/// How long the host waits for the endings of commands that it killed.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How often a busy ledger is tried, and the pause between two tries. Each try itself waits for seconds.
-const TRIES: u32 = 5;
+/// How many times a busy ledger is tried, and the pause between two tries. Each try waits several seconds.
+const MAX_TRIES: u32 = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
 /// Maximum projection lag, in events, while more messages wait. With nothing left to commit, the tables catch up.
@@ -60,33 +62,33 @@ enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Driving,
-    /// Endings are recorded, and what follows from them is left to the process that resumes the run.
+    /// Endings are recorded; the process that resumes the run starts the next commands.
     Leaving,
 }
 
 /// Drives any number of runs in one process.
 pub struct Host<E> {
     store: Arc<dyn Store>,
-    /// Sees what other processes write.
+    /// A connection that sees the changes of other processes.
     reader: Reader,
     effects: E,
-    /// Holds the lock of each run, one folder per run.
+    /// Contains one folder per run, with the lock of the run.
     runs_folder: PathBuf,
-    runs: BTreeMap<RunId, Driven>,
-    /// Runs whose commands have started again, until the watch knows of them.
+    runs: BTreeMap<RunId, DrivenRun>,
+    /// Resumed runs with their restarted commands, until the watch is notified.
     resumed: Vec<(RunId, Vec<Command>)>,
     inbox: Receiver<Message>,
     sender: mpsc::Sender<Message>,
     /// Messages from the inbox for a later commit: one commit holds at most one event of a run.
     backlog: VecDeque<Message>,
-    /// The version of the ledger when requests were last read.
-    seen: Option<i64>,
+    /// The version of the ledger at the last read of requests.
+    requests_version: Option<i64>,
     started: Instant,
 }
 
 /// A run to start.
 #[derive(Clone, Debug)]
-pub struct Beginning {
+pub struct NewRun {
     pub run: RunId,
     pub program: Arc<Program>,
     pub start: Start,
@@ -139,7 +141,7 @@ impl<E: Effects> Host<E> {
             inbox,
             sender,
             backlog: VecDeque::new(),
-            seen: None,
+            requests_version: None,
             started: Instant::now(),
         })
     }
@@ -148,48 +150,48 @@ impl<E: Effects> Host<E> {
         &*self.store
     }
 
-    /// Accepts a new run; its first event waits in the inbox.
-    pub fn begin(&mut self, beginning: Beginning) -> Result<(), HostError> {
-        let Beginning { run, program, start, facts, blobs } = beginning;
+    /// Accepts a new run; its first event waits in the backlog.
+    pub fn begin(&mut self, new_run: NewRun) -> Result<(), HostError> {
+        let NewRun { run, program, start, facts, blobs } = new_run;
         let lock = DriverLock::take(&self.runs_folder.join(&run.0), &run)?;
         info!(%run, workflow = %program.name, "run accepted");
-        let book = Book::new(Arc::clone(&program));
-        self.runs.insert(run.clone(), Driven::new(program, Some(book), lock));
+        let loaded = LoadedRun::new(Arc::clone(&program));
+        self.runs.insert(run.clone(), DrivenRun::new(program, Some(loaded), lock));
         let message = Message::new(run, Sender::Driver, Event::Started(start));
         self.backlog.push_back(Message { facts, blobs, ..message });
         Ok(())
     }
 
-    /// Closes the book of a run that only waits for a human.
-    fn park(&mut self, run: &RunId) {
+    /// Unloads a run that only waits for a human.
+    fn unload_if_waiting(&mut self, run: &RunId) {
         if self.backlog.iter().any(|message| message.run == *run) {
             return;
         }
         if let Some(driven) = self.runs.get_mut(run) {
-            driven.park();
+            driven.unload_if_waiting();
         }
     }
 
-    /// Records what a human did at the terminal of this process.
+    /// Records an event that a human caused at the terminal of this process.
     pub fn submit(&mut self, run: &RunId, event: Event, watch: &mut dyn DriveWatch) -> Result<(), HostError> {
         self.effects.finish_background();
         let driven = self.runs.get_mut(run).ok_or_else(|| HostError::NotDriven(run.clone()))?;
-        let book = driven.open_book(&self.reader, run)?;
-        // On a copy first: a refusal must leave no trace.
-        step(&book.program, &mut book.state.clone(), &event)
+        let loaded = driven.load(&self.reader, run)?;
+        // Try it on a copy first: a refusal must not change the run.
+        step(&loaded.program, &mut loaded.state.clone(), &event)
             .map_err(|source| HostError::Refused { run: run.clone(), source })?;
         self.backlog.push_back(Message::new(run.clone(), Sender::Driver, event));
         self.commit(Mode::Driving, watch).map(drop)
     }
 
-    /// Drives until no run has anything left that this process could do.
+    /// Drives all runs until this process has nothing left to do.
     pub fn drive(&mut self, watch: &mut dyn DriveWatch) -> Result<BTreeMap<RunId, DriveEnd>, HostError> {
         let driven = self.drive_runs(watch);
         if driven.is_err() {
             // Nothing more can be recorded, so nothing may continue.
             self.stop_all();
         }
-        // Once the caller hears that a run is over, everything that belongs to its end is there.
+        // When the caller learns that a run is over, its files must be complete.
         self.effects.finish_background();
         self.release_finished();
         driven
@@ -198,16 +200,16 @@ impl<E: Effects> Host<E> {
     fn drive_runs(&mut self, watch: &mut dyn DriveWatch) -> Result<BTreeMap<RunId, DriveEnd>, HostError> {
         for (run, open) in std::mem::take(&mut self.resumed) {
             let driven = self.runs.get(&run).filter(|driven| !driven.is_idle());
-            if let Some((program, state)) = driven.and_then(Driven::at_hand) {
+            if let Some((program, state)) = driven.and_then(DrivenRun::loaded_state) {
                 watch.resumed(&ResumedRun { run: &run, program, state, open: &open });
             }
         }
         loop {
-            self.gather();
+            self.drain_inbox();
             if self.commit(Mode::Driving, watch)? == Progress::Made {
                 continue;
             }
-            patiently(|| self.store.catch_up())?;
+            retry_while_busy(|| self.store.catch_up())?;
             self.release_finished();
             if watch.should_stop() {
                 return self.leave(watch);
@@ -218,7 +220,7 @@ impl<E: Effects> Host<E> {
                 if !self.backlog.is_empty() {
                     continue;
                 }
-                if self.runs.values().all(Driven::is_idle) {
+                if self.runs.values().all(DrivenRun::is_idle) {
                     return Ok(self.drive_ends(&DriveEnd::Waiting));
                 }
             }
@@ -229,7 +231,7 @@ impl<E: Effects> Host<E> {
         }
     }
 
-    /// Releases runs that are over and for which everything is done.
+    /// Releases the locks of runs that are over and have no background tasks left.
     fn release_finished(&mut self) {
         for (run, driven) in &mut self.runs {
             if driven.is_held() && driven.is_over() && self.effects.is_background_done(run) {
@@ -238,17 +240,17 @@ impl<E: Effects> Host<E> {
         }
     }
 
-    fn gather(&mut self) {
+    fn drain_inbox(&mut self) {
         self.backlog.extend(self.inbox.try_iter());
     }
 
     /// Reads requests of other processes, if the ledger changed since the last time.
     fn receive_requests(&mut self) -> Result<(), HostError> {
         let version = self.reader.data_version()?;
-        if self.seen == Some(version) {
+        if self.requests_version == Some(version) {
             return Ok(());
         }
-        self.seen = Some(version);
+        self.requests_version = Some(version);
         for (run, _) in self.runs.iter().filter(|(_, driven)| driven.is_held()) {
             for request in self.store.requests(run)? {
                 debug!(%run, request = request.id, "request received");
@@ -259,8 +261,8 @@ impl<E: Effects> Host<E> {
         Ok(())
     }
 
-    /// One transaction: the waiting messages, at most one of each run, with rulings and commands. Before it, nothing has
-    /// happened in the world; after it, everything that is needed to continue is on disk.
+    /// Commits the waiting messages in one transaction, at most one of each run, with rulings and commands. Before it,
+    /// nothing has happened in the world; after it, everything that is needed to continue is on disk.
     fn commit(&mut self, mode: Mode, watch: &mut dyn DriveWatch) -> Result<Progress, HostError> {
         let waiting = self.backlog.len();
         let mut accepted = self.take_turns(mode)?;
@@ -274,27 +276,27 @@ impl<E: Effects> Host<E> {
             accepted.iter().map(|accepted| accepted.entry.as_entry()).collect();
         self.append(&entries)?;
         for JournalEntry { run, at, event, facts, step, .. } in entries.iter().copied() {
-            if let Some((program, state)) = self.runs.get(run).and_then(Driven::at_hand) {
+            if let Some((program, state)) = self.runs.get(run).and_then(DrivenRun::loaded_state) {
                 watch.committed(&CommittedStep { run, program, state, at, event, facts, step });
             }
         }
         for (entry, orders) in entries.iter().zip(orders) {
             self.perform(entry.run, orders);
         }
-        self.gather();
+        self.drain_inbox();
         if self.backlog.is_empty() || self.store.lag() >= MAX_LAG {
-            let state_of = |run: &RunId| self.runs.get(run).and_then(Driven::at_hand);
-            patiently(|| self.store.catch_up_with(&entries, &state_of))?;
+            let state_of = |run: &RunId| self.runs.get(run).and_then(DrivenRun::loaded_state);
+            retry_while_busy(|| self.store.catch_up_with(&entries, &state_of))?;
         }
         for entry in &entries {
-            self.park(entry.run);
+            self.unload_if_waiting(entry.run);
         }
         Ok(progress)
     }
 
     fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError> {
         faults::reached(FaultPoint::BeforeCommit);
-        let numbers = patiently(|| self.store.append(entries))?;
+        let numbers = retry_while_busy(|| self.store.append(entries))?;
         faults::reached(FaultPoint::AfterCommit);
         for (entry, seq) in entries.iter().zip(&numbers) {
             let (rulings, commands) = (entry.step.rulings.len(), entry.step.commands.len());
@@ -307,54 +309,55 @@ impl<E: Effects> Host<E> {
     fn take_turns(&mut self, mode: Mode) -> Result<Vec<AcceptedTurn>, HostError> {
         let now = self.now(mode);
         let mut accepted: Vec<AcceptedTurn> = Vec::new();
-        let mut later = VecDeque::new();
-        let mut busy: BTreeSet<RunId> = BTreeSet::new();
+        let mut deferred = VecDeque::new();
+        let mut served: BTreeSet<RunId> = BTreeSet::new();
         while let Some(message) = self.backlog.pop_front() {
-            if busy.contains(&message.run) || !self.effects.is_background_done(&message.run) {
-                later.push_back(message);
+            if served.contains(&message.run) || !self.effects.is_background_done(&message.run) {
+                deferred.push_back(message);
                 continue;
             }
             let run = message.run.clone();
             match self.take_turn(message, &now)? {
                 Some(TurnResult::Accepted { entry, orders }) => {
                     accepted.push(AcceptedTurn { entry, orders });
-                    busy.insert(run);
+                    served.insert(run);
                 }
                 Some(TurnResult::Refused { request, reason }) => {
                     info!(%run, request, reason, "request refused");
                     self.store.refuse(request, &reason)?;
-                    self.park(&run);
+                    self.unload_if_waiting(&run);
                 }
                 None => {}
             }
         }
-        self.backlog = later;
+        self.backlog = deferred;
         Ok(accepted)
     }
 
-    /// Looks up what the turn needs, and takes it. Nothing comes of a message to a run that is not driven here.
+    /// Looks up the data that the turn needs, and takes the turn. A message to a run that this process does not drive is
+    /// ignored.
     fn take_turn(&mut self, mut message: Message, now: &Now) -> Result<Option<TurnResult>, HostError> {
         let run = message.run.clone();
         let Some(driven) = self.runs.get_mut(&run) else {
             return Ok(None);
         };
-        let book = driven.open_book(&self.reader, &run)?;
-        if book.lacks_parts(&message) {
-            patiently(|| self.store.catch_up())?;
-            book.set_parts(ArtifactParts::of(&self.reader.artifacts(&run)?));
+        let loaded = driven.load(&self.reader, &run)?;
+        if loaded.lacks_parts(&message) {
+            retry_while_busy(|| self.store.catch_up())?;
+            loaded.set_parts(ArtifactParts::of(&self.reader.artifacts(&run)?));
         }
-        if let Some((agent, id)) = message.agent_failed() {
-            patiently(|| self.store.catch_up())?;
+        if let Some((agent, id)) = message.failed_agent() {
+            retry_while_busy(|| self.store.catch_up())?;
             message.failures_before = Some(self.reader.environment_failures_in_a_row(agent, &run, id)?);
         }
-        turn(book, message, now).map(Some).map_err(|source| HostError::Refused { run, source })
+        turn(loaded, message, now).map(Some).map_err(|source| HostError::Refused { run, source })
     }
 
     fn perform(&mut self, run: &RunId, orders: Vec<EffectOrder>) {
-        let Some(book) = self.runs.get(run).and_then(Driven::book) else {
+        let Some(loaded) = self.runs.get(run).and_then(DrivenRun::loaded) else {
             return;
         };
-        let at = RunAt { run, program: &book.program, state: &book.state };
+        let at = RunAt { run, program: &loaded.program, state: &loaded.state };
         for order in orders {
             match order {
                 EffectOrder::Start(start) => {
@@ -371,8 +374,8 @@ impl<E: Effects> Host<E> {
         }
     }
 
-    /// Stops driving: kills the commands, which stay open in the ledger for the process that resumes the runs, with what
-    /// they used. Endings that came before are recorded; what follows from them waits for the resume.
+    /// Stops driving: kills the commands and records their usage. They stay open in the ledger for the process that
+    /// resumes the runs. Earlier endings are recorded; their next commands start with the resume.
     fn leave(&mut self, watch: &mut dyn DriveWatch) -> Result<BTreeMap<RunId, DriveEnd>, HostError> {
         info!("stopping");
         self.stop_all();
@@ -383,24 +386,24 @@ impl<E: Effects> Host<E> {
         Ok(self.drive_ends(&DriveEnd::Left))
     }
 
-    /// Kills all running commands and waits for their endings, for a while.
+    /// Kills all running commands and waits for their endings, up to a limit.
     fn stop_all(&mut self) {
         self.effects.stop_background();
         let mut awaited: BTreeSet<(RunId, Option<CommandId>)> = BTreeSet::new();
         for (run, driven) in &self.runs {
-            for id in driven.book().into_iter().flat_map(Book::running) {
+            for id in driven.loaded().into_iter().flat_map(LoadedRun::running) {
                 self.effects.stop(run, id);
                 awaited.insert((run.clone(), Some(id)));
             }
         }
         for message in &self.backlog {
-            awaited.remove(&sent_by(message));
+            awaited.remove(&sender_of(message));
         }
         while !awaited.is_empty() {
             let Ok(message) = self.inbox.recv_timeout(GRACE) else {
                 break;
             };
-            awaited.remove(&sent_by(&message));
+            awaited.remove(&sender_of(&message));
             self.backlog.push_back(message);
         }
     }
@@ -416,7 +419,7 @@ impl<E: Effects> Host<E> {
 
 impl<E> Drop for Host<E> {
     fn drop(&mut self) {
-        // Threads of commands may hold the store for a moment longer.
+        // Threads of commands may keep the store alive a moment longer.
         self.store.close();
     }
 }
@@ -438,8 +441,8 @@ fn event_name(event: &Event) -> &'static str {
     }
 }
 
-/// The run and the command that sent a message.
-fn sent_by(message: &Message) -> (RunId, Option<CommandId>) {
+/// The run and the command of a message.
+fn sender_of(message: &Message) -> (RunId, Option<CommandId>) {
     let id = match message.sender {
         Sender::Command(id) => Some(id),
         Sender::Driver | Sender::Request(_) => None,
@@ -447,12 +450,12 @@ fn sent_by(message: &Message) -> (RunId, Option<CommandId>) {
     (message.run.clone(), id)
 }
 
-/// Uses the ledger, and waits for another process that keeps it busy for long.
-fn patiently<T>(mut work: impl FnMut() -> Result<T, LedgerError>) -> Result<T, LedgerError> {
+/// Retries work on the ledger while another process keeps it busy.
+fn retry_while_busy<T>(mut work: impl FnMut() -> Result<T, LedgerError>) -> Result<T, LedgerError> {
     let mut tries = 1;
     loop {
         match work() {
-            Err(LedgerError::Busy { .. }) if tries < TRIES => {
+            Err(LedgerError::Busy { .. }) if tries < MAX_TRIES => {
                 tries += 1;
                 std::thread::sleep(RETRY_PAUSE);
             }

@@ -1,11 +1,11 @@
-//! The way back from a command to the host.
+//! The channel from a command back to the host.
 
 use crate::turn::{CommandEnding, Message};
 use remand_kernel::ids::CommandId;
 use remand_ledger::RunId;
 use std::sync::mpsc::Sender;
 
-/// Takes the ending of one command back to the host.
+/// Sends the ending of one command back to the host.
 #[derive(Clone, Debug)]
 pub struct CommandReply {
     pub(super) run: RunId,
@@ -14,8 +14,8 @@ pub struct CommandReply {
 }
 
 impl CommandReply {
-    /// Hands the ending in. If the host is gone, nothing is lost: the command is still open in the ledger.
+    /// Sends the ending. If the host is gone, nothing is lost: the command is still open in the ledger.
     pub fn send(self, ending: CommandEnding) {
-        let _ = self.inbox.send(Message::ended(self.run, self.id, ending));
+        let _ = self.inbox.send(Message::from_ending(self.run, self.id, ending));
     }
 }

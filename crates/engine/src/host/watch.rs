@@ -1,4 +1,4 @@
-//! What the faces of the program see of a run while this process drives it.
+//! Observers of runs that this process drives.
 
 use remand_kernel::step::Step;
 use remand_kernel::{Command, Event, Program, State};
@@ -9,7 +9,7 @@ use remand_ledger::{Facts, Millis, RunId};
 pub struct CommittedStep<'n> {
     pub run: &'n RunId,
     pub program: &'n Program,
-    /// After the step.
+    /// The state after the step.
     pub state: &'n State,
     pub at: Millis,
     pub event: &'n Event,
@@ -17,7 +17,7 @@ pub struct CommittedStep<'n> {
     pub step: &'n Step,
 }
 
-/// A run that another process left, and that continues here.
+/// A run that another process left and this process continues.
 #[derive(Clone, Copy, Debug)]
 pub struct ResumedRun<'n> {
     pub run: &'n RunId,
@@ -27,7 +27,7 @@ pub struct ResumedRun<'n> {
     pub open: &'n [Command],
 }
 
-/// Watches a drive, and changes nothing.
+/// Observes a drive, and changes nothing.
 pub trait DriveWatch {
     /// A run was resumed, and some of its commands have started again. Nothing is committed for that.
     fn resumed(&mut self, _: &ResumedRun<'_>) {}
@@ -44,7 +44,7 @@ pub trait DriveWatch {
     }
 }
 
-/// Nobody watches.
+/// A watch that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

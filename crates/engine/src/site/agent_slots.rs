@@ -4,7 +4,7 @@ use remand_process::Cancel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often a waiting dispatch looks whether it was cancelled.
+/// How often a waiting dispatch checks whether it was cancelled.
 const POLL: Duration = Duration::from_millis(50);
 
 /// The slots that all runs of a process share.
@@ -24,7 +24,7 @@ impl AgentSlots {
         AgentSlots { free: Arc::new(Mutex::new(count.max(1))) }
     }
 
-    /// Waits for a slot; none if the wait was cancelled.
+    /// Waits for a slot; `None` if the wait was cancelled.
     pub fn acquire(&self, cancel: &Cancel) -> Option<AgentSlot> {
         loop {
             {

@@ -1,4 +1,4 @@
-//! One command at work, with everything that it may look at.
+//! One running command, with everything that it may use.
 
 use super::run_site::Site;
 use crate::turn::Issuance;
@@ -10,21 +10,20 @@ use remand_process::Cancel;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// One command with everything that it may look at.
+/// One command with everything that it may use.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub site: Arc<Site>,
     /// The trees of the run, for this command.
     pub trees: RunTrees,
     pub program: Arc<Program>,
-    /// As it was when the command was issued.
+    /// The state when the command was issued.
     pub state: Arc<State>,
     pub id: CommandId,
     pub issuance: Issuance,
     /// 1-based number of this start of the command.
     pub number: u64,
-    /// When the command was issued.
-    pub given: Instant,
+    pub issued_at: Instant,
     pub cancel: Cancel,
 }
 
@@ -34,10 +33,10 @@ impl Job {
         &self.program.phase(self.id.phase).name
     }
 
-    /// What is left of the run's time limit. The run is charged for all the time since the command was issued.
+    /// The time left until the run's time limit. The run is charged for all the time since the command was issued.
     pub fn time_left(&self) -> Option<Duration> {
         let left = self.state.time_left().map(Duration::from_millis);
-        left.map(|left| left.saturating_sub(self.given.elapsed()))
+        left.map(|left| left.saturating_sub(self.issued_at.elapsed()))
     }
 
     /// The marker that identifies every process of this command.

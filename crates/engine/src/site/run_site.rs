@@ -33,13 +33,15 @@ impl std::fmt::Debug for Site {
 }
 
 impl Site {
-    /// Opens the site of a run. `stop` ends what git starts there outside of the run's commands.
+    /// Opens the site of a run. `stop` stops programs that git starts there outside of the run's commands.
     pub fn open(settings: &Arc<Settings>, run: &RunId, stop: &Cancel) -> Result<Site, Trouble> {
         let reader = settings.store.reader()?;
-        let unknown = || Trouble::denied(format!("the journal does not say how run {run} started"));
+        let unknown = || Trouble::denied(format!("the journal has no start of run {run}"));
         let opened = reader.opened(run)?.ok_or_else(unknown)?;
-        let pinned: Pinned = serde_json::from_slice(&settings.store.blob(opened.pinned)?)
-            .map_err(|error| Trouble::denied(format!("what the run is pinned to cannot be read: {error}")))?;
+        let pinned: Pinned =
+            serde_json::from_slice(&settings.store.blob(opened.pinned)?).map_err(|error| {
+                Trouble::denied(format!("the pinned data of the run cannot be read: {error}"))
+            })?;
         let base: CommitId =
             opened.base.parse().map_err(|_| Trouble::denied(format!("`{}` is not a commit", opened.base)))?;
         let folder = settings.home.trees_of(run);
@@ -54,17 +56,17 @@ impl Site {
         Ok(Site { run, opened, pinned, trees, drivers, settings, main: Mutex::new(()) })
     }
 
-    /// The text of the subject as the run started with it.
+    /// The text of the subject at the start of the run, with secrets removed.
     pub fn subject(&self) -> Result<String, Trouble> {
         Ok(self.redact(&self.original()?))
     }
 
-    /// The same, with the secrets that its file holds: only for what goes back into the repository.
+    /// The text of the subject with its secrets, only for files that go back into the repository.
     pub fn original(&self) -> Result<String, Trouble> {
         let Some(file) = &self.opened.file else { return Ok(self.opened.request.clone()) };
         let bytes = self.repository().read(&self.trees.base_tree()?, Path::new(file))?;
-        let lost = || Trouble::denied(format!("{file} is not in the commit that the run started from"));
-        Ok(String::from_utf8_lossy(&bytes.ok_or_else(lost)?).into_owned())
+        let missing = || Trouble::denied(format!("{file} is not in the commit that the run started from"));
+        Ok(String::from_utf8_lossy(&bytes.ok_or_else(missing)?).into_owned())
     }
 
     /// The driver of one of the run's agents.
@@ -91,7 +93,7 @@ impl Site {
         Ok(self.store().reader()?)
     }
 
-    /// The folder that people look into.
+    /// The folder of the run, with its files for people.
     pub fn folder(&self) -> PathBuf {
         self.settings.home.run(&self.run)
     }
@@ -111,28 +113,28 @@ impl Site {
         Blob { id: BlobId::of(&bytes), bytes }
     }
 
-    /// Keeps other commands away from the main tree while the guard lives.
+    /// Keeps other commands away from the main tree while the guard exists.
     pub fn hold_main(&self) -> MutexGuard<'_, ()> {
         self.main.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A run that starts inherits the trees of the latest run that is over and has no driver. Without one it makes its own,
+/// Gives a new run the trees of the latest run that is over and has no driver. Without such a run, the trees are created,
 /// which only takes longer.
 fn inherit_trees(settings: &Settings, reader: &Reader, run: &RunId) {
     let home = &settings.home;
     let folders = std::fs::read_dir(home.trees()).into_iter().flatten().flatten();
-    let named = folders.filter_map(|entry| entry.file_name().into_string().ok());
+    let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
     let is_over = |name: &String| reader.run(name).is_ok_and(|row| row.run.0 == *name && row.stage.is_over());
-    let mut over: Vec<RunId> = named.filter(is_over).map(RunId).collect();
+    let mut over: Vec<RunId> = names.filter(is_over).map(RunId).collect();
     over.sort();
     for last in over.into_iter().rev().filter(|last| last != run) {
         let Ok(_lock) = DriverLock::take(&home.run(&last), &last) else { continue };
-        // Its engine may have been killed before it could kill what it had started.
+        // Its engine may have been killed before it could kill its processes.
         kill_marked(&last.0);
         let (from, to) = (home.trees_of(&last), home.trees_of(run));
-        let given = remand_git::inherit(&settings.repository, (&last.0, &from), (&run.0, &to));
-        if given.is_err() || given.is_ok_and(|given| given) {
+        let inherited = remand_git::inherit(&settings.repository, (&last.0, &from), (&run.0, &to));
+        if inherited.is_err() || inherited.is_ok_and(|inherited| inherited) {
             break;
         }
     }
@@ -146,17 +148,13 @@ fn drivers(
     let folder = settings.home.run(run);
     remand_git::private_folder(&folder)?;
     let mut drivers: BTreeMap<String, Box<dyn Driver>> = BTreeMap::new();
-    for (at, (name, agent)) in pinned.agents.iter().enumerate() {
+    for (index, (name, agent)) in pinned.agents.iter().enumerate() {
         let driver: Box<dyn Driver> = match agent {
             PinnedAgent::Rehearsal(script) => {
-                let path = folder.join(format!("rehearsal-{at}.yaml"));
+                let path = folder.join(format!("rehearsal-{index}.yaml"));
                 std::fs::write(&path, &script.text)?;
-                let named = script.name.clone();
-                Box::new(RehearsalDriver {
-                    program: settings.program.clone(),
-                    script: path,
-                    shown_path: named,
-                })
+                let shown_path = script.name.clone();
+                Box::new(RehearsalDriver { program: settings.program.clone(), script: path, shown_path })
             }
             PinnedAgent::Cli(row) => Box::new(CliDriver { name: name.clone(), row: AgentRow::clone(row) }),
         };

@@ -1,4 +1,4 @@
-//! The sandbox of programs that may run code of an agent: checks, and what git starts.
+//! The sandbox of programs that may run code of an agent: checks, and programs that git starts.
 
 use super::settings::Settings;
 use remand_git::{ProgramBounds, ProgramWarnings};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 const SETTINGS_FOLDER: &str = "XDG_CONFIG_HOME";
 
-/// Folders of git without settings, which may hold very many files.
+/// Folders in the git directory that contain no settings but perhaps very many files.
 const NO_SETTINGS: [&str; 5] = ["objects", "refs", "logs", "hooks", "lfs"];
 
 /// A sandbox in which nothing can be written. Of the user's home and checkout, only toolchains and git's settings are
@@ -18,14 +18,16 @@ const NO_SETTINGS: [&str; 5] = ["objects", "refs", "logs", "hooks", "lfs"];
 pub fn sandbox(settings: &Settings) -> Policy {
     let home = Path::new(&settings.user_home);
     let mut private = Privacy::of_home(home, &settings.environment);
-    private.hidden.extend([settings.home.above().to_path_buf(), settings.repository.root().to_path_buf()]);
+    private
+        .hidden
+        .extend([settings.home.state_root().to_path_buf(), settings.repository.root().to_path_buf()]);
     let common = settings.repository.common_dir();
-    let elsewhere = settings_folder().map(|folder| PathBuf::from(folder).join("git"));
+    let configured_git = settings_folder().map(|folder| PathBuf::from(folder).join("git"));
     let git = [home.join(".gitconfig"), home.join(".config/git"), common.to_path_buf()];
-    private.shown.extend(git.into_iter().chain(elsewhere.clone()).filter(|path| path.exists()));
-    let stored = [common.join("credentials"), common.join(".git-credentials")];
-    let stored = stored.into_iter().chain(elsewhere.map(|folder| folder.join("credentials")));
-    private.hidden.extend(stored.filter(|path| path.exists()));
+    private.shown.extend(git.into_iter().chain(configured_git.clone()).filter(|path| path.exists()));
+    let credentials = [common.join("credentials"), common.join(".git-credentials")];
+    let credentials = credentials.into_iter().chain(configured_git.map(|folder| folder.join("credentials")));
+    private.hidden.extend(credentials.filter(|path| path.exists()));
     private.shown.extend(settings.sandbox.readable(home));
     Policy {
         hidden: private.hidden,
@@ -36,22 +38,22 @@ pub fn sandbox(settings: &Settings) -> Policy {
     }
 }
 
-/// The folder of the user's settings, if it is not the usual one.
+/// The folder of the user's settings, if the environment sets one.
 fn settings_folder() -> Option<OsString> {
     std::env::var_os(SETTINGS_FOLDER).filter(|folder| Path::new(folder).is_absolute())
 }
 
-/// Settings files of the user's repository that hold a password, in a URL or a header.
+/// Settings files of the user's repository that contain a password, in a URL or a header.
 pub fn secret_settings(settings: &Settings) -> Vec<PathBuf> {
     let common = settings.repository.common_dir();
     let holds_secret = |path: &PathBuf| {
         let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         text.is_ok_and(|text| settings.redactor.redact(&text) != text)
     };
-    let own = [common.join("config"), common.join("config.worktree")];
+    let repository_files = [common.join("config"), common.join("config.worktree")];
     let others = [common.join("modules"), common.join("worktrees")];
     let others = others.iter().flat_map(|folder| settings_below(folder));
-    own.into_iter().chain(others).filter(holds_secret).collect()
+    repository_files.into_iter().chain(others).filter(holds_secret).collect()
 }
 
 /// The settings files of submodules and of linked working trees.

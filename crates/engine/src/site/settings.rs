@@ -1,4 +1,4 @@
-//! What all runs of one process share.
+//! The settings that all runs of one process share.
 
 use super::agent_slots::AgentSlots;
 use crate::config::Sandbox;
@@ -19,7 +19,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What all runs of a process have in common.
+/// Settings and services that all runs of a process share.
 #[derive(Debug)]
 pub struct Settings {
     pub home: Home,
@@ -29,13 +29,13 @@ pub struct Settings {
     pub program: PathBuf,
     /// The part of the environment that agents and checks inherit.
     pub environment: BTreeMap<OsString, OsString>,
-    /// What only agents inherit.
+    /// Variables that only agents inherit.
     pub agent_environment: BTreeMap<OsString, OsString>,
     pub sandbox: Sandbox,
     /// The user's home, where toolchains keep their caches. Checks see it, agents do not.
     pub user_home: OsString,
     pub redactor: Redactor,
-    /// What this machine enforces.
+    /// The sandbox rules that this machine can enforce.
     pub enforcement: Enforcement,
     pub agent_slots: AgentSlots,
     /// Versions of the tools that checks use.
@@ -43,19 +43,20 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Removes secrets from every text that the ledger is about to keep, from the agent's and from the engine's.
+    /// Removes secrets from every string of an ending before it reaches the ledger.
     pub fn redact_ending(&self, mut ending: CommandEnding) -> CommandEnding {
-        let kept = redacted(&self.redactor, &ending.outcome).zip(redacted(&self.redactor, &ending.facts));
+        let redacted_parts =
+            redacted(&self.redactor, &ending.outcome).zip(redacted(&self.redactor, &ending.facts));
         let unreadable = || {
             let detail = "the result cannot be read once its secrets are removed".to_string();
             (Outcome::Failed { failure: Failure::Denied, detail, in_a_row: 0 }, Facts::default())
         };
-        (ending.outcome, ending.facts) = kept.unwrap_or_else(unreadable);
+        (ending.outcome, ending.facts) = redacted_parts.unwrap_or_else(unreadable);
         ending
     }
 }
 
-/// The value with secrets removed from its texts; none if the rest can no longer be read as such a value.
+/// The value with secrets removed from its strings; `None` if the result is not a valid value of its type.
 fn redacted<T: Clone + Serialize + DeserializeOwned>(redactor: &Redactor, value: &T) -> Option<T> {
     let original = serde_json::to_value(value).ok()?;
     let mut json = original.clone();

@@ -1,4 +1,4 @@
-//! Which tree a command works in, and its content when the command starts: always what the state says, whatever a crash
+//! The tree that a command works in. When the command starts, the content of the tree matches the state, whatever a crash
 //! or an agent left there.
 
 use super::job::Job;
@@ -7,7 +7,7 @@ use remand_git::{CommitId, TaskMerge, TaskStart, TreeId, TreeMerge, WorkTree};
 use remand_kernel::change::Digest;
 use remand_kernel::ids::Lane;
 
-/// Artifacts whose content is a tree that a role changes, not a result.
+/// The artifacts that consist of a tree. All other artifacts are results.
 pub const TREES: [&str; 2] = ["code", "tests"];
 
 /// The tree of a lane, with the content of the lane checked out.
@@ -16,10 +16,10 @@ pub struct LaneTree {
     pub work: WorkTree,
     /// The commit that the change of the lane is relative to.
     pub base: CommitId,
-    /// Its content.
+    /// The content of the lane.
     pub tree: TreeId,
-    /// An earlier change that conflicts with what others have merged since; the work starts without it.
-    pub unfit: Option<TreeId>,
+    /// An earlier change that conflicts with changes merged since; the work starts without it.
+    pub conflicting: Option<TreeId>,
 }
 
 /// The content of a lane, for checks. It is checked out only if something has to run.
@@ -28,7 +28,7 @@ pub struct LaneContent {
     /// The commit that the change of the lane is relative to.
     pub base: CommitId,
     pub tree: TreeId,
-    /// The name under which a tree is lent for its checks.
+    /// The name under which the checks borrow a tree.
     name: String,
 }
 
@@ -39,11 +39,12 @@ impl LaneContent {
             None => (job.trees.base().clone(), main_content(job)?),
             Some((task, batch, written)) => task_content(job, &task, batch, written)?,
         };
-        let of = lane_task(job).map_or_else(|| "main line".to_string(), |(task, ..)| format!("task {task}"));
-        Ok(LaneContent { base, tree, name: format!("checks of the {of}") })
+        let owner =
+            lane_task(job).map_or_else(|| "main line".to_string(), |(task, ..)| format!("task {task}"));
+        Ok(LaneContent { base, tree, name: format!("checks of the {owner}") })
     }
 
-    /// The same checks for other content.
+    /// The same lane with other content.
     pub fn holding(&self, tree: &TreeId) -> LaneContent {
         LaneContent { tree: tree.clone(), ..self.clone() }
     }
@@ -62,18 +63,18 @@ impl LaneTree {
             Some((task, batch, written)) => {
                 let (base, tree) = task_content(job, &task, batch, written)?;
                 let work = job.trees.lend(&task, TaskStart::Tree(&tree))?;
-                Ok(LaneTree { work, base, tree, unfit: None })
+                Ok(LaneTree { work, base, tree, conflicting: None })
             }
         }
     }
 
-    /// The same content in another tree, lent under this name.
-    pub fn apart(self, job: &Job, name: &str) -> Result<LaneTree, Trouble> {
+    /// The same content in another tree, borrowed under this name.
+    pub fn in_separate_tree(self, job: &Job, name: &str) -> Result<LaneTree, Trouble> {
         let work = job.trees.lend(name, TaskStart::Tree(&self.tree))?;
         Ok(LaneTree { work, ..self })
     }
 
-    /// The tree for new work in the lane: its own change so far, on top of what others have merged since.
+    /// The tree for new work in the lane: the lane's change so far, on top of the changes merged since.
     pub fn for_work(job: &Job) -> Result<LaneTree, Trouble> {
         let Some((task, batch, written)) = lane_task(job) else {
             return main(job);
@@ -83,7 +84,7 @@ impl LaneTree {
         let attempt = job.state.attempts.get(&task).copied().unwrap_or_default();
         let last = if written == Digest::default() { attempt } else { written };
         let kept = trees.kept(last)?;
-        let (tree, unfit) = match kept {
+        let (tree, conflicting) = match kept {
             None => (main.tree.clone(), None),
             Some(kept) if kept.base == main.commit => (kept.tree, None),
             Some(kept) if trees.merged_since(&task, &kept.base)? => (main.tree.clone(), None),
@@ -94,10 +95,10 @@ impl LaneTree {
         };
         trees.set_lane_base(&task, batch, &main.commit)?;
         let work = trees.lend(&task, TaskStart::Tree(&tree))?;
-        Ok(LaneTree { work, base: main.commit, tree, unfit })
+        Ok(LaneTree { work, base: main.commit, tree, conflicting })
     }
 
-    /// Merges the lane's change into the main tree, and gives the trees of the lane back.
+    /// Merges the lane's change into the main tree, and returns the trees of the lane.
     pub fn merge(&self, job: &Job, task: &str) -> Result<TaskMerge, Trouble> {
         let _main = job.site.hold_main();
         let merge = job.trees.merge(task, &self.base, &self.tree, &job.id.to_string())?;
@@ -141,7 +142,7 @@ fn main(job: &Job) -> Result<LaneTree, Trouble> {
     let tree = main_line(job)?;
     let work = job.trees.main_tree();
     work.restore(&tree)?;
-    Ok(LaneTree { work, base: job.trees.base().clone(), tree, unfit: None })
+    Ok(LaneTree { work, base: job.trees.base().clone(), tree, conflicting: None })
 }
 
 fn main_content(job: &Job) -> Result<TreeId, Trouble> {
@@ -149,31 +150,31 @@ fn main_content(job: &Job) -> Result<TreeId, Trouble> {
     main_line(job)
 }
 
-/// The content of the main line. A change that the state names is recorded there if it is not there yet, a merged change is
-/// there already, and without a change it is the base. The caller holds the main tree.
+/// The content of the main line; without a change, the base. A change that the state names is recorded on the main line
+/// first if it is missing; a merged change is never missing. The caller holds the main tree.
 fn main_line(job: &Job) -> Result<TreeId, Trouble> {
     let trees = &job.trees;
-    let now = trees.main_state()?;
+    let current = trees.main_state()?;
     let wanted = match last_written(job)? {
         Some(written) => trees.kept(written)?.map(|kept| kept.tree),
         None => Some(trees.base_tree()?),
     };
     Ok(match wanted {
-        Some(wanted) if wanted != now.tree => {
+        Some(wanted) if wanted != current.tree => {
             trees.record(&wanted, "work of the run", &job.id.to_string())?.tree
         }
-        Some(_) | None => now.tree,
+        Some(_) | None => current.tree,
     })
 }
 
-/// The tree of the artifact that was written last counts: each of them is the whole tree, with everything written before.
+/// The digest of the tree artifact that was written last. Each of them is the whole tree, with everything written before.
 fn last_written(job: &Job) -> Result<Option<Digest>, Trouble> {
     let ids = TREES.iter().filter_map(|name| Some((*name, job.program.artifact_named(name)?)));
-    let there: Vec<(&str, Digest)> = ids
+    let written: Vec<(&str, Digest)> = ids
         .map(|(name, id)| (name, job.state.digest(id)))
         .filter(|(_, digest)| *digest != Digest::default())
         .collect();
-    let [(_, first), others @ ..] = there.as_slice() else {
+    let [(_, first), others @ ..] = written.as_slice() else {
         return Ok(None);
     };
     if others.is_empty() {
@@ -181,7 +182,7 @@ fn last_written(job: &Job) -> Result<Option<Digest>, Trouble> {
     }
     let reader = job.site.reader()?;
     let mut last = (0, *first);
-    for (name, digest) in there {
+    for (name, digest) in written {
         let row = reader.artifact_with(&job.site.run, name, digest)?;
         last = last.max((row.map_or(0, |row| row.seq), digest));
     }

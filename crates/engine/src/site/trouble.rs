@@ -45,9 +45,9 @@ impl Trouble {
     }
 }
 
-/// The ending after a defect of the engine itself. The command is not tried again.
-pub fn engine_failed(what: &str, id: CommandId) -> CommandEnding {
-    let ending = Trouble::denied(format!("{what}; this is a bug in Remand")).into_ending(id);
+/// The ending after a bug in the engine. The command is not retried.
+pub fn engine_failed(defect: &str, id: CommandId) -> CommandEnding {
+    let ending = Trouble::denied(format!("{defect}; this is a bug in Remand")).into_ending(id);
     CommandEnding { usage: Usage::default(), ..ending }
 }
 

@@ -1,4 +1,4 @@
-//! The store of one machine: the SQLite ledger, and marks of started agents in the folders of their runs.
+//! The store of one machine: the SQLite ledger, and start markers of agents in the folders of their runs.
 
 use super::{SignsOfLife, StateOf, Store};
 use crate::home::Home;
@@ -15,40 +15,40 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// The folders of a run's dispatches, in the folder of the run.
 pub(crate) const DISPATCHES: &str = "dispatches";
 
-/// The mark of a started agent, in the folder of its dispatch, where no agent writes. Its modification time is the last sign
-/// of life. The name and the fields are older than this file.
-const MARK: &str = "began.json";
+/// The start marker of an agent, in the folder of its dispatch, where no agent can write. Its modification time is the
+/// last sign of life. Name and fields must stay as in version 0.1.0.
+const START_MARKER: &str = "began.json";
 
-/// How often the modification time changes at most.
-const TOUCH_EVERY: Duration = Duration::from_secs(1);
+/// Minimum time between two updates of the modification time.
+const TOUCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The folders to sync for a mark: its own, that of all dispatches, and that of the run. Each may be new.
-const FOLDERS: usize = 3;
+/// The number of folders to sync for a start marker: of the dispatch, of all dispatches, and of the run. Each may be new.
+const FOLDERS_TO_SYNC: usize = 3;
 
 /// The ledger of a repository, with the folders of its runs.
 #[derive(Debug)]
 pub struct EmbeddedStore {
     path: PathBuf,
     runs: PathBuf,
-    /// None once it was closed.
+    /// `None` after `close`.
     ledger: Mutex<Option<Ledger>>,
-    /// Opened when something is read for the first time.
+    /// `None` until something is read.
     reader: Mutex<Option<Reader>>,
 }
 
 impl EmbeddedStore {
     /// Opens the ledger, or creates it.
     pub fn open(home: &Home) -> Result<EmbeddedStore, LedgerError> {
-        EmbeddedStore::at(home.ledger(), home.runs())
+        EmbeddedStore::open_at(home.ledger(), home.runs())
     }
 
-    /// The same, with the folder of all runs somewhere else.
-    pub fn at(ledger: PathBuf, runs: PathBuf) -> Result<EmbeddedStore, LedgerError> {
+    /// Opens the ledger at this path, with this folder for all runs.
+    pub fn open_at(ledger: PathBuf, runs: PathBuf) -> Result<EmbeddedStore, LedgerError> {
         let open = Ledger::open(&ledger)?;
         Ok(EmbeddedStore { path: ledger, runs, ledger: Mutex::new(Some(open)), reader: Mutex::default() })
     }
 
-    /// Does something with the ledger that only the store of one machine can do.
+    /// Gives access to the ledger, for work that `Store` does not cover.
     pub fn with_ledger<T>(
         &self,
         work: impl FnOnce(&mut Ledger) -> Result<T, LedgerError>,
@@ -70,8 +70,8 @@ impl EmbeddedStore {
         read(slot.insert(reader))
     }
 
-    fn mark(&self, run: &RunId, command: &str) -> PathBuf {
-        self.runs.join(&run.0).join(DISPATCHES).join(command).join(MARK)
+    fn marker_path(&self, run: &RunId, command: &str) -> PathBuf {
+        self.runs.join(&run.0).join(DISPATCHES).join(command).join(START_MARKER)
     }
 }
 
@@ -128,18 +128,18 @@ impl Store for EmbeddedStore {
     }
 
     fn record_start(&self, run: &RunId, start: &AgentStart) -> io::Result<Box<dyn SignsOfLife>> {
-        let path = self.mark(run, &start.command.to_string());
+        let path = self.marker_path(run, &start.command.to_string());
         let mut file = File::create(&path)?;
         file.write_all(&serde_json::to_vec(start)?)?;
         file.sync_all()?;
-        for folder in path.ancestors().skip(1).take(FOLDERS) {
+        for folder in path.ancestors().skip(1).take(FOLDERS_TO_SYNC) {
             File::open(folder)?.sync_all()?;
         }
-        Ok(Box::new(Mark { file, touched: Instant::now() }))
+        Ok(Box::new(StartMarker { file, touched: Instant::now() }))
     }
 
     fn last_start(&self, run: &RunId, command: &str) -> Option<(AgentStart, Millis)> {
-        let path = self.mark(run, command);
+        let path = self.marker_path(run, command);
         let start: AgentStart = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
         Some((start, modified(&path)?.max(start.at)))
     }
@@ -160,17 +160,18 @@ fn modified(path: &Path) -> Option<Millis> {
     Some(Millis(i64::try_from(since).unwrap_or(i64::MAX)))
 }
 
-/// The mark of an agent that is at work. It stays after the agent's end: nobody reads the mark of a command that is over.
-struct Mark {
+/// The start marker of a running agent. It stays after the agent's end: nobody reads the marker of a command that has
+/// ended.
+struct StartMarker {
     file: File,
     touched: Instant,
 }
 
-impl SignsOfLife for Mark {
-    fn seen(&mut self) {
-        if self.touched.elapsed() >= TOUCH_EVERY {
+impl SignsOfLife for StartMarker {
+    fn record(&mut self) {
+        if self.touched.elapsed() >= TOUCH_INTERVAL {
             self.touched = Instant::now();
-            // The time is a lower bound anyway.
+            // The time is only a lower bound, so a failure does no harm.
             let _ = self.file.set_modified(SystemTime::now());
         }
     }
@@ -187,12 +188,12 @@ mod tests {
     }
 
     fn store(folder: &Path) -> EmbeddedStore {
-        EmbeddedStore::at(folder.join("ledger.db"), folder.join("runs")).expect("a store")
+        EmbeddedStore::open_at(folder.join("ledger.db"), folder.join("runs")).expect("a store")
     }
 
     // CORE-11
     #[test]
-    fn the_start_of_an_agent_is_on_record_with_its_last_sign_of_life() {
+    fn the_start_of_an_agent_is_recorded_with_its_last_sign_of_life() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = store(folder.path());
         let command = CommandId { phase: PhaseId(2), lane: Lane::Main, visit: 1, seat: 0, attempt: 1 };
@@ -201,21 +202,21 @@ mod tests {
         std::fs::create_dir_all(folder.path().join("runs/r1/dispatches").join(&name)).expect("a folder");
         let start = AgentStart { command, number: 3, at: Millis(1_000) };
         let mut life = store.record_start(&run(), &start).expect("recorded");
-        life.seen();
+        life.record();
         let (read, last_seen) = store.last_start(&run(), &name).expect("a start");
         assert_eq!(read, start);
         assert!(last_seen > start.at);
     }
 
     #[test]
-    fn a_mark_of_version_0_1_0_is_read() {
+    fn a_start_marker_of_version_0_1_0_is_read() {
         let text = r#"{"command":{"phase":2,"lane":"main","visit":1,"seat":0,"attempt":1},"nth":2,"at":5}"#;
-        let start: AgentStart = serde_json::from_str(text).expect("an old mark");
+        let start: AgentStart = serde_json::from_str(text).expect("an old marker");
         assert_eq!((start.number, start.at, start.command.phase), (2, Millis(5), PhaseId(2)));
     }
 
     #[test]
-    fn a_store_that_was_closed_opens_again_with_requests_and_reservations() {
+    fn a_closed_store_opens_again_and_keeps_its_requests() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = store(folder.path());
         let event = Event::Paused { by: "ann".to_string() };
@@ -225,8 +226,8 @@ mod tests {
         assert_eq!(waiting.iter().map(|row| (row.id, &row.event)).collect::<Vec<_>>(), [(request, &event)]);
         store.refuse(request, "not now").expect("refused");
         assert!(store.requests(&run()).expect("requests").is_empty());
-        let asked = Reserve { prefix: "ABC", holder: "one", count: 2, above: 41, at: Millis(1) };
-        assert_eq!(store.reserve(asked).expect("numbers"), [42, 43]);
+        let reservation = Reserve { prefix: "ABC", holder: "one", count: 2, above: 41, at: Millis(1) };
+        assert_eq!(store.reserve(reservation).expect("numbers"), [42, 43]);
         assert!(store.rows_after(&run(), 0).expect("rows").is_empty());
         assert_eq!(store.lag(), 0);
     }

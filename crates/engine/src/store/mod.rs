@@ -1,6 +1,6 @@
-//! The port to the store: the one way in which a driver commits, and effects read, reserve and record.
+//! The interface to the store: drivers commit through it, and effects read, reserve and record through it.
 //!
-//! Nothing behind it decides anything. `embedded.rs` is the store of one machine: the ledger of a repository and the
+//! A store decides nothing. `embedded.rs` is the store of one machine: the ledger of a repository and the
 //! folders of its runs.
 
 mod embedded;
@@ -14,29 +14,29 @@ use std::io;
 pub(crate) use embedded::DISPATCHES;
 pub use embedded::EmbeddedStore;
 
-/// The state of a run after its last entry, where the caller has it at hand.
+/// Looks up the program of a run and its state after the last entry, if the caller has them in memory.
 pub type StateOf<'s> = dyn Fn(&RunId) -> Option<(&'s Program, &'s State)> + 's;
 
-/// Everything that is kept of the runs of a repository. It is shared between the driver and the threads of its commands.
+/// The stored data of all runs of a repository. The driver and the threads of its commands share it.
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Appends entries of any runs in one commit, and returns the number of each in its run. On an error, nothing of it is
-    /// recorded.
+    /// Appends entries of any runs in one commit, and returns the number of each entry in its run. On an error, nothing
+    /// is recorded.
     fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError>;
 
-    /// States how far the caller knows a run. An append fails once the run has got further.
+    /// Sets the last entry that the caller knows. An append fails if another process has appended to the run since.
     fn continue_from(&self, run: &RunId, seq: u64, at: Millis) -> Result<(), LedgerError>;
 
-    /// How many entries of this process the tables do not show yet.
+    /// The number of entries of this process that are not in the projections yet.
     fn lag(&self) -> usize;
 
-    /// Brings the tables up to date with the journal.
+    /// Updates the projections to the end of the journal.
     fn catch_up(&self) -> Result<(), LedgerError>;
 
-    /// Brings the tables up to date. `entries` are those of the last append; where `state_of` knows the states after them,
-    /// they are not replayed.
+    /// Updates the projections. `entries` are the entries of the last append; they are not replayed if `state_of` returns
+    /// the state after them.
     fn catch_up_with(&self, entries: &[JournalEntry<'_>], state_of: &StateOf<'_>) -> Result<(), LedgerError>;
 
-    /// The entries of a run after this one, in order.
+    /// The entries of a run after entry `seq`, in order.
     fn rows_after(&self, run: &RunId, seq: u64) -> Result<Vec<JournalRow>, LedgerError>;
 
     fn blob(&self, id: BlobId) -> Result<Vec<u8>, LedgerError>;
@@ -44,29 +44,29 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// A connection for queries, for one thread.
     fn reader(&self) -> Result<Reader, LedgerError>;
 
-    /// Numbers that nobody else gets, in rising order. The same holder gets the same ones again.
+    /// Reserves numbers that no other holder gets, in ascending order. The same holder gets the same numbers again.
     fn reserve(&self, request: Reserve<'_>) -> Result<Vec<u32>, LedgerError>;
 
     /// Leaves a request for the process that drives a run, and returns its id.
     fn request(&self, run: &RunId, at: Millis, event: &Event) -> Result<i64, LedgerError>;
 
-    /// The requests that wait for the driver of a run, the oldest first.
+    /// The requests that wait for the driver of a run, oldest first.
     fn requests(&self, run: &RunId) -> Result<Vec<RequestRow>, LedgerError>;
 
-    /// Refuses a request for a reason that the process which made it can read.
+    /// Refuses a request, and stores the reason for the process that made it.
     fn refuse(&self, request: i64, reason: &str) -> Result<(), LedgerError>;
 
-    /// Records durably that an agent is about to start, so that one that dies with its driver is accounted for.
+    /// Records durably that an agent is about to start, so an agent that dies with its driver can be counted.
     fn record_start(&self, run: &RunId, start: &AgentStart) -> io::Result<Box<dyn SignsOfLife>>;
 
     /// The last agent that started for a command, and its last sign of life.
     fn last_start(&self, run: &RunId, command: &str) -> Option<(AgentStart, Millis)>;
 
-    /// Writes back what is in memory. Using the store again opens it again.
+    /// Writes pending data to disk and closes the store. The next use opens it again.
     fn close(&self);
 }
 
 /// Records the signs of life of an agent that has started.
 pub trait SignsOfLife: Send {
-    fn seen(&mut self);
+    fn record(&mut self);
 }

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-/// The longest wait that grows with the number of failures.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// The maximum wait that the number of failures can cause.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// The longest wait that a service can ask for.
-const LONGEST_REQUESTED: Duration = Duration::from_secs(15 * 60);
+/// The maximum wait that a service can ask for.
+const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(15 * 60);
 
-/// Doubles with each failure, from one second on. A service that asks for a longer wait gets it, up to a limit. Nothing
-/// waits longer than the run has time left.
+/// The wait doubles with each failure, starting at one second. A service that asks for a longer wait gets it, up to a
+/// limit. The wait never exceeds the time that the run has left.
 pub(super) fn backoff(failures: u16, requested: Option<Duration>, time_left: Option<Duration>) -> Duration {
     if failures == 0 {
         return Duration::ZERO;
     }
     let seconds = 1_u64 << failures.min(6).saturating_sub(1);
-    let wait = Duration::from_secs(seconds).min(LONGEST_WAIT);
-    let wait = wait.max(requested.unwrap_or_default().min(LONGEST_REQUESTED));
+    let wait = Duration::from_secs(seconds).min(MAX_WAIT);
+    let wait = wait.max(requested.unwrap_or_default().min(MAX_REQUESTED_WAIT));
     time_left.map_or(wait, |left| left.min(wait))
 }
 

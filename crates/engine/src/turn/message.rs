@@ -1,4 +1,4 @@
-//! Messages to a run: endings of commands, what a human did here, and requests of other processes.
+//! Messages to a run: endings of commands, actions of a human in this process, and requests of other processes.
 
 use remand_kernel::event::Usage;
 use remand_kernel::ids::CommandId;
@@ -6,11 +6,11 @@ use remand_kernel::signal::Failure;
 use remand_kernel::{Event, Outcome};
 use remand_ledger::{Blob, Facts, RunId};
 
-/// How a command ended, with everything that was observed on the way.
+/// How a command ended, with everything that was observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandEnding {
-    /// The turn fills in what depends on the rest of the run or on other runs: `in_a_row`, `degraded`, and the digest of
-    /// an artifact that has several parts.
+    /// The turn fills in the fields that depend on the rest of the run or on other runs: `in_a_row`, `degraded`, and the
+    /// digest of an artifact that has several parts.
     pub outcome: Outcome,
     pub usage: Usage,
     pub facts: Facts,
@@ -33,7 +33,7 @@ pub struct Message {
     pub facts: Facts,
     pub blobs: Vec<Blob>,
     /// How many dispatches of the same agent failed in a row before this one, over all runs. The host looks it up in the
-    /// ledger when `agent_failed` asks for it.
+    /// ledger if `failed_agent` returns an agent.
     pub failures_before: Option<u16>,
 }
 
@@ -42,9 +42,9 @@ pub struct Message {
 pub enum Sender {
     /// A command that this process started.
     Command(CommandId),
-    /// This process itself, such as for a human at its terminal.
+    /// This process, for example for a human at its terminal.
     Driver,
-    /// Another process, by a row in the ledger.
+    /// Another process, through a request in the ledger.
     Request(i64),
 }
 
@@ -53,15 +53,15 @@ impl Message {
         Message { run, sender, event, facts: Facts::default(), blobs: Vec::new(), failures_before: None }
     }
 
-    /// The ending of a command.
-    pub fn ended(run: RunId, id: CommandId, ending: CommandEnding) -> Message {
+    /// The message that a command has ended.
+    pub fn from_ending(run: RunId, id: CommandId, ending: CommandEnding) -> Message {
         let CommandEnding { outcome, usage, facts, blobs } = ending;
         let event = Event::Ended { id, outcome, usage };
         Message { facts, blobs, ..Message::new(run, Sender::Command(id), event) }
     }
 
-    /// The agent whose dispatch failed, for which the host looks up `failures_before`.
-    pub fn agent_failed(&self) -> Option<(&str, CommandId)> {
+    /// The agent and the command of a dispatch that failed.
+    pub fn failed_agent(&self) -> Option<(&str, CommandId)> {
         match (&self.event, &self.facts.telemetry) {
             (Event::Ended { id, outcome: Outcome::Failed { .. }, .. }, Some(telemetry)) => {
                 Some((&telemetry.driver, *id))
@@ -77,8 +77,9 @@ impl Message {
         }
     }
 
-    /// A command that was killed because its driver stops has not ended: it was interrupted.
-    pub(super) fn leave_open(&mut self) {
+    /// Turns the ending of a cancelled command into an interruption: the driver killed it in order to stop, and the
+    /// command stays open.
+    pub(super) fn make_interruption(&mut self) {
         if let Event::Ended { id, outcome: Outcome::Failed { failure: Failure::Cancelled, .. }, usage } =
             &self.event
         {

@@ -1,7 +1,7 @@
-//! One turn of a run: the book of the run and one message give the entry to commit and the orders that follow.
+//! One turn of a run: the loaded run and one message give the entry to commit and the orders to perform.
 //!
 //! Everything here is pure: no files, no clock, no threads, no ledger. A host receives a message, takes the turn,
-//! appends the entry, and only then performs the orders. A refusal leaves the run as it was.
+//! appends the entry, and only then performs the orders. A refusal leaves the run unchanged.
 
 mod backoff;
 mod message;
@@ -9,14 +9,14 @@ mod order;
 mod parts;
 mod running;
 
-mod book;
+mod loaded_run;
 
 mod assign;
 
 mod resume;
 mod take;
 
-pub use book::{Book, Now};
+pub use loaded_run::{LoadedRun, Now};
 pub use message::{CommandEnding, Message, Sender};
 pub use order::{CommandStart, EffectOrder, Issuance};
 pub use parts::ArtifactParts;

@@ -1,23 +1,23 @@
-//! Orders: what a committed turn wants done in the world.
+//! Orders: the effects to perform once a turn is committed.
 
 use remand_kernel::Command;
 use remand_kernel::ids::CommandId;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// One thing to do. Every order can be performed again after a crash.
+/// One effect to perform. Every order can be performed again after a crash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EffectOrder {
     /// Start a dispatch or an operation. Its ending comes back as a message.
     Start(CommandStart),
-    /// Kill what this command started. Its ending still comes back.
+    /// Kill the processes of this command. Its ending still comes back as a message.
     Stop { id: CommandId },
-    /// Put the working tree of this cancelled command back; the process that started the command is gone.
+    /// Restore the working tree of this cancelled command; the process that started the command is gone.
     Restore { id: CommandId },
-    /// Write down what a human wants to read before answering this question.
+    /// Write the files that a human reads before answering this question.
     PrepareQuestion { id: CommandId },
-    /// The run is over: lay out what people will read, and release its working trees.
+    /// The run is over: write its files for people, and release its working trees.
     Finish,
 }
 
@@ -27,9 +27,9 @@ pub struct CommandStart {
     pub id: CommandId,
     pub command: Command,
     pub issuance: Issuance,
-    /// 1-based number of this start, counting the interruptions that the journal already holds.
+    /// The number of this start: one more than the interruptions in the journal.
     pub number: u64,
-    /// How long to wait first, after failures of the environment.
+    /// How long to wait before the start, after failures of the environment.
     #[serde(default, skip_serializing_if = "Duration::is_zero")]
     pub wait: Duration,
 }

@@ -1,4 +1,5 @@
-//! Artifacts that several dispatches write one part each of: the digest of the whole, whichever part comes last.
+//! Artifacts with parts from several dispatches. The digest of the whole artifact does not depend on which part came
+//! last.
 
 use remand_kernel::Report;
 use remand_kernel::change::Digest;
@@ -13,7 +14,7 @@ pub struct ArtifactParts {
 }
 
 impl ArtifactParts {
-    /// The parts as the ledger has them.
+    /// The parts in the ledger.
     pub fn of(rows: &[ArtifactRow]) -> ArtifactParts {
         let parts = rows.iter().filter(|row| is_part(&row.part, &row.format));
         ArtifactParts {
@@ -22,26 +23,26 @@ impl ArtifactParts {
     }
 
     /// Whether any of these artifacts is a part of a larger one.
-    pub(super) fn are_among(artifacts: &[Artifact]) -> bool {
+    pub(super) fn exist_in(artifacts: &[Artifact]) -> bool {
         artifacts.iter().any(|artifact| is_part(&artifact.part, &artifact.format))
     }
 
-    /// Takes in new parts, and lets the report state the digests of the wholes.
-    pub(super) fn put_together(&mut self, artifacts: &[Artifact], report: &mut Report) {
+    /// Records new parts, and sets the digests of their whole artifacts in the report.
+    pub(super) fn add(&mut self, artifacts: &[Artifact], report: &mut Report) {
         let parts = artifacts.iter().filter(|artifact| is_part(&artifact.part, &artifact.format));
         for Artifact { name, part, digest, .. } in parts {
             self.latest.insert((name.clone(), part.clone()), *digest);
-            let whole = self.whole(name);
+            let whole = self.whole_digest(name);
             for (_, digest) in report.wrote.iter_mut().filter(|(written, _)| written == name) {
                 *digest = whole;
             }
         }
     }
 
-    fn whole(&self, name: &str) -> Digest {
+    fn whole_digest(&self, name: &str) -> Digest {
         let mut hasher = blake3::Hasher::new();
-        let of_artifact = self.latest.range((name.to_string(), String::new())..);
-        for ((_, part), digest) in of_artifact.take_while(|((of, _), _)| of == name) {
+        let from_name = self.latest.range((name.to_string(), String::new())..);
+        for ((_, part), digest) in from_name.take_while(|((artifact, _), _)| artifact == name) {
             hasher.update(part.as_bytes()).update(&[0]).update(&digest.0.to_le_bytes());
         }
         let mut head = [0; 8];
@@ -50,7 +51,7 @@ impl ArtifactParts {
     }
 }
 
-/// Changes of tasks are not parts of a document: the kernel itself puts them together.
+/// Patches of tasks are not parts of a document: the kernel combines them.
 fn is_part(part: &str, format: &str) -> bool {
     !part.is_empty() && format != "patch"
 }
@@ -59,7 +60,7 @@ fn is_part(part: &str, format: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn whole(parts: &mut ArtifactParts, part: &str, digest: u64) -> Digest {
+    fn digest_after(parts: &mut ArtifactParts, part: &str, digest: u64) -> Digest {
         let mut report = Report::saying("done");
         report.wrote.push(("research".to_string(), Digest(digest)));
         let artifact = Artifact {
@@ -70,24 +71,24 @@ mod tests {
             by: "researcher".to_string(),
             format: "yaml".to_string(),
         };
-        parts.put_together(&[artifact], &mut report);
+        parts.add(&[artifact], &mut report);
         report.wrote[0].1
     }
 
     #[test]
-    fn the_whole_is_the_same_whichever_part_comes_last() {
+    fn the_digest_does_not_depend_on_the_order_of_the_parts() {
         let (mut one, mut other) = (ArtifactParts::default(), ArtifactParts::default());
-        whole(&mut one, "impact", 1);
-        whole(&mut other, "patterns", 2);
-        assert_eq!(whole(&mut one, "patterns", 2), whole(&mut other, "impact", 1));
+        digest_after(&mut one, "impact", 1);
+        digest_after(&mut other, "patterns", 2);
+        assert_eq!(digest_after(&mut one, "patterns", 2), digest_after(&mut other, "impact", 1));
     }
 
     #[test]
-    fn a_changed_part_changes_the_whole_and_the_same_part_does_not() {
+    fn a_changed_part_changes_the_digest_and_an_unchanged_part_does_not() {
         let mut parts = ArtifactParts::default();
-        whole(&mut parts, "impact", 1);
-        let first = whole(&mut parts, "patterns", 2);
-        assert_eq!(whole(&mut parts, "patterns", 2), first);
-        assert_ne!(whole(&mut parts, "impact", 3), first);
+        digest_after(&mut parts, "impact", 1);
+        let first = digest_after(&mut parts, "patterns", 2);
+        assert_eq!(digest_after(&mut parts, "patterns", 2), first);
+        assert_ne!(digest_after(&mut parts, "impact", 3), first);
     }
 }

@@ -1,7 +1,7 @@
-//! A run that another process left: agents that died with that process are accounted for, and what is open starts again.
+//! Resumes a run that another process left: accounts for agents that died with that process, and restarts open commands.
 
 use super::assign::{IssuedCommand, order};
-use super::book::{Book, Now};
+use super::loaded_run::{LoadedRun, Now};
 use super::message::{Message, Sender};
 use super::order::{EffectOrder, Issuance};
 use remand_agents::driver::retry_after;
@@ -16,17 +16,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentStart {
     pub command: CommandId,
-    /// 1-based number of the start, counting the interruptions that the journal held at the time.
+    /// The number of the start: one more than the interruptions in the journal at the time.
     #[serde(rename = "nth")]
     pub number: u64,
     pub at: Millis,
 }
 
-/// The interruptions of agents that died with their driver. Their cost is unknown; their time is what passed until their
-/// last sign of life.
+/// Messages that record agents as interrupted because they died with their driver. Their cost is unknown; their time ends
+/// at their last sign of life.
 ///
-/// `agents` are those whose end the journal does not hold, each with its last sign of life; `charged_until` is the time of
-/// the last entry, up to which the run has been charged.
+/// `agents` are the agents without an end in the journal, each with its last sign of life. The run has already been
+/// charged until `charged_until`, the time of the last entry.
 pub fn lost_agents(run: &RunId, agents: &[(AgentStart, Millis)], charged_until: Millis) -> Vec<Message> {
     let mut charged_until = charged_until;
     let mut messages = Vec::new();
@@ -41,25 +41,25 @@ pub fn lost_agents(run: &RunId, agents: &[(AgentStart, Millis)], charged_until: 
     messages
 }
 
-/// An open command, with what the ledger knows of earlier attempts.
+/// An open command, with the ledger's data about earlier attempts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redelivery {
     pub command: Command,
-    /// How many agents that started for it were interrupted.
+    /// The number of interrupted agents of this command.
     pub interruptions: u64,
-    /// The details, if the attempt before it failed by its environment.
+    /// The details of the previous attempt's failure, if its environment caused the failure.
     pub environment_failure: Option<String>,
 }
 
 /// The orders for commands that were open when another process stopped driving the run.
-pub fn redeliver(book: &mut Book, open: Vec<Redelivery>, now: &Now) -> Vec<EffectOrder> {
-    let again = |Redelivery { command, interruptions, environment_failure }: Redelivery| IssuedCommand {
+pub fn redeliver(loaded: &mut LoadedRun, open: Vec<Redelivery>, now: &Now) -> Vec<EffectOrder> {
+    let issue = |Redelivery { command, interruptions, environment_failure }: Redelivery| IssuedCommand {
         command,
         issuance: Issuance::Again,
         number: interruptions.saturating_add(1),
-        failed: environment_failure.map(|detail| retry_after(&detail)),
+        requested_wait: environment_failure.map(|detail| retry_after(&detail)),
     };
-    open.into_iter().filter_map(|redelivery| order(book, again(redelivery), now)).collect()
+    open.into_iter().filter_map(|redelivery| order(loaded, issue(redelivery), now)).collect()
 }
 
 /// The warning that a run continues with another version of the program than the one that started it.

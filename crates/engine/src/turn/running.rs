@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunningCommands {
     commands: BTreeSet<CommandId>,
-    /// The time up to which the run has been charged; none while nothing is running.
+    /// The time up to which the run has been charged; `None` while nothing is running.
     charged_until: Option<Duration>,
 }
 
@@ -19,8 +19,8 @@ impl RunningCommands {
         self.charged_until.get_or_insert(uptime);
     }
 
-    /// Removes a command that has ended, and returns the milliseconds to charge. Each moment is charged once, however many
-    /// commands are running. The rest of a started millisecond is charged next time.
+    /// Removes a command that has ended, and returns the milliseconds to charge. Each moment is charged once, however
+    /// many commands are running. A fraction of a millisecond is charged next time.
     pub(super) fn end(&mut self, id: CommandId, uptime: Duration) -> u64 {
         self.commands.remove(&id);
         let Some(charged_until) = self.charged_until.take() else {

@@ -1,7 +1,7 @@
 //! The turn itself: a message becomes an entry and orders, or is refused.
 
 use super::assign::{IssuedCommand, order};
-use super::book::{Book, Now};
+use super::loaded_run::{LoadedRun, Now};
 use super::message::{Message, Sender};
 use super::order::{EffectOrder, Issuance};
 use remand_agents::driver::retry_after;
@@ -15,12 +15,12 @@ use remand_ledger::{Blob, Facts, JournalEntry, Millis, RunId};
 use std::time::Duration;
 use tracing::debug;
 
-/// What a message leads to.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnResult {
     /// Commit the entry, then perform the orders.
     Accepted { entry: Box<EntryDraft>, orders: Vec<EffectOrder> },
-    /// Tell the process that made the request why it is refused. Nothing is recorded in the run.
+    /// Report the reason to the process that made the request. Nothing is recorded in the run.
     Refused { request: i64, reason: String },
 }
 
@@ -33,7 +33,7 @@ pub struct EntryDraft {
     pub facts: Facts,
     pub step: Step,
     pub blobs: Vec<Blob>,
-    /// The request that this entry fulfils.
+    /// The request that led to this entry.
     pub request: Option<i64>,
 }
 
@@ -53,18 +53,18 @@ impl EntryDraft {
 
 /// Takes one turn of a run.
 ///
-/// The kernel judges the message. It can refuse an agent's result, which then counts as malformed, and a request, which is
-/// turned down. A refusal of anything else is an error of the driver.
-pub fn turn(book: &mut Book, mut message: Message, now: &Now) -> Result<TurnResult, Refusal> {
+/// If the kernel refuses the result of a command, the command counts as failed. If it refuses a request, the process that
+/// made the request gets the reason. Any other refusal is an error of the driver.
+pub fn turn(loaded: &mut LoadedRun, mut message: Message, now: &Now) -> Result<TurnResult, Refusal> {
     if let Sender::Command(id) = message.sender {
-        complete(book, &mut message, id);
+        complete_ending(loaded, &mut message, id);
         if now.leaving {
-            message.leave_open();
+            message.make_interruption();
         }
-        message.set_wall(book.running.end(id, now.uptime));
+        message.set_wall(loaded.running.end(id, now.uptime));
     }
-    let retry = Retry::of(book, &message.event);
-    let step = match (step::step(&book.program, &mut book.state, &message.event), message.sender) {
+    let retry = Retry::from_event(loaded, &message.event);
+    let step = match (step::step(&loaded.program, &mut loaded.state, &message.event), message.sender) {
         (Ok(step), Sender::Request(request)) if step.receipt == step::Receipt::Late => {
             let reason = "it came too late: the run has moved on".to_string();
             return Ok(TurnResult::Refused { request, reason });
@@ -76,13 +76,13 @@ pub fn turn(book: &mut Book, mut message: Message, now: &Now) -> Result<TurnResu
         }
         (Err(refusal), Sender::Command(id)) => {
             debug!(run = %message.run, command = %id, %refusal, "result refused");
-            refuse_result(book, &mut message.event, id, &refusal);
-            step::step(&book.program, &mut book.state, &message.event)?
+            refuse_result(loaded, &mut message.event, id, &refusal);
+            step::step(&loaded.program, &mut loaded.state, &message.event)?
         }
     };
-    let orders = if now.leaving { Vec::new() } else { orders(book, &step.commands, retry.as_ref(), now) };
+    let orders = if now.leaving { Vec::new() } else { orders(loaded, &step.commands, retry.as_ref(), now) };
     let Message { run, sender, event, mut facts, blobs, .. } = message;
-    facts.notes.append(&mut book.notes);
+    facts.notes.append(&mut loaded.notes);
     let request = match sender {
         Sender::Request(request) => Some(request),
         Sender::Command(_) | Sender::Driver => None,
@@ -91,8 +91,8 @@ pub fn turn(book: &mut Book, mut message: Message, now: &Now) -> Result<TurnResu
     Ok(TurnResult::Accepted { entry, orders })
 }
 
-/// Fills in what only the committing side knows of an ending.
-fn complete(book: &mut Book, message: &mut Message, id: CommandId) {
+/// Fills in the fields of an ending that depend on the rest of the run or on other runs.
+fn complete_ending(loaded: &mut LoadedRun, message: &mut Message, id: CommandId) {
     let Event::Ended { outcome, .. } = &mut message.event else {
         return;
     };
@@ -100,11 +100,11 @@ fn complete(book: &mut Book, message: &mut Message, id: CommandId) {
         Outcome::Said(report) => {
             let is_degradation = |kind: NoteKind| kind == NoteKind::Degradation;
             report.degraded = message.facts.notes.iter().any(|note| is_degradation(note.kind));
-            if let Some(parts) = &mut book.parts {
-                parts.put_together(&message.facts.artifacts, report);
+            if let Some(parts) = &mut loaded.parts {
+                parts.add(&message.facts.artifacts, report);
             }
         }
-        // Without an agent, the command counts its own attempts.
+        // Without an agent, only the attempts of this command count.
         Outcome::Failed { in_a_row, .. } => {
             *in_a_row = message.failures_before.map_or(id.attempt, |before| before.saturating_add(1));
         }
@@ -112,9 +112,10 @@ fn complete(book: &mut Book, message: &mut Message, id: CommandId) {
     }
 }
 
-/// An agent can be asked for its result again. The engine would give the same one, so its command is over.
-fn refuse_result(book: &Book, event: &mut Event, id: CommandId, refusal: &Refusal) {
-    let phase = book.program.phases.get(id.phase.index());
+/// Turns a refused result into a failure. An agent can be asked again; an operation would return the same result, so its
+/// failure is final.
+fn refuse_result(loaded: &LoadedRun, event: &mut Event, id: CommandId, refusal: &Refusal) {
+    let phase = loaded.program.phases.get(id.phase.index());
     let is_dispatch = phase.is_some_and(|phase| !phase.contracts().is_empty());
     let failure = if is_dispatch { Failure::Malformed } else { Failure::Denied };
     if let Event::Ended { outcome, .. } = event {
@@ -122,24 +123,24 @@ fn refuse_result(book: &Book, event: &mut Event, id: CommandId, refusal: &Refusa
     }
 }
 
-/// The failure of the environment after which a turn tries again.
+/// The environment failure that this turn retries.
 struct Retry {
-    /// The command that failed; none when all commands that were held are tried again.
+    /// The command that failed; `None` if all held commands are tried again.
     failed: Option<CommandId>,
-    requested: Option<Duration>,
+    requested_wait: Option<Duration>,
 }
 
 impl Retry {
-    fn of(book: &Book, event: &Event) -> Option<Retry> {
+    fn from_event(loaded: &LoadedRun, event: &Event) -> Option<Retry> {
         match event {
             Event::Ended {
                 id,
                 outcome: Outcome::Failed { failure: Failure::Environment, detail, .. },
                 ..
-            } => Some(Retry { failed: Some(*id), requested: retry_after(detail) }),
-            Event::Answered { .. } => match &book.state.hold.as_ref()?.cause {
+            } => Some(Retry { failed: Some(*id), requested_wait: retry_after(detail) }),
+            Event::Answered { .. } => match &loaded.state.hold.as_ref()?.cause {
                 HoldCause::Environment { detail } => {
-                    Some(Retry { failed: None, requested: retry_after(detail) })
+                    Some(Retry { failed: None, requested_wait: retry_after(detail) })
                 }
                 HoldCause::Limit { .. } | HoldCause::Route => None,
             },
@@ -147,21 +148,26 @@ impl Retry {
         }
     }
 
-    fn is_of(&self, id: CommandId) -> bool {
+    fn applies_to(&self, id: CommandId) -> bool {
         self.failed.is_none_or(|failed| failed == CommandId { attempt: failed.attempt, ..id })
     }
 }
 
-/// What the commands of a step become.
-fn orders(book: &mut Book, commands: &[Command], retry: Option<&Retry>, now: &Now) -> Vec<EffectOrder> {
-    let first = |command: &Command| {
-        let retry = retry.filter(|retry| command.id().is_some_and(|id| retry.is_of(id)));
+/// The orders for the commands of a step.
+fn orders(
+    loaded: &mut LoadedRun,
+    commands: &[Command],
+    retry: Option<&Retry>,
+    now: &Now,
+) -> Vec<EffectOrder> {
+    let issue = |command: &Command| {
+        let retry = retry.filter(|retry| command.id().is_some_and(|id| retry.applies_to(id)));
         IssuedCommand {
             command: command.clone(),
             issuance: Issuance::First,
             number: 1,
-            failed: retry.map(|retry| retry.requested),
+            requested_wait: retry.map(|retry| retry.requested_wait),
         }
     };
-    commands.iter().filter_map(|command| order(book, first(command), now)).collect()
+    commands.iter().filter_map(|command| order(loaded, issue(command), now)).collect()
 }

@@ -57,9 +57,9 @@ impl BackgroundTasks {
         self.wait_while(|queues| queues.values().any(|queue| queue.finished < queue.added));
     }
 
-    fn wait_while(&self, holds: impl Fn(&BTreeMap<RunId, Queue>) -> bool) {
-        let waited = self.0.finished.wait_while(lock(&self.0.queues), |queues| holds(queues));
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    fn wait_while(&self, condition: impl Fn(&BTreeMap<RunId, Queue>) -> bool) {
+        let guard = self.0.finished.wait_while(lock(&self.0.queues), |queues| condition(queues));
+        drop(guard.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     // CORE-17
     #[test]
-    fn tasks_of_a_run_are_done_in_the_order_in_which_they_were_added_and_commands_come_after_them() {
+    fn tasks_of_a_run_are_done_in_order_and_later_commands_wait_for_them() {
         let (one, other) = (RunId("one".to_string()), RunId("other".to_string()));
         let tasks = BackgroundTasks::default();
         let (send, received) = channel();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_panics_holds_nobody_up() {
+    fn a_panicking_task_blocks_nothing() {
         let (run, tasks) = (RunId("one".to_string()), BackgroundTasks::default());
         let position = tasks.add(&run);
         let panicked = std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! What people find in the folder of a run: its artifacts as plain files, each with a readable rendering, and the bundle.
+//! The files for people in the folder of a run: its artifacts, each with a readable rendering, and the bundle.
 
 use crate::bundle;
 use crate::site::{Settings, Site, Trouble};
@@ -11,13 +11,13 @@ use std::path::Path;
 /// The folder of the artifacts.
 const ARTIFACTS: &str = "artifacts";
 
-/// Says why the documents of a run are not on its branch. It exists until they are.
+/// The file that records why the documents of a run are not on its branch. It exists until they are.
 const NOT_ON_BRANCH: &str = "not-on-branch.txt";
 
-/// Says what is missing in the folder of a run that is over, and why. It exists until nothing is missing.
+/// The file that records what is missing in the folder of a run that is over. It exists until nothing is missing.
 const NOT_LAID_OUT: &str = "not-laid-out.txt";
 
-/// Whether the folder of a run holds everything that people will read, and its branch the documents.
+/// Whether the folder of a run contains all its files for people, and the branch all its documents.
 pub fn is_laid_out(folder: &Path) -> bool {
     folder.join(ARTIFACTS).is_dir()
         && folder.join(bundle::FILE).is_file()
@@ -25,36 +25,35 @@ pub fn is_laid_out(folder: &Path) -> bool {
         && not_on_branch(folder).is_none()
 }
 
-/// Why the documents of a run that is over are not on its branch, if they are not.
+/// Why the documents of a run that is over are not on its branch; `None` if they are.
 pub fn not_on_branch(folder: &Path) -> Option<String> {
     fs::read_to_string(folder.join(NOT_ON_BRANCH)).ok()
 }
 
-/// Why something is missing in the folder of a run that is over, if something is.
+/// Why files are missing in the folder of a run that is over; `None` if it is complete.
 pub fn missing_from_folder(folder: &Path) -> Option<String> {
     fs::read_to_string(folder.join(NOT_LAID_OUT)).ok()
 }
 
-/// Lays out everything that it can when a run is over, and writes down what is missing. All of it can be made again from
+/// Writes the files for people when a run is over, and records what is missing. All of them can be generated again from
 /// the ledger, so a failure here is not a failure of the run.
 pub fn finish(settings: &Settings, run: &RunId, site: Result<&Site, Trouble>) {
     let folder = settings.home.run(run);
-    // The page was made while the run was not over.
-    // If it cannot be removed, it is overwritten.
+    // This page is from before the end of the run. If it cannot be removed, it is overwritten.
     let _ = fs::remove_file(folder.join(bundle::FILE));
-    let laid_out = site.and_then(|site| {
+    let result = site.and_then(|site| {
         report(settings, &folder.join(NOT_ON_BRANCH), ticket::finish_branch(site));
         let page = site.reader().and_then(|reader| bundle::write(&reader, run, &folder));
-        // What is left there takes space and nothing else.
+        // If this fails, the folder only takes up space.
         let _ = fs::remove_dir_all(folder.join("scratch"));
         crate::dispatch::forget_sessions(&folder);
         let documents = crate::rounds::documents::finish(site);
         page.map(drop).and(documents).and(artifacts(site))
     });
-    report(settings, &folder.join(NOT_LAID_OUT), laid_out);
+    report(settings, &folder.join(NOT_LAID_OUT), result);
 }
 
-/// Writes down a failure, or removes what was written about an earlier one.
+/// Records a failure in a file, or removes the file of an earlier failure.
 fn report(settings: &Settings, file: &Path, done: Result<(), Trouble>) {
     // The next `remand resume` of the run tries again.
     let _ = match done {
@@ -63,7 +62,7 @@ fn report(settings: &Settings, file: &Path, done: Result<(), Trouble>) {
     };
 }
 
-/// Every version of every artifact, such as `artifacts/plan@2.yaml`, with its rendering next to it.
+/// Writes every version of every artifact, such as `artifacts/plan@2.yaml`, with its rendering next to it.
 fn artifacts(site: &Site) -> Result<(), Trouble> {
     let reader = site.reader()?;
     let folder = site.folder().join("artifacts.new");
@@ -92,10 +91,10 @@ fn artifacts(site: &Site) -> Result<(), Trouble> {
             fs::write(folder.join(format!("{stem}.md")), remand_contract::render(&value, schema))?;
         }
     }
-    let place = site.folder().join(ARTIFACTS);
-    if place.exists() {
-        fs::remove_dir_all(&place)?;
+    let target = site.folder().join(ARTIFACTS);
+    if target.exists() {
+        fs::remove_dir_all(&target)?;
     }
-    fs::rename(&folder, &place)?;
+    fs::rename(&folder, &target)?;
     Ok(())
 }

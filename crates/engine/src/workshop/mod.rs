@@ -1,4 +1,4 @@
-//! The workshop: performs orders in the world, one thread per command, and decides nothing.
+//! The workshop: performs orders, one thread per command, and decides nothing.
 
 mod background;
 mod layout;
@@ -27,18 +27,18 @@ use background::BackgroundTasks;
 pub use layout::{is_laid_out, missing_from_folder, not_on_branch};
 use running::CommandThreads;
 
-/// The effects of the embedded host.
+/// Performs the orders of a host on this machine.
 #[derive(Debug)]
 pub struct Workshop {
     settings: Arc<Settings>,
     sites: BTreeMap<RunId, LazySite>,
     threads: CommandThreads,
     background: BackgroundTasks,
-    /// Ends what background tasks have git start.
+    /// Stops programs that git starts for background tasks.
     stop: Cancel,
 }
 
-/// The site of a run, opened by the first command that needs it: that takes as long as a checkout does.
+/// The site of a run. The first command that needs it opens it, which takes as long as a checkout.
 #[derive(Clone, Debug)]
 struct LazySite {
     settings: Arc<Settings>,
@@ -71,9 +71,9 @@ impl Workshop {
     }
 
     /// Runs a task in the background, after the earlier ones of its run. The host does not wait: it drives other runs.
-    fn run_in_background(&mut self, run: &RunId, what: &'static str, task: impl FnOnce() + Send + 'static) {
+    fn run_in_background(&mut self, run: &RunId, kind: &'static str, task: impl FnOnce() + Send + 'static) {
         let position = self.background.add(run);
-        let span = info_span!("background", %run, what);
+        let span = info_span!("background", %run, kind);
         std::thread::spawn(move || {
             position.wait();
             let _entered = span.entered();
@@ -84,31 +84,31 @@ impl Workshop {
     }
 
     fn site(&mut self, run: &RunId) -> LazySite {
-        let closed = || LazySite {
+        let unopened = || LazySite {
             settings: Arc::clone(&self.settings),
             run: run.clone(),
             stop: self.stop.clone(),
             site: Arc::default(),
         };
-        self.sites.entry(run.clone()).or_insert_with(closed).clone()
+        self.sites.entry(run.clone()).or_insert_with(unopened).clone()
     }
 }
 
 impl Effects for Workshop {
     fn start(&mut self, at: &RunAt<'_>, start: CommandStart, reply: CommandReply) {
         let (id, run) = (start.id, at.run.clone());
-        let (cancel, given) = (self.threads.start(&run, id), Instant::now());
+        let (cancel, issued_at) = (self.threads.start(&run, id), Instant::now());
         let (site, settings) = (self.site(&run), Arc::clone(&self.settings));
         let (program, state) = (Arc::clone(at.program), Arc::new(at.state.clone()));
         let threads = self.threads.clone();
-        let (background, before) = (self.background.clone(), self.background.added(&run));
+        let (background, earlier_tasks) = (self.background.clone(), self.background.added(&run));
         let ends_run = matches!(state.stage, Stage::Ending { .. });
         let span = info_span!("command", %run, command = %id);
         // The host does not wait: it drives other runs.
         std::thread::spawn(move || {
             let _entered = span.entered();
-            background.wait(&run, before);
-            // Cancelled commands put their trees back before the run's end is taken care of.
+            background.wait(&run, earlier_tasks);
+            // Cancelled commands restore their trees before the run ends.
             if ends_run {
                 threads.wait_for_others(&run, Some(id));
             }
@@ -117,8 +117,8 @@ impl Effects for Workshop {
                 let site = site.open()?;
                 let trees = site.trees.for_command(marker(&run, id), &cancel);
                 let (issuance, number) = (start.issuance, start.number);
-                let job = Job { site, trees, program, state, id, issuance, number, given, cancel };
-                // The wait is over early when the command is cancelled.
+                let job = Job { site, trees, program, state, id, issuance, number, issued_at, cancel };
+                // The wait ends early if the command is cancelled.
                 if !start.wait.is_zero() && job.cancel.wait(start.wait) {
                     return Err(Trouble::cancelled());
                 }
@@ -133,7 +133,7 @@ impl Effects for Workshop {
             };
             threads.end(&run, id);
             let ending = settings.redact_ending(ending);
-            info!(milliseconds = given.elapsed().as_millis(), outcome = outcome(&ending), "ended");
+            info!(milliseconds = issued_at.elapsed().as_millis(), outcome = outcome(&ending), "ended");
             reply.send(ending);
         });
     }
@@ -156,13 +156,23 @@ impl Effects for Workshop {
         let (program, state) = (Arc::clone(at.program), Arc::new(at.state.clone()));
         self.run_in_background(at.run, "restore", move || {
             let restored = site.open().and_then(|site| {
-                let (given, cancel, trees) = (Instant::now(), Cancel::new(), site.trees.clone());
+                let (issued_at, cancel, trees) = (Instant::now(), Cancel::new(), site.trees.clone());
                 let (issuance, number) = (Issuance::Again, 1);
-                LaneTree::as_it_is(&Job { site, trees, program, state, id, issuance, number, given, cancel })
+                LaneTree::as_it_is(&Job {
+                    site,
+                    trees,
+                    program,
+                    state,
+                    id,
+                    issuance,
+                    number,
+                    issued_at,
+                    cancel,
+                })
             });
-            // Only this run uses its trees, and the next command that uses one puts it in order.
+            // A failure does no harm: only this run uses its trees, and the next command restores its tree first.
             if let Err(trouble) = restored {
-                warn!(command = %id, detail = trouble.detail, "the working tree was not put back");
+                warn!(command = %id, detail = trouble.detail, "the working tree was not restored");
             }
         });
     }
@@ -172,7 +182,7 @@ impl Effects for Workshop {
         self.run_in_background(at.run, "prepare question", move || {
             let written =
                 site.open().and_then(|site| ticket::update_branch(&site, &site.trees, &id.to_string()));
-            // Documents can be made again at any time: the next command writes what is missing now.
+            // A failure does no harm: the next command writes the documents.
             if let Err(trouble) = written {
                 warn!(command = %id, detail = trouble.detail, "the documents were not written");
             }
@@ -184,7 +194,7 @@ impl Effects for Workshop {
         self.sites.remove(at.run);
         let (run, threads) = (at.run.clone(), self.threads.clone());
         self.run_in_background(at.run, "finish", move || {
-            // Cancelled commands put their trees back first.
+            // Cancelled commands restore their trees first.
             threads.wait_for_others(&run, None);
             let open = site.open();
             layout::finish(&site.settings, &run, open.as_deref().map_err(Trouble::clone));
@@ -200,14 +210,14 @@ impl Effects for Workshop {
     }
 }
 
-/// Performs a command to its end.
+/// Performs a command.
 fn perform(job: &Job, command: &Command) -> CommandEnding {
     let documents = || ticket::update_branch(&job.site, &job.trees, &job.id.to_string());
     let ended = match command {
         Command::Dispatch(dispatch) => documents().and_then(|()| dispatch::dispatch(job, dispatch)),
         Command::Operate { operation, task, .. } => {
             let operation = job.program.operation(*operation);
-            // An approach is recorded in one commit with what follows from it.
+            // The documents wait, so they are committed together with the approach that this operation records.
             let before = if operation.records_approach { Ok(()) } else { documents() };
             before.and_then(|()| operations::operate(job, operation.name, task.as_deref()))
         }
@@ -219,9 +229,9 @@ fn perform(job: &Job, command: &Command) -> CommandEnding {
     };
     reached(FaultPoint::AfterEffect);
     let mut ending = ended.unwrap_or_else(|trouble| trouble.into_ending(job.id));
-    let remark = |text: String| Note { kind: NoteKind::Degradation, text, files: Vec::new(), blob: None };
+    let to_note = |text: String| Note { kind: NoteKind::Degradation, text, files: Vec::new(), blob: None };
     let remarks = job.site.trees.remarks().into_iter().chain(job.trees.remarks());
-    ending.facts.notes.extend(remarks.map(remark));
+    ending.facts.notes.extend(remarks.map(to_note));
     ending
 }
 

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
 thread_local! {
-    /// Where the last panic of this thread happened.
+    /// The source location of the last panic of this thread.
     static LOCATION: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs something, and describes its panic: the message and the source location.
+/// Runs `work`. The error describes its panic: message and source location.
 pub(super) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    note_locations();
+    record_locations();
     LOCATION.take();
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let message = message(&*payload);
@@ -23,15 +23,15 @@ pub(super) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// The payload of a panic has no location; only the hook sees it.
-fn note_locations() {
+/// Installs a panic hook, because only the hook gets the location of a panic.
+fn record_locations() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let earlier = std::panic::take_hook();
+        let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
             let location = info.location().map(ToString::to_string);
             LOCATION.with(|last| *last.borrow_mut() = location);
-            earlier(info);
+            previous(info);
         }));
     });
 }

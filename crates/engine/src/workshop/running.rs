@@ -1,4 +1,4 @@
-//! The commands that are running, so that they can be cancelled and waited for.
+//! The running commands, to cancel them and to wait for them.
 
 use super::lock;
 use remand_kernel::ids::CommandId;
@@ -7,7 +7,7 @@ use remand_process::Cancel;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Shared by the threads of all commands.
+/// The running commands of all runs, shared by their threads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommandThreads(Arc<Shared>);
 
@@ -35,13 +35,13 @@ impl CommandThreads {
         self.0.ended.notify_all();
     }
 
-    /// Waits until no command of a run is running except the caller's own.
-    pub(super) fn wait_for_others(&self, run: &RunId, own: Option<CommandId>) {
-        let others = |commands: &mut BTreeMap<(RunId, CommandId), Cancel>| {
-            commands.keys().any(|(other, command)| other == run && Some(*command) != own)
+    /// Waits until no command of a run is running; the command `except` may still run.
+    pub(super) fn wait_for_others(&self, run: &RunId, except: Option<CommandId>) {
+        let is_running = |commands: &mut BTreeMap<(RunId, CommandId), Cancel>| {
+            commands.keys().any(|(other, command)| other == run && Some(*command) != except)
         };
-        let waited = self.0.ended.wait_while(lock(&self.0.commands), others);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        let guard = self.0.ended.wait_while(lock(&self.0.commands), is_running);
+        drop(guard.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -74,6 +74,10 @@ mod tests {
             threads.end(&one, id(1));
             threads.end(&one, id(2));
         });
-        assert_eq!(received.recv().expect("sent"), 2, "its own, and that of the other run");
+        assert_eq!(
+            received.recv().expect("sent"),
+            2,
+            "the caller's command, and the command of the other run"
+        );
     }
 }

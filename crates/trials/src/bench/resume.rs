@@ -9,7 +9,7 @@ use super::scale::Scale;
 use super::track::ledger_of;
 use super::workload::{LONG_OBJECTS, LONG_TASK, Workload, defect};
 use remand_engine::clock;
-use remand_engine::host::Beginning;
+use remand_engine::host::NewRun;
 use remand_engine::turn::CommandEnding;
 use remand_kernel::event::Mode;
 use remand_kernel::{Command, Event, Program, State, Step, step};
@@ -77,7 +77,7 @@ pub fn measure(place: &BenchFolder, scale: Scale) -> Result<Vec<Figure>, Command
 /// Resumes the run of a folder `count` times from its start and from its snapshot, and prints the times.
 pub fn in_child(folder: &Path, tries: u32) -> Result<(), CommandFailure> {
     let path = ledger_of(folder);
-    let Beginning { run, .. } = Workload::long()?.beginning(RUN, Mode::Autonomous);
+    let NewRun { run, .. } = Workload::long()?.beginning(RUN, Mode::Autonomous);
     let start = resume(&path, &run, ReplayFrom::Start, tries)?;
     let snapshot = resume(&path, &run, ReplayFrom::Snapshot, tries)?;
     if start.state != snapshot.state {
@@ -137,7 +137,7 @@ fn make(workload: &Workload, path: &Path, events: u32) -> Result<(), CommandFail
     let mut answers = Answers::objecting(tasks, LONG_OBJECTS);
     let program: &Program = &workload.program;
     let mut ledger = Ledger::open(path)?;
-    let Beginning { run, start, facts, blobs, .. } = workload.beginning(RUN, Mode::Autonomous);
+    let NewRun { run, start, facts, blobs, .. } = workload.beginning(RUN, Mode::Autonomous);
     let mut state = State::new(program);
     let mut open: VecDeque<Command> = VecDeque::new();
     let mut next = Some((Event::Started(start), facts, blobs));

@@ -118,7 +118,7 @@ fn host(folder: &Path, store: Arc<EmbeddedStore>, begun: u32) -> Result<Host<Ans
 
 /// The store of a folder.
 pub fn open_store(folder: &Path) -> Result<Arc<EmbeddedStore>, CommandFailure> {
-    let store = EmbeddedStore::at(ledger_of(folder), folder.join("runs"));
+    let store = EmbeddedStore::open_at(ledger_of(folder), folder.join("runs"));
     store.map(Arc::new).map_err(CommandFailure::from)
 }
 

@@ -1,6 +1,6 @@
 //! The measured workflows: the shipped `feature`, and one with as many rounds as the language allows.
 
-use remand_engine::host::Beginning;
+use remand_engine::host::NewRun;
 use remand_kernel::Program;
 use remand_kernel::event::{Mode, Start};
 use remand_ledger::fact::RunOpening;
@@ -107,7 +107,7 @@ impl Workload {
     }
 
     /// The start of a run, named by its number.
-    pub fn beginning(&self, number: u32, mode: Mode) -> Beginning {
+    pub fn beginning(&self, number: u32, mode: Mode) -> NewRun {
         let run = RunId(format!("bench-{number:06}"));
         let opened = RunOpening {
             request: "Add a discount code to the cart.".to_string(),
@@ -121,7 +121,7 @@ impl Workload {
         };
         let facts = Facts { opened: Some(opened), ..Facts::default() };
         let start = Start { mode, ..Start::default() };
-        Beginning { run, program: Arc::clone(&self.program), start, facts, blobs: vec![self.pinned.clone()] }
+        NewRun { run, program: Arc::clone(&self.program), start, facts, blobs: vec![self.pinned.clone()] }
     }
 }
 

@@ -53,7 +53,9 @@ impl FoundAgent {
             let looks: Vec<_> = agents
                 .iter()
                 .map(|agent| {
-                    scope.spawn(move || FoundAgent::look(agent, config.is_of_repository(&agent.name), held))
+                    scope.spawn(move || {
+                        FoundAgent::look(agent, config.is_defined_by_repository(&agent.name), held)
+                    })
                 })
                 .collect();
             looks.into_iter().filter_map(|look| look.join().ok()).collect()

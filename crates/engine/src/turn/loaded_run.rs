@@ -1,4 +1,4 @@
-//! The book of a run: everything that a turn needs to know about the run.
+//! A run in memory: everything that a turn needs to know about it.
 
 use super::message::Message;
 use super::parts::ArtifactParts;
@@ -22,32 +22,35 @@ pub struct Now {
     pub leaving: bool,
 }
 
-/// What the driver of a run knows about it. The ledger holds everything except which commands this process is running.
+/// A run in the memory of its driver. The ledger holds everything except which commands this process is running.
 #[derive(Clone, Debug)]
-pub struct Book {
+pub struct LoadedRun {
     pub program: Arc<Program>,
     pub state: State,
     pub(super) running: RunningCommands,
-    /// None until they are needed; see `lacks_parts`.
+    /// `None` until a turn needs them; see `lacks_parts`.
     pub(super) parts: Option<ArtifactParts>,
     /// Notes that the next entry records.
     pub(super) notes: Vec<Note>,
 }
 
-impl Book {
-    /// The book of a run that starts now.
-    pub fn new(program: Arc<Program>) -> Book {
+impl LoadedRun {
+    /// A run that starts now.
+    pub fn new(program: Arc<Program>) -> LoadedRun {
         let state = State::new(&program);
-        Book { parts: Some(ArtifactParts::default()), ..Book::open(program, state, Vec::new()) }
+        LoadedRun {
+            parts: Some(ArtifactParts::default()),
+            ..LoadedRun::with_state(program, state, Vec::new())
+        }
     }
 
-    /// The book of a run that is in the ledger, with notes for its next entry.
-    pub fn open(program: Arc<Program>, state: State, notes: Vec<Note>) -> Book {
-        Book { program, state, running: RunningCommands::default(), parts: None, notes }
+    /// A run from the ledger, with notes for its next entry.
+    pub fn with_state(program: Arc<Program>, state: State, notes: Vec<Note>) -> LoadedRun {
+        LoadedRun { program, state, running: RunningCommands::default(), parts: None, notes }
     }
 
-    /// Closes the book, and returns the notes that no entry has recorded yet.
-    pub fn close(self) -> Vec<Note> {
+    /// Unloads the run, and returns the notes that no entry has recorded yet.
+    pub fn into_notes(self) -> Vec<Note> {
         self.notes
     }
 
@@ -56,9 +59,9 @@ impl Book {
         self.notes.push(note);
     }
 
-    /// Whether a turn with this message needs the parts of the run's artifacts, and the book does not have them yet.
+    /// Whether a turn with this message needs the parts of the run's artifacts, and they are not loaded yet.
     pub fn lacks_parts(&self, message: &Message) -> bool {
-        self.parts.is_none() && ArtifactParts::are_among(&message.facts.artifacts)
+        self.parts.is_none() && ArtifactParts::exist_in(&message.facts.artifacts)
     }
 
     pub fn set_parts(&mut self, parts: ArtifactParts) {
