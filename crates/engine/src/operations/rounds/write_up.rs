@@ -2,7 +2,7 @@
 
 use super::super::Done;
 use super::{RoundsSoFar, write_board};
-use crate::rounds::documents::{self, AS, RefinementStatus};
+use crate::rounds::documents::{self, COMMITTED_AS, RefinementStatus};
 use crate::site::{Job, Trouble};
 use remand_git::{CommitMessage, FileContents};
 use remand_kernel::gaps::Board;
@@ -59,7 +59,7 @@ fn commit_document(
     };
     let commit = job.trees.commit_on_branch(&tree, &message, &job.id.to_string())?;
     let (branch, file) = (job.trees.branch(), path.display().to_string());
-    done.note(NoteKind::Decision, format!("committed {commit} on {branch}{AS}{file}"));
+    done.note(NoteKind::Decision, format!("committed {commit} on {branch}{COMMITTED_AS}{file}"));
     done.facts.delivery = Some(Delivery::Committed { commit: commit.to_string(), branch, file: Some(file) });
     Ok(())
 }
