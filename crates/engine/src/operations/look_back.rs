@@ -55,7 +55,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 fn inherit_tree(job: &Job, inherited: Option<&InheritedRevision>) -> Result<(NoteKind, String), Trouble> {
     let from_base =
         |why: String| Ok((NoteKind::Warning, format!("{why}; the first attempt starts from the base")));
-    let Some((run, _)) = inherited.and_then(|inherited| inherited.tried.as_ref()) else {
+    let Some((run, _)) = inherited.and_then(|inherited| inherited.earlier_run.as_ref()) else {
         return from_base("the earlier work is unknown here".to_string());
     };
     let trees = &job.trees;
