@@ -7,7 +7,7 @@ use super::run_tracker::{RunTracker, issues_of_other_runs};
 use super::summary::{self, Closing};
 use crate::artifacts::{content, document};
 use crate::site::{Job, Trouble};
-use crate::tracker::{Edit, Numbers, numbers};
+use crate::tracker::{Edit, IdRequest, reserve_ids};
 use remand_contract::{Expectation, ResultLimits, SchemaId};
 use remand_documents::tracker::{IssueDraft, IssueKey, Tracker, TrackerStatus};
 use remand_git::CommitMessage;
@@ -229,8 +229,8 @@ fn follow_ups(
         .collect();
     follow_ups.retain(|follow_up| titles.insert(follow_up.title.to_lowercase()));
     let holder = format!("{}/{}", job.site.run, job.id);
-    let asked = Numbers { prefix: run_tracker.issue.prefix(), holder: &holder, count: follow_ups.len() };
-    let ids = numbers(job.site.repository(), job.site.store(), &run_tracker.base, asked)?;
+    let request = IdRequest { prefix: run_tracker.issue.prefix(), holder: &holder, count: follow_ups.len() };
+    let ids = reserve_ids(job.site.repository(), job.site.store(), &run_tracker.base, request)?;
     Ok(follow_ups
         .iter()
         .zip(ids)

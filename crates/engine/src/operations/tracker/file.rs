@@ -4,7 +4,7 @@ use super::super::Done;
 use super::drafts::{planned_tasks, task_draft};
 use super::run_tracker::RunTracker;
 use crate::site::{Job, Trouble};
-use crate::tracker::{Edit, Numbers, numbers};
+use crate::tracker::{Edit, IdRequest, reserve_ids};
 use remand_documents::tracker::{IssueDraft, TrackerIssue};
 use remand_ledger::fact::NoteKind;
 use std::collections::BTreeSet;
@@ -24,8 +24,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     run_tracker.record.withdraw_split();
     let later = tasks.get(1..).unwrap_or_default();
     let holder = format!("{}/{}", job.site.run, job.id);
-    let asked = Numbers { prefix: run_tracker.issue.prefix(), holder: &holder, count: later.len() };
-    let ids = numbers(job.site.repository(), job.site.store(), &run_tracker.base, asked)?;
+    let request = IdRequest { prefix: run_tracker.issue.prefix(), holder: &holder, count: later.len() };
+    let ids = reserve_ids(job.site.repository(), job.site.store(), &run_tracker.base, request)?;
     let issue = run_tracker.base.issue(&run_tracker.issue);
     let criteria: BTreeSet<String> = issue
         .map(TrackerIssue::criteria)

@@ -3,7 +3,7 @@
 use super::super::Done;
 use crate::artifacts::content;
 use crate::site::{Job, Trouble};
-use crate::tracker::{self, Edit, TrackerRecord, of_tree};
+use crate::tracker::{self, Edit, TrackerRecord, read_tree};
 use remand_documents::tracker::{FOLDER, IssueKey, Tracker};
 use remand_git::FileContents;
 use remand_ledger::Reader;
@@ -23,13 +23,13 @@ pub struct RunTracker {
 
 impl RunTracker {
     pub fn of(job: &Job) -> Result<RunTracker, Trouble> {
-        let base = of_tree(job.site.repository(), &job.trees.base_tree()?)?;
+        let base = read_tree(job.site.repository(), &job.trees.base_tree()?)?;
         Ok(RunTracker { issue: subject(job)?, base, record: read_record(job)? })
     }
 
     /// The tracker with the run's edits.
     pub fn tracker(&self) -> Tracker {
-        self.record.applied(&self.base)
+        self.record.apply_to(&self.base)
     }
 
     /// Drops the edits that belong to the work of the run, and keeps comments.
