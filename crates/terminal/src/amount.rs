@@ -9,7 +9,7 @@ pub fn money(micro: u64) -> String {
     format!("{}.{:02}", grouped(cents / 100), cents % 100)
 }
 
-/// The cost of dispatches, of which `unpriced` have an unknown cost. An unknown cost is never shown as zero.
+/// The cost of dispatches. `unpriced` counts those with an unknown cost, which is never shown as zero.
 pub fn cost(micro: u64, unpriced: u64) -> String {
     match (micro, unpriced) {
         (_, 0) => money(micro),
@@ -18,7 +18,7 @@ pub fn cost(micro: u64, unpriced: u64) -> String {
     }
 }
 
-/// The token count of dispatches, of which `unreported` have an unknown count.
+/// The tokens of dispatches. `unreported` counts the dispatches with an unknown token count.
 pub fn tokens(number: u64, unreported: u64) -> String {
     match (number, unreported) {
         (_, 0) => format!("{} tokens", grouped(number)),

@@ -27,10 +27,11 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let Some(TicketRun { paths, history, .. }) = ticket_run else { return Ok(Done::with_signal("fresh")) };
     let number = history.count;
     let inherited = InheritedRevision::find(&job.site.reader()?, &job.site.run, number)?;
-    let found = match inherited.as_ref().map(|inherited| in_ledger(job, inherited)).transpose()?.flatten() {
-        Some(found) => Some(found),
-        None => in_documents(job, &paths, number)?,
-    };
+    let found =
+        match inherited.as_ref().map(|inherited| find_in_ledger(job, inherited)).transpose()?.flatten() {
+            Some(found) => Some(found),
+            None => find_in_documents(job, &paths, number)?,
+        };
     let Some((design, findings)) = found else {
         let mut done = Done::with_signal("fresh");
         let what = format!(
@@ -88,7 +89,7 @@ fn last_tree(job: &Job, run: &RunId) -> Result<Option<Digest>, Trouble> {
     Ok(trees.max_by_key(|row| row.seq).map(|row| row.digest))
 }
 
-fn in_ledger(
+fn find_in_ledger(
     job: &Job,
     inherited: &InheritedRevision,
 ) -> Result<Option<(EarlierDocument, EarlierDocument)>, Trouble> {
@@ -98,7 +99,7 @@ fn in_ledger(
     Ok(Some((("yaml", text(design)?), ("yaml", text(inherited.revision.findings)?))))
 }
 
-fn in_documents(
+fn find_in_documents(
     job: &Job,
     paths: &TicketPaths,
     number: u16,

@@ -29,7 +29,7 @@ pub struct Measurement {
     pub facts: CheckFacts,
     /// The rows for the gate, from the baseline and from these results.
     pub rows: Vec<EvidenceRow>,
-    /// What is worse than before, and passes that look doubtful.
+    /// Findings about everything that is worse than before, and about doubtful passes.
     pub findings: Vec<Finding>,
     /// Notes for reviewers.
     notes: Vec<String>,
@@ -69,7 +69,7 @@ pub fn measure(
     };
     let occasion =
         Occasion { task: task.map(str::to_string), phase, round: u32::from(job.id.visit), iteration };
-    let suspects = last_failed(&earlier, task);
+    let suspects = last_failed_checks(&earlier, task);
     let left_out = match task {
         Some(_) => {
             let change = TaskChange { own: &lane_changes(job, content)?, all: &changed };
@@ -101,7 +101,7 @@ pub fn measure(
     };
     let CheckedContent { mut results, tree } = checking.run(&job.site.pinned.checks)?;
     if selection == Selection::All && phase != RowPhase::Baseline && !job.cancel.is_cancelled() {
-        let more = tiers::third(&checking, task, &results)?;
+        let more = tiers::tier_three(&checking, task, &results)?;
         results.extend(more);
     }
     refuse_incomplete(job, &results)?;
@@ -248,7 +248,7 @@ pub fn baseline_results(reader: &Reader, rows: &[CheckRow]) -> Result<Vec<CheckR
 }
 
 /// The checks that failed in their last run for a task, or for the whole run.
-fn last_failed(rows: &[CheckRow], task: Option<&str>) -> BTreeSet<String> {
+fn last_failed_checks(rows: &[CheckRow], task: Option<&str>) -> BTreeSet<String> {
     let mut failed = BTreeSet::new();
     let has_run = |row: &&CheckRow| row.exit_code.is_some() || row.duration_ms > 0;
     let of_task = |row: &&CheckRow| row.phase == RowPhase::After && row.task.as_deref() == task;

@@ -91,7 +91,7 @@ fn add_request(job: &Job, request: &str, done: &mut Done) {
     }
 }
 
-/// Concerns that the engine finds without an agent. They do not stop the run.
+/// Concerns that the engine finds without an agent. The workflow decides what follows from them.
 fn concerns(job: &Job, request: &str, reader: &Reader) -> Result<Vec<String>, Trouble> {
     let mut concerns = Vec::new();
     if request.trim().is_empty() {

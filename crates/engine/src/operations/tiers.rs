@@ -16,13 +16,13 @@ use std::path::Path;
 
 /// The smoke commands that verifiers propose, or why they propose none.
 #[derive(Default)]
-struct Proposed {
+struct SmokeProposals {
     specs: Vec<CheckSpec>,
     why_not: Option<String>,
 }
 
 /// Loads the changed files and runs the proposed smoke commands, unless a test ran.
-pub fn third(
+pub fn tier_three(
     checking: &Checking<'_>,
     task: Option<&str>,
     so_far: &[CheckResult],
@@ -33,8 +33,8 @@ pub fn third(
     if remand_checks::has_runtime_signal(so_far) {
         return Ok(Vec::new());
     }
-    let proposed = proposed(checking.job, task)?;
-    let existing = present(checking.job, &checking.content.tree, changed)?;
+    let proposed = smoke_proposals(checking.job, task)?;
+    let existing = existing_files(checking.job, &checking.content.tree, changed)?;
     let mut specs = remand_checks::loading(&existing, &checking.job.site.pinned.checks, is_test_file);
     specs.extend(proposed.specs);
     let ran = if specs.is_empty() {
@@ -56,7 +56,7 @@ fn excuse_hangs_at_base(
     if !ran.iter().any(remand_checks::hangs) {
         return Ok(ran);
     }
-    let existing = present(checking.job, checking.base, files)?;
+    let existing = existing_files(checking.job, checking.base, files)?;
     let content = checking.content.holding(checking.base);
     let at_base =
         Checking { content: &content, files: FileScope::Whole, left_out: &LeftOut::new(), ..*checking };
@@ -74,8 +74,8 @@ fn excuse_hangs_at_base(
     Ok(ran.into_iter().map(judged).collect())
 }
 
-/// Those of the files that the tree contains.
-fn present(job: &Job, tree: &TreeId, files: &[String]) -> Result<Vec<String>, Trouble> {
+/// The given files that exist in a tree.
+fn existing_files(job: &Job, tree: &TreeId, files: &[String]) -> Result<Vec<String>, Trouble> {
     let mut existing = Vec::new();
     for file in files {
         let content = job.site.repository().read(tree, Path::new(file))?;
@@ -85,7 +85,7 @@ fn present(job: &Job, tree: &TreeId, files: &[String]) -> Result<Vec<String>, Tr
 }
 
 /// The results for a large task, and a finding for each secret.
-pub fn fourth(
+pub fn tier_four(
     job: &Job,
     lane: &LaneContent,
     task: Option<&str>,
@@ -111,7 +111,7 @@ pub fn fourth(
 }
 
 /// The smoke commands from the last verifier of a task, or of every task.
-fn proposed(job: &Job, task: Option<&str>) -> Result<Proposed, Trouble> {
+fn smoke_proposals(job: &Job, task: Option<&str>) -> Result<SmokeProposals, Trouble> {
     let reader = job.site.reader()?;
     let is_verifier = |role: &str| {
         job.site.pinned.roles.get(role).is_some_and(|role| role.result == SchemaId::VerificationReport.name())
@@ -126,7 +126,7 @@ fn proposed(job: &Job, task: Option<&str>) -> Result<Proposed, Trouble> {
             latest.insert(row.task.unwrap_or_default(), report);
         }
     }
-    let mut proposed = Proposed::default();
+    let mut proposed = SmokeProposals::default();
     for (task, report) in latest {
         if !report.smoke.is_empty() {
             proposed.specs.push(remand_checks::smoke(&task, &report.smoke));

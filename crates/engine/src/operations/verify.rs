@@ -46,23 +46,23 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: TaskSize) -> 
     measured.findings.extend(broken_signatures(job, &lane.tree)?);
     measured.findings.extend(skipped_new_tests(job, &measured.results)?);
     measured.count_regressions();
-    let (readiness, leaks) = tiers::fourth(job, &lane, blamed, size)?;
+    let (readiness, leaks) = tiers::tier_four(job, &lane, blamed, size)?;
     measured.add_results(job, &readiness, leaks);
-    let ruled = evidence::rule(&measured.rows, size);
-    let mut done = match &ruled {
+    let gate_result = evidence::rule(&measured.rows, size);
+    let mut done = match &gate_result {
         GateResult::Passed => Done::with_signal("passed"),
         GateResult::Failed(_) => Done::with_signal("failed"),
     };
     done.report.rows.clone_from(&measured.rows);
     done.report.size = Some(size);
     let excused =
-        if ruled == GateResult::Passed { evidence::excused(&measured.rows) } else { BTreeSet::new() };
+        if gate_result == GateResult::Passed { evidence::excused(&measured.rows) } else { BTreeSet::new() };
     for check in excused {
         let text = format!("`{check}` also failed before the change, so it proves nothing about the change");
         done.note(NoteKind::Degradation, text);
     }
     measured.report(job, blamed, &mut done);
-    if let (GateResult::Failed(reasons), true) = (&ruled, done.report.findings.is_empty()) {
+    if let (GateResult::Failed(reasons), true) = (&gate_result, done.report.findings.is_empty()) {
         let subject = blamed.unwrap_or(&job.site.opened.slug);
         done.report.findings = reasons
             .iter()

@@ -85,7 +85,7 @@ fn find(markdown: &Markdown, name: &str) -> Result<Option<Section>, PlacementErr
 
 /// Every section that matches a name, with its path.
 fn candidates(markdown: &Markdown, name: &str) -> Vec<(Vec<String>, Section)> {
-    let wanted = section_path(name);
+    let searched = section_path(name);
     let mut path: Vec<(u8, String)> = Vec::new();
     let mut found = Vec::new();
     for section in markdown.sections() {
@@ -93,7 +93,7 @@ fn candidates(markdown: &Markdown, name: &str) -> Vec<(Vec<String>, Section)> {
         path.retain(|(above, _)| *above < level);
         path.push((level, section_name(&section.heading.title)));
         let titles: Vec<String> = path.iter().map(|(_, title)| title.clone()).collect();
-        if titles.ends_with(&wanted) {
+        if titles.ends_with(&searched) {
             found.push((titles, section));
         }
     }
@@ -204,7 +204,7 @@ fn find_passage(
     }
 }
 
-/// The length of the words at the start of a text; `None` if it does not start with them.
+/// The length of the words at the start of the text; `None` if it does not start with them.
 fn match_length(text: &str, words: &[&str]) -> Option<usize> {
     let mut rest = text;
     for (at, word) in words.iter().enumerate() {

@@ -204,7 +204,7 @@ impl<'o> HistoryBuilder<'o> {
                 number: self.history.count,
                 cap: self.history.cap,
                 at,
-                cause: without_trigger(),
+                cause: no_trigger(),
                 findings: artifact.blob,
                 decision: None,
                 is_capped: false,
@@ -224,7 +224,7 @@ impl<'o> HistoryBuilder<'o> {
     fn add_findings(&mut self, findings: BlobId, at: Millis) {
         let number = self.history.count + 1;
         self.history.revisions.retain(|revision| revision.number != number || revision.ruled_out.is_some());
-        let cause = self.history.cause.clone().unwrap_or_else(without_trigger);
+        let cause = self.history.cause.clone().unwrap_or_else(no_trigger);
         self.history.revisions.push(Revision {
             number,
             cap: self.history.cap,
@@ -356,6 +356,6 @@ impl<'o> HistoryBuilder<'o> {
 }
 
 /// The cause of findings without a trigger.
-fn without_trigger() -> FindingsCause {
+fn no_trigger() -> FindingsCause {
     FindingsCause { producer: Producer::Implementer, trigger: None, why: String::new() }
 }

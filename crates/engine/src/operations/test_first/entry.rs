@@ -13,7 +13,7 @@ use remand_kernel::finding::Finding;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let seen = run_suite(job)?;
     let mut findings = judge(&seen).1;
-    findings.extend(other_reasons(&seen, &reported_kinds(job)?));
+    findings.extend(unexpected_reasons(&seen, &reported_kinds(job)?));
     findings.extend(seen.worse.iter().map(|test| {
         test_finding(test, format!("`{test}` passed at the base and does not pass now"), String::new())
     }));
@@ -24,7 +24,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 }
 
 /// Reports tests that do not fail for the reason that their author reported.
-fn other_reasons(seen: &NewTests, reported: &[(String, FailureKind)]) -> Vec<Finding> {
+fn unexpected_reasons(seen: &NewTests, reported: &[(String, FailureKind)]) -> Vec<Finding> {
     let reported_kind =
         |test: &str| reported.iter().find(|(name, _)| test.ends_with(name.as_str())).map(|(_, kind)| *kind);
     let findings = seen.new.iter().filter_map(|test| {

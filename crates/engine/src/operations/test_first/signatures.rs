@@ -44,12 +44,12 @@ pub fn findings(job: &Job, now: &TreeId) -> Result<Vec<Finding>, Trouble> {
     let base = job.trees.base_tree()?;
     let mut findings = Vec::new();
     for change in job.site.repository().changed(&base, &stubs)? {
-        let Some(at_stubs) = functions(job, &stubs, &change.path)? else { continue };
-        let at_present = functions(job, now, &change.path)?.unwrap_or_default();
+        let Some(stub_functions) = functions(job, &stubs, &change.path)? else { continue };
+        let current_functions = functions(job, now, &change.path)?.unwrap_or_default();
         let file = change.path.display().to_string();
-        for stub in at_stubs.iter().filter(|function| function.body == Body::Stub) {
+        for stub in stub_functions.iter().filter(|function| function.body == Body::Stub) {
             let name = &stub.name;
-            let claim = match at_present.iter().find(|function| function.name == *name) {
+            let claim = match current_functions.iter().find(|function| function.name == *name) {
                 None => format!("`{name}`, a symbol of the stubs, is gone"),
                 Some(function) if function.signature != stub.signature => {
                     format!(

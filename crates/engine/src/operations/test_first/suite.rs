@@ -27,7 +27,7 @@ pub struct NewTest {
     parser: Parser,
 }
 
-/// Why the reason of a failure is unknown.
+/// Why the reason for a failure is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownReason {
     /// The runner's output format allows a failure without a reason.
@@ -36,7 +36,7 @@ pub enum UnknownReason {
 }
 
 impl NewTest {
-    /// Why the reason of the failure is unknown; `None` if it is known or the test did not fail.
+    /// Why the reason for the failure is unknown; `None` if it is known or the test did not fail.
     pub fn unknown_reason(&self) -> Option<UnknownReason> {
         let reason = if may_be_silent(self.parser) { UnknownReason::Format } else { UnknownReason::Other };
         (self.end == TestEnd::Failed && self.kind.is_none()).then_some(reason)

@@ -207,11 +207,11 @@ fn follow_ups(
     files: &BTreeSet<String>,
 ) -> Result<Vec<IssueDraft>, Trouble> {
     let mut follow_ups: Vec<FollowUp> =
-        older_bugs(job, files).map(|finding| FollowUp::of_finding(finding, "bug")).collect();
+        older_bugs(job, files).map(|finding| FollowUp::from_finding(finding, "bug")).collect();
     follow_ups.extend(failing_before(job, reader)?);
     let known = job.state.known.iter().filter_map(|at| job.state.findings.get(*at as usize));
     let blockers = known.filter(|filed| filed.status == FiledStatus::Open && !is_older(job, files, filed));
-    follow_ups.extend(blockers.map(|filed| FollowUp::of_finding(&filed.finding, "followup")));
+    follow_ups.extend(blockers.map(|filed| FollowUp::from_finding(&filed.finding, "followup")));
     follow_ups.extend(missing_seams(job, reader)?);
     follow_ups.extend(settlement.follow_ups.iter().map(|criterion| FollowUp {
         title: super::drafts::shorten(&format!("Meet {}", criterion.text)),

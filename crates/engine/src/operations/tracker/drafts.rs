@@ -113,7 +113,7 @@ pub struct FollowUp {
 
 impl FollowUp {
     /// An unresolved finding.
-    pub fn of_finding(finding: &Finding, label: &'static str) -> FollowUp {
+    pub fn from_finding(finding: &Finding, label: &'static str) -> FollowUp {
         let location = match (&finding.place.file, finding.place.line) {
             (file, _) if file.is_empty() => String::new(),
             (file, 0) => format!("At `{file}` {}\n\n", finding.place.symbol),
@@ -162,7 +162,7 @@ impl FollowUp {
     }
 }
 
-/// The first words of a text, short enough for a title.
+/// Shortens text to a title: its first words.
 pub fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 72;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -79,7 +79,7 @@ fn add_round(files: &mut BTreeMap<String, String>, folder: &str, sheet: &RoundSh
     files.insert(format!("{folder}/reviewer.md"), reviewer::page(sheet, board));
     let summary = match sheet.closed_at {
         Some(_) => round::page(sheet, board),
-        None => round::unfinished(sheet),
+        None => round::unfinished_page(sheet),
     };
     files.insert(format!("{folder}/summary.md"), summary);
 }

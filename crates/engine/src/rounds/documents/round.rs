@@ -31,7 +31,7 @@ pub fn page(sheet: &RoundSheet, board: &Board) -> String {
 }
 
 /// The summary of a round that was rolled back before it was closed.
-pub fn unfinished(sheet: &RoundSheet) -> String {
+pub fn unfinished_page(sheet: &RoundSheet) -> String {
     format!(
         "# Round {}: summary\n\nIt was rolled back before it was closed.\n{}",
         sheet.round,
