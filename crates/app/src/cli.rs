@@ -45,7 +45,7 @@ pub struct RemandCli {
 impl RemandCli {
     /// Runs the subcommand.
     pub fn run(&self) -> Result<ExitCode, CommandFailure> {
-        invocation::set_place(&[("-C", self.directory.as_deref()), ("--state", self.state.as_deref())]);
+        invocation::set_folders(&[("-C", self.directory.as_deref()), ("--state", self.state.as_deref())]);
         // These can do nothing that the process which starts them could not do itself.
         let is_for_agents = matches!(
             self.command,

@@ -94,7 +94,7 @@ fn report(
         DriveEnd::Over(End::Done) => ExitCode::Done,
         DriveEnd::Over(End::Failed { .. } | End::Stopped { .. } | End::Cancelled { .. }) => ExitCode::Failed,
         DriveEnd::Waiting => ExitCode::Waiting,
-        DriveEnd::Left => ExitCode::Left,
+        DriveEnd::Left => ExitCode::Interrupted,
     };
     let resume = invocation::command(format!("resume {run}"));
     if matches!(standing, DriveEnd::Over(_)) {
@@ -175,7 +175,7 @@ fn outcome(
         | ExitCode::Refused
         | ExitCode::Failed
         | ExitCode::Waiting
-        | ExitCode::Left
+        | ExitCode::Interrupted
         | ExitCode::Internal => {
             let rulings = reader.rulings(&view.row.run, 0)?;
             Ok(rulings.last().map(|row| format!("{}: {}", row.ruling.phase, row.ruling.why)))

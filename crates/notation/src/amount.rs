@@ -41,12 +41,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 /// Writes a duration in the format that `duration` reads.
 pub fn duration_text(duration: Duration) -> String {
-    let mut left = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let mut rest = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut text = String::new();
     for (unit, size) in UNITS.iter().rev() {
-        if left >= *size {
-            text.push_str(&format!("{}{unit}", left / size));
-            left %= size;
+        if rest >= *size {
+            text.push_str(&format!("{}{unit}", rest / size));
+            rest %= size;
         }
     }
     if text.is_empty() { "0s".to_string() } else { text }
@@ -54,11 +54,11 @@ pub fn duration_text(duration: Duration) -> String {
 
 /// Reads `12`, `12.5` or `0.000001` as micro-units of the currency, exactly.
 pub fn money(text: &str) -> Result<u64, String> {
-    let refuse = || format!("`{text}` is not an amount of money");
+    let invalid = || format!("`{text}` is not an amount of money");
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if !is_digits(whole) || !is_digits(part) {
-        return Err(refuse());
+        return Err(invalid());
     }
     if part.len() > MICRO_DIGITS {
         return Err(format!("`{text}` has more than {MICRO_DIGITS} digits after the decimal point"));

@@ -1,8 +1,8 @@
-//! Strips text of everything that would mislead a terminal or a reader: escapes, control characters, direction overrides.
+//! Removes everything that would mislead a terminal or a reader: escapes, control characters, direction overrides.
 
 use std::borrow::Cow;
 
-/// The text without terminal escapes and control characters; line feeds and tabs stay, line ends become `\n`.
+/// The text without terminal escapes and control characters; line feeds and tabs stay, and line endings become `\n`.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| is_unwanted(c) || c == '\r') {
         return Cow::Borrowed(text);

@@ -11,7 +11,7 @@ pub fn hex(bytes: &[u8]) -> String {
 /// Reads `COUNT` bytes from the system's random number generator.
 pub fn random<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
-    // The kernel never returns fewer bytes than asked for when they are this few.
+    // For requests this short, the kernel always returns all bytes.
     getrandom(&mut bytes, GetRandomFlags::empty())?;
     Ok(bytes)
 }

@@ -1,6 +1,6 @@
 //! Amounts in human-readable form.
 
-/// Micro-units of the currency; small amounts keep the digits that make them differ from nothing.
+/// Micro-units as an amount of money. An amount below one cent keeps all its digits, so that it does not read as zero.
 pub fn money(micro: u64) -> String {
     if micro > 0 && micro < 10_000 {
         return format!("0.{micro:06}").trim_end_matches('0').to_string();
@@ -9,7 +9,7 @@ pub fn money(micro: u64) -> String {
     format!("{}.{:02}", grouped(cents / 100), cents % 100)
 }
 
-/// The cost of dispatches, some of which may not have reported theirs. Unknown is never shown as zero.
+/// The cost of dispatches. `unpriced` counts those with an unknown cost, which is never shown as zero.
 pub fn cost(micro: u64, unpriced: u64) -> String {
     match (micro, unpriced) {
         (_, 0) => money(micro),
@@ -18,7 +18,7 @@ pub fn cost(micro: u64, unpriced: u64) -> String {
     }
 }
 
-/// The tokens of dispatches, some of which may not have reported theirs.
+/// The tokens of dispatches. `unreported` counts the dispatches with an unknown token count.
 pub fn tokens(number: u64, unreported: u64) -> String {
     match (number, unreported) {
         (_, 0) => format!("{} tokens", grouped(number)),
@@ -42,12 +42,12 @@ pub fn grouped(number: u64) -> String {
 
 /// A number with its noun: `1 finding` or `2 findings`.
 pub fn counted(number: u64, noun: &str) -> String {
-    let ending = match number {
+    let suffix = match number {
         1 => "",
         _ if noun.ends_with("ch") => "es",
         _ => "s",
     };
-    format!("{} {noun}{ending}", grouped(number))
+    format!("{} {noun}{suffix}", grouped(number))
 }
 
 /// Milliseconds as `350 ms`, `4.2 s`, `1 m 05 s`, `2 h 03 m` or `3 d 04 h`.
@@ -63,7 +63,7 @@ pub fn time(ms: u64) -> String {
     }
 }
 
-/// The age of something, in its largest unit.
+/// The time between two points in time, in its largest unit.
 pub fn age(now: i64, at: i64) -> String {
     let seconds = u64::try_from(now.saturating_sub(at)).unwrap_or(0) / 1000;
     match seconds {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_formatted_for_people() {
+    fn amounts_are_readable() {
         assert_eq!([money(0), money(4_200), money(1_250_000)], ["0.00", "0.0042", "1.25"]);
         assert_eq!([money(18_000), money(14_999), money(999_999)], ["0.02", "0.01", "1.00"]);
         let costs = [cost(10_000, 0), cost(0, 2), cost(10_000, 2)];

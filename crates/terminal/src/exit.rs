@@ -1,6 +1,6 @@
 //! Exit codes.
 
-/// How the program ends; the numbers are part of the interface.
+/// How the program ends. The numbers are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {
     Done,
@@ -15,7 +15,7 @@ pub enum ExitCode {
     /// The run is over and committed nothing; its work is left to the user.
     HandedOver,
     /// A signal stopped this process; the run can be resumed.
-    Left,
+    Interrupted,
     /// Something failed that should always work.
     Internal,
 }
@@ -39,7 +39,7 @@ Exit codes:
         std::process::ExitCode::from(self.number())
     }
 
-    /// The more serious of two, for a command that did several things.
+    /// The more serious of two codes, for a command that runs several operations.
     #[must_use]
     pub fn max_with(self, other: ExitCode) -> ExitCode {
         if other.number() > self.number() { other } else { self }
@@ -53,7 +53,7 @@ Exit codes:
             ExitCode::Failed => 4,
             ExitCode::Waiting => 5,
             ExitCode::HandedOver => 6,
-            ExitCode::Left => 7,
+            ExitCode::Interrupted => 7,
             ExitCode::Internal => 70,
         }
     }

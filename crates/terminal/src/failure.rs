@@ -1,4 +1,4 @@
-//! Why a command could not do its work, for people.
+//! Failures of commands, as they are shown to people.
 
 use crate::exit::ExitCode;
 use crate::invocation;
@@ -19,17 +19,17 @@ pub struct CommandFailure {
 }
 
 impl CommandFailure {
-    /// The user can fix this.
+    /// A failure that the user can fix.
     pub fn user(what: impl Into<String>, hint: impl Into<String>) -> CommandFailure {
         CommandFailure { exit: ExitCode::User, what: what.into(), causes: Vec::new(), hint: hint.into() }
     }
 
-    /// Something failed that should always work.
+    /// A failure of something that should always work.
     pub fn internal(what: impl Into<String>) -> CommandFailure {
-        CommandFailure { exit: ExitCode::Internal, ..CommandFailure::user(what, "this is a bug in remand") }
+        CommandFailure { exit: ExitCode::Internal, ..CommandFailure::user(what, "this is a bug in Remand") }
     }
 
-    /// The same, with the error that caused it and everything behind that error.
+    /// An internal failure, with the error that caused it and the sources of that error.
     pub fn internal_error(what: impl Into<String>, error: &dyn Error) -> CommandFailure {
         CommandFailure::internal(what).caused_by(error.to_string()).with_sources(error)
     }

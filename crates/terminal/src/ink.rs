@@ -1,4 +1,4 @@
-//! Colour on terminals that can show it.
+//! Colours, for terminals that can show them.
 
 use crate::line;
 use std::borrow::Cow;
@@ -24,23 +24,22 @@ pub enum Tone {
 }
 
 impl Ink {
-    /// Colours on a terminal that can show them, unless `NO_COLOR` is set.
+    /// `Coloured` if standard output is a terminal that can show colours and `NO_COLOR` is not set.
     pub fn of_stdout() -> Ink {
-        Ink::on(&std::io::stdout())
+        Ink::for_stream(&std::io::stdout())
     }
 
     /// The same for standard error.
     pub fn of_stderr() -> Ink {
-        Ink::on(&std::io::stderr())
+        Ink::for_stream(&std::io::stderr())
     }
 
-    fn on(stream: &impl IsTerminal) -> Ink {
-        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if is_capable(stream) && !unwanted { Ink::Coloured } else { Ink::Plain }
+    fn for_stream(stream: &impl IsTerminal) -> Ink {
+        let is_disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if is_capable(stream) && !is_disabled { Ink::Coloured } else { Ink::Plain }
     }
 
-    /// Removes all control sequences from a text, except colours if they are wanted. Everything printed for people goes
-    /// through here.
+    /// Removes control sequences from text; `Coloured` keeps colours. Everything printed for people goes through here.
     pub fn sanitize(self, text: &str) -> Cow<'_, str> {
         match self {
             Ink::Plain => line::clean(text),
@@ -72,17 +71,17 @@ impl Ink {
     }
 }
 
-/// Whether this is a terminal that can do more than plain lines.
+/// Whether the stream is a terminal that can show more than plain lines.
 pub fn is_capable(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
 }
 
 /// The first escape sequence that only sets colours.
 fn first_colour(text: &str) -> Option<Range<usize>> {
-    text.match_indices("\u{1b}[").find_map(|(start, begin)| {
-        let parameters = &text[start + begin.len()..];
+    text.match_indices("\u{1b}[").find_map(|(start, prefix)| {
+        let parameters = &text[start + prefix.len()..];
         let length = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
-        let end = start + begin.len() + length + 1;
+        let end = start + prefix.len() + length + 1;
         parameters[length..].starts_with('m').then_some(start..end)
     })
 }

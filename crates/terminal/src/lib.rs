@@ -1,6 +1,6 @@
-//! What commands print and how they end, for everything that talks to a person in a terminal.
+//! What commands print in a terminal, and how they end.
 //!
-//! Text goes through `output`, which removes what a terminal would obey. Nothing here decides what a run does.
+//! All text goes through `output`, which removes control sequences. Nothing here affects what a run does.
 
 pub mod exit;
 pub mod failure;

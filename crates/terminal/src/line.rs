@@ -1,4 +1,4 @@
-//! Text for lines of a terminal: cleaned, measured, cut and wrapped.
+//! Cleans, measures, cuts and wraps text for lines of a terminal.
 
 use std::borrow::Cow;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
@@ -24,23 +24,23 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text, padded with spaces to a width.
-pub fn pad(text: &str, to: usize) -> String {
-    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+/// The text, padded with spaces to a number of columns.
+pub fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The text, cut to at most `most` columns with an ellipsis.
-pub fn cut(text: &str, most: usize) -> String {
-    if width(text) <= most {
+/// The text, cut to at most `max` columns, with an ellipsis.
+pub fn cut(text: &str, max: usize) -> String {
+    if width(text) <= max {
         return text.to_string();
     }
-    let head = head(text, most.saturating_sub(1));
-    format!("{}…", text[..head].trim_end())
+    let length = prefix_length(text, max.saturating_sub(1));
+    format!("{}…", text[..length].trim_end())
 }
 
-/// Breaks text at spaces into lines of at most `most` columns; a longer word is broken too.
-pub fn wrap(text: &str, most: usize) -> Vec<String> {
-    let options = Options::new(most.max(1))
+/// Breaks text at spaces into lines of at most `max` columns. A longer word is also broken.
+pub fn wrap(text: &str, max: usize) -> Vec<String> {
+    let options = Options::new(max.max(1))
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
@@ -48,12 +48,12 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
     textwrap::wrap(&words.join(" "), options).into_iter().map(Cow::into_owned).collect()
 }
 
-/// The number of bytes of a string that fit into `most` columns.
-fn head(text: &str, most: usize) -> usize {
+/// The number of bytes of a string that fit into `max` columns.
+fn prefix_length(text: &str, max: usize) -> usize {
     let mut used = 0;
     for (at, c) in text.char_indices() {
         used += c.width().unwrap_or(0);
-        if used > most {
+        if used > max {
             return at;
         }
     }

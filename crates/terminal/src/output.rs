@@ -1,4 +1,4 @@
-//! The one place that prints: data to standard output, everything else to standard error.
+//! All printing: data goes to standard output, everything else to standard error.
 
 use crate::exit::ExitCode;
 use crate::failure::CommandFailure;
@@ -7,7 +7,7 @@ use crate::line;
 use remand_notation::ordered;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-/// Writes a line to standard error without terminal escapes. An error here has nowhere to be reported.
+/// Writes a line to standard error without terminal escapes. Errors are ignored: there is nowhere to report them.
 pub fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{}", Ink::of_stderr().sanitize(line));
 }
@@ -32,21 +32,21 @@ pub fn print(text: &str) -> Result<(), CommandFailure> {
 
 /// Writes a value as JSON, and nothing else.
 pub fn print_json(value: &serde_json::Value) -> Result<(), CommandFailure> {
-    print(&escaped(&ordered::page(value)))
+    print(&escape_controls(&ordered::page(value)))
 }
 
-/// One JSON value on one line, for streams of them.
+/// Writes a value as JSON on one line, for a stream of values.
 pub fn print_line(value: &serde_json::Value) -> Result<(), CommandFailure> {
-    print(&format!("{}\n", escaped(&ordered::line(value))))
+    print(&format!("{}\n", escape_controls(&ordered::line(value))))
 }
 
-/// Prints stored content: byte for byte into a pipe; to a terminal without escapes, each line through `dress`.
-pub fn print_stored(bytes: &[u8], dress: impl Fn(&str) -> String) -> Result<(), CommandFailure> {
+/// Prints stored content: unchanged to a pipe or file; to a terminal without escapes, each line formatted by `format`.
+pub fn print_stored(bytes: &[u8], format: impl Fn(&str) -> String) -> Result<(), CommandFailure> {
     if !io::stdout().is_terminal() {
         return print_bytes(bytes);
     }
     let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<String> = line::clean(&text).lines().map(dress).collect();
+    let lines: Vec<String> = line::clean(&text).lines().map(format).collect();
     print(&lines.join("\n"))
 }
 
@@ -55,7 +55,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), CommandFailure> {
     write(&[bytes])
 }
 
-/// A reader that closed the pipe has seen enough, so a broken pipe is not a failure.
+/// Writes to standard output. A broken pipe is not a failure: the reader has seen enough.
 fn write(parts: &[&[u8]]) -> Result<(), CommandFailure> {
     let mut out = io::stdout().lock();
     match parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush()) {
@@ -70,11 +70,13 @@ fn write(parts: &[&[u8]]) -> Result<(), CommandFailure> {
     }
 }
 
-/// Control characters that JSON allows and a terminal would obey, as JSON escapes of the same meaning.
-pub fn escaped(json: &str) -> String {
-    let obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    if !json.contains(obeyed) {
+/// Replaces control characters that JSON allows and a terminal would obey with equivalent JSON escapes.
+pub fn escape_controls(json: &str) -> String {
+    let is_obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    if !json.contains(is_obeyed) {
         return json.to_string();
     }
-    json.chars().map(|c| if obeyed(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
+    json.chars()
+        .map(|c| if is_obeyed(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() })
+        .collect()
 }

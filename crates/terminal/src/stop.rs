@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How often a waiting thread checks for a signal.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Set by the signals that ask a process to end.
+/// A flag that is set when a signal asks this process to end.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -19,7 +19,7 @@ impl Stop {
         let stop = Stop::default();
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
         {
-            // Without a handler the signal ends the process, and the run can be resumed all the same.
+            // Without a handler, the signal ends the process immediately; the run can still be resumed.
             let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.0));
             let _ = signal_hook::flag::register(signal, Arc::clone(&stop.0));
         }
@@ -30,25 +30,25 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Does work whose child processes are cancelled when this process is asked to end.
-    pub fn cancelling<T>(&self, work: impl FnOnce(&Cancel) -> T) -> T {
-        let (cancel, over) = (Cancel::new(), AtomicBool::new(false));
+    /// Runs work, and cancels its child processes when a signal asks this process to end.
+    pub fn run_cancellable<T>(&self, work: impl FnOnce(&Cancel) -> T) -> T {
+        let (cancel, is_done) = (Cancel::new(), AtomicBool::new(false));
         thread::scope(|scope| {
             scope.spawn(|| {
-                while !over.load(Ordering::SeqCst) && !self.is_set() {
+                while !is_done.load(Ordering::SeqCst) && !self.is_set() {
                     thread::sleep(POLL);
                 }
                 if self.is_set() {
                     cancel.cancel();
                 }
             });
-            let _end = SetOnDrop(&over);
+            let _end = SetOnDrop(&is_done);
             work(&cancel)
         })
     }
 }
 
-/// Marks the work as over even if it panics.
+/// Marks the work as done, even if it panics.
 struct SetOnDrop<'o>(&'o AtomicBool);
 
 impl Drop for SetOnDrop<'_> {

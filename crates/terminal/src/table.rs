@@ -7,8 +7,8 @@ use crate::line::{self, cut, pad, width, wrap};
 pub const WIDTH: usize = 100;
 /// Spaces between two columns.
 const GAP: usize = 2;
-/// The narrowest that a column can get.
-const NARROW: usize = 8;
+/// Minimum width of a column, in columns of the terminal.
+const MIN_WIDTH: usize = 8;
 
 /// How a column handles text that is too wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl<T: AsRef<str>> From<T> for Cell {
     }
 }
 
-/// Rows, with or without a head.
+/// A table, with or without a header.
 #[derive(Clone, Debug)]
 pub struct TextTable {
     head: Vec<(&'static str, ColumnFit)>,
@@ -59,7 +59,7 @@ impl TextTable {
         TextTable { head: head.to_vec(), margin: 0, rows: Vec::new() }
     }
 
-    /// Indented rows without a head.
+    /// An indented table without a header.
     pub fn list(columns: &[ColumnFit], margin: usize) -> TextTable {
         TextTable { head: columns.iter().map(|fit| ("", *fit)).collect(), margin, rows: Vec::new() }
     }
@@ -72,19 +72,19 @@ impl TextTable {
         self.rows.is_empty()
     }
 
-    /// The whole table without its empty columns.
+    /// The table as text, without empty columns.
     pub fn render(&self, ink: Ink) -> String {
         let filled: Vec<bool> = (0..self.head.len())
             .map(|at| self.rows.iter().any(|row| row.get(at).is_some_and(|cell| !cell.text.is_empty())))
             .collect();
         let widths = self.widths(&filled);
         let head: Vec<Cell> = self.head.iter().map(|(name, _)| Cell::new(name).toned(Tone::Faint)).collect();
-        let named = self.head.iter().any(|(name, _)| !name.is_empty());
-        let rows = named.then_some(&head).into_iter().chain(&self.rows);
+        let has_header = self.head.iter().any(|(name, _)| !name.is_empty());
+        let rows = has_header.then_some(&head).into_iter().chain(&self.rows);
         rows.map(|row| self.lines(row, &widths, ink)).collect()
     }
 
-    /// The width of each column; `None` for one that is left out.
+    /// The width of each column; `None` for an empty column, which is left out.
     fn widths(&self, filled: &[bool]) -> Vec<Option<usize>> {
         let natural = |at: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(&cell.text));
@@ -95,14 +95,14 @@ impl TextTable {
         loop {
             let shown = widths.iter().flatten();
             let total = self.margin + shown.clone().sum::<usize>() + shown.count().saturating_sub(1) * GAP;
-            let Some(over) = total.checked_sub(WIDTH).filter(|over| *over > 0) else {
+            let Some(excess) = total.checked_sub(WIDTH).filter(|excess| *excess > 0) else {
                 return widths;
             };
             let flexible = self.head.iter().zip(&mut widths).filter(|((_, fit), _)| *fit != ColumnFit::Whole);
             let widest = flexible.filter_map(|(_, width)| width.as_mut()).max();
             match widest {
-                // Narrows one column at a time, so that two long ones end up equal.
-                Some(width) if *width > NARROW => *width -= over.div_ceil(2).min(*width - NARROW),
+                // The widest column is narrowed by half of the excess, so that two wide columns end up equal.
+                Some(width) if *width > MIN_WIDTH => *width -= excess.div_ceil(2).min(*width - MIN_WIDTH),
                 Some(_) | None => return widths,
             }
         }
@@ -146,7 +146,7 @@ impl TextTable {
     }
 }
 
-/// Labelled lines, one below the other; long values wrap under themselves.
+/// Labelled lines, one below the other. A long value wraps in its own column.
 #[derive(Clone, Debug, Default)]
 pub struct FieldList {
     rows: Vec<(String, Cell)>,
@@ -162,20 +162,20 @@ impl FieldList {
     }
 
     pub fn render(&self, ink: Ink) -> String {
-        let label = self.rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
+        let label_width = self.rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
         let mut text = String::new();
         for (name, cell) in &self.rows {
-            for (at, line) in wrap(&cell.text, WIDTH - label - GAP).iter().enumerate() {
+            for (at, line) in wrap(&cell.text, WIDTH - label_width - GAP).iter().enumerate() {
                 let name = if at == 0 { name.as_str() } else { "" };
-                let led = format!("{}{}", ink.paint(Tone::Faint, &pad(name, label)), " ".repeat(GAP));
-                text.push_str(&format!("{led}{}\n", ink.paint(cell.tone, line)));
+                let lead = format!("{}{}", ink.paint(Tone::Faint, &pad(name, label_width)), " ".repeat(GAP));
+                text.push_str(&format!("{lead}{}\n", ink.paint(cell.tone, line)));
             }
         }
         text
     }
 }
 
-/// Indented text, wrapped at words; its own line breaks stay.
+/// Indents text and wraps it at words. Its line breaks stay.
 pub fn indented(text: &str, margin: usize) -> String {
     let lead = " ".repeat(margin);
     let mut shown = String::new();
@@ -192,7 +192,7 @@ pub fn indented(text: &str, margin: usize) -> String {
 mod tests {
     use super::*;
 
-    fn two(first: ColumnFit, second: ColumnFit, rows: &[(&str, &str)]) -> String {
+    fn two_columns(first: ColumnFit, second: ColumnFit, rows: &[(&str, &str)]) -> String {
         let mut table = TextTable::new(&[("run", first), ("request", second)]);
         for (one, other) in rows {
             table.row(vec![Cell::new(one), Cell::new(other)]);
@@ -209,29 +209,32 @@ mod tests {
             (ColumnFit::Cut, ColumnFit::Wrap),
         ] {
             let one = if first == ColumnFit::Whole { "20260131-235959-abcd" } else { long.as_str() };
-            let text = two(first, second, &[(one, &long), ("b", "short")]);
+            let text = two_columns(first, second, &[(one, &long), ("b", "short")]);
             assert!(text.lines().all(|line| width(line) <= WIDTH), "{text}");
         }
     }
 
     #[test]
     fn a_column_without_text_is_left_out_and_lines_do_not_end_in_spaces() {
-        assert_eq!(two(ColumnFit::Whole, ColumnFit::Cut, &[("a", ""), ("b", "")]), "run\na\nb\n");
+        assert_eq!(two_columns(ColumnFit::Whole, ColumnFit::Cut, &[("a", ""), ("b", "")]), "run\na\nb\n");
         assert_eq!(
-            two(ColumnFit::Whole, ColumnFit::Cut, &[("a", ""), ("b", "c")]),
+            two_columns(ColumnFit::Whole, ColumnFit::Cut, &[("a", ""), ("b", "c")]),
             "run  request\na\nb    c\n"
         );
     }
 
     #[test]
     fn escapes_in_cells_do_not_reach_the_terminal() {
-        let text =
-            two(ColumnFit::Whole, ColumnFit::Cut, &[("a", "\u{1b}[31mred\u{1b}[0m\nsecond \u{9b}2Jline")]);
+        let text = two_columns(
+            ColumnFit::Whole,
+            ColumnFit::Cut,
+            &[("a", "\u{1b}[31mred\u{1b}[0m\nsecond \u{9b}2Jline")],
+        );
         assert_eq!(text, "run  request\na    red second line\n");
     }
 
     #[test]
-    fn colour_changes_no_width() {
+    fn colours_do_not_change_the_width() {
         let mut table = TextTable::new(&[("a", ColumnFit::Whole), ("b", ColumnFit::Whole)]);
         table.row(vec![Cell::new("x").toned(Tone::Bad), Cell::new("y")]);
         assert!(table.render(Ink::Coloured).contains("\u{1b}[31mx\u{1b}[0m  y"));

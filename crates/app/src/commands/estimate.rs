@@ -95,7 +95,7 @@ fn subject(reader: &Reader, args: &Args) -> Result<Subject, CommandFailure> {
         return Ok(Subject { run: None, workflow: workflow.clone(), complexity: None, size });
     }
     let row = chosen(reader, args.run.as_deref())?;
-    let complexity = quality::of_run(reader, &row)?;
+    let complexity = quality::run_complexity(reader, &row)?;
     let Some(complexity) = complexity else {
         let what = format!("run {} has no plan", row.run);
         return Err(CommandFailure::user(what, "name a run with a plan, or give `--size N --workflow NAME`"));
@@ -112,7 +112,7 @@ fn past(reader: &Reader, subject: &Subject) -> Result<Vec<Past>, CommandFailure>
         if row.workflow != subject.workflow || row.stage != RunStage::Done || is_meant {
             continue;
         }
-        if let Some(complexity) = quality::of_run(reader, &row)? {
+        if let Some(complexity) = quality::run_complexity(reader, &row)? {
             let used = reader.totals(&row.run)?;
             past.push(Past { used, size: complexity.size() });
         }

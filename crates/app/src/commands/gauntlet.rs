@@ -49,7 +49,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     live.clear();
     let Some(tried) = played else {
         tell("stopped without a result");
-        return Ok(ExitCode::Left);
+        return Ok(ExitCode::Interrupted);
     };
     let report = GauntletReport { tried, took: started.elapsed() };
     if context.json {

@@ -50,7 +50,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
 
 /// The tracker of the checkout. Fails on a file that is not text, because it could not be kept consistent.
 fn tracker_of(workplace: &Workplace) -> Result<Tracker, CommandFailure> {
-    let (tracker, unread) = tracker::of_checkout(workplace.repository.root()).map_err(|error| {
+    let (tracker, unread) = tracker::read_checkout(workplace.repository.root()).map_err(|error| {
         CommandFailure::user(format!("{FOLDER}/ cannot be read"), "check the permissions of its files")
             .caused_by(error.to_string())
     })?;

@@ -127,7 +127,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     host.begin(beginning)?;
     let exit = driving::drive(context, &workplace, host)?;
     match (&args.record, exit) {
-        (Some(file), ExitCode::Waiting | ExitCode::Left) => {
+        (Some(file), ExitCode::Waiting | ExitCode::Interrupted) => {
             let record = invocation::command(format!("record {run} {}", file.display()));
             tell(&format!("not recorded, because the run is not over; later: {record}"));
         }

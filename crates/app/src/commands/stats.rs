@@ -168,7 +168,7 @@ fn has_figures(phase: &PhaseReport) -> bool {
 
 fn row(phase: &PhaseReport, tone: Tone) -> Vec<Cell> {
     let figures = &phase.figures;
-    let each = figures.correction.each();
+    let each = figures.correction.per_defect();
     let takes = each.map_or_else(String::new, |each| {
         format!(
             "{}, {}, {}",

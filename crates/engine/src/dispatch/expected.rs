@@ -80,7 +80,7 @@ fn add_ticket_facts(
     if role.delta
         && let Some(revision) = history.current()
     {
-        known.answers = Some(ticket::cited(&artifacts::content(reader, revision.findings)?));
+        known.answers = Some(ticket::cited_sections(&artifacts::content(reader, revision.findings)?));
     }
     if expected.schema == SchemaId::FindingsReport {
         known.blocked = history.cause.as_ref().map(|cause| FailureFacts {

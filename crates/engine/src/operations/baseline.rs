@@ -13,14 +13,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let tag = job.trees.tag_baseline()?;
     let lane = LaneContent::of(job)?;
     let measured = measure(job, &lane, Selection::All, None, RowPhase::Baseline)?;
-    let mut done = Done::saying("recorded");
+    let mut done = Done::with_signal("recorded");
     let rows: Vec<_> = measured
         .results
         .iter()
         .map(|result| json!({ "check": result.name, "passed": result.passed(), "tests": result.collected }))
         .collect();
     let blob = job.site.blob(&to_yaml(&json!({ "tag": tag, "checks": rows })));
-    // Readers need the tree and its results, not the durations, so the digest covers these only.
+    // The artifact leaves out durations, so that equal results have equal digests.
     let digest = blob.id.digest();
     done.facts.artifacts.push(Artifact {
         name: "baseline".to_string(),
@@ -47,8 +47,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     }
     // A workflow that does not start with `prepare` has not reported these yet.
     let notes = job.site.reader()?.notes(&job.site.run)?;
-    for lacking in job.site.repository().missing_content(job.site.trees.base())? {
-        let text = lacking.to_string();
+    for missing in job.site.repository().missing_content(job.site.trees.base())? {
+        let text = missing.to_string();
         if !notes.iter().any(|note| note.text == text) {
             done.note(NoteKind::Degradation, text);
         }
@@ -67,9 +67,9 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// Whether builds or tests exist and none of them passes, so that the gate would refuse any change.
+/// Whether builds or tests exist and none of them passes, so the gate would refuse any change.
 fn proves_nothing(results: &[CheckResult]) -> bool {
-    let mut shows =
+    let mut builds_and_tests =
         results.iter().filter(|result| result.tier > Some(Tier::One) && result.counts()).peekable();
-    shows.peek().is_some() && !shows.any(CheckResult::passed)
+    builds_and_tests.peek().is_some() && !builds_and_tests.any(CheckResult::passed)
 }

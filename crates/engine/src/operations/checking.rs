@@ -1,4 +1,4 @@
-//! Checks some content of a run: builds the plan, and brings a tree to the content only if something must run.
+//! Checks the content of a lane: makes a plan, and checks the content out only if a check must run.
 
 use crate::pinned::Cache;
 use crate::site::{Job, LaneContent, Trouble, sandbox, secret_settings};
@@ -10,7 +10,7 @@ use remand_git::{TreeId, WorkTree};
 use remand_ledger::Reader;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is checked, and what it is compared with.
+/// Content to check, and what to compare it with.
 #[derive(Clone, Copy)]
 pub struct Checking<'c> {
     pub job: &'c Job,
@@ -19,22 +19,22 @@ pub struct Checking<'c> {
     pub selection: Selection,
     pub files: FileScope<'c>,
     pub left_out: &'c LeftOut,
-    /// What changed files are compared with.
+    /// The tree that changed files are compared with.
     pub base: &'c TreeId,
     pub before: &'c [CheckResult],
     /// Checks that failed in their last run for the same lane.
     pub suspects: &'c BTreeSet<String>,
 }
 
-/// Results, and the tree that checks ran in; `None` if nothing ran.
 pub struct CheckedContent {
     pub results: Vec<CheckResult>,
+    /// The work tree that the checks ran in; `None` if no check had to run.
     pub tree: Option<WorkTree>,
 }
 
 impl Checking<'_> {
-    /// One result for each check of the selection.
-    pub fn results(&self, specs: &[CheckSpec]) -> Result<CheckedContent, Trouble> {
+    /// Runs each check of the selection, unless its result is known.
+    pub fn run(&self, specs: &[CheckSpec]) -> Result<CheckedContent, Trouble> {
         let (job, site) = (self.job, &self.job.site);
         let settings = site.settings();
         let mut environment = settings.environment.clone();
@@ -83,10 +83,10 @@ impl Checking<'_> {
         };
         let Checking { selection, left_out, before, suspects, .. } = *self;
         let request = CheckRequest { specs, selection, left_out, before, suspects };
-        let nothing = BTreeMap::new();
+        let no_results = BTreeMap::new();
         let known: &dyn KnownResults = match site.pinned.cache {
             Cache::On => self.reader,
-            Cache::Off => &nothing,
+            Cache::Off => &no_results,
         };
         Ok(CheckPlan::new(request, &conditions, known))
     }

@@ -1,4 +1,4 @@
-//! Compares what agents claim about the baseline with what the engine measured.
+//! Compares the claims of agents about the baseline with the engine's measurements.
 
 use super::planned::result_of;
 use crate::site::{Job, Trouble};
@@ -8,7 +8,7 @@ use remand_kernel::evidence::{BaselineClaim, EvidenceRow, RowPhase, baseline_dis
 use remand_ledger::Reader;
 use remand_ledger::query::CheckRow;
 
-/// A row for each claim of the last dispatch of a task that the engine's baseline contradicts.
+/// An evidence row for each claim of the task's last dispatch that contradicts the engine's baseline.
 pub fn discrepancies(
     job: &Job,
     reader: &Reader,
@@ -23,21 +23,23 @@ pub fn discrepancies(
     let claimed = report.map(|report| report.baseline).unwrap_or_default();
     let baseline: Vec<&CheckRow> =
         measured.iter().filter(|row| row.phase == RowPhase::Baseline && row.tier.is_some()).collect();
-    let claims: Vec<BaselineClaim> = claimed.iter().filter_map(|claim| matched(claim, &baseline)).collect();
+    let claims: Vec<BaselineClaim> =
+        claimed.iter().filter_map(|claim| match_claim(claim, &baseline)).collect();
     let rows: Vec<EvidenceRow> = baseline.iter().map(|row| row.evidence()).collect();
     Ok(baseline_discrepancies(&claims, &rows, iteration))
 }
 
-/// A claim under the engine's name for the check, found by name or by command. A claim that fits no check, and says what
-/// all of them say, contradicts nothing.
-fn matched(claim: &ClaimedCheck, baseline: &[&CheckRow]) -> Option<BaselineClaim> {
+/// The claim, with the engine's name for its check. The check is found by name or by command. A claim that matches no
+/// check is dropped if it agrees with the baseline as a whole.
+fn match_claim(claim: &ClaimedCheck, baseline: &[&CheckRow]) -> Option<BaselineClaim> {
     let (name, command, passed) = (claim.name.0.trim(), claim.command.trim(), claim.passed);
-    let fits = |row: &&&CheckRow| {
-        let typed = row.command.as_deref().unwrap_or_default();
+    let is_match = |row: &&&CheckRow| {
+        let row_command = row.command.as_deref().unwrap_or_default();
         row.name == name
-            || (!command.is_empty() && (typed == command || typed.starts_with(&format!("{command} "))))
+            || (!command.is_empty()
+                && (row_command == command || row_command.starts_with(&format!("{command} "))))
     };
-    let check = match baseline.iter().find(fits) {
+    let check = match baseline.iter().find(is_match) {
         Some(row) => row.name.clone(),
         None if !baseline.is_empty() && baseline.iter().all(|row| row.passed) == passed => return None,
         None => name.to_string(),

@@ -1,5 +1,5 @@
 //! `commit`: commits the work of the run to its branch, with the user's hooks. If a hook changes the tree, the engine
-//! verifies it and commits once more; a second change is refused.
+//! verifies the new tree and commits again. A second change is refused.
 
 use super::Done;
 use super::measurement::measure;
@@ -12,51 +12,52 @@ use remand_ledger::fact::{Delivery, NoteKind};
 use remand_ledger::{Reader, RunId};
 use std::path::Path;
 
-/// The longest subject line.
-const SUBJECT: usize = 72;
+/// Maximum length of a subject line, in characters.
+const MAX_SUBJECT: usize = 72;
 
-/// What programs say when the sandbox denies them a file.
+/// Phrases in the output of a program that the sandbox denied a file.
 const DENIED: [&str; 3] = ["Permission denied", "PermissionError", "EACCES"];
 
-const HINT: &str = "; hooks run in the sandbox of checks: if yours write outside the commit, such as to a cache, list the \
+const HINT: &str = "; hooks run in the same sandbox as checks: if yours write elsewhere, such as to a cache, list the \
                     path in `sandbox.hooks-write` in ~/.config/remand/config.toml";
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
-    let mut done = Done::saying("committed");
+    let mut done = Done::with_signal("committed");
     let (first, again) = (job.id.to_string(), format!("{}+hook", job.id));
     for command in [&first, &again] {
         if let Some(commit) = job.trees.commit_of_command(command)? {
-            return Ok(committed(job, done, &commit));
+            return Ok(report_commit(job, done, &commit));
         }
     }
     let message = message(job);
-    let message = scaffolded(job, message)?;
-    // The hook's tree is recorded only after it was verified, so a run that was killed since continues from there.
+    let message = commit_stubs(job, message)?;
+    // The tree that a hook changed is recorded only after it was verified, so a killed run can continue from it.
     if !job.trees.has_recorded(&again)? {
         LaneTree::as_it_is(job)?;
         match commit(job, &message, &first)? {
             FinalCommit::HookChangedTree { tree, .. } => {
-                if let Some(why) = unfit(job, &tree, &mut done)? {
-                    return Ok(refused(done, &why));
+                if let Some(why) = verify_hook_tree(job, &tree, &mut done)? {
+                    return Ok(report_refusal(done, &why));
                 }
                 let _main = job.site.hold_main();
                 job.trees.record(&tree, "changes of the commit hook", &again)?;
             }
-            other => return Ok(ended(job, done, other)),
+            other => return Ok(report_end(job, done, other)),
         }
     }
     let last = commit(job, &message, &again)?;
-    Ok(ended(job, done, last))
+    Ok(report_end(job, done, last))
 }
 
-/// With stubs there are two commits, so that signatures and code can be reviewed separately.
-fn scaffolded(job: &Job, message: CommitMessage) -> Result<CommitMessage, Trouble> {
+/// Commits the stubs, if there are any, before the code: signatures and code can then be reviewed separately. Returns
+/// the message for the commit of the code.
+fn commit_stubs(job: &Job, message: CommitMessage) -> Result<CommitMessage, Trouble> {
     let trees = &job.trees;
     let Some(stubs) = super::test_first::stub_tree(job)? else {
         return Ok(message);
     };
     let titled = |what: &str| CommitMessage {
-        subject: cut(&format!("feat: {what} {}", message.subject)),
+        subject: shorten(&format!("feat: {what} {}", message.subject)),
         ..message.clone()
     };
     if stubs != trees.base_tree()? {
@@ -65,30 +66,32 @@ fn scaffolded(job: &Job, message: CommitMessage) -> Result<CommitMessage, Troubl
     Ok(titled("implement"))
 }
 
-fn ended(job: &Job, done: Done, last: FinalCommit) -> Done {
+fn report_end(job: &Job, done: Done, last: FinalCommit) -> Done {
     match last {
-        FinalCommit::Committed { commit } => committed(job, done, &commit),
-        FinalCommit::NothingToCommit => refused(done, "the run changed nothing"),
+        FinalCommit::Committed { commit } => report_commit(job, done, &commit),
+        FinalCommit::NothingToCommit => report_refusal(done, "the run changed nothing"),
         FinalCommit::HookRefused { output } => match output.trim() {
-            "" => refused(done, "a commit hook refused without a message"),
+            "" => report_refusal(done, "a commit hook refused without a message"),
             output => {
                 let hint = if DENIED.iter().any(|denied| output.contains(denied)) { HINT } else { "" };
-                refused(done, &format!("a commit hook refused: {}{hint}", job.site.redact(output)))
+                report_refusal(done, &format!("a commit hook refused: {}{hint}", job.site.redact(output)))
             }
         },
-        FinalCommit::HookChangedTree { .. } => refused(done, "a commit hook changed the tree a second time"),
+        FinalCommit::HookChangedTree { .. } => {
+            report_refusal(done, "a commit hook changed the tree a second time")
+        }
     }
 }
 
-fn committed(job: &Job, mut done: Done, commit: &CommitId) -> Done {
+fn report_commit(job: &Job, mut done: Done, commit: &CommitId) -> Done {
     let branch = job.trees.branch();
     done.note(NoteKind::Decision, format!("committed {commit} on {branch}"));
     done.facts.delivery = Some(Delivery::Committed { commit: commit.to_string(), branch, file: None });
     done
 }
 
-/// Why the tree does not pass after a hook changed it, if it does not.
-fn unfit(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Trouble> {
+/// Verifies a tree that a hook changed. Returns why it does not pass; `None` if it does.
+fn verify_hook_tree(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Trouble> {
     done.note(NoteKind::Warning, "a commit hook changed the tree, so it was verified again");
     let changed = LaneContent::of(job)?.holding(tree);
     let mut measured = measure(job, &changed, Selection::All, None, RowPhase::After)?;
@@ -103,28 +106,28 @@ fn unfit(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Tr
     })
 }
 
-/// Hooks run in the sandbox of checks, since they may start code that an agent wrote.
+/// Hooks run in the same sandbox as checks, because they may start code that an agent wrote.
 fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalCommit, Trouble> {
     let documents = ticket::documents(&job.site)?;
     let _main = job.site.hold_main();
     let (checkout, checks) = (job.site.repository().root(), &job.site.pinned.checks);
-    let fit = |tree: &Path| {
+    let hook_files = |tree: &Path| {
         let reads = remand_checks::link_for_hooks(checkout, tree, checks)?;
         let inside = reads.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
         Ok(HookFiles { added: inside.map(Path::to_path_buf).collect(), reads })
     };
-    Ok(job.trees.commit(&documents, message, command, &fit)?)
+    Ok(job.trees.commit(&documents, message, command, &hook_files)?)
 }
 
-fn refused(mut done: Done, why: &str) -> Done {
+fn report_refusal(mut done: Done, why: &str) -> Done {
     done.report.says = "hook-refused".to_string();
     done.note(NoteKind::Warning, format!("not committed: {why}"));
     done.facts.delivery = Some(Delivery::Refused { reason: why.to_string() });
     done
 }
 
-/// Why the last attempt to commit the work of the run failed, if there was one.
-pub fn why_not(reader: &Reader, run: &RunId) -> Result<Option<String>, Trouble> {
+/// Why the last attempt to commit the run's work failed; `None` if no attempt failed.
+pub fn last_refusal(reader: &Reader, run: &RunId) -> Result<Option<String>, Trouble> {
     let deliveries = reader.deliveries(run)?;
     Ok(deliveries.into_iter().rev().find_map(|row| match row.delivery {
         Delivery::Refused { reason } => Some(reason),
@@ -132,21 +135,21 @@ pub fn why_not(reader: &Reader, run: &RunId) -> Result<Option<String>, Trouble> 
     }))
 }
 
-/// Shortens a line to the maximum length.
-fn cut(line: &str) -> String {
-    if line.chars().count() <= SUBJECT {
+/// Shortens a line to the maximum length of a subject.
+fn shorten(line: &str) -> String {
+    if line.chars().count() <= MAX_SUBJECT {
         return line.to_string();
     }
-    let cut: String = line.chars().take(SUBJECT - 1).collect();
+    let cut: String = line.chars().take(MAX_SUBJECT - 1).collect();
     format!("{}…", cut.trim_end())
 }
 
 fn message(job: &Job) -> CommitMessage {
-    // Control characters have no place in a message.
+    // Control characters do not belong in a message.
     let is_text = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     let request: String = job.site.opened.request.chars().filter(is_text).collect();
     let line = request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("work of a run");
-    let subject = cut(line);
+    let subject = shorten(line);
     let trailer = |name: &str, value: &str| (name.to_string(), value.to_string());
     CommitMessage {
         body: if request.trim() == subject { String::new() } else { request.trim().to_string() },

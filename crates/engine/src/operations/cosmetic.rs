@@ -1,7 +1,7 @@
 //! `apply-cosmetic`: applies a reviewer's patch if the syntax trees stay the same and every file may be written.
-//! Everything else is work for the role that writes the code.
+//! Any other patch is left to the role that writes the code.
 
-use super::{Done, addressed};
+use super::{Done, addressed_findings};
 use crate::dispatch::Permit;
 use crate::site::{Job, LaneTree, Trouble};
 use crate::ticket::TicketRun;
@@ -11,25 +11,25 @@ use remand_ledger::fact::{Artifact, NoteKind};
 use remand_source::{Language, ParsedSource};
 use std::path::Path;
 
-/// Extensions of files that contain only prose. Build tools read some `.txt` files.
-const PROSE: [&str; 4] = ["md", "markdown", "rst", "adoc"];
+/// Extensions of files that contain only prose. `.txt` is missing because build tools read some of those files.
+const PROSE_EXTENSIONS: [&str; 4] = ["md", "markdown", "rst", "adoc"];
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let lane = LaneTree::as_it_is(job)?;
-    let findings = addressed(job);
-    match polished(job, &lane, &findings)? {
+    let findings = addressed_findings(job);
+    match apply_patches(job, &lane, &findings)? {
         Ok(done) => Ok(done),
         Err(why) => {
             lane.work.restore(&lane.tree)?;
-            let mut done = Done::saying("not-cosmetic");
+            let mut done = Done::with_signal("not-cosmetic");
             done.note(NoteKind::Warning, format!("the engine did not apply the patches: {why}"));
             Ok(done)
         }
     }
 }
 
-/// The result with all patches applied, or why the engine must not apply them.
-fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<Done, String>, Trouble> {
+/// Applies all patches, or returns why the engine must not apply them.
+fn apply_patches(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<Done, String>, Trouble> {
     if findings.is_empty() {
         return Ok(Err("no finding was sent".to_string()));
     }
@@ -44,10 +44,10 @@ fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<
         }
     }
     let changes = job.site.repository().changed(&lane.tree, &tree)?;
-    if let Some(why) = refused(job, &changes, &lane.tree, &tree)? {
+    if let Some(why) = why_not_cosmetic(job, &changes, &lane.tree, &tree)? {
         return Ok(Err(why));
     }
-    let mut done = Done::saying("applied");
+    let mut done = Done::with_signal("applied");
     let digest = tree.digest();
     job.trees.keep(digest, &tree, &lane.base)?;
     let base = job.trees.base_tree()?;
@@ -66,7 +66,7 @@ fn polished(job: &Job, lane: &LaneTree, findings: &[&Finding]) -> Result<Result<
 }
 
 /// Why these changes are not cosmetic; `None` if they are.
-fn refused(
+fn why_not_cosmetic(
     job: &Job,
     changes: &[ChangedPath],
     before: &TreeId,
@@ -91,7 +91,7 @@ fn refused(
     Ok(changes.is_empty().then(|| "the patches change nothing".to_string()))
 }
 
-/// Whether the syntax stays the same. Prose has none that could change; that of an unknown language cannot be compared.
+/// Whether the syntax stays the same. Prose has no syntax. A file in an unknown language counts as changed.
 fn is_same_syntax(path: &Path, before: &[u8], after: &[u8]) -> bool {
     let (Ok(before), Ok(after)) = (std::str::from_utf8(before), std::str::from_utf8(after)) else {
         return false;
@@ -102,7 +102,9 @@ fn is_same_syntax(path: &Path, before: &[u8], after: &[u8]) -> bool {
                 (ParsedSource::parse(language, before), ParsedSource::parse(language, after));
             before.zip(after).is_some_and(|(before, after)| before.is_like(&after))
         }
-        None => path.extension().is_some_and(|ending| PROSE.iter().any(|prose| ending == *prose)),
+        None => {
+            path.extension().is_some_and(|extension| PROSE_EXTENSIONS.iter().any(|prose| extension == *prose))
+        }
     }
 }
 

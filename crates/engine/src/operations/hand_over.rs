@@ -9,20 +9,21 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     LaneTree::as_it_is(job)?;
     let _main = job.site.hold_main();
     let trees = &job.trees;
-    let mut done = Done::saying("done");
+    let mut done = Done::with_signal("done");
     if trees.main_state()?.tree == trees.base_tree()? {
         done.note(NoteKind::Warning, "nothing was changed, so there is nothing to commit or to take");
         done.facts.delivery = Some(Delivery::Nothing);
         return Ok(done);
     }
-    let over = trees.hand_over(&job.id.to_string())?;
-    let why = commit::why_not(&job.site.reader()?, &job.site.run)?;
+    let commands = trees.hand_over(&job.id.to_string())?;
+    let why = commit::last_refusal(&job.site.reader()?, &job.site.run)?;
     let why = why.unwrap_or_else(|| format!("confidence {}", job.state.confidence.name()));
     let text = format!(
         "nothing was committed for you ({why}); take the work with `{}`, or discard it with `{}`",
-        over.take, over.discard
+        commands.take, commands.discard
     );
     done.note(NoteKind::Warning, text);
-    done.facts.delivery = Some(Delivery::HandedOver { reason: why, take: over.take, discard: over.discard });
+    done.facts.delivery =
+        Some(Delivery::HandedOver { reason: why, take: commands.take, discard: commands.discard });
     Ok(done)
 }

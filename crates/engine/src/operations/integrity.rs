@@ -1,4 +1,4 @@
-//! Compares what a change takes from the tests with what the plan announced.
+//! Compares the tests that a change removes or weakens with those that the plan announced.
 
 use super::planned;
 use crate::site::{Job, LaneContent, Trouble};
@@ -10,10 +10,10 @@ use remand_ledger::Reader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Nobody writes larger source files by hand.
-const LARGEST: usize = 2 * 1024 * 1024;
+/// Larger files are not compared: nobody writes them by hand.
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 
-/// What the plan says about tests and files.
+/// Changes to tests and files that the plan announces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlannedTests {
     tasks: Vec<(String, Announced)>,
@@ -21,7 +21,7 @@ pub struct PlannedTests {
 }
 
 impl PlannedTests {
-    /// Reads the plan of a run; without one the request itself is the announcement.
+    /// Reads the plan of a run. Without a plan, the request counts as the announcement.
     pub fn read(job: &Job, reader: &Reader) -> Result<PlannedTests, Trouble> {
         let Some(tasks) = planned::tasks(job, reader, &planned::TASK_LISTS)? else {
             return Ok(PlannedTests { request: job.site.subject()?, ..PlannedTests::default() });
@@ -33,7 +33,7 @@ impl PlannedTests {
         Ok(PlannedTests { tasks: tasks.into_iter().map(announced).collect(), request: String::new() })
     }
 
-    /// The announcement for one task, or for all of them.
+    /// The announcement for one task, or for all tasks.
     pub fn announced(&self, task: Option<&str>) -> Announced {
         let mut all = Announced { request: self.request.clone(), ..Announced::default() };
         for (id, announced) in &self.tasks {
@@ -46,7 +46,7 @@ impl PlannedTests {
     }
 }
 
-/// Judges what the lane changed since it started.
+/// Judges the changes of the lane since it started.
 pub fn judge(
     job: &Job,
     lane: &LaneContent,
@@ -63,7 +63,7 @@ pub fn judge(
         .map(|change| change.path)
         .filter(|path| concerns(path, &folders))
         .collect();
-    let (before, after) = (texts(job, &base, &paths)?, texts(job, &lane.tree, &paths)?);
+    let (before, after) = (contents(job, &base, &paths)?, contents(job, &lane.tree, &paths)?);
     let edited: Vec<Edited> = paths
         .iter()
         .zip(before.into_iter().zip(after))
@@ -75,9 +75,10 @@ pub fn judge(
     Ok(integrity(&edited, announced, &BeforeChange { had_tests, failed, folders }))
 }
 
-fn texts(job: &Job, tree: &TreeId, paths: &[PathBuf]) -> Result<Vec<Option<String>>, Trouble> {
+/// The content of each file; `None` if it does not exist, is not text, or is too large.
+fn contents(job: &Job, tree: &TreeId, paths: &[PathBuf]) -> Result<Vec<Option<String>>, Trouble> {
     let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-    let contents = job.site.repository().read_all(tree, &paths)?;
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).ok().filter(|text| text.len() <= LARGEST);
-    Ok(contents.into_iter().map(|content| content.and_then(text)).collect())
+    let files = job.site.repository().read_all(tree, &paths)?;
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES);
+    Ok(files.into_iter().map(|bytes| bytes.and_then(text)).collect())
 }

@@ -9,8 +9,8 @@ use remand_ledger::query::RunRow;
 use remand_ledger::{LedgerError, Reader};
 use serde_json::json;
 
-/// Number of earlier runs of the same workflow to compare with.
-const EARLIER: usize = 20;
+/// Maximum number of earlier runs of the same workflow to compare with.
+const MAX_EARLIER_RUNS: usize = 20;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reader = job.site.reader()?;
@@ -22,7 +22,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         "phases": RunFigures::of(&reader, &row)?.phases,
         "this_and_earlier_runs": reports(&earlier_and_this_run(&reader, &row)?),
     });
-    let mut done = Done::saying("logged");
+    let mut done = Done::with_signal("logged");
     let blob = job.site.blob(&to_yaml(&log));
     for artifact in &job.program.phase(job.id.phase).writes {
         let name = job.program.artifacts[artifact.index()].clone();
@@ -40,13 +40,14 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// The figures of earlier runs of this workflow, oldest first, and of this run at the end: `reports` raises alerts for
-/// the last one.
+/// The figures of earlier runs of this workflow, oldest first, and then of this run: `reports` raises alerts for the
+/// last one.
 fn earlier_and_this_run(reader: &Reader, row: &RunRow) -> Result<Vec<RunFigures>, LedgerError> {
-    let over = |other: &RunRow| {
+    let is_earlier = |other: &RunRow| {
         other.workflow == row.workflow && other.created_at < row.created_at && other.stage.is_over()
     };
-    let mut runs: Vec<RunRow> = reader.runs()?.into_iter().filter(over).take(EARLIER).collect();
+    let mut runs: Vec<RunRow> =
+        reader.runs()?.into_iter().filter(is_earlier).take(MAX_EARLIER_RUNS).collect();
     runs.reverse();
     runs.push(row.clone());
     runs.iter().map(|row| RunFigures::of(reader, row)).collect()

@@ -1,8 +1,8 @@
 //! `look-back`: continues a design revision that was approved in an earlier run.
 //!
-//! The count of revisions identifies the findings. They come from the ledger, together with the design; in another clone,
-//! whose ledger does not have them, from the papers of the ticket. The tree of the last attempt is reused if the
-//! repository still has it.
+//! The revision count identifies the findings. Findings and design come from the ledger. In another clone, whose ledger
+//! lacks them, they come from the ticket's documents. The tree of the last attempt is reused if the repository still
+//! has it.
 
 use super::Done;
 use crate::dispatch::LEFT;
@@ -24,36 +24,39 @@ type EarlierDocument = (&'static str, String);
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let ticket_run = TicketRun::of(&job.site)?.filter(|ticket_run| ticket_run.history.count > 0);
-    let Some(TicketRun { paths, history, .. }) = ticket_run else { return Ok(Done::saying("fresh")) };
+    let Some(TicketRun { paths, history, .. }) = ticket_run else { return Ok(Done::with_signal("fresh")) };
     let number = history.count;
-    let taken = InheritedRevision::find(&job.site.reader()?, &job.site.run, number)?;
-    let left = match taken.as_ref().map(|taken| in_ledger(job, taken)).transpose()?.flatten() {
-        Some(left) => Some(left),
-        None => in_papers(job, &paths, number)?,
-    };
-    let Some((design, findings)) = left else {
-        let mut done = Done::saying("fresh");
-        let what = format!("the design was revised {number} times, but findings {number} were not found");
+    let inherited = InheritedRevision::find(&job.site.reader()?, &job.site.run, number)?;
+    let found =
+        match inherited.as_ref().map(|inherited| find_in_ledger(job, inherited)).transpose()?.flatten() {
+            Some(found) => Some(found),
+            None => find_in_documents(job, &paths, number)?,
+        };
+    let Some((design, findings)) = found else {
+        let mut done = Done::with_signal("fresh");
+        let what = format!(
+            "the design was revised {number} times, but the findings for revision {number} were not found"
+        );
         done.note(NoteKind::Warning, what);
         return Ok(done);
     };
-    let mut done = Done::saying("revising");
-    done.keep(job, DESIGN, design.0, &design.1);
-    done.keep(job, FINDINGS, findings.0, &findings.1);
+    let mut done = Done::with_signal("revising");
+    done.add_artifact(job, DESIGN, design.0, &design.1);
+    done.add_artifact(job, FINDINGS, findings.0, &findings.1);
     done.note(
         NoteKind::Decision,
-        format!("continues with revision {number} of the design, which findings {number} ask for"),
+        format!("continues with revision {number} of the design, as its findings require"),
     );
-    let (kind, what) = bring_tree(job, taken.as_ref())?;
+    let (kind, what) = inherit_tree(job, inherited.as_ref())?;
     done.note(kind, what);
     Ok(done)
 }
 
-/// Keeps the tree of the last attempt for the first attempt of this run, and says what that one starts from.
-fn bring_tree(job: &Job, taken: Option<&InheritedRevision>) -> Result<(NoteKind, String), Trouble> {
+/// Keeps the tree of the last attempt for the first attempt of this run. Returns a note that says what it starts from.
+fn inherit_tree(job: &Job, inherited: Option<&InheritedRevision>) -> Result<(NoteKind, String), Trouble> {
     let from_base =
         |why: String| Ok((NoteKind::Warning, format!("{why}; the first attempt starts from the base")));
-    let Some((run, _)) = taken.and_then(|taken| taken.tried.as_ref()) else {
+    let Some((run, _)) = inherited.and_then(|inherited| inherited.earlier_run.as_ref()) else {
         return from_base("the earlier work is unknown here".to_string());
     };
     let trees = &job.trees;
@@ -86,17 +89,17 @@ fn last_tree(job: &Job, run: &RunId) -> Result<Option<Digest>, Trouble> {
     Ok(trees.max_by_key(|row| row.seq).map(|row| row.digest))
 }
 
-fn in_ledger(
+fn find_in_ledger(
     job: &Job,
-    taken: &InheritedRevision,
+    inherited: &InheritedRevision,
 ) -> Result<Option<(EarlierDocument, EarlierDocument)>, Trouble> {
     let reader = job.site.reader()?;
-    let Some(design) = taken.revision.before else { return Ok(None) };
+    let Some(design) = inherited.revision.before else { return Ok(None) };
     let text = |blob| crate::artifacts::content(&reader, blob);
-    Ok(Some((("yaml", text(design)?), ("yaml", text(taken.revision.findings)?))))
+    Ok(Some((("yaml", text(design)?), ("yaml", text(inherited.revision.findings)?))))
 }
 
-fn in_papers(
+fn find_in_documents(
     job: &Job,
     paths: &TicketPaths,
     number: u16,

@@ -1,4 +1,4 @@
-//! `write-manifest`: a task that is built without tests, with justification and sign-off, for the final review to judge.
+//! `write-manifest`: names the task that was built without tests, with justification and sign-off, for the final review.
 
 use super::{Done, planned};
 use crate::artifacts::{content, document};
@@ -13,18 +13,18 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let task = tasks.first();
     let id = task.map(|task| task.id.as_str()).unwrap_or_default();
     let title = task.map(|task| task.title.0.as_str()).unwrap_or_default();
-    let justification = words(&reader, planned::last_of_tests(job, &reader)?)?;
-    let sign_off = words(&reader, last_before(job, &reader)?)?;
+    let justification = prose(&reader, planned::last_test_writer_result(job, &reader)?)?;
+    let sign_off = prose(&reader, last_result(job, &reader)?)?;
     let text = format!(
         "# Tasks completed without tests\n\n## {id} {title}\n\n### Justification\n\n{justification}\n\n### Sign-off\n\n{sign_off}\n",
     );
-    let mut done = Done::saying("written");
-    done.keep(job, "manifest", "md", &text);
+    let mut done = Done::with_signal("written");
+    done.add_artifact(job, "manifest", "md", &text);
     Ok(done)
 }
 
-/// The last result before this operation: the sign-off that led here.
-fn last_before(job: &Job, reader: &Reader) -> Result<Option<DispatchRow>, Trouble> {
+/// The last result before this operation, which is the sign-off that led here.
+fn last_result(job: &Job, reader: &Reader) -> Result<Option<DispatchRow>, Trouble> {
     let rows = reader.dispatches(&job.site.run)?;
     Ok(rows.into_iter().rfind(|row| row.says.is_some() && !row.advisory))
 }
@@ -32,31 +32,31 @@ fn last_before(job: &Job, reader: &Reader) -> Result<Option<DispatchRow>, Troubl
 /// The parts of a result that hold prose, whatever its schema.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct ResultWords {
-    completion: CompletionWords,
-    payload: PayloadWords,
+struct ResultProse {
+    completion: CompletionProse,
+    payload: PayloadProse,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct CompletionWords {
+struct CompletionProse {
     summary: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct PayloadWords {
+struct PayloadProse {
     hypothesis: String,
     summary: String,
     open: Vec<String>,
 }
 
 /// The prose of a result, unchanged.
-fn words(reader: &Reader, row: Option<DispatchRow>) -> Result<String, Trouble> {
+fn prose(reader: &Reader, row: Option<DispatchRow>) -> Result<String, Trouble> {
     let Some(result) = row.and_then(|row| row.result) else { return Ok(String::new()) };
     let Some(value) = document(&content(reader, result)?) else { return Ok(String::new()) };
-    // A result of another form has no prose to show.
-    let ResultWords { completion, payload } = serde_json::from_value(value).unwrap_or_default();
+    // A result with another structure has no prose.
+    let ResultProse { completion, payload } = serde_json::from_value(value).unwrap_or_default();
     let parts = [completion.summary, payload.hypothesis, payload.summary];
     let mut parts: Vec<String> = parts.iter().map(|part| part.trim().to_string()).collect();
     parts.retain(|part| !part.is_empty());

@@ -1,4 +1,4 @@
-//! Runs the pinned checks on some content of a run, and makes evidence and findings of the results.
+//! Runs the pinned checks on the content of a lane, and turns the results into evidence and findings.
 
 use super::checking::{CheckedContent, Checking, refuse_incomplete};
 use super::integrity::{self, PlannedTests};
@@ -25,13 +25,13 @@ const REGRESSIONS: &str = "regressions";
 /// Evidence and findings of one run of the checks.
 pub struct Measurement {
     pub results: Vec<CheckResult>,
-    /// For the ledger.
+    /// The results as the ledger stores them.
     pub facts: CheckFacts,
-    /// For the gate: those of the baseline and those of these results.
+    /// The rows for the gate, from the baseline and from these results.
     pub rows: Vec<EvidenceRow>,
-    /// What is worse than before, check by check and test by test.
+    /// Findings about everything that is worse than before, and about doubtful passes.
     pub findings: Vec<Finding>,
-    /// For reviewers.
+    /// Notes for reviewers.
     notes: Vec<String>,
     /// Claims about the baseline that are wrong.
     discrepancies: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Measurement {
     occasion: Occasion,
 }
 
-/// Measures some content. Results that are valid for it already are reused.
+/// Checks the content of a lane. Known results that are valid for it are reused.
 pub fn measure(
     job: &Job,
     content: &LaneContent,
@@ -69,10 +69,10 @@ pub fn measure(
     };
     let occasion =
         Occasion { task: task.map(str::to_string), phase, round: u32::from(job.id.visit), iteration };
-    let suspects = last_failed(&earlier, task);
+    let suspects = last_failed_checks(&earlier, task);
     let left_out = match task {
         Some(_) => {
-            let change = TaskChange { own: &own_changes(job, content)?, all: &changed };
+            let change = TaskChange { own: &lane_changes(job, content)?, all: &changed };
             remand_checks::left_out(&job.site.pinned.checks, change)
         }
         None => LeftOut::new(),
@@ -99,13 +99,13 @@ pub fn measure(
         before: &before,
         suspects: &suspects,
     };
-    let CheckedContent { mut results, tree } = checking.results(&job.site.pinned.checks)?;
+    let CheckedContent { mut results, tree } = checking.run(&job.site.pinned.checks)?;
     if selection == Selection::All && phase != RowPhase::Baseline && !job.cancel.is_cancelled() {
-        let more = tiers::third(&checking, task, &results)?;
+        let more = tiers::tier_three(&checking, task, &results)?;
         results.extend(more);
     }
     refuse_incomplete(job, &results)?;
-    let findings = doubt(&reader, &mut results)?;
+    let findings = question_passes(&reader, &mut results)?;
     let mut rows: Vec<EvidenceRow> = earlier
         .iter()
         .filter(|row| row.phase == RowPhase::Baseline && phase != RowPhase::Baseline)
@@ -134,23 +134,23 @@ pub fn measure(
             None if measured.results.iter().any(|result| !result.passed()) => Some(content.check_out(job)?),
             tree => tree,
         };
-        let nowhere = Path::new("");
-        measured.compare(job, &reader, content, &before, tree.as_ref().map_or(nowhere, WorkTree::path))?;
+        let no_tree = Path::new("");
+        measured.compare(job, &reader, content, &before, tree.as_ref().map_or(no_tree, WorkTree::path))?;
         measured.add_discrepancies(claims::discrepancies(job, &reader, task, &earlier, iteration)?);
     }
     Ok(measured)
 }
 
 impl Measurement {
-    /// Whether a check passed, says nothing, or failed at the baseline too.
+    /// Whether a check passed, does not count, or also failed at the baseline.
     pub fn is_no_worse(&self, result: &CheckResult) -> bool {
         let failed_before =
             |row: &EvidenceRow| row.phase == RowPhase::Baseline && row.check == result.name && !row.passed;
         result.passed() || !result.counts() || self.rows.iter().any(failed_before)
     }
 
-    /// Adds a row that fails the gate, if a finding is critical: a test that passed before and is gone or skipped now
-    /// does not fail its check.
+    /// Adds a row that fails the gate if a finding is critical. Otherwise a test that passed before and is now gone or
+    /// skipped would pass the gate, because it does not fail its check.
     pub fn count_regressions(&mut self) {
         let worse: Vec<&str> = self
             .findings
@@ -227,7 +227,7 @@ impl Measurement {
         Ok(())
     }
 
-    /// Adds claims about the baseline that the engine's rows contradict: they never pass, and reviewers see them.
+    /// Adds failed rows for claims about the baseline that the engine's rows contradict. Reviewers see them.
     fn add_discrepancies(&mut self, rows: Vec<EvidenceRow>) {
         for row in rows {
             self.discrepancies.push(row.reason.clone());
@@ -241,14 +241,14 @@ impl Measurement {
     }
 }
 
-/// Results on earlier trees, from the rows of the ledger.
+/// The baseline results, from rows of the ledger.
 pub fn baseline_results(reader: &Reader, rows: &[CheckRow]) -> Result<Vec<CheckResult>, Trouble> {
     let baseline = rows.iter().filter(|row| row.phase == RowPhase::Baseline && row.tier.is_some());
     baseline.map(|row| Ok(read_back(reader, row, ReadBack::Tests)?)).collect()
 }
 
 /// The checks that failed in their last run for a task, or for the whole run.
-fn last_failed(rows: &[CheckRow], task: Option<&str>) -> BTreeSet<String> {
+fn last_failed_checks(rows: &[CheckRow], task: Option<&str>) -> BTreeSet<String> {
     let mut failed = BTreeSet::new();
     let has_run = |row: &&CheckRow| row.exit_code.is_some() || row.duration_ms > 0;
     let of_task = |row: &&CheckRow| row.phase == RowPhase::After && row.task.as_deref() == task;
@@ -262,10 +262,10 @@ fn last_failed(rows: &[CheckRow], task: Option<&str>) -> BTreeSet<String> {
     failed
 }
 
-/// Findings about passes that look too easy; their rows give the reason too.
-fn doubt(reader: &Reader, results: &mut [CheckResult]) -> Result<Vec<Finding>, Trouble> {
+/// Reports passes that look too easy, and adds the reason to their results.
+fn question_passes(reader: &Reader, results: &mut [CheckResult]) -> Result<Vec<Finding>, Trouble> {
     let mut findings = Vec::new();
-    // A check of changed files has another number of them each time.
+    // A check of changed files covers a different number of files each time.
     let is_comparable = |result: &&mut CheckResult| {
         result.passed() && !result.is_reused() && result.listing != TestListing::ChangedFiles
     };
@@ -278,7 +278,7 @@ fn doubt(reader: &Reader, results: &mut [CheckResult]) -> Result<Vec<Finding>, T
         let Some(why) = remand_checks::doubt(result, &passes) else { continue };
         let mut doubt = finding(format!("doubt:{}", result.name), None, why.clone(), result.snippet.clone());
         doubt.severity = Severity::Minor;
-        doubt.recommendation = "check that it still runs what it should".to_string();
+        doubt.recommendation = "make sure that the check still runs everything it should".to_string();
         findings.push(doubt);
         result.add_reason(&why);
     }
@@ -286,24 +286,24 @@ fn doubt(reader: &Reader, results: &mut [CheckResult]) -> Result<Vec<Finding>, T
 }
 
 fn had_tests(rows: &[EvidenceRow]) -> HadTests {
-    let ran = |row: &&EvidenceRow| row.phase == RowPhase::Baseline && row.tier > Some(Tier::One);
-    let some = rows.iter().filter(ran).any(|row| row.collected.is_some_and(|count| count > 0));
-    if some { HadTests::Yes } else { HadTests::No }
+    let may_test = |row: &&EvidenceRow| row.phase == RowPhase::Baseline && row.tier > Some(Tier::One);
+    let has_tests = rows.iter().filter(may_test).any(|row| row.collected.is_some_and(|count| count > 0));
+    if has_tests { HadTests::Yes } else { HadTests::No }
 }
 
 /// Whether a test that no longer runs passes under another name, or has a finding already.
 fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> bool {
-    let passes = |own: &str| {
-        let named = |now: &&TestResult| now.name != test && remand_checks::ends_with_name(&now.name, own);
-        result.tests.iter().filter(named).any(|now| now.end == TestEnd::Passed)
+    let passes = |name: &str| {
+        let has_name = |now: &&TestResult| now.name != test && remand_checks::ends_with_name(&now.name, name);
+        result.tests.iter().filter(has_name).any(|now| now.end == TestEnd::Passed)
     };
     let renamed = |(old, new): &(String, String)| remand_checks::ends_with_name(test, old) && passes(new);
     integrity.renamed.iter().any(renamed)
         || integrity.findings.iter().any(|finding| remand_checks::ends_with_name(test, &finding.place.symbol))
 }
 
-/// What the lane itself changed. A task is checked by what that can affect, the merged tree by everything.
-fn own_changes(job: &Job, content: &LaneContent) -> Result<Vec<String>, Trouble> {
+/// The files that the lane changed. A task runs only the checks that these files can affect; the merged tree runs all.
+fn lane_changes(job: &Job, content: &LaneContent) -> Result<Vec<String>, Trouble> {
     let base = job.site.repository().tree_of(&content.base)?;
     let changed = job.site.repository().changed(&base, &content.tree)?;
     Ok(changed.iter().map(|change| change.path.display().to_string()).collect())
@@ -320,14 +320,14 @@ fn redact(job: &Job, facts: &mut CheckFacts) {
             (old != blob.id).then_some((old, blob.id))
         })
         .collect();
-    let renew = |id: &mut Option<BlobId>| {
+    let update_id = |id: &mut Option<BlobId>| {
         if let Some((_, new)) = renamed.iter().find(|(old, _)| Some(*old) == *id) {
             *id = Some(*new);
         }
     };
     for check in &mut facts.checks {
         check.snippet = job.site.redact(&check.snippet);
-        renew(&mut check.output);
-        renew(&mut check.tests);
+        update_id(&mut check.output);
+        update_id(&mut check.tests);
     }
 }

@@ -14,14 +14,14 @@ pub fn run(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let lane = LaneTree::as_it_is(job)?;
     match lane.merge(job, task)? {
         TaskMerge::Merged(_) => {
-            let mut done = Done::saying(MERGED);
-            if let Some(text) = untested(job, &lane, task)? {
+            let mut done = Done::with_signal(MERGED);
+            if let Some(text) = untested_warning(job, &lane, task)? {
                 done.note(NoteKind::Warning, text);
             }
             Ok(done)
         }
         TaskMerge::Conflict { paths } => {
-            let mut done = Done::saying("conflict");
+            let mut done = Done::with_signal("conflict");
             let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             let claim = format!("the change of {task} conflicts with earlier merges in {}", paths.join(", "));
             let mut conflict = finding(format!("merge-{task}"), Some(task), claim, String::new());
@@ -33,13 +33,14 @@ pub fn run(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     }
 }
 
-/// A note for reviewers about a change of code without a change of tests.
-fn untested(job: &Job, lane: &LaneTree, task: &str) -> Result<Option<String>, Trouble> {
+/// A warning for reviewers if a task changes code but no tests.
+fn untested_warning(job: &Job, lane: &LaneTree, task: &str) -> Result<Option<String>, Trouble> {
     let base = job.site.repository().tree_of(&lane.base)?;
     let changes = job.site.repository().changed(&base, &lane.tree)?;
-    let prose =
-        |path: &std::path::Path| path.extension().is_some_and(|ending| ending == "md" || ending == "txt");
-    let code = changes.iter().any(|change| !prose(&change.path));
-    let tested = changes.iter().any(|change| is_test_file(&change.path));
-    Ok((code && !tested).then(|| format!("the change of {task} touches no test")))
+    let is_prose = |path: &std::path::Path| {
+        path.extension().is_some_and(|extension| extension == "md" || extension == "txt")
+    };
+    let has_code = changes.iter().any(|change| !is_prose(&change.path));
+    let has_tests = changes.iter().any(|change| is_test_file(&change.path));
+    Ok((has_code && !has_tests).then(|| format!("the change of {task} touches no test")))
 }

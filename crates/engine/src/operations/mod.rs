@@ -1,4 +1,4 @@
-//! What the engine does itself, one operation per file. Each takes a job and returns an ending.
+//! The operations: work that the engine does itself. Each has its own file.
 
 mod baseline;
 mod bundle;
@@ -42,10 +42,10 @@ struct Done {
     blobs: Vec<Blob>,
 }
 
-/// Runs one operation to its end.
+/// Runs one operation.
 pub fn operate(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<CommandEnding, Trouble> {
     let started = Instant::now();
-    let done = result_of(job, operation, task)?;
+    let done = perform(job, operation, task)?;
     let time = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(CommandEnding {
         outcome: Outcome::Said(Box::new(done.report)),
@@ -55,7 +55,7 @@ pub fn operate(job: &Job, operation: EngineOperation, task: Option<&str>) -> Res
     })
 }
 
-fn result_of(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<Done, Trouble> {
+fn perform(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<Done, Trouble> {
     match operation {
         EngineOperation::Prepare => prepare::run(job),
         EngineOperation::Sanity => tracker::sanity(job),
@@ -98,12 +98,12 @@ fn result_of(job: &Job, operation: EngineOperation, task: Option<&str>) -> Resul
 }
 
 impl Done {
-    fn saying(says: &str) -> Done {
-        Done { report: Report::saying(says), ..Done::default() }
+    fn with_signal(signal: &str) -> Done {
+        Done { report: Report::saying(signal), ..Done::default() }
     }
 
-    /// Keeps a text as an artifact; it counts as written where the workflow lets the phase write it.
-    fn keep(&mut self, job: &Job, name: &str, format: &str, text: &str) {
+    /// Adds a document as an artifact, and reports it as written if the workflow lets the phase write it.
+    fn add_artifact(&mut self, job: &Job, name: &str, format: &str, text: &str) {
         let blob = job.site.blob(text);
         let digest = blob.id.digest();
         self.facts.artifacts.push(Artifact {
@@ -127,16 +127,17 @@ impl Done {
     }
 }
 
-/// The findings for this operation: those that were sent to its phase, and those that the main line carries.
-fn addressed(job: &Job) -> Vec<&Finding> {
+/// The findings that were sent to this operation's phase, and those that the main line carries.
+fn addressed_findings(job: &Job) -> Vec<&Finding> {
     let sent = job.state.inbox.get(job.id.phase.index()).into_iter().flatten();
-    let mut at: Vec<u32> = sent.chain(&job.state.main.carried).copied().collect();
-    at.sort_unstable();
-    at.dedup();
-    at.into_iter().filter_map(|at| job.state.findings.get(at as usize)).map(|filed| &filed.finding).collect()
+    let mut indexes: Vec<u32> = sent.chain(&job.state.main.carried).copied().collect();
+    indexes.sort_unstable();
+    indexes.dedup();
+    let filed = indexes.into_iter().filter_map(|index| job.state.findings.get(index as usize));
+    filed.map(|filed| &filed.finding).collect()
 }
 
-/// A defect that the engine found.
+/// A major finding that the engine itself reports.
 fn finding(id: String, task: Option<&str>, claim: String, evidence: String) -> Finding {
     Finding {
         id,

@@ -1,4 +1,4 @@
-//! Documents of a run as the types of their schemas: the tasks of its plan, and what its roles returned.
+//! Reads documents of a run as typed values: the tasks of its plan, and the results of its roles.
 
 use crate::artifacts::{content, document, parsed};
 use crate::site::{Job, Trouble};
@@ -12,7 +12,7 @@ use remand_ledger::query::DispatchRow;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Artifacts that list tasks; a split takes the place of the plan.
+/// Artifacts that list tasks. The list of a split replaces the plan, so it comes first.
 pub const TASK_LISTS: [&str; 2] = ["tasks", "plan"];
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct TaskList {
     tasks: Vec<PlannedTask>,
 }
 
-/// The tasks that the first of these artifacts lists; `None` if there is no such list.
+/// The tasks from the first of these artifacts that lists tasks; `None` if none does.
 pub fn tasks(job: &Job, reader: &Reader, artifacts: &[&str]) -> Result<Option<Vec<PlannedTask>>, Trouble> {
     let mut documents = parsed(&reader.artifacts(&job.site.run)?, reader)?;
     let list = artifacts.iter().find_map(|name| {
@@ -30,7 +30,7 @@ pub fn tasks(job: &Job, reader: &Reader, artifacts: &[&str]) -> Result<Option<Ve
     Ok(list.map(|list| list.tasks))
 }
 
-/// The size that the plan gives a task; a large one needs more evidence.
+/// The size of a task according to the plan. A large task needs more evidence.
 pub fn task_size(job: &Job, id: &str) -> Result<TaskSize, Trouble> {
     let tasks = tasks(job, &job.site.reader()?, &["plan"])?.unwrap_or_default();
     let task = tasks.iter().find(|task| task.id == id);
@@ -40,7 +40,7 @@ pub fn task_size(job: &Job, id: &str) -> Result<TaskSize, Trouble> {
     })
 }
 
-/// What a dispatch returned, if it has the form of this schema.
+/// The payload that a dispatch returned; `None` if it does not match the schema.
 pub fn result_of<P: DeserializeOwned>(
     reader: &Reader,
     row: &DispatchRow,
@@ -52,7 +52,7 @@ pub fn result_of<P: DeserializeOwned>(
 }
 
 /// The last accepted result of a role that writes tests.
-pub fn last_of_tests(job: &Job, reader: &Reader) -> Result<Option<DispatchRow>, Trouble> {
+pub fn last_test_writer_result(job: &Job, reader: &Reader) -> Result<Option<DispatchRow>, Trouble> {
     let Some(tests) = job.program.artifact_named("tests") else { return Ok(None) };
     let writes_tests = |role: &str| {
         let contracts = &job.program.contracts;
@@ -62,9 +62,9 @@ pub fn last_of_tests(job: &Job, reader: &Reader) -> Result<Option<DispatchRow>, 
     Ok(rows.into_iter().rfind(|row| row.says.is_some() && writes_tests(&row.role)))
 }
 
-/// The same as a report about the tests that were written.
-pub fn last_report_of_tests(job: &Job, reader: &Reader) -> Result<Option<Implementation>, Trouble> {
-    match last_of_tests(job, reader)? {
+/// That result as an implementation report.
+pub fn last_test_report(job: &Job, reader: &Reader) -> Result<Option<Implementation>, Trouble> {
+    match last_test_writer_result(job, reader)? {
         Some(row) => result_of(reader, &row, SchemaId::ImplementationReport),
         None => Ok(None),
     }

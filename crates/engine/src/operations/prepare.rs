@@ -1,4 +1,4 @@
-//! `prepare`: inspects the checkout and the request before any agent is paid.
+//! `prepare`: inspects the checkout and the request before the first dispatch.
 
 use super::Done;
 use crate::checkout;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reader = job.site.reader()?;
-    let mut done = Done::saying("ready");
+    let mut done = Done::with_signal("ready");
     // A user who changed the request has seen these already, and decided to continue.
     let notes = reader.notes(&job.site.run)?;
     for CheckoutFinding { kind, text } in checkout::facts_of(&job.site)?.findings {
@@ -33,9 +33,9 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         }
         done.note(kind, text);
     }
-    unenforced(job, &mut done);
+    note_enforcement_gaps(job, &mut done);
     let request = request(job, &reader)?;
-    record(job, &request, &mut done);
+    add_request(job, &request, &mut done);
     let concerns = concerns(job, &request, &reader)?;
     if !concerns.is_empty() && done.report.says == "ready" {
         done.report.says = "concerns".to_string();
@@ -46,8 +46,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// Notes what the sandbox cannot enforce on this machine.
-fn unenforced(job: &Job, done: &mut Done) {
+/// Records what the sandbox cannot enforce on this machine.
+fn note_enforcement_gaps(job: &Job, done: &mut Done) {
     let enforcement = &job.site.settings().enforcement;
     if enforcement.gaps.is_empty() {
         return;
@@ -57,7 +57,7 @@ fn unenforced(job: &Job, done: &mut Done) {
     done.note(kind, format!("not enforced on this machine: {}", enforcement.gaps.join("; ")));
 }
 
-/// The current request: what the user asked for, and the changes from answers at this run's gates.
+/// The current request: the user's request, followed by changes from the answers to this run's gates.
 fn request(job: &Job, reader: &Reader) -> Result<String, Trouble> {
     let mut request = job.site.subject()?;
     for gate in reader.gates(&job.site.run)? {
@@ -69,8 +69,8 @@ fn request(job: &Job, reader: &Reader) -> Result<String, Trouble> {
     Ok(request)
 }
 
-/// Keeps the request as an artifact; it counts as written where the workflow lets this phase write it.
-fn record(job: &Job, request: &str, done: &mut Done) {
+/// Adds the request as an artifact. Reports it as written if it changed and the workflow lets this phase write it.
+fn add_request(job: &Job, request: &str, done: &mut Done) {
     let subject = &job.program.subject;
     let phase = job.program.phase(job.id.phase);
     let writes = phase.writes.iter().any(|id| job.program.artifacts[id.index()] == *subject);
@@ -91,36 +91,36 @@ fn record(job: &Job, request: &str, done: &mut Done) {
     }
 }
 
-/// Concerns that rules alone can raise before any dispatch; they never stop the run by themselves.
+/// Concerns that the engine finds without an agent. The workflow decides what follows from them.
 fn concerns(job: &Job, request: &str, reader: &Reader) -> Result<Vec<String>, Trouble> {
     let mut concerns = Vec::new();
     if request.trim().is_empty() {
         concerns.push("the request is empty".to_string());
     }
     let root = job.trees.main_tree();
-    for path in named_paths(request) {
+    for path in mentioned_paths(request) {
         if !root.path().join(path).exists() {
             concerns.push(format!("the request names `{path}`, which does not exist"));
         }
     }
     for other in reader.runs_under_way()? {
-        let own = &job.site.opened;
-        let same = (&other.request, &other.file) == (&own.request, &own.file);
-        if other.run != job.site.run && same {
+        let opened = &job.site.opened;
+        let is_same = (&other.request, &other.file) == (&opened.request, &opened.file);
+        if other.run != job.site.run && is_same {
             concerns.push(format!("run {} is under way for the same {}", other.run, job.program.subject));
         }
     }
     Ok(concerns)
 }
 
-/// Words in backticks that must be paths.
-fn named_paths(request: &str) -> Vec<&str> {
+/// Words in backticks that look like paths of files.
+fn mentioned_paths(request: &str) -> Vec<&str> {
     let quoted = request.split('`').skip(1).step_by(2);
     let is_path = |word: &&str| {
-        let relative = !word.starts_with(['/', '~', '-', '.']) && !word.contains("..");
-        let plain = word.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
-        let file = Path::new(word).extension().is_some_and(|ending| ending.len() <= 4);
-        relative && plain && word.contains('/') && file
+        let is_relative = !word.starts_with(['/', '~', '-', '.']) && !word.contains("..");
+        let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+        let has_extension = Path::new(word).extension().is_some_and(|extension| extension.len() <= 4);
+        is_relative && is_plain && word.contains('/') && has_extension
     };
     quoted.filter(is_path).collect()
 }
@@ -133,6 +133,6 @@ mod tests {
     #[test]
     fn only_words_that_look_like_files_in_a_folder_are_paths() {
         let request = "Make `src/cart.py` use `Cart.total`, see `https://x.y/z.html`, `a/b`, `/etc/x.conf` and `read_me`";
-        assert_eq!(named_paths(request), ["src/cart.py"]);
+        assert_eq!(mentioned_paths(request), ["src/cart.py"]);
     }
 }

@@ -8,7 +8,7 @@ use crate::site::{Job, Trouble};
 use remand_ledger::fact::NoteKind;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
-    let mut done = Done::saying("recorded");
+    let mut done = Done::with_signal("recorded");
     match &job.state.approach {
         Some(approach) => done.note(NoteKind::Decision, format!("this approach failed: {}", approach.text)),
         None => done.note(NoteKind::Warning, "the failed design states no approach"),

@@ -16,27 +16,27 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         let _main = job.site.hold_main();
         job.trees.undo_tasks(&names, &job.id.to_string())?
     };
-    let mut done = Done::saying("reverted");
+    let mut done = Done::with_signal("reverted");
     for path in &reverted_state.overwritten {
         let text = format!(
-            "`{}` is as it was at the base, because the change could not be reverted alone",
+            "`{}` was reset to the base, because the change could not be reverted separately",
             path.display()
         );
         done.note(NoteKind::Warning, text);
     }
     let rows = job.site.reader()?.checks(&job.site.run, CheckFilter::default())?;
-    let latest = |task: &str| {
+    let last_iteration = |task: &str| {
         let of_task =
             rows.iter().filter(|row| row.task.as_deref() == Some(task) && row.phase == RowPhase::After);
         of_task.map(|row| row.iteration).max().unwrap_or(1)
     };
-    done.facts.checks = tasks.iter().map(|task| reverted(task, latest(task))).collect();
+    done.facts.checks = tasks.iter().map(|task| revert_check(task, last_iteration(task))).collect();
     done.report.wrote.push(("code".to_string(), reverted_state.state.tree.digest()));
     Ok(done)
 }
 
-/// The record that the change of a task was reverted.
-fn reverted(task: &str, iteration: u32) -> Check {
+/// The evidence that the change of a task was reverted.
+fn revert_check(task: &str, iteration: u32) -> Check {
     let reason = "the task did not pass".to_string();
     let result = CheckResult {
         tool: "git".to_string(),

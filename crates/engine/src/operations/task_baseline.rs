@@ -1,4 +1,4 @@
-//! The baseline of a task: results on the tree that the task started from, which may hold other tasks' work.
+//! The baseline of a task: results on the tree that the task started from, which may contain the work of other tasks.
 
 use super::checking::{Checking, refuse_incomplete};
 use crate::site::{Job, LaneContent, Trouble};
@@ -8,20 +8,20 @@ use remand_ledger::Reader;
 use remand_ledger::query::CheckRow;
 use std::collections::BTreeSet;
 
-/// How many digits of a tree people are shown.
-const SHOWN: usize = 12;
+/// Number of digits of a tree id that people see.
+const SHORT_ID_DIGITS: usize = 12;
 
-/// What a task is compared with in addition to the baseline of the run; empty where that one is enough.
+/// Results that a task is compared with, in addition to the run's baseline. Empty if the run's baseline is enough.
 #[derive(Default)]
 pub struct TaskBaseline {
     /// Results that the ledger does not have yet.
     pub results: Vec<CheckResult>,
-    /// The tree that the task started from, where it differs from the base of the run.
+    /// The tree that the task started from, if it differs from the base of the run.
     pub tree: Option<String>,
     task: Option<String>,
 }
 
-/// What is being verified.
+/// The task and the checks that a measurement covers.
 #[derive(Clone, Copy)]
 pub struct TaskScope<'s> {
     pub task: Option<&'s str>,
@@ -36,7 +36,7 @@ impl TaskBaseline {
         row.task.is_none() || (row.task == self.task && self.tree.as_ref().is_some_and(is_on))
     }
 
-    /// Runs the checks that the ledger has no row for on the tree that the content started from.
+    /// Runs checks on the tree that the content started from, if the ledger has no row for them.
     pub fn measure(
         job: &Job,
         content: &LaneContent,
@@ -56,9 +56,9 @@ impl TaskBaseline {
             task: task.map(str::to_string),
         };
         let is_known = |spec: &&CheckSpec| {
-            let is_of =
+            let is_for_spec =
                 |row: &&CheckRow| row.task.is_some() && row.name == spec.name && baseline.includes(row);
-            earlier.iter().filter(is_of).any(|row| covers(row, spec, left_out))
+            earlier.iter().filter(is_for_spec).any(|row| covers(row, spec, left_out))
         };
         let in_scope: Vec<&CheckSpec> =
             job.site.pinned.checks.iter().filter(|spec| is_in_scope(spec, left_out)).collect();
@@ -78,11 +78,11 @@ impl TaskBaseline {
             before: &[],
             suspects: &BTreeSet::new(),
         };
-        let mut results = checking.results(&with_needed(&in_scope, &missing))?.results;
+        let mut results = checking.run(&with_needed(&in_scope, &missing))?.results;
         refuse_incomplete(job, &results)?;
         results.retain(|result| missing.contains(result.name.as_str()));
         let shown = tree.to_string();
-        let shown = shown.get(..SHOWN).unwrap_or(&shown);
+        let shown = shown.get(..SHORT_ID_DIGITS).unwrap_or(&shown);
         for result in &mut results {
             result.add_reason(&format!("on tree {shown}, where the task started"));
         }
@@ -91,8 +91,8 @@ impl TaskBaseline {
     }
 }
 
-/// Whether a check compares a task with its start. A check that the change cannot affect may be in scope in a later
-/// round.
+/// Whether a check needs a baseline at the task's start. A check that the change cannot affect now may need one in a
+/// later round.
 fn is_in_scope(spec: &CheckSpec, left_out: &LeftOut) -> bool {
     !matches!(spec.action, CheckAction::BuiltIn(_)) && left_out.get(&spec.name).is_none()
 }
@@ -106,11 +106,11 @@ fn covers(row: &CheckRow, spec: &CheckSpec, left_out: &LeftOut) -> bool {
 
 /// These checks and those that they need, in order.
 fn with_needed(specs: &[&CheckSpec], missing: &BTreeSet<&str>) -> Vec<CheckSpec> {
-    let mut wanted = missing.clone();
+    let mut needed = missing.clone();
     for spec in specs.iter().rev() {
-        if wanted.contains(spec.name.as_str()) {
-            wanted.extend(spec.needs.iter().map(String::as_str));
+        if needed.contains(spec.name.as_str()) {
+            needed.extend(spec.needs.iter().map(String::as_str));
         }
     }
-    specs.iter().filter(|spec| wanted.contains(spec.name.as_str())).map(|spec| (*spec).clone()).collect()
+    specs.iter().filter(|spec| needed.contains(spec.name.as_str())).map(|spec| (*spec).clone()).collect()
 }

@@ -1,25 +1,25 @@
 //! `write-task-fix`: writes the findings of a review, word for word, as a task file.
 
-use super::{Done, addressed};
+use super::{Done, addressed_findings};
 use crate::site::{Job, Trouble};
 use remand_kernel::finding::Finding;
 
-/// The artifact; its version is the number of the fix task.
+/// The name of the artifact. Its version is the number of the fix task.
 const NAME: &str = "task-fix";
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
-    let findings = addressed(job);
+    let findings = addressed_findings(job);
     let number = job.site.reader()?.artifact_versions(&job.site.run, NAME)?.len() + 1;
     let mut text = format!("# Fix task {number}\n\nFix each finding, or dispute it with a reason.\n");
     for finding in findings {
         text.push_str(&verbatim(finding));
     }
-    let mut done = Done::saying("written");
-    done.keep(job, NAME, "md", &text);
+    let mut done = Done::with_signal("written");
+    done.add_artifact(job, NAME, "md", &text);
     Ok(done)
 }
 
-/// A finding with every word of the reviewer.
+/// A finding in the reviewer's exact words.
 fn verbatim(finding: &Finding) -> String {
     let place = &finding.place;
     let line = if place.line > 0 { format!(":{}", place.line) } else { String::new() };

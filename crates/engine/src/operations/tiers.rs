@@ -1,4 +1,4 @@
-//! Tiers 3 and 4: loads the change or runs smoke commands where no test ran, and inspects the change of a large task.
+//! Tiers 3 and 4: loads the change and runs smoke commands if no test ran, and inspects the change of a large task.
 
 use super::checking::Checking;
 use super::planned::result_of;
@@ -14,15 +14,15 @@ use remand_source::is_test_file;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What verifiers propose for running the program.
+/// The smoke commands that verifiers propose, or why they propose none.
 #[derive(Default)]
-struct Proposed {
+struct SmokeProposals {
     specs: Vec<CheckSpec>,
     why_not: Option<String>,
 }
 
-/// Loads what changed and runs the proposed smoke commands, unless a test ran.
-pub fn third(
+/// Loads the changed files and runs the proposed smoke commands, unless a test ran.
+pub fn tier_three(
     checking: &Checking<'_>,
     task: Option<&str>,
     so_far: &[CheckResult],
@@ -33,22 +33,22 @@ pub fn third(
     if remand_checks::has_runtime_signal(so_far) {
         return Ok(Vec::new());
     }
-    let proposed = proposed(checking.job, task)?;
-    let there = present(checking.job, &checking.content.tree, changed)?;
-    let mut specs = remand_checks::loading(&there, &checking.job.site.pinned.checks, is_test_file);
+    let proposed = smoke_proposals(checking.job, task)?;
+    let existing = existing_files(checking.job, &checking.content.tree, changed)?;
+    let mut specs = remand_checks::loading(&existing, &checking.job.site.pinned.checks, is_test_file);
     specs.extend(proposed.specs);
     let ran = if specs.is_empty() {
         Vec::new()
     } else {
-        let files = FileScope::Changed(&there);
-        Checking { files, left_out: &LeftOut::new(), ..*checking }.results(&specs)?.results
+        let files = FileScope::Changed(&existing);
+        Checking { files, left_out: &LeftOut::new(), ..*checking }.run(&specs)?.results
     };
-    let ran = unless_serving(checking, ran, &there)?;
+    let ran = excuse_hangs_at_base(checking, ran, &existing)?;
     Ok(remand_checks::kept(ran, proposed.why_not.as_deref()))
 }
 
-/// A module that hangs when it is loaded is a defect of the change, unless it hangs at the base too.
-fn unless_serving(
+/// Excuses modules that hang when they are loaded and also hang at the base: the change did not cause that.
+fn excuse_hangs_at_base(
     checking: &Checking<'_>,
     ran: Vec<CheckResult>,
     files: &[String],
@@ -56,15 +56,16 @@ fn unless_serving(
     if !ran.iter().any(remand_checks::hangs) {
         return Ok(ran);
     }
-    let there = present(checking.job, checking.base, files)?;
+    let existing = existing_files(checking.job, checking.base, files)?;
     let content = checking.content.holding(checking.base);
     let at_base =
         Checking { content: &content, files: FileScope::Whole, left_out: &LeftOut::new(), ..*checking };
-    let loading = remand_checks::loading(&there, &checking.job.site.pinned.checks, is_test_file);
-    let before = at_base.results(&loading)?.results;
-    let hung = |name: &str| before.iter().any(|result| result.name == name && remand_checks::hangs(result));
+    let loading = remand_checks::loading(&existing, &checking.job.site.pinned.checks, is_test_file);
+    let before = at_base.run(&loading)?.results;
+    let hung_before =
+        |name: &str| before.iter().any(|result| result.name == name && remand_checks::hangs(result));
     let judged = |result: CheckResult| {
-        if remand_checks::hangs(&result) && hung(&result.name) {
+        if remand_checks::hangs(&result) && hung_before(&result.name) {
             remand_checks::serving(result)
         } else {
             result
@@ -73,18 +74,18 @@ fn unless_serving(
     Ok(ran.into_iter().map(judged).collect())
 }
 
-/// The files that a tree contains.
-fn present(job: &Job, tree: &TreeId, files: &[String]) -> Result<Vec<String>, Trouble> {
-    let mut there = Vec::new();
+/// The given files that exist in a tree.
+fn existing_files(job: &Job, tree: &TreeId, files: &[String]) -> Result<Vec<String>, Trouble> {
+    let mut existing = Vec::new();
     for file in files {
         let content = job.site.repository().read(tree, Path::new(file))?;
-        there.extend(content.map(|_| file.clone()));
+        existing.extend(content.map(|_| file.clone()));
     }
-    Ok(there)
+    Ok(existing)
 }
 
 /// The results for a large task, and a finding for each secret.
-pub fn fourth(
+pub fn tier_four(
     job: &Job,
     lane: &LaneContent,
     task: Option<&str>,
@@ -99,7 +100,7 @@ pub fn fourth(
     let (rows, leaks) = remand_checks::readiness(&change, &|text| job.site.redact(text));
     let findings = leaks.into_iter().enumerate().map(|(at, leak)| {
         let id = format!("secret-{}-{}", leak.file, at + 1);
-        let claim = format!("an added line of {} contains what looks like a secret", leak.file);
+        let claim = format!("an added line of {} seems to contain a secret", leak.file);
         let mut found = super::finding(id, task, claim, leak.line);
         (found.severity, found.category) = (Severity::Critical, Category::Security);
         found.place.file = leak.file;
@@ -109,23 +110,23 @@ pub fn fourth(
     Ok((rows, findings.collect()))
 }
 
-/// The smoke commands of the last verifier of a task, or of each task.
-fn proposed(job: &Job, task: Option<&str>) -> Result<Proposed, Trouble> {
+/// The smoke commands from the last verifier of a task, or of every task.
+fn smoke_proposals(job: &Job, task: Option<&str>) -> Result<SmokeProposals, Trouble> {
     let reader = job.site.reader()?;
     let is_verifier = |role: &str| {
         job.site.pinned.roles.get(role).is_some_and(|role| role.result == SchemaId::VerificationReport.name())
     };
     let mut latest: BTreeMap<String, Verification> = BTreeMap::new();
     for row in reader.dispatches(&job.site.run)? {
-        let is_asked = task.is_none() || row.task.as_deref() == task;
-        if !is_asked || !is_verifier(&row.role) || row.status != DispatchStatus::Done {
+        let is_in_scope = task.is_none() || row.task.as_deref() == task;
+        if !is_in_scope || !is_verifier(&row.role) || row.status != DispatchStatus::Done {
             continue;
         }
         if let Some(report) = result_of::<Verification>(&reader, &row, SchemaId::VerificationReport)? {
             latest.insert(row.task.unwrap_or_default(), report);
         }
     }
-    let mut proposed = Proposed::default();
+    let mut proposed = SmokeProposals::default();
     for (task, report) in latest {
         if !report.smoke.is_empty() {
             proposed.specs.push(remand_checks::smoke(&task, &report.smoke));

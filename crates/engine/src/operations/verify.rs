@@ -2,7 +2,7 @@
 
 use super::measurement::measure;
 use super::planned::task_size;
-use super::test_first::{broken_signatures, not_run};
+use super::test_first::{broken_signatures, skipped_new_tests};
 use super::{Done, finding, tiers};
 use crate::row_names::MERGED;
 use crate::site::{Job, LaneContent, Trouble};
@@ -12,14 +12,14 @@ use remand_kernel::finding::Severity;
 use remand_ledger::fact::NoteKind;
 use std::collections::BTreeSet;
 
-/// The checks that take seconds, on a task's tree. They are not a gate: a pass proves nothing yet.
+/// The quick checks on a task's tree. They are not a gate: a pass proves nothing yet.
 pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let lane = LaneContent::of(job)?;
     let mut measured = measure(job, &lane, Selection::Quick, task, RowPhase::After)?;
     measured.count_regressions();
     let passed = measured.results.iter().all(|result| measured.is_no_worse(result))
         && !measured.findings.iter().any(|finding| finding.severity >= Severity::Critical);
-    let mut done = Done::saying(if passed { "passed" } else { "failed" });
+    let mut done = Done::with_signal(if passed { "passed" } else { "failed" });
     measured.report(job, task, &mut done);
     Ok(done)
 }
@@ -44,31 +44,31 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: TaskSize) -> 
     let lane = LaneContent::of(job)?;
     let mut measured = measure(job, &lane, Selection::All, task, RowPhase::After)?;
     measured.findings.extend(broken_signatures(job, &lane.tree)?);
-    measured.findings.extend(not_run(job, &measured.results)?);
+    measured.findings.extend(skipped_new_tests(job, &measured.results)?);
     measured.count_regressions();
-    let (readiness, leaks) = tiers::fourth(job, &lane, blamed, size)?;
+    let (readiness, leaks) = tiers::tier_four(job, &lane, blamed, size)?;
     measured.add_results(job, &readiness, leaks);
-    let ruled = evidence::rule(&measured.rows, size);
-    let mut done = match &ruled {
-        GateResult::Passed => Done::saying("passed"),
-        GateResult::Failed(_) => Done::saying("failed"),
+    let gate_result = evidence::rule(&measured.rows, size);
+    let mut done = match &gate_result {
+        GateResult::Passed => Done::with_signal("passed"),
+        GateResult::Failed(_) => Done::with_signal("failed"),
     };
     done.report.rows.clone_from(&measured.rows);
     done.report.size = Some(size);
     let excused =
-        if ruled == GateResult::Passed { evidence::excused(&measured.rows) } else { BTreeSet::new() };
+        if gate_result == GateResult::Passed { evidence::excused(&measured.rows) } else { BTreeSet::new() };
     for check in excused {
         let text = format!("`{check}` also failed before the change, so it proves nothing about the change");
         done.note(NoteKind::Degradation, text);
     }
     measured.report(job, blamed, &mut done);
-    if let (GateResult::Failed(reasons), true) = (&ruled, done.report.findings.is_empty()) {
-        let of = blamed.unwrap_or(&job.site.opened.slug);
+    if let (GateResult::Failed(reasons), true) = (&gate_result, done.report.findings.is_empty()) {
+        let subject = blamed.unwrap_or(&job.site.opened.slug);
         done.report.findings = reasons
             .iter()
             .enumerate()
             .map(|(at, reason)| {
-                finding(format!("gate-{of}-{}", at + 1), blamed, reason.clone(), String::new())
+                finding(format!("gate-{subject}-{}", at + 1), blamed, reason.clone(), String::new())
             })
             .collect();
     }

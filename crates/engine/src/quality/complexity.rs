@@ -14,7 +14,7 @@ use serde::Serialize;
 /// The artifact with the plan.
 const PLAN: &str = "plan";
 
-/// The counts behind a plan's size.
+/// The counts that make up a plan's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Complexity {
     pub tasks: u64,
@@ -31,7 +31,7 @@ impl Complexity {
 }
 
 /// The complexity of planned tasks.
-pub fn of_tasks<'t>(tasks: impl IntoIterator<Item = &'t PlannedTask>) -> Complexity {
+pub fn task_complexity<'t>(tasks: impl IntoIterator<Item = &'t PlannedTask>) -> Complexity {
     let mut complexity = Complexity::default();
     for task in tasks {
         complexity.tasks += 1;
@@ -46,15 +46,15 @@ pub fn of_tasks<'t>(tasks: impl IntoIterator<Item = &'t PlannedTask>) -> Complex
     complexity
 }
 
-/// The complexity of a run's current plan; none for a run without one.
-pub fn of_run(reader: &Reader, row: &RunRow) -> Result<Option<Complexity>, LedgerError> {
+/// The complexity of a run's current plan; `None` if the run has no plan.
+pub fn run_complexity(reader: &Reader, row: &RunRow) -> Result<Option<Complexity>, LedgerError> {
     let plan = reader.artifacts(&row.run)?.into_iter().find(|row| row.name == PLAN && row.part.is_empty());
     let Some(plan) = plan else {
         return Ok(None);
     };
     let tasks = artifacts::tasks(&artifacts::content(reader, plan.blob)?);
-    // Every valid plan has a task, so an artifact without one is another document.
-    Ok((!tasks.is_empty()).then(|| of_tasks(tasks.iter().map(|entry| &entry.task))))
+    // Every valid plan has a task, so an artifact without tasks is not a plan.
+    Ok((!tasks.is_empty()).then(|| task_complexity(tasks.iter().map(|entry| &entry.task))))
 }
 
 #[cfg(test)]
@@ -71,7 +71,7 @@ mod tests {
             task("b", json!([{ "path": "z", "risk": "yellow" }])),
         ]}});
         let tasks = artifacts::tasks_of(plan);
-        let complexity = of_tasks(tasks.iter().map(|entry| &entry.task));
+        let complexity = task_complexity(tasks.iter().map(|entry| &entry.task));
         assert_eq!(complexity, Complexity { tasks: 2, green: 1, yellow: 1, red: 1 });
         assert_eq!(complexity.size(), 8);
     }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub struct RunFigures {
     pub run: RunId,
     pub workflow: String,
-    /// In the order of the workflow; only phases that the run entered or that injected a defect.
+    /// The phases that the run entered or that injected a defect, in the order of the workflow.
     pub phases: Vec<PhaseFigures>,
     /// Lines that the result of the run adds and removes.
     pub changed_lines: u64,
@@ -42,9 +42,9 @@ pub struct PhaseFigures {
 pub struct Cost {
     pub defects: u64,
     pub dispatches: f64,
-    /// Known tokens.
+    /// Sum of the known token counts.
     pub tokens: u64,
-    /// Dispatches with unknown tokens.
+    /// Dispatches with an unknown token count.
     pub untold: f64,
     /// Known cost, in micro-units of the currency.
     pub money: u64,
@@ -55,7 +55,7 @@ pub struct Cost {
 }
 
 impl PhaseFigures {
-    /// Remands per entry; none if the phase was never entered.
+    /// Remands per entry; `None` if the phase was never entered.
     pub fn rate(&self) -> Option<f64> {
         (self.entries > 0).then(|| ratio(self.remands, self.entries))
     }
@@ -89,8 +89,8 @@ impl RunFigures {
     /// Computes the figures of a run.
     pub fn of(reader: &Reader, row: &RunRow) -> Result<RunFigures, LedgerError> {
         let visits = visits(reader, &row.run)?;
-        let order =
-            order(reader, row)?.unwrap_or_else(|| visits.iter().map(|(phase, _)| phase.clone()).collect());
+        let order = phase_order(reader, row)?
+            .unwrap_or_else(|| visits.iter().map(|(phase, _)| phase.clone()).collect());
         let mut phases: Vec<PhaseFigures> =
             order.into_iter().map(|phase| PhaseFigures { phase, ..PhaseFigures::default() }).collect();
         for (phase, entries) in visits {
@@ -105,7 +105,7 @@ impl RunFigures {
             }
         }
         for defect in &reader.defects(&row.run)? {
-            account(&mut phases, defect);
+            add_defect(&mut phases, defect);
         }
         phases.retain(|figures| figures.entries > 0 || figures.injected > 0);
         let changed_lines = changed_lines(reader, &row.run)?;
@@ -118,9 +118,9 @@ impl RunFigures {
 }
 
 /// Adds a defect. It was present from the phase that injected it to the phase that removed it, or to the end if it was not
-/// corrected. Of several origins the earliest counts; a defect of unknown origin counts for the phase that found it. The
-/// cost of a duplicate report is part of the correction.
-fn account(phases: &mut [PhaseFigures], defect: &DefectRow) {
+/// corrected. If it has several origins, the earliest counts. If its origin is unknown, it counts for the phase that found
+/// it. The cost of a duplicate report is part of the correction.
+fn add_defect(phases: &mut [PhaseFigures], defect: &DefectRow) {
     let at = |name: &String| phases.iter().position(|figures| figures.phase == *name);
     let Some(found) = at(&defect.detected) else {
         return;
@@ -142,15 +142,15 @@ fn account(phases: &mut [PhaseFigures], defect: &DefectRow) {
     phases[found].removed += u64::from(is_removed);
 }
 
-/// The phases of the run's workflow, in order; none if this version cannot read it.
-pub(super) fn order(reader: &Reader, row: &RunRow) -> Result<Option<Vec<String>>, LedgerError> {
+/// The phases of the run's workflow, in order; `None` if this version cannot read the workflow.
+pub(super) fn phase_order(reader: &Reader, row: &RunRow) -> Result<Option<Vec<String>>, LedgerError> {
     let blob = reader.blob(row.pinned)?;
     let pinned: Option<Pinned> = serde_json::from_slice(&blob).ok();
     Ok(pinned.map(|pinned| pinned.program.phases.iter().map(|phase| phase.name.clone()).collect()))
 }
 
-/// How often each phase was entered, ordered by first entry. A command id starts with phase, lane and visit, before the
-/// seat.
+/// How often each phase was entered, ordered by first entry. A command id consists of phase, lane, visit and then the
+/// seat, so all commands of a visit share the first parts.
 fn visits(reader: &Reader, run: &RunId) -> Result<Vec<(String, u64)>, LedgerError> {
     let dispatches = reader.dispatches(run)?.into_iter().map(|row| (row.seq, row.phase, row.command));
     let operations = reader.operations(run)?.into_iter().map(|row| (row.seq, row.phase, row.command));
@@ -175,8 +175,8 @@ fn visits(reader: &Reader, run: &RunId) -> Result<Vec<(String, u64)>, LedgerErro
 fn changed_lines(reader: &Reader, run: &RunId) -> Result<u64, LedgerError> {
     let patches = patches(reader, run)?;
     let last = |part: &str, before: u64| {
-        let own = patches.iter().filter(|row| row.part == part && row.seq <= before);
-        own.max_by_key(|row| row.seq)
+        let versions = patches.iter().filter(|row| row.part == part && row.seq <= before);
+        versions.max_by_key(|row| row.seq)
     };
     let whole = last("", u64::MAX);
     let checks = reader.checks(run, CheckFilter::default())?;
@@ -195,7 +195,7 @@ fn changed_lines(reader: &Reader, run: &RunId) -> Result<u64, LedgerError> {
     Ok(lines)
 }
 
-/// All versions of patches.
+/// All versions of all patches.
 fn patches(reader: &Reader, run: &RunId) -> Result<Vec<ArtifactRow>, LedgerError> {
     let is_patch = |row: &ArtifactRow| row.format == "patch";
     let names: BTreeSet<String> =
@@ -207,7 +207,8 @@ fn patches(reader: &Reader, run: &RunId) -> Result<Vec<ArtifactRow>, LedgerError
     Ok(patches)
 }
 
-/// Whether the tree was not reverted to the base at the end. True for a run that cannot be replayed.
+/// Whether a patch of the whole tree is part of the result, because the tree was not reverted to the base. True if the
+/// run cannot be replayed.
 fn is_in_result(reader: &Reader, run: &RunId, patch: &ArtifactRow) -> bool {
     let Ok(Replayed { program, state, .. }) = replay(reader, run, ReplayFrom::Snapshot) else { return true };
     let artifact = program.artifact_named(&patch.name);
@@ -230,7 +231,7 @@ fn patch_lines(patch: &str) -> u64 {
 }
 
 /// The ratio of two counts.
-#[allow(clippy::cast_precision_loss, reason = "counts are far below what a double holds exactly")]
+#[allow(clippy::cast_precision_loss, reason = "the counts fit exactly into a double")]
 pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
@@ -269,8 +270,8 @@ mod tests {
     fn a_defect_enters_every_phase_until_it_is_removed() {
         let figures = |phase: &str| PhaseFigures { phase: phase.to_string(), ..PhaseFigures::default() };
         let mut phases = ["planning", "code", "code-review", "test"].map(figures);
-        account(&mut phases, &defect("planning", "code-review", DefectResolution::Corrected));
-        account(&mut phases, &defect("code", "code-review", DefectResolution::KnownIssue));
+        add_defect(&mut phases, &defect("planning", "code-review", DefectResolution::Corrected));
+        add_defect(&mut phases, &defect("code", "code-review", DefectResolution::KnownIssue));
         let counts = phases.each_ref().map(|figures| (figures.injected, figures.entering, figures.removed));
         assert_eq!(counts, [(1, 0, 0), (1, 1, 0), (0, 2, 1), (0, 1, 0)]);
         assert_eq!(phases[0].correction.tokens, 10);
@@ -280,9 +281,9 @@ mod tests {
     #[test]
     fn the_cost_of_a_duplicate_report_is_part_of_the_correction() {
         let mut phases = [PhaseFigures { phase: "code".to_string(), ..PhaseFigures::default() }];
-        account(&mut phases, &defect("code", "code", DefectResolution::ReportedAgain));
-        account(&mut phases, &defect("code", "code", DefectResolution::Withdrawn));
-        account(&mut phases, &defect("code", "code", DefectResolution::Corrected));
+        add_defect(&mut phases, &defect("code", "code", DefectResolution::ReportedAgain));
+        add_defect(&mut phases, &defect("code", "code", DefectResolution::Withdrawn));
+        add_defect(&mut phases, &defect("code", "code", DefectResolution::Corrected));
         let correction = phases[0].correction;
         assert_eq!((phases[0].injected, correction.defects, correction.tokens), (1, 1, 20));
     }

@@ -1,6 +1,6 @@
 //! The defects of a run, grouped by the phase that injected them.
 
-use super::figures::order;
+use super::figures::phase_order;
 use remand_ledger::query::{DefectRow, RunRow};
 use remand_ledger::{LedgerError, Reader};
 use serde::{Serialize, Serializer};
@@ -8,9 +8,9 @@ use serde::{Serialize, Serializer};
 /// The defects that one phase injected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PhaseDefects<'d> {
-    /// The earliest origin; none if it is unknown.
+    /// The earliest origin; `None` if it is unknown.
     pub phase: Option<&'d str>,
-    /// In the order of their reports; serialized as ids.
+    /// In the order in which they were reported; serialized as ids.
     #[serde(serialize_with = "ids")]
     pub defects: Vec<&'d DefectRow>,
 }
@@ -21,7 +21,7 @@ pub fn by_phase<'d>(
     row: &RunRow,
     defects: &'d [DefectRow],
 ) -> Result<Vec<PhaseDefects<'d>>, LedgerError> {
-    let order = order(reader, row)?.unwrap_or_default();
+    let order = phase_order(reader, row)?.unwrap_or_default();
     let position = |phase: Option<&str>| match phase {
         Some(phase) => (false, order.iter().position(|known| known == phase)),
         None => (true, None),

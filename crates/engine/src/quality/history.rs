@@ -1,12 +1,12 @@
-//! Alerts about a phase that gets worse.
+//! Alerts about phases that get worse.
 
 use serde::Serialize;
 
 /// Maximum number of earlier runs to compare with.
-const RUNS: usize = 20;
+const MAX_RUNS: usize = 20;
 
 /// Minimum number of earlier runs for a comparison.
-const FEWEST: usize = 3;
+const MIN_RUNS: usize = 3;
 
 /// A rate far above its earlier values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,8 +23,8 @@ pub struct Alert {
 /// Compares the last of a phase's rates, oldest first, with those of up to twenty runs before it.
 pub fn alert(phase: &str, rates: &[f64]) -> Option<Alert> {
     let (rate, earlier) = rates.split_last()?;
-    let earlier = &earlier[earlier.len().saturating_sub(RUNS)..];
-    if earlier.len() < FEWEST {
+    let earlier = &earlier[earlier.len().saturating_sub(MAX_RUNS)..];
+    if earlier.len() < MIN_RUNS {
         return None;
     }
     let (mean, deviation) = mean_and_deviation(earlier);
@@ -33,7 +33,7 @@ pub fn alert(phase: &str, rates: &[f64]) -> Option<Alert> {
 }
 
 /// The mean and the sample standard deviation.
-#[allow(clippy::cast_precision_loss, reason = "at most twenty")]
+#[allow(clippy::cast_precision_loss, reason = "at most twenty values")]
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

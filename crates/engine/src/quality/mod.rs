@@ -10,7 +10,7 @@ mod history;
 mod regression;
 mod report;
 
-pub use complexity::{Complexity, of_run, of_tasks};
+pub use complexity::{Complexity, run_complexity, task_complexity};
 pub use figures::{Cost, PhaseFigures, RunFigures};
 pub use groups::{PhaseDefects, by_phase};
 pub use history::{Alert, alert};

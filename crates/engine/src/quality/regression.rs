@@ -3,11 +3,11 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Minimum number of points; any line fits fewer.
-const FEWEST: usize = 3;
+/// Minimum number of points. A line through two points always fits.
+const MIN_POINTS: usize = 3;
 
 /// Minimum share of the variation that a useful line explains.
-const LOOSEST: f64 = 0.5;
+const MIN_R2: f64 = 0.5;
 
 /// Size and effort of a past run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -46,7 +46,7 @@ pub struct RegressionLine {
     pub slope: f64,
     /// The share of the variation that the line explains.
     pub r2: f64,
-    /// The standard error of a point around the line.
+    /// The standard error of the regression.
     error: f64,
     mean: f64,
     /// The sum of squared deviations of the sizes from their mean.
@@ -63,25 +63,25 @@ pub struct Prediction {
 
 /// Fits a line to the points, if the result is meaningful.
 pub fn fit_line(points: &[RunEffort]) -> RegressionResult {
-    if points.len() < FEWEST {
+    if points.len() < MIN_POINTS {
         return RegressionResult::TooFew { points: points.len() };
     }
-    let Some(line) = RegressionLine::through(points) else {
+    let Some(line) = RegressionLine::fit(points) else {
         return RegressionResult::Alike { points: points.len() };
     };
-    // A larger plan does not take less effort: such a line is a coincidence, however well it fits.
-    if line.slope < 0.0 && line.r2 >= LOOSEST {
+    // A larger plan does not take less effort, so a falling line is a coincidence, however well it fits.
+    if line.slope < 0.0 && line.r2 >= MIN_R2 {
         return RegressionResult::Falling { points: line.points };
     }
-    match line.r2 >= LOOSEST {
+    match line.r2 >= MIN_R2 {
         true => RegressionResult::Good(line),
         false => RegressionResult::TooLoose { points: line.points, r2: line.r2 },
     }
 }
 
 impl RegressionLine {
-    #[allow(clippy::cast_precision_loss, reason = "runs are far fewer than what a double holds exactly")]
-    fn through(points: &[RunEffort]) -> Option<RegressionLine> {
+    #[allow(clippy::cast_precision_loss, reason = "the number of runs fits exactly into a double")]
+    fn fit(points: &[RunEffort]) -> Option<RegressionLine> {
         let count = points.len() as f64;
         let mean = points.iter().map(|point| point.size).sum::<f64>() / count;
         let effort = points.iter().map(|point| point.effort).sum::<f64>() / count;
@@ -93,15 +93,15 @@ impl RegressionLine {
         let slope = sum(&|point| (point.size - mean) * (point.effort - effort)) / spread;
         let intercept = effort - slope * mean;
         let total = sum(&|point| (point.effort - effort).powi(2));
-        let left = sum(&|point| (point.effort - intercept - slope * point.size).powi(2));
+        let residual = sum(&|point| (point.effort - intercept - slope * point.size).powi(2));
         // If all efforts are equal, the size explains nothing.
-        let r2 = if total > 0.0 { 1.0 - left / total } else { 0.0 };
-        let error = (left / (count - 2.0)).sqrt();
+        let r2 = if total > 0.0 { 1.0 - residual / total } else { 0.0 };
+        let error = (residual / (count - 2.0)).sqrt();
         Some(RegressionLine { points: points.len(), intercept, slope, r2, error, mean, spread })
     }
 
     /// The expected effort with its prediction interval; `confidence` is between 0 and 1.
-    #[allow(clippy::cast_precision_loss, reason = "runs are far fewer than what a double holds exactly")]
+    #[allow(clippy::cast_precision_loss, reason = "the number of runs fits exactly into a double")]
     pub fn predict(&self, size: f64, confidence: f64) -> Prediction {
         let count = self.points as f64;
         let expected = self.intercept + self.slope * size;
@@ -116,8 +116,9 @@ impl RegressionLine {
 }
 
 /// The quantile of Student's t-distribution.
-fn quantile(freedom: f64, share: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |student| student.inverse_cdf(share))
+fn quantile(degrees_of_freedom: f64, probability: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees_of_freedom)
+        .map_or(f64::INFINITY, |student| student.inverse_cdf(probability))
 }
 
 #[cfg(test)]

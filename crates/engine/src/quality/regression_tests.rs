@@ -1,5 +1,5 @@
-//! The worked example of the textbook (Humphrey, A Discipline for Software Engineering, tables D8 and D11), and properties
-//! of any regression line.
+//! Checks the worked example of the textbook (Humphrey, A Discipline for Software Engineering, tables D8 and D11), and
+//! properties of every regression line.
 
 use super::*;
 use proptest::prelude::*;
@@ -22,23 +22,23 @@ fn sizes() -> Vec<RunEffort> {
     TEXTBOOK.iter().map(|(size, actual, _)| RunEffort { size: *size, effort: *actual }).collect()
 }
 
-fn near(value: f64, wanted: f64, within: f64) {
-    assert!((value - wanted).abs() < within, "{value} instead of {wanted}");
+fn assert_near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() < tolerance, "{value} instead of {expected}");
 }
 
 // PF-11
 #[test]
 fn the_line_and_its_prediction_interval_match_the_textbook() {
     let RegressionResult::Good(line) = fit_line(&sizes()) else { panic!("a line") };
-    near(line.intercept, -22.552_533, 1e-5);
-    near(line.slope, 1.727_932, 1e-5);
-    near(line.r2, 0.954_496_6_f64.powi(2), 1e-5);
-    let seventy = line.predict(386.0, 0.7);
-    near(seventy.expected, 644.429_4, 1e-3);
-    near(seventy.high, 874.431, 1e-2);
-    near(seventy.low, 414.428, 1e-2);
-    let ninety = line.predict(386.0, 0.9);
-    near(ninety.high - ninety.expected, 386.05, 0.1);
+    assert_near(line.intercept, -22.552_533, 1e-5);
+    assert_near(line.slope, 1.727_932, 1e-5);
+    assert_near(line.r2, 0.954_496_6_f64.powi(2), 1e-5);
+    let at_70 = line.predict(386.0, 0.7);
+    assert_near(at_70.expected, 644.429_4, 1e-3);
+    assert_near(at_70.high, 874.431, 1e-2);
+    assert_near(at_70.low, 414.428, 1e-2);
+    let at_90 = line.predict(386.0, 0.9);
+    assert_near(at_90.high - at_90.expected, 386.05, 0.1);
 }
 
 // PF-11
@@ -47,9 +47,9 @@ fn predicted_hours_match_the_textbook() {
     let points: Vec<RunEffort> =
         TEXTBOOK.iter().map(|(size, _, hours)| RunEffort { size: *size, effort: *hours }).collect();
     let RegressionResult::Good(line) = fit_line(&points) else { panic!("a line") };
-    near(line.intercept, -4.038_881_6, 1e-5);
-    near(line.slope, 0.168_126_65, 1e-6);
-    near(line.predict(386.0, 0.7).expected, 60.858, 1e-3);
+    assert_near(line.intercept, -4.038_881_6, 1e-5);
+    assert_near(line.slope, 0.168_126_65, 1e-6);
+    assert_near(line.predict(386.0, 0.7).expected, 60.858, 1e-3);
 }
 
 // PF-11
@@ -99,10 +99,10 @@ proptest! {
             .zip(1_u32..)
             .map(|(effort, size)| RunEffort { size: f64::from(size), effort: *effort + 5000.0 + 200.0 * f64::from(size) })
             .collect();
-        let Some(line) = RegressionLine::through(&points) else { return Err(TestCaseError::fail("no line")) };
-        let (usual, sure) = (line.predict(size, 0.7), line.predict(size, 0.95));
-        prop_assert!(usual.low <= usual.expected && usual.expected <= usual.high);
-        prop_assert!(sure.low <= usual.low && usual.high <= sure.high);
+        let Some(line) = RegressionLine::fit(&points) else { return Err(TestCaseError::fail("no line")) };
+        let (at_70, at_95) = (line.predict(size, 0.7), line.predict(size, 0.95));
+        prop_assert!(at_70.low <= at_70.expected && at_70.expected <= at_70.high);
+        prop_assert!(at_95.low <= at_70.low && at_70.high <= at_95.high);
         let (near, far) = (line.predict(line.mean, 0.7), line.predict(line.mean + 1000.0, 0.7));
         prop_assert!(near.high - near.expected <= far.high - far.expected);
     }

@@ -11,7 +11,7 @@ pub struct QualityReport {
     pub runs: usize,
     pub changed_lines: u64,
     pub defects: u64,
-    /// Defects per thousand changed lines; none without changed lines.
+    /// Defects per thousand changed lines; `None` without changed lines.
     pub density: Option<f64>,
     pub phases: Vec<PhaseReport>,
     pub alerts: Vec<Alert>,
@@ -22,14 +22,14 @@ pub struct QualityReport {
 pub struct PhaseReport {
     #[serde(flatten)]
     pub figures: PhaseFigures,
-    /// The share of the present defects that the phase removed; none without defects.
+    /// The share of the present defects that the phase removed; `None` without defects.
     #[serde(rename = "yield")]
     pub share: Option<f64>,
     /// Injected defects per thousand changed lines.
     pub density: Option<f64>,
     /// Remands per entry.
     pub rate: Option<f64>,
-    /// The same for each run, newest last.
+    /// Remands per entry in each run, newest last.
     pub rates: Vec<f64>,
 }
 
@@ -41,18 +41,19 @@ pub fn reports(runs: &[RunFigures]) -> Vec<QualityReport> {
             workflows.push(&run.workflow);
         }
     }
-    let of =
+    let runs_of =
         |workflow: &str| -> Vec<&RunFigures> { runs.iter().filter(|run| run.workflow == workflow).collect() };
-    workflows.into_iter().map(|workflow| report(workflow, &of(workflow))).collect()
+    workflows.into_iter().map(|workflow| report(workflow, &runs_of(workflow))).collect()
 }
 
 fn report(workflow: &str, runs: &[&RunFigures]) -> QualityReport {
     let changed_lines = runs.iter().map(|run| run.changed_lines).sum();
-    let phases: Vec<PhaseReport> = names(runs).iter().map(|name| phase(name, runs, changed_lines)).collect();
+    let phases: Vec<PhaseReport> =
+        phase_names(runs).iter().map(|name| phase_report(name, runs, changed_lines)).collect();
     let defects = phases.iter().map(|phase| phase.figures.injected).sum();
-    let newest = |name: &str| runs.last().and_then(|run| run.phase(name)).and_then(PhaseFigures::rate);
-    let at_work = phases.iter().filter(|phase| newest(&phase.figures.phase).is_some());
-    let alerts = at_work.filter_map(|phase| alert(&phase.figures.phase, &phase.rates)).collect();
+    let newest_rate = |name: &str| runs.last().and_then(|run| run.phase(name)).and_then(PhaseFigures::rate);
+    let entered = phases.iter().filter(|phase| newest_rate(&phase.figures.phase).is_some());
+    let alerts = entered.filter_map(|phase| alert(&phase.figures.phase, &phase.rates)).collect();
     let density = per_thousand(defects, changed_lines);
     QualityReport {
         workflow: workflow.to_string(),
@@ -65,8 +66,8 @@ fn report(workflow: &str, runs: &[&RunFigures]) -> QualityReport {
     }
 }
 
-/// All phases, in the order of the newest run that has each. A phase of older runs only comes after its predecessor.
-fn names(runs: &[&RunFigures]) -> Vec<String> {
+/// All phases, in the order of the newest run. A phase that only older runs have comes after its predecessor in them.
+fn phase_names(runs: &[&RunFigures]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for run in runs.iter().rev() {
         let mut after = 0;
@@ -83,7 +84,7 @@ fn names(runs: &[&RunFigures]) -> Vec<String> {
     names
 }
 
-fn phase(name: &str, runs: &[&RunFigures], changed_lines: u64) -> PhaseReport {
+fn phase_report(name: &str, runs: &[&RunFigures], changed_lines: u64) -> PhaseReport {
     let mut sum = PhaseFigures { phase: name.to_string(), ..PhaseFigures::default() };
     let mut rates = Vec::new();
     for figures in runs.iter().filter_map(|run| run.phase(name)) {
@@ -111,7 +112,7 @@ fn per_thousand(defects: u64, lines: u64) -> Option<f64> {
 
 impl Cost {
     /// The average cost of one defect.
-    pub fn each(&self) -> Option<Cost> {
+    pub fn per_defect(&self) -> Option<Cost> {
         (self.defects > 0).then(|| Cost {
             defects: 1,
             dispatches: self.dispatches / ratio(self.defects, 1),

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The extension of the file next to `docs/login.md`: `docs/login.gaps.yaml`.
+/// The extension of the file with given gaps: the one for `docs/login.md` is `docs/login.gaps.yaml`.
 pub const GAPS_FILE: &str = "gaps.yaml";
 
-/// The content of such a file.
+/// The content of the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GivenGaps {
@@ -50,8 +50,8 @@ impl GivenGaps {
         if given.gaps.is_empty() {
             return Err(GivenGapsError::Empty { file });
         }
-        let wrong = given.gaps.iter().find(|gap| GapId::new(&gap.category, 1).is_err());
-        if let Some(gap) = wrong {
+        let invalid = given.gaps.iter().find(|gap| GapId::new(&gap.category, 1).is_err());
+        if let Some(gap) = invalid {
             return Err(GivenGapsError::Category { file, category: gap.category.clone() });
         }
         let inventory =
@@ -80,14 +80,14 @@ mod tests {
     // CORE-09
     #[test]
     fn an_error_in_given_gaps_names_the_file() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("gaps: []", "lists no gaps"),
             ("gaps:\n  - {category: flow, severity: high, claim: What?}", "`flow` is not a gap category"),
             ("gaps:\n  - {category: FLOW, claim: What?}", "severity"),
             ("gap: []", "gap"),
         ] {
             let error = GivenGaps::parse(text.as_bytes(), "login.gaps.yaml").unwrap_err().to_string();
-            assert!(error.starts_with("login.gaps.yaml") && error.contains(wanted), "{error}");
+            assert!(error.starts_with("login.gaps.yaml") && error.contains(expected), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rounds of a run: the current board, what each round produced, and what was rolled back.
+//! The rounds of a run: the current board, the sheet of each round, and the rollbacks.
 
 use super::round_task::RoundTask;
 use super::sheet::{DocumentVersion, RoundSheet};
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// The rounds of a run, up to the last event in the journal.
 #[derive(Clone, Debug)]
 pub struct RoundHistory {
-    /// None before the first gap is known.
+    /// `None` before the first gap is known.
     pub board: Option<Board>,
     pub rounds: Rounds,
     /// The round under way.
@@ -27,15 +27,15 @@ pub struct RoundHistory {
     pub rolled_back: Vec<(u32, RoundSheet)>,
     /// The current version of the document.
     pub text: Option<DocumentVersion>,
-    /// The last search of the whole document found no gap, and the board has not changed since.
+    /// Whether the last search of the whole document found no gap and the board has not changed since.
     pub is_clean: bool,
-    /// The document was committed to the branch as a draft.
+    /// Whether the document was committed to the branch as a draft.
     pub is_draft: bool,
     pub started_at: Millis,
     pub last_at: Millis,
     /// The round of the board at each checkpoint of the run.
     pub(super) checkpoints: Vec<u32>,
-    pub(super) texts: BTreeMap<Digest, DocumentVersion>,
+    pub(super) versions: BTreeMap<Digest, DocumentVersion>,
 }
 
 impl RoundHistory {
@@ -52,7 +52,7 @@ impl RoundHistory {
             started_at: Millis(0),
             last_at: Millis(0),
             checkpoints: Vec::new(),
-            texts: BTreeMap::new(),
+            versions: BTreeMap::new(),
         }
     }
 
@@ -81,9 +81,9 @@ impl RoundHistory {
 
     /// The sheets of an archived attempt, in order.
     pub fn sheets_of(&self, attempt: RoundAttempt) -> Vec<&RoundSheet> {
-        let of_it = self.rolled_back.iter().filter(|(number, _)| Some(*number) == attempt.rollback);
+        let of_attempt = self.rolled_back.iter().filter(|(number, _)| Some(*number) == attempt.rollback);
         let rounds = attempt.round..=attempt.until;
-        of_it.map(|(_, sheet)| sheet).filter(|sheet| rounds.contains(&sheet.round)).collect()
+        of_attempt.map(|(_, sheet)| sheet).filter(|sheet| rounds.contains(&sheet.round)).collect()
     }
 
     /// The work of the current round.
@@ -107,8 +107,8 @@ impl RoundHistory {
         self.board = Some(board);
     }
 
-    /// Closes the round as failed because no engineer returned a result. A failed round does not count.
-    pub(super) fn engineers_failed(&mut self, why: String, at: Millis) {
+    /// Closes the round as failed, because no engineer returned a result. A failed round does not count.
+    pub(super) fn close_as_failed(&mut self, why: String, at: Millis) {
         let Some(board) = &self.board else { return };
         let input = RoundInput {
             round: board.round(),
@@ -128,11 +128,11 @@ impl RoundHistory {
         self.current.started_at = Some(at);
     }
 
-    /// The rollback that a human asked for.
-    pub(super) fn request(&self, round: u32, event: &Event) -> RollbackRequest {
+    /// The rollback request that a human's event makes.
+    pub(super) fn rollback_request(&self, round: u32, event: &Event) -> RollbackRequest {
         let (mode, reason, context) = match event {
             Event::RolledBack { mode, reason, context, .. } => (*mode, reason.clone(), context.clone()),
-            // A note at a gate is meant as context for the retry.
+            // A note at a gate is context for the retry.
             Event::Answered { note, .. } if !note.trim().is_empty() => {
                 (RetryMode::ExtraContext, note.clone(), note.clone())
             }
@@ -147,8 +147,8 @@ impl RoundHistory {
             | Event::Reattributed { .. }
             | Event::Reverted { .. } => (RetryMode::SamePrompt, String::new(), String::new()),
         };
-        let sheet = self.closed.range(round..).map(|(_, sheet)| sheet).chain([&self.current]);
-        let errors = sheet.flat_map(|sheet| sheet.mishaps.iter().map(|mishap| mishap.what.clone()));
+        let sheets = self.closed.range(round..).map(|(_, sheet)| sheet).chain([&self.current]);
+        let errors = sheets.flat_map(|sheet| sheet.mishaps.iter().map(|mishap| mishap.failure.clone()));
         let adjustments = Some(context.trim().to_string()).filter(|context| !context.is_empty());
         RollbackRequest {
             round,
@@ -160,7 +160,7 @@ impl RoundHistory {
     }
 
     /// Moves the sheets of a round and all later rounds to the rolled-back ones.
-    pub(super) fn set_aside(&mut self, round: u32, number: u32) {
+    pub(super) fn move_to_rolled_back(&mut self, round: u32, number: u32) {
         let closed = self.closed.split_off(&round);
         let mut current = std::mem::take(&mut self.current);
         current.board = self.board.clone();
@@ -171,7 +171,7 @@ impl RoundHistory {
 
 /// Maximum number of batches in a round.
 fn max_batches(program: &Program) -> usize {
-    let each = program.phases.iter().filter_map(|phase| match &phase.work {
+    let lists = program.phases.iter().filter_map(|phase| match &phase.work {
         Work::Each { items: Items::Listed { list, up_to }, .. } => Some((*list, *up_to)),
         Work::Each { items: Items::Fixed(_), .. }
         | Work::Role { .. }
@@ -180,6 +180,6 @@ fn max_batches(program: &Program) -> usize {
         | Work::Operation { .. }
         | Work::Ask { .. } => None,
     });
-    let mut batches = each.filter(|(list, _)| program.lists[list.index()] == "batches");
+    let mut batches = lists.filter(|(list, _)| program.lists[list.index()] == "batches");
     batches.next().map_or(1, |(_, up_to)| usize::from(up_to).max(1))
 }

@@ -1,7 +1,7 @@
 //! Rounds on a gap board, computed from the journal.
 //!
 //! The ledger is the only store: [`RoundHistory`] is built from the journal whenever it is needed, and the documents for
-//! people are rendered from it. `remand_kernel::gaps` computes what a round does to the gaps.
+//! people are rendered from it. `remand_kernel::gaps` computes the effects of a round on the gaps.
 
 mod awaited;
 mod given_gaps;

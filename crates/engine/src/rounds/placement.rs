@@ -1,11 +1,11 @@
-//! Puts accepted text into its section of the document; every other byte stays unchanged.
+//! Inserts accepted text into its section of the document. Every other byte stays unchanged.
 
 use remand_documents::{Heading, Markdown, Section};
 use remand_kernel::gaps::{Placement, SectionPaths, WITHIN, section_name, section_path};
 use std::ops::Range;
 use thiserror::Error;
 
-/// Why a text cannot be placed.
+/// Why text cannot be inserted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlacementError {
     #[error("section `{section}` does not contain the passage to replace: quote it exactly")]
@@ -17,19 +17,19 @@ pub enum PlacementError {
     #[error("the document has no section `{section}` with a passage to replace: name an existing section")]
     NoSection { section: String },
     #[error(
-        "the text for section `{section}` has a heading of level {level}: use deeper headings than the section's own"
+        "the text for section `{section}` has a heading of level {level}: its headings must be deeper than the section's heading"
     )]
-    TooHigh { section: String, level: u8 },
+    HeadingTooHigh { section: String, level: u8 },
     #[error(
         "the text for section `{section}` would absorb the text after it: close its fences, and put headings last"
     )]
-    Swallows { section: String },
+    AbsorbsText { section: String },
 }
 
-/// Inserts a text: in place of the passage that it replaces, after the section's own text, or as a new section at the end.
+/// Inserts text: instead of the passage that it replaces, before the section's first subsection, or as a new section.
 pub fn place_text(document: &str, placement: &Placement) -> Result<String, PlacementError> {
     let mut markdown = Markdown::read(document);
-    let swallows = || PlacementError::Swallows { section: placement.section.clone() };
+    let absorbs_text = || PlacementError::AbsorbsText { section: placement.section.clone() };
     let section = find(&markdown, &placement.section)?;
     let Some(section) = section else {
         if !placement.replaces.trim().is_empty() {
@@ -37,26 +37,26 @@ pub fn place_text(document: &str, placement: &Placement) -> Result<String, Place
         }
         return add_section(markdown, placement);
     };
-    let text = own_text(placement, section.heading.level)?;
-    let own = Markdown::read(text.clone()).headings().len();
+    let text = text_without_title(placement, section.heading.level)?;
+    let added = Markdown::read(text.clone()).headings().len();
     let (before, replaced) = (markdown.headings().len(), placement.replaces.trim());
-    let mut lost = 0;
+    let mut removed = 0;
     if replaced.is_empty() {
         append(&mut markdown, &section, &text);
     } else {
-        let range = passage_in(markdown.text(), section.body.clone(), replaced, &placement.section)?;
-        let inside = |heading: &&Heading| range.contains(&heading.lines.start);
-        lost = markdown.headings().iter().filter(inside).count();
+        let range = find_passage(markdown.text(), section.body.clone(), replaced, &placement.section)?;
+        let is_inside = |heading: &&Heading| range.contains(&heading.lines.start);
+        removed = markdown.headings().iter().filter(is_inside).count();
         let next =
             markdown.headings().iter().map(|heading| heading.lines.start).find(|start| *start >= range.end);
         // Text after a new heading would become part of the new section.
-        if own > 0 && !markdown.text()[range.end..next.unwrap_or(document.len())].trim().is_empty() {
-            return Err(swallows());
+        if added > 0 && !markdown.text()[range.end..next.unwrap_or(document.len())].trim().is_empty() {
+            return Err(absorbs_text());
         }
         markdown.splice(range, text.trim_end_matches('\n'));
     }
-    if markdown.headings().len() != before - lost + own {
-        return Err(swallows());
+    if markdown.headings().len() != before - removed + added {
+        return Err(absorbs_text());
     }
     Ok(markdown.into_text())
 }
@@ -64,13 +64,13 @@ pub fn place_text(document: &str, placement: &Placement) -> Result<String, Place
 /// Resolves section names to paths of the document. Unknown and ambiguous names are left out.
 pub fn resolve_sections<'n>(document: &str, names: impl Iterator<Item = &'n str>) -> SectionPaths {
     let markdown = Markdown::read(document);
-    let mut places = SectionPaths::default();
+    let mut paths = SectionPaths::default();
     for name in names {
         if let [(path, _)] = candidates(&markdown, name).as_slice() {
-            places.learn(name, path.clone());
+            paths.learn(name, path.clone());
         }
     }
-    places
+    paths
 }
 
 /// The section with this name or path.
@@ -85,7 +85,7 @@ fn find(markdown: &Markdown, name: &str) -> Result<Option<Section>, PlacementErr
 
 /// Every section that matches a name, with its path.
 fn candidates(markdown: &Markdown, name: &str) -> Vec<(Vec<String>, Section)> {
-    let wanted = section_path(name);
+    let searched = section_path(name);
     let mut path: Vec<(u8, String)> = Vec::new();
     let mut found = Vec::new();
     for section in markdown.sections() {
@@ -93,15 +93,15 @@ fn candidates(markdown: &Markdown, name: &str) -> Vec<(Vec<String>, Section)> {
         path.retain(|(above, _)| *above < level);
         path.push((level, section_name(&section.heading.title)));
         let titles: Vec<String> = path.iter().map(|(_, title)| title.clone()).collect();
-        if titles.ends_with(&wanted) {
+        if titles.ends_with(&searched) {
             found.push((titles, section));
         }
     }
     found
 }
 
-/// The text without a first heading that only repeats the section's name.
-fn own_text(placement: &Placement, level: u8) -> Result<String, PlacementError> {
+/// The text without a first heading that repeats the section's name.
+fn text_without_title(placement: &Placement, level: u8) -> Result<String, PlacementError> {
     let text = format!("{}\n", placement.text.trim_matches(['\n', '\r']));
     let read = Markdown::read(text.clone());
     let first = read.headings().first();
@@ -112,53 +112,53 @@ fn own_text(placement: &Placement, level: u8) -> Result<String, PlacementError> 
     let rest = repeated.map_or(0, |heading| heading.lines.end);
     let text = text[rest..].trim_start_matches(['\n', '\r']).to_string();
     let read = Markdown::read(text.clone());
-    // A heading appended to the text is recognized unless a fence is still open.
+    // An appended heading is recognized only if the text leaves no fence open.
     if Markdown::read(format!("{text}\n\n# x\n")).headings().len() != read.headings().len() + 1 {
-        return Err(PlacementError::Swallows { section: placement.section.clone() });
+        return Err(PlacementError::AbsorbsText { section: placement.section.clone() });
     }
     match read.headings().iter().find(|heading| heading.level <= level) {
         Some(heading) => {
-            Err(PlacementError::TooHigh { section: placement.section.clone(), level: heading.level })
+            Err(PlacementError::HeadingTooHigh { section: placement.section.clone(), level: heading.level })
         }
         None => Ok(text),
     }
 }
 
-/// Appends to the section's own text, before its first subsection.
+/// Appends text to a section, before its first subsection.
 fn append(markdown: &mut Markdown, section: &Section, text: &str) {
-    let inner = markdown.headings().iter().find(|heading| section.body.contains(&heading.lines.start));
-    let own = section.body.start..inner.map_or(section.body.end, |heading| heading.lines.start);
-    let at = markdown.end_of_writing(own.clone());
+    let subsection = markdown.headings().iter().find(|heading| section.body.contains(&heading.lines.start));
+    let direct = section.body.start..subsection.map_or(section.body.end, |heading| heading.lines.start);
+    let at = markdown.end_of_writing(direct.clone());
     let before = if markdown.text()[..at].ends_with('\n') { "\n" } else { "\n\n" };
     // Keeps a blank line before the text that follows.
-    let after = if at == own.end && at < markdown.text().len() { "\n" } else { "" };
+    let after = if at == direct.end && at < markdown.text().len() { "\n" } else { "" };
     markdown.splice(at..at, &format!("{before}{text}{after}"));
 }
 
 /// Adds a section at the end of the deepest existing section on its path, or else at the end of the document.
 fn add_section(mut markdown: Markdown, placement: &Placement) -> Result<String, PlacementError> {
     let names: Vec<&str> = placement.section.split(WITHIN).collect();
-    let mut above = None;
-    for known in (1..names.len()).rev() {
-        above = find(&markdown, &names[..known].join(WITHIN))?.map(|section| (known, section));
-        if above.is_some() {
+    let mut parent = None;
+    for existing in (1..names.len()).rev() {
+        parent = find(&markdown, &names[..existing].join(WITHIN))?.map(|section| (existing, section));
+        if parent.is_some() {
             break;
         }
     }
-    let (known, within, level) = match above {
-        Some((known, section)) => (known, section.body, section.heading.level + 1),
+    let (existing, within, level) = match parent {
+        Some((existing, section)) => (existing, section.body, section.heading.level + 1),
         // No section of the path exists: use the last name only.
         None => (names.len() - 1, 0..markdown.text().len(), main_level(&markdown)),
     };
     let mut headings = String::new();
-    let mut level_of = level;
-    for name in &names[known..] {
-        let hashes = "#".repeat(usize::from(level_of.min(6)));
+    let mut heading_level = level;
+    for name in &names[existing..] {
+        let hashes = "#".repeat(usize::from(heading_level.min(6)));
         headings.push_str(&format!("{hashes} {}\n\n", name.trim_start_matches(['#', ' '])));
-        level_of += 1;
+        heading_level += 1;
     }
-    let text = own_text(placement, level_of - 1)?;
-    let added = names.len() - known + Markdown::read(text.clone()).headings().len();
+    let text = text_without_title(placement, heading_level - 1)?;
+    let added = names.len() - existing + Markdown::read(text.clone()).headings().len();
     let (expected, end) = (markdown.headings().len() + added, within.end);
     let at = markdown.end_of_writing(within);
     let before = match &markdown.text()[..at] {
@@ -171,18 +171,18 @@ fn add_section(mut markdown: Markdown, placement: &Placement) -> Result<String, 
     if markdown.headings().len() == expected {
         Ok(markdown.into_text())
     } else {
-        Err(PlacementError::Swallows { section: placement.section.clone() })
+        Err(PlacementError::AbsorbsText { section: placement.section.clone() })
     }
 }
 
 /// The level of the main sections: 2, or 1 if the document has several headings of level 1.
 fn main_level(markdown: &Markdown) -> u8 {
-    let firsts = markdown.headings().iter().filter(|heading| heading.level == 1).count();
-    if firsts > 1 { 1 } else { 2 }
+    let count = markdown.headings().iter().filter(|heading| heading.level == 1).count();
+    if count > 1 { 1 } else { 2 }
 }
 
-/// The only occurrence of a passage, whatever whitespace separates its words.
-fn passage_in(
+/// Finds the only occurrence of a passage. The whitespace between its words may differ.
+fn find_passage(
     document: &str,
     within: Range<usize>,
     passage: &str,
@@ -193,7 +193,7 @@ fn passage_in(
     let mut found = Vec::new();
     let first = words.first().copied().unwrap_or_default();
     for (at, _) in body.match_indices(first) {
-        if let Some(length) = matched(&body[at..], &words) {
+        if let Some(length) = match_length(&body[at..], &words) {
             found.push(within.start + at..within.start + at + length);
         }
     }
@@ -204,8 +204,8 @@ fn passage_in(
     }
 }
 
-/// The length of these words at the beginning of a text; none if it begins otherwise.
-fn matched(text: &str, words: &[&str]) -> Option<usize> {
+/// The length of the words at the start of the text; `None` if it does not start with them.
+fn match_length(text: &str, words: &[&str]) -> Option<usize> {
     let mut rest = text;
     for (at, word) in words.iter().enumerate() {
         if at > 0 {

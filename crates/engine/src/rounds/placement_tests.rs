@@ -14,81 +14,83 @@ fn placement(section: &str, replaces: &str, text: &str) -> Placement {
     }
 }
 
-fn placed(section: &str, replaces: &str, text: &str) -> String {
+fn place(section: &str, replaces: &str, text: &str) -> String {
     place_text(SPEC, &placement(section, replaces, text)).unwrap()
 }
 
 // SR-17
 #[test]
-fn a_text_is_added_after_the_own_text_of_its_section() {
-    let wanted = SPEC.replace("with a name.\n", "with a name.\n\nThree tries.\n");
-    assert_eq!(placed("login", "", "Three tries.\n"), wanted);
+fn text_is_added_before_the_first_subsection() {
+    let expected = SPEC.replace("with a name.\n", "with a name.\n\nThree tries.\n");
+    assert_eq!(place("login", "", "Three tries.\n"), expected);
 }
 
 // SR-17
 #[test]
-fn a_text_for_the_last_section_ends_the_document() {
-    assert_eq!(placed("## Logout", "", "All devices."), format!("{SPEC}\nAll devices.\n"));
+fn text_for_the_last_section_is_added_at_the_end_of_the_document() {
+    assert_eq!(place("## Logout", "", "All devices."), format!("{SPEC}\nAll devices.\n"));
 }
 
 // SR-17
 #[test]
-fn a_passage_is_replaced_however_its_lines_are_broken() {
-    let wanted = SPEC.replace("A user logs in\nwith a name.", "A user logs in with a name and a code.");
+fn a_passage_is_replaced_even_if_its_lines_are_broken_differently() {
+    let expected = SPEC.replace("A user logs in\nwith a name.", "A user logs in with a name and a code.");
     assert_eq!(
-        placed("Login", "A user logs in with a name.", "A user logs in with a name and a code."),
-        wanted
+        place("Login", "A user logs in with a name.", "A user logs in with a name and a code."),
+        expected
     );
 }
 
 // SR-17
 #[test]
 fn a_missing_section_is_added_at_the_end() {
-    assert_eq!(placed("Timeouts", "", "An hour."), format!("{SPEC}\n## Timeouts\n\nAn hour.\n"));
+    assert_eq!(place("Timeouts", "", "An hour."), format!("{SPEC}\n## Timeouts\n\nAn hour.\n"));
 }
 
 // SR-17
 #[test]
 fn a_missing_section_is_added_at_the_end_of_its_parent() {
-    let wanted = SPEC.replace("None yet.\n", "None yet.\n\n### Limits\n\nThree tries.\n");
-    assert_eq!(placed("Login > Limits", "", "Three tries."), wanted);
+    let expected = SPEC.replace("None yet.\n", "None yet.\n\n### Limits\n\nThree tries.\n");
+    assert_eq!(place("Login > Limits", "", "Three tries."), expected);
     let flat = "# One\n\nA.\n\n# Two\n\nB.\n";
     assert_eq!(place_text(flat, &placement("Three", "", "C.")).unwrap(), format!("{flat}\n# Three\n\nC.\n"));
 }
 
 // SR-17
 #[test]
-fn a_text_that_would_absorb_the_text_after_it_is_refused() {
-    let swallows =
+fn text_that_would_absorb_the_text_after_it_is_refused() {
+    let is_refused =
         |replaces: &str, text: &str| place_text(SPEC, &placement("Login", replaces, text)).is_err();
-    assert!(swallows("", "As in:\n\n```\nlogin"));
-    assert!(swallows("A user logs in", "A user logs in\n\n### Lockout\n\nNever"));
-    assert!(!swallows("A user logs in\nwith a name.", "A name.\n\n### Lockout\n\nNever.\n"));
+    assert!(is_refused("", "As in:\n\n```\nlogin"));
+    assert!(is_refused("A user logs in", "A user logs in\n\n### Lockout\n\nNever"));
+    assert!(!is_refused("A user logs in\nwith a name.", "A name.\n\n### Lockout\n\nNever.\n"));
 }
 
 // SR-17
 #[test]
 fn a_heading_that_repeats_the_section_name_is_left_out() {
-    assert_eq!(placed("Logout", "", "## Logout\n\nAll devices."), placed("Logout", "", "All devices."));
+    assert_eq!(place("Logout", "", "## Logout\n\nAll devices."), place("Logout", "", "All devices."));
 }
 
 // SR-17
 #[test]
-fn a_text_that_cannot_be_placed_gets_a_reason() {
+fn text_that_cannot_be_inserted_gets_a_reason() {
     let cases = [
         ("Login", "A user walks in", "does not contain the passage"),
         ("Nowhere", "A user logs in", "has no section"),
         ("Login", "n", "times"),
     ];
-    for (section, replaces, wanted) in cases {
+    for (section, replaces, expected) in cases {
         let why = place_text(SPEC, &placement(section, replaces, "text")).unwrap_err().to_string();
-        assert!(why.contains(wanted), "{why}");
+        assert!(why.contains(expected), "{why}");
     }
-    let doubled = format!("{SPEC}\n## Admin\n\n### Errors\n\nMany.\n");
-    let twice = place_text(&doubled, &placement("Errors", "", "text")).unwrap_err();
-    assert_eq!(twice, PlacementError::ManySections { section: "Errors".to_string(), count: 2 });
+    let with_two_sections = format!("{SPEC}\n## Admin\n\n### Errors\n\nMany.\n");
+    let ambiguous = place_text(&with_two_sections, &placement("Errors", "", "text")).unwrap_err();
+    assert_eq!(ambiguous, PlacementError::ManySections { section: "Errors".to_string(), count: 2 });
     assert!(
-        place_text(&doubled, &placement("Admin > Errors", "", "text")).unwrap().ends_with("Many.\n\ntext\n")
+        place_text(&with_two_sections, &placement("Admin > Errors", "", "text"))
+            .unwrap()
+            .ends_with("Many.\n\ntext\n")
     );
     let high = place_text(SPEC, &placement("Login", "", "# All of it")).unwrap_err();
     assert!(high.to_string().contains("level 1"), "{high}");
@@ -106,9 +108,10 @@ fn the_line_endings_of_the_document_are_kept() {
 // SR-13
 #[test]
 fn names_that_match_one_section_are_resolved_to_its_path() {
-    let known = |names: &[&str]| serde_json::to_value(resolve_sections(SPEC, names.iter().copied())).unwrap();
+    let resolve =
+        |names: &[&str]| serde_json::to_value(resolve_sections(SPEC, names.iter().copied())).unwrap();
     let path = serde_json::json!(["sessions", "login", "errors"]);
-    let resolved = known(&["## Errors", "Login > `errors`", "Nowhere"]);
+    let resolved = resolve(&["## Errors", "Login > `errors`", "Nowhere"]);
     assert_eq!(resolved, serde_json::json!({"## Errors": path, "Login > `errors`": path}));
 }
 

@@ -34,7 +34,7 @@ impl RoundHistory {
         Ok(replay.history)
     }
 
-    /// The rounds of a run, with the workflow and roles that it is pinned to.
+    /// Replays the journal of a run with the workflow and roles that the run pinned.
     pub fn of_run(reader: &Reader, run: &RunId) -> Result<RoundHistory, Trouble> {
         let row = reader.run(&run.0)?;
         let pinned: Pinned = serde_json::from_slice(&reader.blob(row.pinned)?).map_err(|error| {
@@ -60,7 +60,7 @@ impl HistoryReplay<'_> {
         self.history.last_at = row.at;
         match &row.event {
             Event::Ended { id, outcome, .. } if self.awaited.remove(*id) => {
-                self.ended(id.phase, id.seat, outcome, row)?;
+                self.apply_end(id.phase, id.seat, outcome, row)?;
             }
             Event::Ended { .. }
             | Event::Started(_)
@@ -75,16 +75,16 @@ impl HistoryReplay<'_> {
             | Event::Reverted { .. } => {}
         }
         for ruling in &row.rulings {
-            self.ruled(ruling, row.at);
+            self.apply_ruling(ruling, row.at);
         }
         for command in &row.commands {
             self.awaited.apply(command);
-            self.commanded(command, &row.event)?;
+            self.apply_command(command, &row.event)?;
         }
         Ok(())
     }
 
-    fn ended(
+    fn apply_end(
         &mut self,
         phase: PhaseId,
         seat: u16,
@@ -103,7 +103,7 @@ impl HistoryReplay<'_> {
         let artifacts = &row.facts.artifacts;
         for artifact in artifacts.iter().filter(|artifact| artifact.name == program.subject) {
             let text = DocumentVersion { digest: artifact.digest, blob: artifact.blob };
-            self.history.texts.insert(text.digest, text);
+            self.history.versions.insert(text.digest, text);
             self.history.text = Some(text);
         }
         match (&program.phase(phase).work, self.schema(phase)) {
@@ -112,15 +112,15 @@ impl HistoryReplay<'_> {
                 self.history.is_draft |= name == EngineOperation::WriteDraft;
                 if let Some(artifact) = artifacts.iter().find(|artifact| artifact.name == GAPS) {
                     let board: Board = self.json(artifact)?;
-                    self.operated(name, &report.says, board, row)?;
+                    self.apply_operation(name, &report.says, board, row)?;
                 }
             }
             (_, Some(SchemaId::GapInventory)) => {
                 if let Some(artifact) = artifacts.first() {
-                    let found: GapInventory = self.payload(artifact)?;
-                    self.history.is_clean = found.gaps.is_empty();
+                    let inventory: GapInventory = self.payload(artifact)?;
+                    self.history.is_clean = inventory.gaps.is_empty();
                     if artifact.name == GAPS {
-                        self.history.board = Some(opened(&found, self.pinned)?);
+                        self.history.board = Some(open_board(&inventory, self.pinned)?);
                     }
                 }
             }
@@ -143,7 +143,7 @@ impl HistoryReplay<'_> {
     }
 
     /// Applies an operation that wrote the board.
-    fn operated(
+    fn apply_operation(
         &mut self,
         name: EngineOperation,
         says: &str,
@@ -163,7 +163,8 @@ impl HistoryReplay<'_> {
                 history.board = Some(board.clone());
                 if matches!(says, "assigned" | "review-owed") {
                     let task = history.task(program)?;
-                    history.current.batches = task.batches.into_iter().map(|it| (it.id, it.gaps)).collect();
+                    history.current.batches =
+                        task.batches.into_iter().map(|batch| (batch.id, batch.gaps)).collect();
                     history.current.started_at = Some(row.at);
                     history.rounds.start(&board);
                 }
@@ -194,48 +195,48 @@ impl HistoryReplay<'_> {
         }
         let adopted = history.rounds.rollbacks().last().map_or(0, |rollback| rollback.number);
         let sheets: Vec<RoundSheet> = history.sheets_of(best).into_iter().cloned().collect();
-        history.set_aside(round, adopted);
+        history.move_to_rolled_back(round, adopted);
         history.closed.extend(sheets.into_iter().map(|sheet| (sheet.round, sheet)));
         Ok(())
     }
 
     /// Adds a dispatch without a result.
-    fn add_mishap(&mut self, phase: PhaseId, seat: u16, what: String, row: &JournalRow) {
+    fn add_mishap(&mut self, phase: PhaseId, seat: u16, failure: String, row: &JournalRow) {
         let Some(SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory) = self.schema(phase)
         else {
             return;
         };
         let program = &self.pinned.program;
         let contract = program.phase(phase).contracts().first();
-        let retries =
+        let is_retry =
             |ruling: &Ruling| ruling.phase == phase && matches!(ruling.verdict, Disposition::Again { .. });
         let batch = self.history.current.batches.keys().nth(usize::from(seat)).cloned();
         self.history.current.mishaps.push(Mishap {
             at: row.at,
             role: contract.map(|id| program.contract(*id).title()).unwrap_or_default(),
             item: batch.filter(|_| self.schema(phase) == Some(SchemaId::GapProposals)),
-            what,
-            is_retried: row.rulings.iter().any(retries),
+            failure,
+            is_retried: row.rulings.iter().any(is_retry),
         });
     }
 
-    fn ruled(&mut self, ruling: &Ruling, at: Millis) {
-        let followed = matches!(ruling.verdict, Disposition::Follow { .. });
-        if ruling.signal != NO_RESULT || !followed {
+    fn apply_ruling(&mut self, ruling: &Ruling, at: Millis) {
+        let is_followed = matches!(ruling.verdict, Disposition::Follow { .. });
+        if ruling.signal != NO_RESULT || !is_followed {
             return;
         }
         let history = &mut self.history;
-        let why = history.current.mishaps.last().map(|mishap| mishap.what.clone()).unwrap_or_default();
+        let why = history.current.mishaps.last().map(|mishap| mishap.failure.clone()).unwrap_or_default();
         match schema_of(self.pinned, ruling.phase) {
-            Some(SchemaId::GapProposals) => history.engineers_failed(why, at),
+            Some(SchemaId::GapProposals) => history.close_as_failed(why, at),
             Some(SchemaId::GapReview) => history.current.unreviewed = Some(why),
             Some(_) | None => {}
         }
     }
 
-    fn commanded(&mut self, command: &Command, event: &Event) -> Result<(), Trouble> {
+    fn apply_command(&mut self, command: &Command, event: &Event) -> Result<(), Trouble> {
         match command {
-            Command::Restore { round, versions } => self.restored(*round, versions, event),
+            Command::Restore { round, versions } => self.apply_restore(*round, versions, event),
             // The kernel sets a checkpoint when it enters the phase; a retry does not enter it again.
             Command::Operate { id, .. }
                 if id.attempt == 1 && self.pinned.program.phase(id.phase).checkpoint =>
@@ -253,7 +254,7 @@ impl HistoryReplay<'_> {
         }
     }
 
-    fn restored(
+    fn apply_restore(
         &mut self,
         checkpoint: u16,
         versions: &[(ArtifactId, Digest)],
@@ -265,17 +266,17 @@ impl HistoryReplay<'_> {
         let at = usize::from(checkpoint).saturating_sub(1);
         let round = history.checkpoints.get(at).copied().unwrap_or_else(|| before.round());
         history.checkpoints.truncate(at);
-        let request = history.request(round, event);
+        let request = history.rollback_request(round, event);
         history.is_clean = false;
         if let Ok(board) = history.rounds.follow(&before, request) {
             let number = history.rounds.rollbacks().last().map_or(0, |rollback| rollback.number);
-            history.set_aside(round, number);
+            history.move_to_rolled_back(round, number);
             history.current = RoundSheet::of(board.round());
             history.board = Some(board);
         }
         let restored = versions.iter().find(|(id, _)| program.artifacts[id.index()] == program.subject);
         if let Some((_, digest)) = restored {
-            history.text = history.texts.get(digest).copied().or(history.text);
+            history.text = history.versions.get(digest).copied().or(history.text);
         }
         Ok(())
     }
@@ -297,8 +298,8 @@ impl HistoryReplay<'_> {
 }
 
 /// A board with the gaps of an inventory.
-fn opened(found: &GapInventory, pinned: &Pinned) -> Result<Board, Trouble> {
-    let gaps = new_gaps(found).map_err(|problems| {
+fn open_board(inventory: &GapInventory, pinned: &Pinned) -> Result<Board, Trouble> {
+    let gaps = new_gaps(inventory).map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Trouble::denied(format!("the gap inventory is invalid: {}", lines.join("; ")))
     })?;

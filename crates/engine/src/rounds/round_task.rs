@@ -1,4 +1,4 @@
-//! The work of a round: its gaps in batches, and the request if it repeats an earlier round.
+//! The work of a round: its gaps in batches, and the rollback request if the round is a retry.
 
 use remand_kernel::gaps::{
     Assignment, Board, GapId, RetryMode, RollbackCause, RollbackRequest, RoundWork, Rounds, Wait, assign,
@@ -11,7 +11,7 @@ pub struct RoundTask {
     /// Unreviewed proposals of earlier rounds.
     pub review_first: Vec<GapId>,
     pub batches: Vec<Batch>,
-    /// The human's request when the round was rolled back.
+    /// The request for the rollback, if the round is a retry.
     pub retry: Option<RollbackRequest>,
 }
 
@@ -36,11 +36,11 @@ impl RoundTask {
         let retry = retry_of(board, rounds).cloned();
         let (open, work) = match assign(board) {
             Assignment::Work(work) => (OpenWork::Work, work),
-            Assignment::AllBlocked { waits } => (OpenWork::AllBlocked(waits), nothing()),
-            Assignment::NoneOpen => (OpenWork::Nothing, nothing()),
+            Assignment::AllBlocked { waits } => (OpenWork::AllBlocked(waits), no_work()),
+            Assignment::NoneOpen => (OpenWork::Nothing, no_work()),
         };
         let propose = match &retry {
-            Some(request) if request.mode == RetryMode::Narrowed => narrowed(&work.propose, request),
+            Some(request) if request.mode == RetryMode::Narrowed => narrow(&work.propose, request),
             Some(_) | None => work.propose.clone(),
         };
         let batches = batches(&work, &propose, max);
@@ -53,7 +53,7 @@ impl RoundTask {
     }
 }
 
-/// The request that the current round repeats: the one of the last rollback, unless a round has counted since.
+/// The rollback request that the current round retries: the last one, unless a round has counted since.
 pub fn retry_of<'r>(board: &Board, rounds: &'r Rounds) -> Option<&'r RollbackRequest> {
     let last = rounds.rollbacks().last()?;
     let RollbackCause::Requested(request) = &last.cause else { return None };
@@ -61,12 +61,12 @@ pub fn retry_of<'r>(board: &Board, rounds: &'r Rounds) -> Option<&'r RollbackReq
     (!counted && board.round() >= last.to).then_some(request)
 }
 
-fn nothing() -> RoundWork {
+fn no_work() -> RoundWork {
     RoundWork { review_first: Vec::new(), propose: Vec::new(), batches: Vec::new() }
 }
 
-/// Fewer gaps: those that the human mentions by id, or the more urgent half.
-fn narrowed(propose: &[GapId], request: &RollbackRequest) -> Vec<GapId> {
+/// The gaps that the human mentions by id; if there are none, the more urgent half.
+fn narrow(propose: &[GapId], request: &RollbackRequest) -> Vec<GapId> {
     let note = format!("{} {}", request.reason, request.adjustments.join(" "));
     let mentioned: Vec<GapId> =
         propose.iter().filter(|gap| note.contains(&gap.to_string())).cloned().collect();
@@ -74,7 +74,7 @@ fn narrowed(propose: &[GapId], request: &RollbackRequest) -> Vec<GapId> {
     if mentioned.is_empty() { propose[..half].to_vec() } else { mentioned }
 }
 
-/// The batches with gaps to propose for. Beyond `max`, gaps join the smallest batch so far.
+/// The batches of gaps that need a proposal. Once there are `max` batches, further gaps join the smallest one.
 fn batches(work: &RoundWork, propose: &[GapId], max: usize) -> Vec<Batch> {
     let mut parts: Vec<Vec<GapId>> = Vec::new();
     for part in &work.batches {
@@ -102,7 +102,7 @@ mod tests {
         let gap = |section: &&str| NewGap {
             category: "FLOW".to_string(),
             severity: GapSeverity::High,
-            claim: "unsaid".to_string(),
+            claim: "not stated".to_string(),
             sections: vec![(*section).to_string()],
             split_from: None,
             waits_for: None,
@@ -121,7 +121,7 @@ mod tests {
 
     // SR-13
     #[test]
-    fn independent_parts_share_batches_when_there_are_more_than_engineers() {
+    fn independent_parts_share_batches_when_there_are_more_parts_than_batches() {
         let task = RoundTask::of(&board(&["A", "B", "C", "D"]), &Rounds::default(), 3);
         let sizes: Vec<usize> = task.batches.iter().map(|batch| batch.gaps.len()).collect();
         assert_eq!(sizes, [2, 1, 1]);
@@ -130,18 +130,18 @@ mod tests {
 
     // SR-11
     #[test]
-    fn a_narrowed_retry_has_the_gaps_that_the_human_mentions_or_the_more_urgent_half() {
+    fn a_narrowed_retry_gets_the_gaps_that_the_human_mentions_or_the_more_urgent_half() {
         let board = board(&["A", "B", "C"]);
-        for (reason, wanted) in [
+        for (reason, expected) in [
             ("too much at once", vec!["GAP-FLOW-001", "GAP-FLOW-002"]),
             ("only GAP-FLOW-003 matters", vec!["GAP-FLOW-003"]),
         ] {
             let mut rounds = Rounds::default();
             rounds.start(&board);
-            let again = rounds.restore(&board, request(RetryMode::Narrowed, reason)).unwrap();
-            let task = RoundTask::of(&again, &rounds, 3);
-            let given: Vec<String> = task.batches.iter().flat_map(|batch| ids(&batch.gaps)).collect();
-            assert_eq!(given, wanted, "{reason}");
+            let restored = rounds.restore(&board, request(RetryMode::Narrowed, reason)).unwrap();
+            let task = RoundTask::of(&restored, &rounds, 3);
+            let assigned: Vec<String> = task.batches.iter().flat_map(|batch| ids(&batch.gaps)).collect();
+            assert_eq!(assigned, expected, "{reason}");
         }
     }
 
@@ -151,8 +151,8 @@ mod tests {
         let board = board(&["A"]);
         let mut rounds = Rounds::default();
         rounds.start(&board);
-        let again = rounds.restore(&board, request(RetryMode::SamePrompt, "too abstract")).unwrap();
-        assert_eq!(retry_of(&again, &rounds).map(|request| request.reason.as_str()), Some("too abstract"));
+        let restored = rounds.restore(&board, request(RetryMode::SamePrompt, "too abstract")).unwrap();
+        assert_eq!(retry_of(&restored, &rounds).map(|request| request.reason.as_str()), Some("too abstract"));
         let skipped = {
             let mut rounds = Rounds::default();
             rounds.start(&board);

@@ -1,4 +1,4 @@
-//! The sheet of a round: assignments, results, mishaps.
+//! The round sheet: assignments, results and mishaps.
 
 use remand_contract::schema::gaps::{GapProposals, GapReview, IssueAnswer, ReportedGap};
 use remand_kernel::change::Digest;
@@ -29,7 +29,7 @@ pub struct RoundSheet {
     pub mishaps: Vec<Mishap>,
     /// The engine's notes when it closed the round.
     pub remarks: Vec<String>,
-    /// The result of closing the round; empty before.
+    /// How the round ended; empty while it is open.
     pub end: String,
     /// The document and the board when the round was closed or rolled back.
     pub text: Option<DocumentVersion>,
@@ -44,8 +44,8 @@ pub struct Mishap {
     pub at: Millis,
     pub role: String,
     pub item: Option<String>,
-    /// The failure and its detail.
-    pub what: String,
+    /// The kind of failure, and its detail.
+    pub failure: String,
     pub is_retried: bool,
 }
 
@@ -54,8 +54,8 @@ impl RoundSheet {
         RoundSheet { round, ..RoundSheet::default() }
     }
 
-    /// Adds the result of a batch. A second result of the same batch need not repeat the first: answers and gaps of both
-    /// count.
+    /// Adds the result of a batch. A second result of the same batch does not have to repeat the first: answers and gaps
+    /// of both count.
     pub fn add_result(&mut self, batch: &str, mut result: GapProposals) {
         if let Some(before) = self.proposals.remove(batch) {
             let is_new = |answer: &IssueAnswer| {
@@ -77,7 +77,7 @@ impl RoundSheet {
         self.batches.is_empty() && self.mishaps.is_empty() && self.proposals.is_empty()
     }
 
-    /// The gap that each batch must address next, when all engineers delivered and none proposed anything.
+    /// The gap that each delivered batch must address next, if no engineer proposed anything.
     pub fn required_gaps(&self) -> BTreeMap<&str, &GapId> {
         if self.proposals.values().any(|result| !result.proposals.is_empty()) {
             return BTreeMap::new();
@@ -96,10 +96,10 @@ mod tests {
 
     // SR-06
     #[test]
-    fn each_batch_must_address_its_first_gap_when_nobody_proposed_anything() {
+    fn each_batch_must_address_its_first_gap_if_no_engineer_proposed_anything() {
         let gaps = |ids: &[&str]| ids.iter().map(|id| id.parse::<GapId>().unwrap()).collect::<Vec<_>>();
-        let said = |payload| serde_json::from_value::<GapProposals>(payload).unwrap();
-        let nothing = || said(json!({"verdict": "nothing", "summary": "s", "proposals": []}));
+        let proposals = |payload| serde_json::from_value::<GapProposals>(payload).unwrap();
+        let nothing = || proposals(json!({"verdict": "nothing", "summary": "s", "proposals": []}));
         let mut sheet = RoundSheet::of(1);
         sheet.batches.insert("batch-1".to_string(), gaps(&["GAP-A-001", "GAP-A-002"]));
         sheet.batches.insert("batch-2".to_string(), gaps(&["GAP-B-001"]));
@@ -114,20 +114,20 @@ mod tests {
     // SR-06, SR-10
     #[test]
     fn answers_and_gaps_of_both_results_of_a_batch_count() {
-        let said = |payload| serde_json::from_value::<GapProposals>(payload).unwrap();
+        let proposals = |payload| serde_json::from_value::<GapProposals>(payload).unwrap();
         let gap = |claim: &str| json!({"category": "FLOW", "severity": "low", "claim": claim});
         let answer = |issue: &str, stance: &str| json!({"issue": issue, "stance": stance, "position": "p", "rationale": "r"});
         let mut sheet = RoundSheet::of(2);
         sheet.add_result(
             "batch-1",
-            said(json!({
+            proposals(json!({
                 "verdict": "nothing", "summary": "s", "new_gaps": [gap("one"), gap("two")],
                 "answers": [answer("ISSUE-R1-001", "disagree"), answer("ISSUE-R1-002", "disagree")],
             })),
         );
         sheet.add_result(
             "batch-1",
-            said(json!({
+            proposals(json!({
                 "verdict": "nothing", "summary": "s", "new_gaps": [gap("two"), gap("three")],
                 "answers": [answer("ISSUE-R1-002", "agree")],
             })),

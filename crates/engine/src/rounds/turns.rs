@@ -1,7 +1,7 @@
 //! The results of engineers and reviewer in a round, prepared for the gap board.
 //!
-//! A valid result may still refer to gaps and issues that it must not touch. Such parts are left out and reported; the
-//! rest counts.
+//! A valid result may refer to gaps and issues that it must not touch. These parts are left out and reported; the rest
+//! counts.
 
 use super::sheet::RoundSheet;
 use crate::site::Trouble;
@@ -11,7 +11,7 @@ use remand_kernel::gaps::{
 };
 use std::collections::BTreeSet;
 
-/// Both turns of a round, and what was left out.
+/// The turns of engineer and reviewer in a round, and the parts of their results that were left out.
 #[derive(Clone, Debug)]
 pub struct RoundTurns {
     pub engineer: EngineerTurn,
@@ -26,19 +26,20 @@ impl RoundTurns {
         let mut left_out = Vec::new();
         let mut engineer = EngineerOutput::default();
         for (batch, result) in &sheet.proposals {
-            let output = engineer_output(result).map_err(|problems| broken(batch, &problems))?;
+            let output = engineer_output(result).map_err(|problems| contract_violation(batch, &problems))?;
             engineer.proposals.extend(output.proposals);
             engineer.answers.extend(output.answers);
             engineer.new_gaps.extend(output.new_gaps);
         }
         let proposed = keep_proposals(board, &mut engineer, &mut left_out);
         keep_answers(board, &mut engineer, &mut left_out);
-        keep_splits(board, &mut engineer.new_gaps, &mut left_out);
+        keep_known_parents(board, &mut engineer.new_gaps, &mut left_out);
         let reviewer = match (&sheet.review, &sheet.unreviewed) {
             (Some(review), _) => {
-                let mut output = reviewer_output(review).map_err(|problems| broken("review", &problems))?;
+                let mut output =
+                    reviewer_output(review).map_err(|problems| contract_violation("review", &problems))?;
                 keep_verdicts(board, &proposed, &mut output, &mut left_out);
-                keep_splits(board, &mut output.new_gaps, &mut left_out);
+                keep_known_parents(board, &mut output.new_gaps, &mut left_out);
                 ReviewerTurn::Delivered(output)
             }
             (None, Some(why)) => ReviewerTurn::Failed { why: why.clone() },
@@ -87,17 +88,17 @@ fn keep_proposals(board: &Board, output: &mut EngineerOutput, left_out: &mut Vec
 fn keep_answers(board: &Board, output: &mut EngineerOutput, left_out: &mut Vec<String>) {
     let mut answered = BTreeSet::new();
     output.answers.retain(|answer| {
-        let known = board.issues().any(|issue| issue.id == answer.issue);
-        let kept = known && answered.insert(answer.issue);
+        let is_known = board.issues().any(|issue| issue.id == answer.issue);
+        let kept = is_known && answered.insert(answer.issue);
         if !kept {
-            let why = if known { "it is already answered" } else { "the issue is not on the board" };
+            let why = if is_known { "it is already answered" } else { "the issue is not on the board" };
             left_out.push(format!("the answer to {} is left out: {why}", answer.issue));
         }
         kept
     });
 }
 
-/// Keeps verdicts and issues about proposals of this round, or of an unreviewed earlier one.
+/// Keeps verdicts and issues about proposals of this round, or about unreviewed proposals of earlier rounds.
 fn keep_verdicts(
     board: &Board,
     proposed: &BTreeSet<GapId>,
@@ -125,8 +126,8 @@ fn keep_verdicts(
     });
 }
 
-/// A gap split from an unknown one becomes independent.
-fn keep_splits(board: &Board, gaps: &mut [NewGap], left_out: &mut Vec<String>) {
+/// Makes a gap independent if it was split from an unknown gap.
+fn keep_known_parents(board: &Board, gaps: &mut [NewGap], left_out: &mut Vec<String>) {
     for gap in gaps {
         if let Some(from) = gap.split_from.take_if(|from| board.gap(from).is_none()) {
             left_out.push(format!(
@@ -136,7 +137,7 @@ fn keep_splits(board: &Board, gaps: &mut [NewGap], left_out: &mut Vec<String>) {
     }
 }
 
-fn broken(what: &str, problems: &[remand_contract::ContractProblem]) -> Trouble {
+fn contract_violation(what: &str, problems: &[remand_contract::ContractProblem]) -> Trouble {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     Trouble::denied(format!("the result of {what} in the ledger violates its contract: {}", lines.join("; ")))
 }
@@ -152,7 +153,7 @@ mod tests {
         let gap = NewGap {
             category: "FLOW".to_string(),
             severity: GapSeverity::High,
-            claim: "unsaid".to_string(),
+            claim: "not stated".to_string(),
             sections: vec!["Login".to_string()],
             split_from: None,
             waits_for: None,
@@ -186,10 +187,10 @@ mod tests {
         let turns = RoundTurns::of(&board(), &sheet).unwrap();
         let ReviewerTurn::Delivered(output) = &turns.reviewer else { panic!("{turns:?}") };
         assert!(output.verdicts.is_empty() && output.issues.is_empty());
-        let wanted = [
+        let expected = [
             "the review of GAP-FLOW-001 is left out: it has no proposal",
             "the issue \"Five at least.\" about GAP-FLOW-001 is left out: the gap has no proposal",
         ];
-        assert_eq!(turns.left_out, wanted);
+        assert_eq!(turns.left_out, expected);
     }
 }

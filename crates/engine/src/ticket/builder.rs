@@ -29,8 +29,8 @@ pub struct HistoryBuilder<'o> {
     budget: Option<BudgetId>,
     state: State,
     history: TicketHistory,
-    /// Failed gates in a row for the current design.
-    red: usize,
+    /// Consecutive failures of the quality gate for the current design.
+    gate_failures: usize,
 }
 
 impl<'o> HistoryBuilder<'o> {
@@ -44,7 +44,7 @@ impl<'o> HistoryBuilder<'o> {
             budget,
             state: State::new(program),
             history: TicketHistory { cap, ..TicketHistory::default() },
-            red: 0,
+            gate_failures: 0,
         }
     }
 
@@ -60,7 +60,7 @@ impl<'o> HistoryBuilder<'o> {
                 self.history.count = spent.map(|(_, spent)| *spent).max().unwrap_or(0);
             }
             Event::Ended { id, outcome: Outcome::Said(report), .. } if id.lane == Lane::Main => {
-                self.ended(*id, report, row, approach);
+                self.apply_end(*id, report, row, approach);
             }
             Event::Answered { id, option, by, note, flags, .. } => {
                 let answer = GateDecision {
@@ -71,7 +71,7 @@ impl<'o> HistoryBuilder<'o> {
                     note: note.trim().to_string(),
                     flags: flags.clone(),
                 };
-                self.answered(*id, answer);
+                self.apply_answer(*id, answer);
             }
             Event::Ended { .. }
             | Event::Interrupted { .. }
@@ -83,7 +83,7 @@ impl<'o> HistoryBuilder<'o> {
             | Event::Reattributed { .. }
             | Event::Reverted { .. } => {}
         }
-        self.follow(row);
+        self.apply_rulings(row);
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl<'o> HistoryBuilder<'o> {
         TicketHistory { approaches: self.state.approaches, ..self.history }
     }
 
-    fn ended(&mut self, id: CommandId, report: &Report, row: &JournalRow, approach: Option<Approach>) {
+    fn apply_end(&mut self, id: CommandId, report: &Report, row: &JournalRow, approach: Option<Approach>) {
         self.add_documents(id, row);
         let phase = self.program.phase(id.phase);
         match &phase.work {
@@ -101,8 +101,8 @@ impl<'o> HistoryBuilder<'o> {
                     self.record_revision(approach);
                 }
                 if operation.judges {
-                    let happy = operation.results.first().map(|signal| self.program.signal(*signal));
-                    self.add_gate_run(report, happy == Some(report.says.as_str()), row);
+                    let success = operation.results.first().map(|signal| self.program.signal(*signal));
+                    self.add_gate_run(report, success == Some(report.says.as_str()), row);
                 }
             }
             Work::Role { contract, .. } => {
@@ -144,7 +144,7 @@ impl<'o> HistoryBuilder<'o> {
 
     fn add_gate_run(&mut self, report: &Report, passed: bool, row: &JournalRow) {
         let claims: Vec<String> = report.findings.iter().map(|finding| finding.claim.clone()).collect();
-        self.red = if passed { 0 } else { self.red + 1 };
+        self.gate_failures = if passed { 0 } else { self.gate_failures + 1 };
         self.history.gates.push(GateRun {
             at: row.at,
             attempt: self.history.attempts.len(),
@@ -158,7 +158,7 @@ impl<'o> HistoryBuilder<'o> {
                     GateCheck { name: check.name.clone(), passed: check.passed, detail: detail.clone() }
                 })
                 .collect(),
-            in_a_row: self.red,
+            in_a_row: self.gate_failures,
             claims: claims.clone(),
             recommends_revision: false,
         });
@@ -191,7 +191,7 @@ impl<'o> HistoryBuilder<'o> {
         }
     }
 
-    /// Adds what an operation fetched from an earlier run: the design, and the findings about it.
+    /// Adds the design of an earlier run or the findings about it, which an operation fetched.
     fn inherit(&mut self, artifact: &Artifact, at: Millis) {
         let Some(id) = self.program.artifact_named(&artifact.name) else { return };
         let writes = |phase: &PhaseId| self.program.phase(*phase).writes.contains(&id);
@@ -204,7 +204,7 @@ impl<'o> HistoryBuilder<'o> {
                 number: self.history.count,
                 cap: self.history.cap,
                 at,
-                cause: untriggered(),
+                cause: no_trigger(),
                 findings: artifact.blob,
                 decision: None,
                 is_capped: false,
@@ -212,7 +212,7 @@ impl<'o> HistoryBuilder<'o> {
                 before: self.history.design,
                 after: None,
             };
-            self.history.inherited = Some(InheritedRevision { revision, tried: None });
+            self.history.inherited = Some(InheritedRevision { revision, earlier_run: None });
         }
     }
 
@@ -224,7 +224,7 @@ impl<'o> HistoryBuilder<'o> {
     fn add_findings(&mut self, findings: BlobId, at: Millis) {
         let number = self.history.count + 1;
         self.history.revisions.retain(|revision| revision.number != number || revision.ruled_out.is_some());
-        let cause = self.history.cause.clone().unwrap_or_else(untriggered);
+        let cause = self.history.cause.clone().unwrap_or_else(no_trigger);
         self.history.revisions.push(Revision {
             number,
             cap: self.history.cap,
@@ -239,7 +239,7 @@ impl<'o> HistoryBuilder<'o> {
         });
     }
 
-    fn answered(&mut self, id: CommandId, answer: GateDecision) {
+    fn apply_answer(&mut self, id: CommandId, answer: GateDecision) {
         if self.asks_for_revision(id.phase)
             && let Some(revision) = self.history.revisions.last_mut()
         {
@@ -248,7 +248,7 @@ impl<'o> HistoryBuilder<'o> {
         self.history.answers.push(answer);
     }
 
-    /// Whether a question is about findings on the design: it leads to recording the approach that failed.
+    /// Whether a question asks for a revision of the design: one of its routes spends the revision budget.
     fn asks_for_revision(&self, phase: PhaseId) -> bool {
         let routes = &self.program.phase(phase).routes;
         self.budget.is_some_and(|budget| routes.iter().any(|(_, route)| route.spends.contains(&budget)))
@@ -260,12 +260,12 @@ impl<'o> HistoryBuilder<'o> {
             revision.ruled_out = Some(approach.unwrap_or_default());
         }
         // Failures of one design do not count against the next one.
-        self.red = 0;
+        self.gate_failures = 0;
         self.history.matched = None;
     }
 
-    /// Records the phases that the run entered, and what the detectors found.
-    fn follow(&mut self, row: &JournalRow) {
+    /// Records the phases that the run entered, the messages of detectors, and limits on revisions.
+    fn apply_rulings(&mut self, row: &JournalRow) {
         if let (Event::Started(_), Some(first)) = (&row.event, row.commands.iter().find_map(Command::id)) {
             self.enter(first.phase);
         }
@@ -282,7 +282,7 @@ impl<'o> HistoryBuilder<'o> {
         }
         for command in &row.commands {
             match command {
-                Command::Ask(question) => self.asked(question),
+                Command::Ask(question) => self.apply_question(question),
                 Command::Finish { end: End::Stopped { why } } => {
                     self.set_status(why);
                 }
@@ -305,7 +305,7 @@ impl<'o> HistoryBuilder<'o> {
         self.history.statuses.extend(new);
     }
 
-    /// Records what led to findings. An aside on the way is not the cause; its caller is.
+    /// Records the cause of findings. If an aside leads to them, its caller is the cause.
     fn record_cause(&mut self, ruling: &Ruling, target: PhaseId) {
         if !self.states_findings(target) {
             return;
@@ -325,7 +325,7 @@ impl<'o> HistoryBuilder<'o> {
         };
         let aside = self.program.phase(ruling.phase).aside;
         let from = if aside { self.state.main.caller.unwrap_or(ruling.phase) } else { ruling.phase };
-        let mut cause = FindingsCause::by(self.program, from, ruling.signal, why);
+        let mut cause = FindingsCause::derive(self.program, from, ruling.signal, why);
         if aside {
             cause.trigger = None;
         }
@@ -344,9 +344,9 @@ impl<'o> HistoryBuilder<'o> {
         })
     }
 
-    fn asked(&mut self, question: &Question) {
-        let capped = question.withheld.iter().any(|(_, empty)| empty.is_some() && *empty == self.budget);
-        if capped
+    fn apply_question(&mut self, question: &Question) {
+        let is_capped = question.withheld.iter().any(|(_, empty)| empty.is_some() && *empty == self.budget);
+        if is_capped
             && self.asks_for_revision(question.id.phase)
             && let Some(revision) = self.history.revisions.last_mut()
         {
@@ -355,7 +355,7 @@ impl<'o> HistoryBuilder<'o> {
     }
 }
 
-/// The cause of findings that nothing triggered.
-fn untriggered() -> FindingsCause {
+/// The cause of findings without a trigger.
+fn no_trigger() -> FindingsCause {
     FindingsCause { producer: Producer::Implementer, trigger: None, why: String::new() }
 }

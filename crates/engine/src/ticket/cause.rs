@@ -6,19 +6,19 @@ use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
 use remand_kernel::program::{Scope, Work, is_detector};
 use remand_kernel::signal::CIRCLE;
 
-/// What led to a phase that writes findings.
+/// Why the run reached a phase that writes findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingsCause {
     pub producer: Producer,
-    /// None if a human asked for them.
+    /// `None` if a human asked for them.
     pub trigger: Option<Trigger>,
-    /// The reason of the ruling.
+    /// The reason for the ruling.
     pub why: String,
 }
 
 impl FindingsCause {
     /// Derives the cause from the failing phase of the normal order and its signal.
-    pub fn by(program: &Program, from: PhaseId, signal: SignalId, why: String) -> FindingsCause {
+    pub fn derive(program: &Program, from: PhaseId, signal: SignalId, why: String) -> FindingsCause {
         let phase = program.phase(from);
         let contract = phase.contracts().first().map(|id| program.contract(*id));
         let producer = match (&phase.work, contract) {
@@ -56,20 +56,20 @@ impl FindingsCause {
     }
 }
 
-/// The budget for revisions of the design: the subject's budget that a route to recording a failed approach spends. The
-/// ticket counts it across runs.
+/// The budget for revisions of the design. It has the scope `subject`, and a route to the operation that records a failed
+/// approach spends it. The ticket counts it across runs.
 pub fn revision_budget(program: &Program) -> Option<BudgetId> {
-    let records = |target: PhaseId| match &program.phase(target).work {
+    let records_approach = |target: PhaseId| match &program.phase(target).work {
         Work::Operation { operation } => program.operation(*operation).records_approach,
         Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
             false
         }
     };
     let routes = program.phases.iter().flat_map(|phase| &phase.routes);
-    let mut paid = routes
-        .filter(|(_, route)| route.action.target_phase().is_some_and(records))
+    let mut spent = routes
+        .filter(|(_, route)| route.action.target_phase().is_some_and(records_approach))
         .flat_map(|(_, route)| &route.spends);
-    paid.find(|budget| program.budget(**budget).scope == Scope::Subject).copied()
+    spent.find(|budget| program.budget(**budget).scope == Scope::Subject).copied()
 }
 
 /// Maximum number of revisions of a design.

@@ -16,23 +16,23 @@ const PROPOSAL: &str = "Proposed Design Change";
 const SCOPE: &str = "Scope";
 const PRESERVE: &str = "What to Preserve";
 
-/// The findings in a stored artifact; none if it is another document.
+/// The findings in a stored artifact; `None` if it is another document.
 pub fn report(stored: &str) -> Option<FindingsReport> {
     crate::artifacts::payload(stored)
 }
 
-/// What findings cite of the design. Where only the page of an earlier run is left, the page is parsed.
-pub fn cited(stored: &str) -> CitedSections {
-    let Some(report) = report(stored) else { return on_page(stored) };
+/// The sections of the design that findings cite. If only the page of an earlier run is left, the page is parsed.
+pub fn cited_sections(stored: &str) -> CitedSections {
+    let Some(report) = report(stored) else { return cited_on_page(stored) };
     let change = report.proposed_change;
     CitedSections {
         section: report.root_cause.section.0,
         scope: change.scope.0,
-        preserve: change.preserve.into_iter().map(|kept| kept.0).collect(),
+        preserve: change.preserve.into_iter().map(|item| item.0).collect(),
     }
 }
 
-fn on_page(page: &str) -> CitedSections {
+fn cited_on_page(page: &str) -> CitedSections {
     let read = Markdown::read(page);
     let section = |title: &str| {
         let found = read.section(&[title]);
@@ -58,17 +58,17 @@ pub fn page(
 ) -> String {
     let design = history.design_name.as_deref().map_or_else(|| paths.folder(), |name| paths.document(name));
     let mut page = format!("# Implementation Findings {}: {}\n\n", revision.number, inline(&paths.name));
-    let why = if revision.cause.why.is_empty() {
+    let reason = if revision.cause.why.is_empty() {
         String::new()
     } else {
         format!(" ({})", inline(&revision.cause.why))
     };
     page.push_str(&format!(
-        "- **Date**: {}\n- **Produced by**: {}\n- **Trigger**: {}{why}\n- **Revision**: {}\n\n",
+        "- **Date**: {}\n- **Produced by**: {}\n- **Trigger**: {}{reason}\n- **Revision**: {}\n\n",
         clock::date(revision.at),
         producer(report.produced_by),
         trigger(report.trigger),
-        of_cap(revision),
+        revision_count(revision),
     ));
     page.push_str(
         "## What Was Attempted\n\n| iteration | hypothesis | outcome | files |\n| --- | --- | --- | --- |\n",
@@ -108,11 +108,14 @@ pub fn page(
     ));
     page.push_str(&proposal(report));
     page.push_str("\n## Oscillation Check\n\n");
-    page.push_str(&answered("Was the proposed approach tried before?", &report.oscillation.tried_before));
-    page.push_str(&answered("May the work swing back to what failed?", &report.oscillation.may_swing_back));
+    page.push_str(&answer_line("Was the proposed approach tried before?", &report.oscillation.tried_before));
+    page.push_str(&answer_line(
+        "Could the work swing back to a failed approach?",
+        &report.oscillation.may_swing_back,
+    ));
     page.push_str("\n## Checklist for the Human at the Gate\n\n");
-    for (item, words) in checklist(report) {
-        page.push_str(&format!("- [ ] **{item}**: {}\n", block(&words, 2)));
+    for (item, statement) in checklist(report) {
+        page.push_str(&format!("- [ ] **{item}**: {}\n", block(&statement, 2)));
     }
     page
 }
@@ -125,11 +128,11 @@ fn proposal(report: &FindingsReport) -> String {
         block(&change.approach.text.0, 2)
     );
     if !change.approach.decisions.is_empty() {
-        text.push_str(&format!("- **Rests on**: {}\n", inline(&change.approach.decisions.join(", "))));
+        text.push_str(&format!("- **Based on**: {}\n", inline(&change.approach.decisions.join(", "))));
     }
     text.push_str(&format!("\n### {PRESERVE}\n\n"));
-    for kept in &change.preserve {
-        text.push_str(&format!("- {}\n", block(&kept.0, 2)));
+    for item in &change.preserve {
+        text.push_str(&format!("- {}\n", block(&item.0, 2)));
     }
     text.push_str("\n### Warm-Start Hints\n\n| file | what to do | note |\n| --- | --- | --- |\n");
     for hint in &change.hints {
@@ -143,12 +146,12 @@ fn proposal(report: &FindingsReport) -> String {
     text
 }
 
-fn answered(question: &str, answer: &AnsweredQuestion) -> String {
+fn answer_line(question: &str, answer: &AnsweredQuestion) -> String {
     let word = if answer.answer { "Yes" } else { "No" };
     format!("- **{question}** {word}. {}\n", block(&answer.explanation.0, 2))
 }
 
-/// The five things to check before answering, each with the statement of the findings.
+/// The five points to check before answering, each with the statement from the findings.
 pub fn checklist(report: &FindingsReport) -> [(&'static str, String); 5] {
     let list = &report.checklist;
     [
@@ -160,7 +163,8 @@ pub fn checklist(report: &FindingsReport) -> [(&'static str, String); 5] {
     ]
 }
 
-pub fn of_cap(revision: &Revision) -> String {
+/// The number of a revision relative to the maximum.
+pub fn revision_count(revision: &Revision) -> String {
     if revision.number > revision.cap {
         format!("none left: {} of {} are used", revision.cap, revision.cap)
     } else {

@@ -44,38 +44,40 @@ fn entry(number: usize, run: &GateRun) -> String {
 
 fn recommendation(gates: &[GateRun], attempts: &[ImplementationAttempt], last: &GateRun) -> String {
     let failed = &gates[gates.len().saturating_sub(last.in_a_row)..];
-    let tried = attempts.iter().filter(|attempt| failed.iter().any(|run| run.attempt == attempt.number));
-    let tried: Vec<String> = tried
+    let hypotheses = attempts.iter().filter(|attempt| failed.iter().any(|run| run.attempt == attempt.number));
+    let hypotheses: Vec<String> = hypotheses
         .map(|attempt| attempt.hypothesis.trim().to_string())
-        .filter(|words| !words.is_empty())
+        .filter(|hypothesis| !hypothesis.is_empty())
         .collect();
-    let what = pattern(failed);
+    let pattern = pattern(failed);
     format!(
         "\n## Design Revision Recommendation\n\n- **Status**: DESIGN REVISION RECOMMENDED\n\
          - **Consecutive Failures**: {}\n- **Pattern**: {}\n- **Hypothesis**: {}\n\
-         - **Recommended Action**: State findings about the design, and let a human decide on a revision.\n",
+         - **Recommended Action**: Report findings about the design, and let a human decide on a revision.\n",
         last.in_a_row,
-        inline(&what),
+        inline(&pattern),
         inline(&format!(
             "{} attempts with different hypotheses ({}) failed at the same gate, so the cause is likely in the design \
              that all of them follow.",
             failed.len(),
-            if tried.is_empty() { "none stated".to_string() } else { tried.join("; ") }
+            if hypotheses.is_empty() { "none stated".to_string() } else { hypotheses.join("; ") }
         )),
     )
 }
 
-/// What failed every time, or else what failed last.
+/// The checks and claims that failed every time; if there are none, those that failed last.
 fn pattern(failed: &[GateRun]) -> String {
-    let of = |run: &GateRun| -> Vec<String> {
+    let failures = |run: &GateRun| -> Vec<String> {
         let checks = run.checks.iter().filter(|check| !check.passed).map(|check| check.name.clone());
         checks.chain(run.claims.iter().cloned()).collect()
     };
     let Some((last, earlier)) = failed.split_last() else { return String::new() };
-    let always: Vec<String> =
-        of(last).into_iter().filter(|what| earlier.iter().all(|run| of(run).contains(what))).collect();
+    let always: Vec<String> = failures(last)
+        .into_iter()
+        .filter(|failure| earlier.iter().all(|run| failures(run).contains(failure)))
+        .collect();
     if always.is_empty() {
-        format!("a different failure each time; most recently {}", of(last).join("; "))
+        format!("a different failure each time; most recently {}", failures(last).join("; "))
     } else {
         format!("failed every time: {}", always.join("; "))
     }

@@ -6,7 +6,7 @@ use remand_kernel::change::{Approach, FileChange};
 use remand_ledger::{BlobId, Millis, RunId};
 use std::collections::BTreeMap;
 
-/// What the journal of a run records about its ticket.
+/// The history of a ticket, from the journal of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TicketHistory {
     /// All statuses in order; the last one is current.
@@ -29,7 +29,7 @@ pub struct TicketHistory {
     /// The current design, and its artifact name in the workflow.
     pub design: Option<BlobId>,
     pub design_name: Option<String>,
-    /// What triggered the last findings, or the ones being written.
+    /// The cause of the last findings, or of the findings that are being written.
     pub cause: Option<FindingsCause>,
     /// The detector's message if the last proposal matched a failed approach.
     pub matched: Option<String>,
@@ -44,12 +44,12 @@ pub struct ImplementationAttempt {
     /// 1-based number of the design, over all runs.
     pub design: u16,
     pub says: String,
-    /// In the agent's words.
+    /// The hypothesis in the agent's words.
     pub hypothesis: String,
     pub files: Vec<FileChange>,
-    /// What the engine and reviewers found.
+    /// Results of the quality gate and of reviews.
     pub results: Vec<String>,
-    /// What the detectors found.
+    /// Messages of the detectors.
     pub flags: Vec<String>,
 }
 
@@ -61,9 +61,9 @@ pub struct GateRun {
     pub passed: bool,
     pub checks: Vec<GateCheck>,
     pub claims: Vec<String>,
-    /// Failures in a row, this one included.
+    /// Consecutive failures up to this run of the gate.
     pub in_a_row: usize,
-    /// The failure led to findings about the design.
+    /// Whether the failure led to findings about the design.
     pub recommends_revision: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct Revision {
     pub cause: FindingsCause,
     pub findings: BlobId,
     pub decision: Option<GateDecision>,
-    /// The gate did not offer a revision: none was left.
+    /// Whether the gate could not offer a revision, because none was left.
     pub is_capped: bool,
     /// The failed approach, once the revision is recorded.
     pub ruled_out: Option<Approach>,
@@ -109,8 +109,8 @@ pub struct Revision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InheritedRevision {
     pub revision: Revision,
-    /// The earlier run and its attempts; none if only the documents of the ticket mention it.
-    pub tried: Option<(RunId, Vec<ImplementationAttempt>)>,
+    /// The earlier run and its attempts; `None` if only the documents of the ticket mention the revision.
+    pub earlier_run: Option<(RunId, Vec<ImplementationAttempt>)>,
 }
 
 impl TicketHistory {
@@ -122,7 +122,7 @@ impl TicketHistory {
     /// The revision whose design is being implemented.
     pub fn current(&self) -> Option<&Revision> {
         match self.revisions.last() {
-            Some(own) => Some(own).filter(|revision| revision.ruled_out.is_some()),
+            Some(last) => Some(last).filter(|revision| revision.ruled_out.is_some()),
             None => self.inherited.as_ref().map(|inherited| &inherited.revision),
         }
     }

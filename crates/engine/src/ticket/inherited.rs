@@ -8,7 +8,7 @@ use remand_kernel::{Program, State};
 use remand_ledger::query::RunRow;
 use remand_ledger::{LedgerError, Reader, ReplayError, ReplayFrom, replay};
 
-/// What is known about a ticket before a run starts.
+/// What a run inherits when it starts on a ticket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inherited {
     pub spent: Vec<(String, u16)>,
@@ -46,8 +46,8 @@ impl TicketError {
 }
 
 impl Inherited {
-    /// Revisions are counted across runs: the ticket has the count of merged runs, the ledger that of unmerged ones. The
-    /// larger count applies, with the failed approaches that belong to it.
+    /// Revisions are counted across runs. The ticket has the count of merged runs, and the ledger has the count of
+    /// unmerged ones. The larger count applies, with the failed approaches that belong to it.
     pub fn of(
         program: &Program,
         file: &str,
@@ -68,12 +68,19 @@ impl Inherited {
                 let replayed = replay(reader, &row.run, ReplayFrom::Snapshot).map_err(Box::new)?;
                 let count = spent(&replayed.program, &replayed.state);
                 if count > known.0 {
-                    known = (count, with_added(known.1, replayed.state.approaches, began_with(reader, row)?));
+                    known = (
+                        count,
+                        merge_approaches(
+                            known.1,
+                            replayed.state.approaches,
+                            approaches_at_start(reader, row)?,
+                        ),
+                    );
                 }
             }
         }
         let budget = revision_budget(program).map(|id| program.budget(id).name.clone());
-        let flags = program.flags.iter().filter(|flag| is_wanted(&ticket, flag));
+        let flags = program.flags.iter().filter(|flag| is_set(&ticket, flag));
         Ok(Inherited {
             spent: budget.map(|name| (name, known.0)).into_iter().collect(),
             approaches: known.1,
@@ -87,13 +94,13 @@ impl Inherited {
 }
 
 /// The failed approaches at the end of an earlier run, plus those that a human added to the ticket since it started.
-fn with_added(listed: Vec<Approach>, ended_with: Vec<Approach>, began_with: Vec<Approach>) -> Vec<Approach> {
-    let is_new = |approach: &Approach| !ended_with.contains(approach) && !began_with.contains(approach);
+fn merge_approaches(listed: Vec<Approach>, at_end: Vec<Approach>, at_start: Vec<Approach>) -> Vec<Approach> {
+    let is_new = |approach: &Approach| !at_end.contains(approach) && !at_start.contains(approach);
     let added: Vec<Approach> = listed.into_iter().filter(is_new).collect();
-    ended_with.into_iter().chain(added).collect()
+    at_end.into_iter().chain(added).collect()
 }
 
-fn began_with(reader: &Reader, row: &RunRow) -> Result<Vec<Approach>, TicketError> {
+fn approaches_at_start(reader: &Reader, row: &RunRow) -> Result<Vec<Approach>, TicketError> {
     let first = reader.journal(&row.run, 0)?.into_iter().next().map(|row| row.event);
     Ok(match first {
         Some(Event::Started(start)) => start.approaches,
@@ -101,20 +108,21 @@ fn began_with(reader: &Reader, row: &RunRow) -> Result<Vec<Approach>, TicketErro
     })
 }
 
-/// The revisions that a run and the runs before it have spent.
+/// The number of revisions that a run and the runs before it have spent.
 fn spent(program: &Program, state: &State) -> u16 {
-    let of = |values: &[u16], at: usize| values.get(at).copied().unwrap_or(0);
-    revision_budget(program)
-        .map_or(0, |budget| of(&state.full, budget.index()).saturating_sub(of(&state.left, budget.index())))
+    let value = |values: &[u16], at: usize| values.get(at).copied().unwrap_or(0);
+    revision_budget(program).map_or(0, |budget| {
+        value(&state.full, budget.index()).saturating_sub(value(&state.left, budget.index()))
+    })
 }
 
 /// Whether the metadata sets a flag: `Prototype Wanted: yes` or `Requires Prototype: yes` sets `prototype-wanted`.
-fn is_wanted(ticket: &Ticket, flag: &str) -> bool {
-    let plain = flag.replace('-', " ");
-    let wish = plain.strip_suffix(" wanted").map(|what| format!("Requires {what}"));
+fn is_set(ticket: &Ticket, flag: &str) -> bool {
+    let key = flag.replace('-', " ");
+    let requires_key = key.strip_suffix(" wanted").map(|subject| format!("Requires {subject}"));
     let says_yes = |key: &str| {
         let value = ticket.field(key).unwrap_or_default().to_lowercase();
         ["yes", "true"].iter().any(|yes| value.starts_with(yes))
     };
-    says_yes(&plain) || wish.is_some_and(|wish| says_yes(&wish))
+    says_yes(&key) || requires_key.is_some_and(|key| says_yes(&key))
 }

@@ -1,4 +1,4 @@
-//! The iteration log: every attempt with its hypothesis, its change, and what the engine observed.
+//! The iteration log: every attempt with its hypothesis, its change and its results.
 
 use super::history::ImplementationAttempt;
 use super::paths::TicketPaths;
@@ -7,8 +7,8 @@ use remand_contract::markdown::{block, code, fenced, inline};
 use remand_kernel::change::FileChange;
 use remand_ledger::RunId;
 
-/// Maximum number of lines of a diff; the ledger has all of them.
-const LINES: usize = 200;
+/// Maximum number of lines of a diff. The ledger has the whole diff.
+const MAX_DIFF_LINES: usize = 200;
 
 /// The log of earlier runs, followed by the attempts of this run.
 pub fn page(
@@ -35,19 +35,16 @@ fn entry(attempt: &ImplementationAttempt) -> String {
         attempt.design,
         clock::date(attempt.at)
     );
-    let hypothesis = if attempt.hypothesis.is_empty() {
-        "none was stated".to_string()
-    } else {
-        block(&attempt.hypothesis, 2)
-    };
-    text.push_str(&format!("- **Hypothesis**: {hypothesis}\n- **Said**: {}\n", inline(&attempt.says)));
+    let hypothesis =
+        if attempt.hypothesis.is_empty() { "none stated".to_string() } else { block(&attempt.hypothesis, 2) };
+    text.push_str(&format!("- **Hypothesis**: {hypothesis}\n- **Verdict**: {}\n", inline(&attempt.says)));
     let files: Vec<String> = attempt.files.iter().map(|file| code(&file.path)).collect();
     text.push_str(&format!(
         "- **Files**: {}\n",
         if files.is_empty() { "none".to_string() } else { files.join(", ") }
     ));
-    text.push_str(&listed("Results", &attempt.results));
-    text.push_str(&listed("Flags", &attempt.flags));
+    text.push_str(&list("Results", &attempt.results));
+    text.push_str(&list("Flags", &attempt.flags));
     let diff = diff(&attempt.files);
     if !diff.is_empty() {
         text.push_str(&format!("\n{}", fenced(&diff, "diff", 0)));
@@ -55,7 +52,7 @@ fn entry(attempt: &ImplementationAttempt) -> String {
     text
 }
 
-fn listed(label: &str, lines: &[String]) -> String {
+fn list(label: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return format!("- **{label}**: none\n");
     }
@@ -74,8 +71,8 @@ fn diff(files: &[FileChange]) -> String {
             lines.extend(hunk.added.iter().map(|line| format!("+{}", line.trim_end())));
         }
     }
-    let more = lines.len().saturating_sub(LINES);
-    lines.truncate(LINES);
+    let more = lines.len().saturating_sub(MAX_DIFF_LINES);
+    lines.truncate(MAX_DIFF_LINES);
     if more > 0 {
         lines.push(format!("({more} more lines are in the ledger)"));
     }

@@ -1,6 +1,6 @@
 //! The ticket of a run and its documents, as files on the run's branch.
 //!
-//! They are a function of the run's base and its journal, so they can be generated again at any time
+//! They depend only on the run's base and journal, so they can be generated again at any time
 //! (docs/decisions/0012). The branch is updated before each command and at each gate. Agents never write them.
 
 mod builder;
@@ -15,7 +15,7 @@ mod paths;
 mod read;
 
 pub use cause::{FindingsCause, cap, revision_budget};
-pub use findings_page::{category, checklist, cited, of_cap, report, trigger};
+pub use findings_page::{category, checklist, cited_sections, report, revision_count, trigger};
 pub use history::{
     GateCheck, GateDecision, GateRun, ImplementationAttempt, InheritedRevision, Revision, TicketHistory,
 };
@@ -46,7 +46,7 @@ pub struct TicketRun {
 }
 
 impl TicketRun {
-    /// Reads the current state from the journal; none if the run's subject is not a ticket.
+    /// Reads the current state from the journal; `None` if the run's subject is not a ticket.
     pub fn of(site: &Site) -> Result<Option<TicketRun>, Trouble> {
         let Some(paths) = TicketPaths::of(&site.pinned.program, &site.opened) else { return Ok(None) };
         let folder = paths.folder().display().to_string();
@@ -78,9 +78,9 @@ pub fn documents(site: &Site) -> Result<FileContents, Trouble> {
     Ok(TicketRun::of(site)?.map_or_else(FileContents::new, |ticket_run| ticket_run.documents.files))
 }
 
-/// Commits the current documents to the run's branch, unless they are there already.
+/// Commits the current documents to the run's branch, unless the branch already has them.
 ///
-/// A branch that somebody has checked out stays as it is; the next command updates it.
+/// A branch that is checked out stays unchanged; the next command updates it.
 pub fn update_branch(site: &Site, trees: &RunTrees, command: &str) -> Result<(), Trouble> {
     match commit_documents(site, trees, command) {
         Err(UpdateError::Git(GitError::BranchInUse { .. })) => Ok(()),
@@ -129,7 +129,7 @@ fn commit_documents(site: &Site, trees: &RunTrees, command: &str) -> Result<(), 
         return Ok(());
     }
     let message = CommitMessage { subject: documents.subject, ..CommitMessage::default() };
-    // Executed again, the same command may have more to write, so the tree is part of the id.
+    // A command that is executed again may write other documents, so the id contains the tree.
     trees.commit_on_branch(&tree, &message, &format!("{command}+papers-{tree}"))?;
     Ok(())
 }
@@ -165,7 +165,7 @@ fn generate(
         }
         reports.push(report);
     }
-    let earlier = history.inherited.as_ref().and_then(|inherited| inherited.tried.as_ref());
+    let earlier = history.inherited.as_ref().and_then(|inherited| inherited.earlier_run.as_ref());
     let earlier = earlier.map(|(run, attempts)| iteration_log::page(None, attempts, paths, run));
     let mut log = at_base(&paths.iterations())?.or(earlier);
     if !history.attempts.is_empty() {
@@ -189,7 +189,7 @@ fn generate(
     Ok(TicketDocuments { subject: subject(history, paths), files })
 }
 
-/// The subject line of the commit: `design:`, `impl:` or `review:`, and the latest change of the documents.
+/// The subject line of the commit: `design:`, `impl:` or `review:`, and the latest change to the documents.
 fn subject(history: &TicketHistory, paths: &TicketPaths) -> String {
     let name = &paths.name;
     let undecided = history.revisions.last().filter(|revision| revision.decision.is_none());

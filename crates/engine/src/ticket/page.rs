@@ -71,33 +71,34 @@ pub fn page(
         );
     }
     for RevisionEntry { revision, report, changed } in revisions {
-        let is_possible = revision.number <= revision.cap;
-        let title = if is_possible { findings_page::of_cap(revision) } else { "(none left)".to_string() };
+        let is_within_cap = revision.number <= revision.cap;
+        let title =
+            if is_within_cap { findings_page::revision_count(revision) } else { "(none left)".to_string() };
         ticket.log_revision(&title, &entry(revision, *report, changed, paths));
     }
     for answer in history.answers.iter().filter(|answer| is_feedback(answer, history)) {
-        ticket.add_feedback(section(answer.status), &feedback(answer));
+        ticket.add_feedback(feedback_section(answer.status), &feedback_line(answer));
     }
     ticket.into_text()
 }
 
-/// Makes the ticket's list of failed approaches equal to the run's: removed by a human, or failed since.
-fn update_approaches(ticket: &mut Ticket, wanted: &[Approach]) {
-    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let wanted: Vec<PastApproach> = wanted
+/// Updates the ticket's list of failed approaches to the run's list: adds new ones, and drops those a human removed.
+fn update_approaches(ticket: &mut Ticket, current: &[Approach]) {
+    let collapse_whitespace = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let current: Vec<PastApproach> = current
         .iter()
         .map(|approach| PastApproach {
-            text: squeezed(&approach.text),
+            text: collapse_whitespace(&approach.text),
             decisions: approach.decisions.clone(),
         })
         .collect();
     let listed = ticket.approaches();
     for (at, known) in listed.iter().enumerate().rev() {
-        if !wanted.contains(known) {
+        if !current.contains(known) {
             ticket.remove_approach(at);
         }
     }
-    for approach in wanted.iter().filter(|approach| !listed.contains(approach)) {
+    for approach in current.iter().filter(|approach| !listed.contains(approach)) {
         ticket.add_approach(approach);
     }
 }
@@ -113,7 +114,7 @@ fn entry(
         Some(answer) => {
             format!("{} by {} on {}", inline(&answer.option), inline(&answer.by), clock::date(answer.at))
         }
-        None => "awaited".to_string(),
+        None => "pending".to_string(),
     };
     let kept: Vec<String> = report
         .map(|report| report.proposed_change.hints.iter().filter(|hint| hint.action == HintAction::Keep))
@@ -123,18 +124,19 @@ fn entry(
         .collect();
     let ruled_out =
         revision.ruled_out.as_ref().map_or("none yet".to_string(), |approach| block(&approach.text, 2));
-    let prototype = revision.decision.as_ref().is_some_and(|answer| answer.flags.iter().any(|(_, set)| *set));
+    let requires_prototype =
+        revision.decision.as_ref().is_some_and(|answer| answer.flags.iter().any(|(_, set)| *set));
     let or_none = |items: Vec<String>| if items.is_empty() { "none".to_string() } else { items.join(", ") };
     let mut text = format!(
         "- **Revision Number**: {}\n- **Trigger**: {}\n- **Findings Artifact**: {}\n- **Human Gate Decision**: {decision}\n\
          - **Approach Ruled Out**: {ruled_out}\n- **Delta Design Changes**: {}\n- **Warm-Start Preserved**: {}\n\
          - **Prototype Required**: {}\n",
-        findings_page::of_cap(revision),
+        findings_page::revision_count(revision),
         report.map_or(revision.cause.description(), |report| findings_page::trigger(report.trigger)),
         code(&paths.findings(revision.number).display().to_string()),
         or_none(changed.iter().map(|name| inline(name)).collect()),
         or_none(kept),
-        if prototype { "Yes" } else { "No" },
+        if requires_prototype { "Yes" } else { "No" },
     );
     if revision.is_capped {
         text.push_str(&format!(
@@ -147,11 +149,11 @@ fn entry(
 
 /// Decisions about a revision always appear in the ticket; other answers only if they have a note.
 fn is_feedback(answer: &GateDecision, history: &TicketHistory) -> bool {
-    let decides = history.revisions.iter().any(|revision| revision.decision.as_ref() == Some(answer));
-    decides || !answer.note.is_empty()
+    let is_decision = history.revisions.iter().any(|revision| revision.decision.as_ref() == Some(answer));
+    is_decision || !answer.note.is_empty()
 }
 
-fn section(status: Option<TicketStatus>) -> Feedback {
+fn feedback_section(status: Option<TicketStatus>) -> Feedback {
     match status.unwrap_or(TicketStatus::Draft) {
         TicketStatus::Draft | TicketStatus::ReadyForDesign | TicketStatus::DesignComplete => Feedback::Design,
         TicketStatus::DesignApproved | TicketStatus::PrototypeComplete => Feedback::Prototype,
@@ -166,7 +168,7 @@ fn section(status: Option<TicketStatus>) -> Feedback {
     }
 }
 
-fn feedback(answer: &GateDecision) -> String {
+fn feedback_line(answer: &GateDecision) -> String {
     let flags: Vec<String> =
         answer.flags.iter().filter(|(_, set)| *set).map(|(flag, _)| flag.replace('-', " ")).collect();
     let flags = if flags.is_empty() { String::new() } else { format!(", {}", inline(&flags.join(", "))) };

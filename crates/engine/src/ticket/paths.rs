@@ -40,7 +40,7 @@ impl TicketPaths {
         TicketPaths { existing: existing.into_iter().collect(), ..self }
     }
 
-    /// Another ticket in a commit whose documents would be in the same folder.
+    /// Finds another ticket in a commit whose documents would be in the same folder.
     pub fn namesake(&self, repository: &Repository, commit: &CommitId) -> Result<Option<PathBuf>, GitError> {
         let tree = repository.tree_of(commit)?;
         let stem = Some(OsStr::new(&self.name));
@@ -78,12 +78,12 @@ impl TicketPaths {
     }
 
     pub fn findings(&self, number: u16) -> PathBuf {
-        self.next_version(&findings(number))
+        self.next_version(&findings_stem(number))
     }
 
     /// The latest existing version of the findings with this number.
     pub fn existing_findings(&self, number: u16) -> Option<PathBuf> {
-        self.latest(&findings(number))
+        self.latest(&findings_stem(number))
     }
 
     /// The latest existing version of a document.
@@ -91,7 +91,7 @@ impl TicketPaths {
         self.latest(artifact)
     }
 
-    /// The first version of a name without an existing file.
+    /// The first version of a document that does not exist yet.
     fn next_version(&self, stem: &str) -> PathBuf {
         let existing = self.versions(stem).count();
         self.folder().join(version(stem, existing))
@@ -119,7 +119,7 @@ impl TicketPaths {
     }
 }
 
-fn findings(number: u16) -> String {
+fn findings_stem(number: u16) -> String {
     format!("implementation-findings-{number}")
 }
 

@@ -27,9 +27,11 @@ impl TicketHistory {
 impl InheritedRevision {
     /// The approved revision with this number, from the latest earlier run on the same ticket that has it.
     pub fn find(reader: &Reader, run: &RunId, number: u16) -> Result<Option<InheritedRevision>, Trouble> {
-        let own = reader.run(&run.0)?;
+        let this_run = reader.run(&run.0)?;
         let earlier = reader.runs()?.into_iter().filter(|row| {
-            row.subject == own.subject && row.file == own.file && row.created_at <= own.created_at
+            row.subject == this_run.subject
+                && row.file == this_run.file
+                && row.created_at <= this_run.created_at
         });
         for row in earlier.filter(|row| row.run != *run) {
             let pinned: Pinned = serde_json::from_slice(&reader.blob(row.pinned)?).map_err(|error| {
@@ -38,7 +40,10 @@ impl InheritedRevision {
             let history = TicketHistory::read(reader, &row.run, &pinned)?;
             let is_approved = |revision: &Revision| revision.number == number && revision.ruled_out.is_some();
             if let Some(revision) = history.revisions.into_iter().rfind(is_approved) {
-                return Ok(Some(InheritedRevision { revision, tried: Some((row.run, history.attempts)) }));
+                return Ok(Some(InheritedRevision {
+                    revision,
+                    earlier_run: Some((row.run, history.attempts)),
+                }));
             }
         }
         Ok(None)

@@ -1,6 +1,6 @@
-//! Collisions: one id for two different issues, created in two clones.
+//! Finds collisions: two different issues with the same id, created in two clones.
 
-use super::of_tree;
+use super::read_tree;
 use remand_documents::tracker::{IssueKey, Tracker, TrackerIssue};
 use remand_git::{GitError, Repository};
 use std::collections::BTreeSet;
@@ -12,16 +12,16 @@ pub struct Collision {
     pub title: String,
     /// The title of the issue on the other branch.
     pub other_title: String,
-    /// As in `origin/main`.
+    /// The other branch, such as `origin/main`.
     pub branch: String,
 }
 
-/// The issues of a checkout whose ids belong to different issues on other branches, since the branches diverged.
+/// Finds issues of a checkout whose ids were given to different issues on other branches after the branches diverged.
 pub fn collisions(repository: &Repository, here: &Tracker) -> Result<Vec<Collision>, GitError> {
     let head = repository.head()?.commit;
     let mut found: Vec<Collision> = Vec::new();
     for branch in repository.branches()?.into_iter().filter(|branch| branch.commit != head) {
-        let there = of_tree(repository, &repository.tree_of(&branch.commit)?)?;
+        let there = read_tree(repository, &repository.tree_of(&branch.commit)?)?;
         let suspects: Vec<&TrackerIssue> = here
             .issues()
             .filter(|issue| there.issue(issue.id()).is_some_and(|other| is_different(issue, other)))
@@ -30,9 +30,9 @@ pub fn collisions(repository: &Repository, here: &Tracker) -> Result<Vec<Collisi
         if suspects.is_empty() {
             continue;
         }
-        // An issue of the merge base is the same issue, however it was edited since.
+        // An issue that is in the merge base is the same issue on both branches, even if it was edited since.
         let before = match repository.merge_base(&head, &branch.commit)? {
-            Some(commit) => of_tree(repository, &repository.tree_of(&commit)?)?,
+            Some(commit) => read_tree(repository, &repository.tree_of(&commit)?)?,
             None => Tracker::default(),
         };
         for issue in suspects.into_iter().filter(|issue| before.issue(issue.id()).is_none()) {
@@ -50,15 +50,15 @@ pub fn collisions(repository: &Repository, here: &Tracker) -> Result<Vec<Collisi
 /// Whether these are two different issues. A renamed or moved issue keeps most of its lines.
 fn is_different(issue: &TrackerIssue, other: &TrackerIssue) -> bool {
     let is_renamed = issue.title() != other.title() || issue.parent() != other.parent();
-    is_renamed && !is_similar(&own_lines(issue), &own_lines(other))
+    is_renamed && !is_similar(&body_lines(issue), &body_lines(other))
 }
 
 fn is_similar(one: &BTreeSet<&str>, other: &BTreeSet<&str>) -> bool {
     one.intersection(other).count() * 2 > one.len().max(other.len())
 }
 
-/// The lines of an issue without front matter, headings and list entries.
-fn own_lines(issue: &TrackerIssue) -> BTreeSet<&str> {
+/// The lines of an issue, except front matter, headings, quotes and list entries.
+fn body_lines(issue: &TrackerIssue) -> BTreeSet<&str> {
     let text = issue.text();
     let front = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---").map(|(front, _)| front));
     let body = front.map_or(text, |front| &text["---".len() + front.len() + "\n---".len()..]);

@@ -1,14 +1,14 @@
 //! The tracker of a repository: read from a tree or from the user's checkout, and changed by runs.
 //!
-//! A run writes the tracker only at its end. Its changes are a record in the ledger, and the files are derived from the base
-//! and that record. So they can be generated again after a crash, and a rework can withdraw what was filed.
+//! A run writes the tracker only at its end. Until then its changes are a record in the ledger. The files are derived from
+//! the base and the record, so they can be generated again after a crash, and a rework can withdraw filed issues.
 
 mod collision;
 mod numbers;
 mod record;
 
 pub use collision::{Collision, collisions};
-pub use numbers::{Numbers, numbers};
+pub use numbers::{IdRequest, reserve_ids};
 pub use record::{Edit, TrackerRecord};
 
 use remand_documents::tracker::{FOLDER, IssueKey, Tracker};
@@ -18,28 +18,28 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The issue that a path of the repository belongs to.
+/// The issue that a file of the repository describes; `None` if the file is not in the tracker.
 pub fn issue_of(file: Option<&str>) -> Option<IssueKey> {
     IssueKey::of_file(file?.strip_prefix(FOLDER)?.strip_prefix('/')?)
 }
 
-/// The tracker of a tree. Files that are not UTF-8 are ignored.
-pub fn of_tree(repository: &Repository, tree: &TreeId) -> Result<Tracker, GitError> {
+/// Reads the tracker of a tree. Files that are not UTF-8 are ignored.
+pub fn read_tree(repository: &Repository, tree: &TreeId) -> Result<Tracker, GitError> {
     let names = repository.names_in(tree, FOLDER)?;
     let names: Vec<String> = names.into_iter().filter(|name| name.ends_with(".md")).collect();
     let paths: Vec<PathBuf> = names.iter().map(|name| Path::new(FOLDER).join(name)).collect();
-    let texts = repository.read_all(tree, &paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
-    let files = names.into_iter().zip(texts);
+    let contents = repository.read_all(tree, &paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let files = names.into_iter().zip(contents);
     Ok(Tracker::read(files.filter_map(|(name, bytes)| Some((name, String::from_utf8(bytes?).ok()?)))))
 }
 
-/// The tracker of a checkout, with the names of files that are not UTF-8.
-pub fn of_checkout(root: &Path) -> io::Result<(Tracker, Vec<String>)> {
+/// Reads the tracker of a checkout. Also returns the names of files that are not UTF-8.
+pub fn read_checkout(root: &Path) -> io::Result<(Tracker, Vec<String>)> {
     let folder = root.join(FOLDER);
-    let (mut texts, mut unread) = (BTreeMap::new(), Vec::new());
+    let (mut texts, mut not_utf8) = (BTreeMap::new(), Vec::new());
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Tracker::default(), unread)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Tracker::default(), not_utf8)),
         Err(error) => return Err(error),
     };
     for entry in entries {
@@ -50,10 +50,10 @@ pub fn of_checkout(root: &Path) -> io::Result<(Tracker, Vec<String>)> {
         }
         match String::from_utf8(fs::read(entry.path())?) {
             Ok(text) => drop(texts.insert(name, text)),
-            Err(_) => unread.push(name),
+            Err(_) => not_utf8.push(name),
         }
     }
-    Ok((Tracker::read(texts), unread))
+    Ok((Tracker::read(texts), not_utf8))
 }
 
 /// Writes changes into a checkout, each file atomically. Files are deleted last, because their content may have moved to

@@ -4,7 +4,7 @@ use remand_documents::tracker::{IssueDraft, IssueKey, Tracker, TrackerStatus};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// One change.
+/// One change to the tracker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Edit {
@@ -26,7 +26,7 @@ pub enum Edit {
         issue: IssueKey,
         criterion: String,
     },
-    /// Ticks what sub-issues have finished in their parent.
+    /// Ticks the criteria of the parent that its finished sub-issues cover.
     SettleParent {
         of: IssueKey,
         others: BTreeSet<IssueKey>,
@@ -45,8 +45,8 @@ pub struct TrackerRecord {
 }
 
 impl TrackerRecord {
-    /// Applies these changes to a tracker.
-    pub fn applied(&self, base: &Tracker) -> Tracker {
+    /// The tracker with these changes.
+    pub fn apply_to(&self, base: &Tracker) -> Tracker {
         let mut tracker = base.clone();
         for edit in &self.edits {
             match edit {
@@ -78,7 +78,7 @@ impl TrackerRecord {
         filed.flatten().collect()
     }
 
-    /// The follow-ups.
+    /// The issues that were filed as follow-ups.
     pub fn follow_ups(&self) -> Vec<&IssueDraft> {
         let filed = self.edits.iter().filter_map(|edit| match edit {
             Edit::FollowUp { drafts } => Some(drafts),

@@ -174,6 +174,6 @@ fn of_standing(standing: &DriveEnd) -> ExitCode {
     match standing {
         DriveEnd::Over(_) => ExitCode::Failed,
         DriveEnd::Waiting => ExitCode::Waiting,
-        DriveEnd::Left => ExitCode::Left,
+        DriveEnd::Left => ExitCode::Interrupted,
     }
 }

@@ -87,7 +87,7 @@ impl Lineup {
             watcher.ended(&tried);
             ended.lock().unwrap_or_else(PoisonError::into_inner).push((at, tried));
         };
-        stop.cancelling(|cancel| {
+        stop.run_cancellable(|cancel| {
             std::thread::scope(|scope| (0..self.at_once).for_each(|_| _ = scope.spawn(|| work(cancel))));
         });
         let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -69,7 +69,7 @@ fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Attempt, Comm
         environment::all().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
     job.limits.time = TIMEOUT;
     let ended = Stop::listen()
-        .cancelling(|cancel| remand_process::run(&job, cancel))
+        .run_cancellable(|cancel| remand_process::run(&job, cancel))
         .map_err(|error| CommandFailure::internal_error("this program cannot be started", &error))?;
     let repository = Repository::discover(&project)?;
     let home = Home::open(&state, &repository)?;

@@ -5,7 +5,7 @@ use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_documents::tracker::{FOLDER, Fault, IssueKey, RepairReport, Tracker};
 use remand_engine::clock;
-use remand_engine::tracker::{Collision, Numbers, collisions, numbers, write_back};
+use remand_engine::tracker::{Collision, IdRequest, collisions, reserve_ids, write_back};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::{CommandFailure, ExitCode, amount};
 use serde_json::{Value, json};
@@ -86,8 +86,8 @@ fn repair(workplace: &Workplace, before: &Tracker, taken: &[Collision]) -> Resul
 fn fresh(workplace: &Workplace, tracker: &Tracker, old: &IssueKey) -> Result<IssueKey, CommandFailure> {
     let store = workplace.store()?;
     let holder = format!("remand issues check {}", clock::new_run_id(&old.to_string()));
-    let asked = Numbers { prefix: old.prefix(), holder: &holder, count: 1 };
-    let ids = numbers(&workplace.repository, &store, tracker, asked).map_err(|trouble| {
+    let request = IdRequest { prefix: old.prefix(), holder: &holder, count: 1 };
+    let ids = reserve_ids(&workplace.repository, &store, tracker, request).map_err(|trouble| {
         CommandFailure::user("no id can be reserved", "see `remand doctor`").caused_by(trouble.detail)
     })?;
     ids.into_iter().next().ok_or_else(|| CommandFailure::user("no id was given", "this is a bug in remand"))

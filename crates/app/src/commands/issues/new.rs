@@ -5,7 +5,7 @@ use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_documents::tracker::{FOLDER, IssueDraft, IssueKey, NewCriterion, Tracker};
 use remand_engine::clock;
-use remand_engine::tracker::{Numbers, numbers, write_back};
+use remand_engine::tracker::{IdRequest, reserve_ids, write_back};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
@@ -56,8 +56,8 @@ pub fn run(
     // The ledger hands out the numbers, so it is created if needed.
     let store = workplace.store()?;
     let holder = format!("remand issues new {}", clock::new_run_id(&args.title));
-    let asked = Numbers { prefix: &prefix, holder: &holder, count: 1 };
-    let ids = numbers(&workplace.repository, &store, &before, asked).map_err(|trouble| {
+    let request = IdRequest { prefix: &prefix, holder: &holder, count: 1 };
+    let ids = reserve_ids(&workplace.repository, &store, &before, request).map_err(|trouble| {
         CommandFailure::user("no id can be reserved", "see `remand doctor`").caused_by(trouble.detail)
     })?;
     let id = ids

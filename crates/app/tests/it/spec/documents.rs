@@ -56,7 +56,7 @@ fn accepted_text_is_put_into_the_specification_and_every_other_byte_stays() {
     assert_eq!(committed(&place, super::FILE), SPEC, "the specification itself is the user's");
     let summary = paper(&place, "summary.md");
     for line in
-        ["**Status:** complete", "**Rounds:** 2 counted", "`specs/sessions_v1.0.md`", "| closed     | 2    |"]
+        ["**Status:** complete", "**Rounds:** 2 counted", "`specs/sessions_v1.0.md`", "| closed    | 2    |"]
     {
         assert!(summary.contains(line), "{line} in {summary}");
     }

@@ -85,7 +85,7 @@ fn high_gaps_are_named_one_by_one_before_a_user_accepts() {
     let place = place();
     assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
     let gates = place.remand(&["gates"]).out;
-    assert!(gates.contains("open and high: GAP-FLOW-001"), "{gates}");
+    assert!(gates.contains("open, with high severity: GAP-FLOW-001"), "{gates}");
     let shown = place.remand(&["answer", "latest", "accept"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     assert_eq!(committed(&place, "specs/sessions_v1.0.md"), SPEC);

@@ -8,18 +8,19 @@ use remand_contract::schema::gaps::GapInventory;
 use remand_kernel::gaps::Board;
 use remand_ledger::fact::NoteKind;
 
-/// The artifact of the last look.
+/// The artifact with the result of the last look at the document.
 const LAST_LOOK: &str = "last-look";
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let RoundsSoFar { reader, history } = RoundsSoFar::of(job)?;
     let documents = crate::artifacts::parsed(&reader.artifacts(&job.site.run)?, &reader)?;
     let payload = documents.get(LAST_LOOK).and_then(|look| look.get("payload")).cloned().unwrap_or_default();
-    let found: GapInventory = serde_json::from_value(payload)
+    let inventory: GapInventory = serde_json::from_value(payload)
         .map_err(|error| Trouble::denied(format!("the last look cannot be read: {error}")))?;
-    let gaps = new_gaps(&found).map_err(|_| Trouble::denied("the gaps of the last look cannot be read"))?;
-    let mut done = Done::saying("added");
-    // If the first inventory found nothing, this one opens the board.
+    let gaps =
+        new_gaps(&inventory).map_err(|_| Trouble::denied("the gaps of the last look cannot be read"))?;
+    let mut done = Done::with_signal("added");
+    // If the first inventory found no gaps, this one opens the board.
     let mut board = match &history.board {
         Some(board) => board.clone(),
         None => Board::open(Vec::new(), job.site.pinned.rounds.board)?,

@@ -1,5 +1,5 @@
-//! `assign-gaps`: begins a round. The board alone decides which gaps, in which batches; after a rollback, that is the
-//! board at the start of the round.
+//! `assign-gaps`: starts a round. The board decides which gaps are assigned, and in which batches. After a rollback, it
+//! is the board from the start of the round.
 
 use super::super::Done;
 use super::{RoundsSoFar, questions, write_board};
@@ -20,7 +20,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
             for question in questions::open(board) {
                 done.note(NoteKind::Concern, question);
             }
-            done.note(NoteKind::Concern, questions::HOW);
+            done.note(NoteKind::Concern, questions::HOW_TO_ANSWER);
             "all-blocked"
         }
         OpenWork::Work if task.batches.is_empty() => "review-owed",

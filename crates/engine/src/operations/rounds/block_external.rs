@@ -1,5 +1,5 @@
-//! `block-external`: marks gaps for which nobody had a proposal, even when asked by name, as blocked by something
-//! external, and tells the user.
+//! `block-external`: marks gaps as blocked by something external and informs the user, if no engineer had a proposal even
+//! when asked for the gap by name.
 
 use super::super::Done;
 use super::{RoundsSoFar, write_board};
@@ -10,14 +10,14 @@ use remand_ledger::fact::NoteKind;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let history = RoundsSoFar::of(job)?.history;
     let mut board = history.board()?.clone();
-    let mut done = Done::saying("marked");
+    let mut done = Done::with_signal("marked");
     for (batch, gap) in history.current.required_gaps() {
-        let said =
-            history.current.summaries.get(batch).map(|said| said.trim()).filter(|said| !said.is_empty());
-        let why = said.unwrap_or("no engineer had a proposal, even when asked for this gap by name");
+        let summary = history.current.summaries.get(batch).map(|summary| summary.trim());
+        let summary = summary.filter(|summary| !summary.is_empty());
+        let why = summary.unwrap_or("no engineer had a proposal, even when asked for this gap by name");
         if board.gap(gap).is_some_and(|gap| gap.status.is_workable()) {
-            let wanted = GapMove::Block(BlockedOn::External(why.to_string()));
-            board.move_gap(gap, wanted, Actor::Engine, why)?;
+            let block = GapMove::Block(BlockedOn::External(why.to_string()));
+            board.move_gap(gap, block, Actor::Engine, why)?;
             done.note(NoteKind::Concern, format!("{gap} waits for something external: {why}"));
         }
     }

@@ -1,4 +1,4 @@
-//! `close-round`: turns both outputs into moves of gaps, puts accepted text into the document, and counts the round.
+//! `close-round`: turns the outputs of engineer and reviewer into gap moves, and inserts accepted text into the document.
 
 use super::super::Done;
 use super::{RoundsSoFar, questions, write, write_board};
@@ -31,8 +31,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         unplaced: Vec::new(),
         places,
     };
-    let (closed, text) = place(board, input, &document)?;
-    let mut done = Done::saying(word(closed.end));
+    let (closed, text) = close_and_place(board, input, &document)?;
+    let mut done = Done::with_signal(signal(closed.end));
     add_notes(&closed, &turns.left_out, &mut done);
     write_board(job, &closed.board, &mut done)?;
     if text != document {
@@ -45,9 +45,13 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// Closes the round and puts its texts into the document. A text that cannot be placed goes back to the engineer, and the
-/// round is closed again without it.
-fn place(board: &Board, mut input: RoundInput, document: &str) -> Result<(ClosedRound, String), Trouble> {
+/// Closes the round and inserts its accepted text into the document. Text that cannot be inserted goes back to the
+/// engineer, and the round is closed again without it.
+fn close_and_place(
+    board: &Board,
+    mut input: RoundInput,
+    document: &str,
+) -> Result<(ClosedRound, String), Trouble> {
     loop {
         let closed = close_round(board, &input)?;
         let mut text = document.to_string();
@@ -79,7 +83,7 @@ fn add_notes(closed: &ClosedRound, left_out: &[String], done: &mut Done) {
     };
     done.note(kind, &closed.explanation);
     for overlap in &closed.overlaps {
-        done.note(NoteKind::Concern, format!("{overlap}; the second one goes back to its engineer"));
+        done.note(NoteKind::Concern, format!("{overlap}; the second proposal goes back to its engineer"));
     }
     for notice in &closed.notices {
         done.note(NoteKind::Concern, notice_text(notice));
@@ -91,11 +95,11 @@ fn add_notes(closed: &ClosedRound, left_out: &[String], done: &mut Done) {
         for question in questions::open(&closed.board) {
             done.note(NoteKind::Concern, question);
         }
-        done.note(NoteKind::Concern, questions::HOW);
+        done.note(NoteKind::Concern, questions::HOW_TO_ANSWER);
     }
     if let Acceptable::Yes { high, .. } = closed.board.acceptable() {
         for gap in high.iter().filter_map(|id| closed.board.gap(id)) {
-            done.note(NoteKind::Concern, format!("open and high: {} ({})", gap.id, gap.claim));
+            done.note(NoteKind::Concern, format!("open, with high severity: {} ({})", gap.id, gap.claim));
         }
     }
 }
@@ -113,13 +117,13 @@ fn notice_text(notice: &Notice) -> String {
             format!("the engineer disagreed with {disagreed} of {of} issues")
         }
         Notice::DecisionStands { issue } => {
-            format!("the engineer disagreed with {issue}, which is decided; the decision stands")
+            format!("the engineer disagreed with {issue}, which is already decided; the decision stands")
         }
         Notice::RoundsSpent { max } => format!("the last of {max} rounds is over"),
     }
 }
 
-fn word(end: RoundEnd) -> &'static str {
+fn signal(end: RoundEnd) -> &'static str {
     match end {
         RoundEnd::Complete => "complete",
         RoundEnd::Converging => "converging",

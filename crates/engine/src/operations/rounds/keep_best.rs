@@ -1,8 +1,8 @@
-//! `keep-best`: when no rollback is left, the run continues with the gaps, text and decisions of the best attempt
-//! at the last round.
+//! `keep-best`: if no rollback is left, continues with the gaps, text and decisions of the best attempt at the last
+//! round.
 
 use super::super::Done;
-use super::{RoundsSoFar, keep, write_board, write_decisions};
+use super::{RoundsSoFar, set_current, write_board, write_decisions};
 use crate::site::{Job, Trouble};
 use remand_ledger::fact::NoteKind;
 
@@ -11,7 +11,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let before = history.board()?.clone();
     let round = history.last_checkpoint_round();
     let best = history.rounds.best(&before, round);
-    let mut done = Done::saying("kept");
+    let mut done = Done::with_signal("kept");
     let board = match history.rounds.adopt_best(&before, round) {
         Ok(board) => board,
         Err(error) => {
@@ -31,12 +31,12 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
              net {:+})",
             attempt.weighted_net
         ),
-        (None, _) => format!("no rollback is left, and no attempt at round {round} counts"),
+        (None, _) => format!("no rollback is left, and round {round} has no attempt to continue with"),
     };
     done.note(NoteKind::Decision, text);
-    let kept = best.and_then(|attempt| history.sheets_of(attempt).last().and_then(|sheet| sheet.text));
-    if let Some(text) = kept {
-        keep(job, &job.program.subject, "md", text.blob, text.digest, &mut done);
+    let best_text = best.and_then(|attempt| history.sheets_of(attempt).last().and_then(|sheet| sheet.text));
+    if let Some(text) = best_text {
+        set_current(job, &job.program.subject, "md", text.blob, text.digest, &mut done);
     }
     write_board(job, &board, &mut done)?;
     write_decisions(job, &board, &mut done);

@@ -1,5 +1,5 @@
 //! Operations on the gap board, one per file. Each reads the history of the rounds from the ledger, lets the kernel
-//! compute what follows, and writes the new board.
+//! compute the new board, and writes it.
 
 mod accept_complexity;
 mod add_gaps;
@@ -22,7 +22,7 @@ pub use keep_best::run as keep_best;
 pub use narrow_gaps::run as narrow_gaps;
 pub use open_board::run as open_board;
 pub use record_decision::run as record_decision;
-pub use write_up::{draft as write_draft, fair as write_spec};
+pub use write_up::{write_draft, write_spec};
 
 use super::Done;
 use crate::rounds::{RoundHistory, documents};
@@ -46,17 +46,17 @@ impl RoundsSoFar {
     }
 }
 
-/// The last answered gate: the one that led here.
+/// The last answered gate, which led to this operation.
 fn last_answer(job: &Job, reader: &Reader) -> Result<Option<remand_ledger::query::GateRow>, Trouble> {
     Ok(reader.gates(&job.site.run)?.into_iter().rfind(|gate| gate.option.is_some()))
 }
 
-/// Writes the board. The flag that the workflow lets this phase set says whether the board is acceptable: no critical and
-/// no blocking gap is open.
+/// Writes the board. Sets the flags of this phase to whether the board is acceptable: no critical and no blocking gap is
+/// open.
 fn write_board(job: &Job, board: &Board, done: &mut Done) -> Result<(), Trouble> {
-    let sets = job.program.phase(job.id.phase).sets.iter();
-    let holds = matches!(board.acceptable(), Acceptable::Yes { .. });
-    done.report.flags.extend(sets.map(|flag| (job.program.flags[flag.index()].clone(), holds)));
+    let flags = job.program.phase(job.id.phase).sets.iter();
+    let is_acceptable = matches!(board.acceptable(), Acceptable::Yes { .. });
+    done.report.flags.extend(flags.map(|flag| (job.program.flags[flag.index()].clone(), is_acceptable)));
     let text = serde_json::to_string_pretty(board)
         .map_err(|error| Trouble::denied(format!("the board cannot be written: {error}")))?;
     write(job, "gaps", "json", &text, done);
@@ -67,17 +67,17 @@ fn write_decisions(job: &Job, board: &Board, done: &mut Done) {
     write(job, "decisions", "md", &documents::decisions(board), done);
 }
 
-/// Keeps a version of an artifact; its identity is its content.
+/// Writes a new version of an artifact. Returns the digest of its content.
 fn write(job: &Job, name: &str, format: &str, text: &str, done: &mut Done) -> Digest {
     let blob = job.site.blob(text);
     let digest = blob.id.digest();
-    keep(job, name, format, blob.id, digest, done);
+    set_current(job, name, format, blob.id, digest, done);
     done.blobs.push(blob);
     digest
 }
 
-/// Makes a version the current one of an artifact. For the kernel, only other content counts as written.
-fn keep(job: &Job, name: &str, format: &str, blob: BlobId, digest: Digest, done: &mut Done) {
+/// Makes a blob the current version of an artifact. The kernel sees it as written only if the content changed.
+fn set_current(job: &Job, name: &str, format: &str, blob: BlobId, digest: Digest, done: &mut Done) {
     done.facts.artifacts.push(Artifact {
         name: name.to_string(),
         part: String::new(),
@@ -86,8 +86,8 @@ fn keep(job: &Job, name: &str, format: &str, blob: BlobId, digest: Digest, done:
         by: job.phase().to_string(),
         format: format.to_string(),
     });
-    let present = job.program.artifact_named(name).map(|id| job.state.digest(id));
-    if present != Some(digest) {
+    let current = job.program.artifact_named(name).map(|id| job.state.digest(id));
+    if current != Some(digest) {
         done.report.wrote.push((name.to_string(), digest));
     }
 }

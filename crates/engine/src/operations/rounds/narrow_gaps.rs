@@ -11,7 +11,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let note = last_answer(job, &reader)?.and_then(|gate| gate.note);
     let note = note.as_deref().map(str::trim).filter(|note| !note.is_empty());
     let deferred = board.narrow(note.unwrap_or("the scope was narrowed"));
-    let mut done = Done::saying("narrowed");
+    let mut done = Done::with_signal("narrowed");
     let names: Vec<String> = deferred.iter().map(ToString::to_string).collect();
     let text = match names.as_slice() {
         [] => "the scope was narrowed, but no gap could be deferred".to_string(),

@@ -1,7 +1,7 @@
 //! `open-board`: opens the board with the gaps that come with the specification, if any.
 
 use super::super::Done;
-use super::{keep, write_board};
+use super::{set_current, write_board};
 use crate::rounds::GivenGaps;
 use crate::site::{Job, Trouble};
 use remand_kernel::event::Item;
@@ -11,8 +11,8 @@ use remand_ledger::fact::NoteKind;
 use std::path::Path;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
-    let mut done = Done::saying("empty");
-    first_text(job, &mut done)?;
+    let mut done = Done::with_signal("empty");
+    add_first_version(job, &mut done)?;
     let Some(file) = job.site.opened.file.as_deref().map(|file| GivenGaps::path_for(Path::new(file))) else {
         return Ok(done);
     };
@@ -30,15 +30,15 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     });
     done.report.says = "given".to_string();
     done.report.lists = vec![("gaps".to_string(), items.collect())];
-    done.note(NoteKind::Decision, format!("{} gaps were given in {name}", board.gaps().count()));
+    done.note(NoteKind::Decision, format!("{name} lists {} gaps", board.gaps().count()));
     write_board(job, &board, &mut done)?;
     Ok(done)
 }
 
-/// Keeps the document as the run found it as the first version.
-fn first_text(job: &Job, done: &mut Done) -> Result<(), Trouble> {
+/// Adds the document, as the run found it, as the first version.
+fn add_first_version(job: &Job, done: &mut Done) -> Result<(), Trouble> {
     let blob = job.site.blob(&job.site.subject()?);
-    keep(job, &job.program.subject, "md", blob.id, blob.id.digest(), done);
+    set_current(job, &job.program.subject, "md", blob.id, blob.id.digest(), done);
     done.blobs.push(blob);
     Ok(())
 }

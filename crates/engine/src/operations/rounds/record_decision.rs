@@ -1,4 +1,4 @@
-//! `record-decision`: records what a human decided at the gate; it binds the next engineer.
+//! `record-decision`: records a human's decisions at the gate. They bind the next engineer.
 
 use super::super::Done;
 use super::{RoundsSoFar, last_answer, questions, write_board, write_decisions};
@@ -14,18 +14,19 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let note = gate.as_ref().and_then(|gate| gate.note.clone()).unwrap_or_default();
     let by = gate.as_ref().and_then(|gate| gate.by.clone()).unwrap_or_else(|| "a human".to_string());
     let at = gate.and_then(|gate| gate.answered_at).map(clock::iso).unwrap_or_default();
-    let mut done = Done::saying("undecided");
+    let mut done = Done::with_signal("undecided");
     let statements = statements(&note);
     if statements.is_empty() {
         done.note(
             NoteKind::Concern,
-            format!("the answer has no note, so it decides nothing: {}", questions::HOW),
+            format!("the answer has no note, so it decides nothing: {}", questions::HOW_TO_ANSWER),
         );
     }
     for statement in statements {
-        let decided = Statement::read(&statement, &board).and_then(|said| {
-            let text = said.text();
-            said.apply(&mut board, Grounds { reason: said.reason.clone(), by: by.clone(), at: at.clone() })?;
+        let decided = Statement::parse(&statement, &board).and_then(|parsed| {
+            let text = parsed.text();
+            let grounds = Grounds { reason: parsed.reason.clone(), by: by.clone(), at: at.clone() };
+            parsed.apply(&mut board, grounds)?;
             Ok(text)
         });
         match decided {
@@ -41,11 +42,11 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// The statements of an answer, one for each id; a line without an id continues the last one.
+/// The statements of an answer. A line with an id starts a statement; a line without one continues it.
 fn statements(note: &str) -> Vec<String> {
     let mut statements: Vec<String> = Vec::new();
     for line in note.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match statements.last_mut().filter(|_| about(line).is_none()) {
+        match statements.last_mut().filter(|_| split_id(line).is_none()) {
             Some(last) => last.push_str(&format!(" {line}")),
             None => statements.push(line.to_string()),
         }
@@ -53,8 +54,8 @@ fn statements(note: &str) -> Vec<String> {
     statements
 }
 
-/// The id that a line begins with, and the text after it.
-fn about(line: &str) -> Option<(&str, &str)> {
+/// The id at the start of a line, and the text after it.
+fn split_id(line: &str) -> Option<(&str, &str)> {
     let (about, rest) = line.split_once(':')?;
     is_id(about.trim()).then(|| (about.trim(), rest.trim()))
 }
@@ -68,9 +69,9 @@ struct Statement {
 }
 
 impl Statement {
-    /// `ABOUT: CHOICE because REASON`; without `ABOUT:` where only one question is open.
-    fn read(line: &str, board: &Board) -> Result<Statement, String> {
-        let (about, rest) = match about(line) {
+    /// Parses `ABOUT: CHOICE because REASON`. `ABOUT:` may be missing if only one question is open.
+    fn parse(line: &str, board: &Board) -> Result<Statement, String> {
+        let (about, rest) = match split_id(line) {
             Some((about, rest)) => (about.to_string(), rest),
             None => (only_question(board)?, line),
         };
@@ -89,16 +90,17 @@ impl Statement {
     }
 
     fn apply(&self, board: &mut Board, grounds: Grounds) -> Result<(), String> {
-        let aside = match self.choice.as_str() {
+        let gap_move = match self.choice.as_str() {
             "waive" => Some(GapMove::Waive),
             "defer" => Some(GapMove::Defer),
             _ => None,
         };
-        if let Some(wanted) = aside {
-            let no_gap = |_| format!("`{}` is not a gap; only a gap can be waived or deferred", self.about);
-            let gap = self.about.parse::<GapId>().map_err(no_gap)?;
+        if let Some(gap_move) = gap_move {
+            let not_a_gap =
+                |_| format!("`{}` is not a gap; only a gap can be waived or deferred", self.about);
+            let gap = self.about.parse::<GapId>().map_err(not_a_gap)?;
             return board
-                .move_gap(&gap, wanted, Actor::User, &self.text())
+                .move_gap(&gap, gap_move, Actor::User, &self.text())
                 .map_err(|error| error.to_string());
         }
         let number = self.choice.trim_matches(['(', ')', '.', ',', ';', ':', '#']);
@@ -121,8 +123,8 @@ fn only_question(board: &Board) -> Result<String, String> {
     let open: Vec<String> = board.undecided().map(|conflict| conflict.issue.to_string()).collect();
     match open.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err("no conflict is open; begin the line with the id of a gap".to_string()),
-        more => Err(format!("begin the line with what it is about: {}", more.join(", "))),
+        [] => Err("no conflict is open; start the line with the id of a gap".to_string()),
+        several => Err(format!("start the line with one of these ids: {}", several.join(", "))),
     }
 }
 

@@ -8,7 +8,7 @@ use remand_kernel::gaps::{
 };
 
 /// A board with one conflict, about `ISSUE-R1-001`.
-fn disputed() -> Board {
+fn board_with_conflict() -> Board {
     let gap = NewGap {
         category: "FLOW".to_string(),
         severity: GapSeverity::High,
@@ -60,9 +60,9 @@ fn round(round: u32, engineer: EngineerOutput, reviewer: ReviewerTurn) -> RoundI
 }
 
 fn decide(board: &mut Board, line: &str) -> Result<(), String> {
-    let said = Statement::read(line, board)?;
-    let grounds = Grounds { reason: said.reason.clone(), by: "ada".to_string(), at: "now".to_string() };
-    said.apply(board, grounds)
+    let statement = Statement::parse(line, board)?;
+    let grounds = Grounds { reason: statement.reason.clone(), by: "ada".to_string(), at: "now".to_string() };
+    statement.apply(board, grounds)
 }
 
 // SR-10
@@ -71,7 +71,7 @@ fn a_position_is_chosen_by_its_number_and_binds() {
     for line in
         ["ISSUE-R1-001: 3 because it suits both", "3 because it suits both", "(3), because it suits both"]
     {
-        let mut board = disputed();
+        let mut board = board_with_conflict();
         decide(&mut board, line).unwrap();
         let decision = &board.decisions()[0];
         assert_eq!(
@@ -84,15 +84,15 @@ fn a_position_is_chosen_by_its_number_and_binds() {
 
 // SR-10
 #[test]
-fn a_position_may_be_written() {
-    let mut board = disputed();
+fn a_new_position_may_be_written() {
+    let mut board = board_with_conflict();
     decide(&mut board, "ISSUE-R1-001: Four times, then fail").unwrap();
     assert_eq!(board.decisions()[0].choice, "Four times, then fail");
 }
 
 // SR-10
 #[test]
-fn a_line_without_an_id_continues_the_one_before() {
+fn a_line_without_an_id_continues_the_line_before_it() {
     let note = "ISSUE-R1-001: use a queue\nand drop on overflow\n\nGAP-FLOW-001: defer";
     assert_eq!(statements(note), ["ISSUE-R1-001: use a queue and drop on overflow", "GAP-FLOW-001: defer"]);
 }
@@ -104,18 +104,18 @@ fn the_user_may_set_a_gap_aside() {
         ("GAP-FLOW-001: waive because out of scope", GapStatus::Waived),
         ("GAP-FLOW-001: defer", GapStatus::Deferred),
     ] {
-        let mut board = disputed();
+        let mut board = board_with_conflict();
         decide(&mut board, line).unwrap();
-        let moved = board.transitions().last().unwrap();
-        assert_eq!((moved.to, moved.actor), (status, Actor::User));
+        let transition = board.transitions().last().unwrap();
+        assert_eq!((transition.to, transition.actor), (status, Actor::User));
     }
 }
 
 // CORE-09
 #[test]
 fn an_answer_that_decides_nothing_says_why_and_changes_nothing() {
-    let before = disputed();
-    for (line, wanted) in [
+    let before = board_with_conflict();
+    for (line, expected) in [
         ("9", "has no position"),
         ("0", "from 1"),
         ("ISSUE-R7-001: 1", "nothing is waiting"),
@@ -124,7 +124,7 @@ fn an_answer_that_decides_nothing_says_why_and_changes_nothing() {
     ] {
         let mut board = before.clone();
         let why = decide(&mut board, line).unwrap_err();
-        assert!(why.contains(wanted), "{line}: {why}");
+        assert!(why.contains(expected), "{line}: {why}");
         assert_eq!(board, before);
     }
 }

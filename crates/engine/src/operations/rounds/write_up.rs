@@ -2,7 +2,7 @@
 
 use super::super::Done;
 use super::{RoundsSoFar, write_board};
-use crate::rounds::documents::{self, AS, RefinementStatus};
+use crate::rounds::documents::{self, COMMITTED_AS, RefinementStatus};
 use crate::site::{Job, Trouble};
 use remand_git::{CommitMessage, FileContents};
 use remand_kernel::gaps::Board;
@@ -10,48 +10,48 @@ use remand_ledger::fact::{Delivery, NoteKind};
 use std::path::{Path, PathBuf};
 
 /// Commits the finished document and closes resolved gaps.
-pub fn fair(job: &Job) -> Result<Done, Trouble> {
-    let mut sight = RoundsSoFar::of(job)?;
-    let mut done = Done::saying("committed");
+pub fn write_spec(job: &Job) -> Result<Done, Trouble> {
+    let mut rounds = RoundsSoFar::of(job)?;
+    let mut done = Done::with_signal("committed");
     // A specification without any gap has no board.
-    let mut board = match &sight.history.board {
+    let mut board = match &rounds.history.board {
         Some(board) => board.clone(),
         None => Board::open(Vec::new(), job.site.pinned.rounds.board)?,
     };
     board.close_resolved();
     write_board(job, &board, &mut done)?;
-    sight.history.board = Some(board);
-    let status = RefinementStatus::finished(&sight.history);
-    put_on_branch(job, &sight, &fair_name(job), status, &mut done)?;
+    rounds.history.board = Some(board);
+    let status = RefinementStatus::finished(&rounds.history);
+    commit_document(job, &rounds, &spec_path(job), status, &mut done)?;
     Ok(done)
 }
 
 /// Commits the unfinished document.
-pub fn draft(job: &Job) -> Result<Done, Trouble> {
-    let sight = RoundsSoFar::of(job)?;
-    let mut done = Done::saying("committed");
-    put_on_branch(job, &sight, &draft_name(job), RefinementStatus::OutOfRounds, &mut done)?;
+pub fn write_draft(job: &Job) -> Result<Done, Trouble> {
+    let rounds = RoundsSoFar::of(job)?;
+    let mut done = Done::with_signal("committed");
+    commit_document(job, &rounds, &draft_path(job), RefinementStatus::OutOfRounds, &mut done)?;
     Ok(done)
 }
 
-fn put_on_branch(
+fn commit_document(
     job: &Job,
-    sight: &RoundsSoFar,
+    rounds: &RoundsSoFar,
     path: &Path,
     status: RefinementStatus,
     done: &mut Done,
 ) -> Result<(), Trouble> {
-    let text = sight.history.document(&sight.reader)?;
+    let text = rounds.history.document(&rounds.reader)?;
     let site = &job.site;
-    let summary = documents::summary(&sight.history, status, &path.display().to_string());
-    documents::write_documents(&sight.history, &text, site)?;
+    let summary = documents::summary(&rounds.history, status, &path.display().to_string());
+    documents::write_documents(&rounds.history, &text, site)?;
     documents::write_summary(site, &summary)?;
-    let whole = with_secrets(job, &text, path, done)?;
-    let files = FileContents::from([(path.to_path_buf(), Some(whole.into_bytes()))]);
+    let text = restore_secrets(job, &text, path, done)?;
+    let files = FileContents::from([(path.to_path_buf(), Some(text.into_bytes()))]);
     let tree = job.trees.with_files(&job.trees.tip()?.tree, &files)?;
     let message = CommitMessage {
         subject: format!("spec: {} ({})", name(job), status.name()),
-        body: match documents::known_limits(&sight.history) {
+        body: match documents::known_limits(&rounds.history) {
             limits if limits.is_empty() => String::new(),
             limits => format!("Known limits:\n\n{limits}"),
         },
@@ -59,24 +59,24 @@ fn put_on_branch(
     };
     let commit = job.trees.commit_on_branch(&tree, &message, &job.id.to_string())?;
     let (branch, file) = (job.trees.branch(), path.display().to_string());
-    done.note(NoteKind::Decision, format!("committed {commit} on {branch}{AS}{file}"));
+    done.note(NoteKind::Decision, format!("committed {commit} on {branch}{COMMITTED_AS}{file}"));
     done.facts.delivery = Some(Delivery::Committed { commit: commit.to_string(), branch, file: Some(file) });
     Ok(())
 }
 
-/// The ledger keeps the document without secrets. The user's own file contains them, so they are put back into the
-/// committed document; a note says where that was impossible.
-fn with_secrets(job: &Job, text: &str, path: &Path, done: &mut Done) -> Result<String, Trouble> {
-    let whole = job.site.settings().redactor.put_back(&job.site.original()?, text);
+/// Puts secrets back into the document before it is committed: the ledger stores it without them, but the user's file
+/// contains them. A note names each line where this is impossible.
+fn restore_secrets(job: &Job, text: &str, path: &Path, done: &mut Done) -> Result<String, Trouble> {
+    let restored = job.site.settings().redactor.put_back(&job.site.original()?, text);
     let file = job.site.opened.file.as_deref().unwrap_or("the request");
-    for (line, marker) in &whole.missing {
-        let place = format!("line {line} of {} says {marker}", path.display());
+    for (line, marker) in &restored.missing {
+        let found = format!("line {line} of {} says {marker}", path.display());
         done.note(
             NoteKind::Concern,
-            format!("{place} instead of the text of {file}; the line changed, so put the text back by hand"),
+            format!("{found} instead of the text of {file}; the line changed, so put the text back by hand"),
         );
     }
-    Ok(whole.text)
+    Ok(restored.text)
 }
 
 /// The name of the specification: its file name without the extension.
@@ -86,10 +86,10 @@ fn name(job: &Job) -> String {
     stem.unwrap_or_else(|| job.site.opened.slug.clone())
 }
 
-fn fair_name(job: &Job) -> PathBuf {
+fn spec_path(job: &Job) -> PathBuf {
     Path::new("specs").join(format!("{}_v1.0.md", name(job)))
 }
 
-fn draft_name(job: &Job) -> PathBuf {
+fn draft_path(job: &Job) -> PathBuf {
     Path::new("specs").join(format!("{}_draft.md", name(job)))
 }

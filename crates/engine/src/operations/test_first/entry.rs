@@ -1,11 +1,11 @@
-//! `entry-check`: before the code is written, the new tests fail as reported, and nothing else fails that passed at the
-//! base.
+//! `entry-check`: verifies, before the code is written, that the new tests fail as reported and that all tests that
+//! passed at the base still pass.
 
 use super::super::Done;
-use super::super::planned::last_report_of_tests;
-use super::of_tests;
+use super::super::planned::last_test_report;
 use super::red::judge;
 use super::suite::{NewTests, run_suite};
+use super::test_finding;
 use crate::site::{Job, Trouble};
 use remand_checks::FailureKind;
 use remand_kernel::finding::Finding;
@@ -13,40 +13,38 @@ use remand_kernel::finding::Finding;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let seen = run_suite(job)?;
     let mut findings = judge(&seen).1;
-    findings.extend(other_reasons(&seen, &handed_over(job)?));
-    findings.extend(
-        seen.worse
-            .iter()
-            .map(|test| of_tests(test, format!("`{test}` passed at the base and fails now"), String::new())),
-    );
-    let mut done = Done::saying(if findings.is_empty() { "ready" } else { "unfit" });
+    findings.extend(unexpected_reasons(&seen, &reported_kinds(job)?));
+    findings.extend(seen.worse.iter().map(|test| {
+        test_finding(test, format!("`{test}` passed at the base and does not pass now"), String::new())
+    }));
+    let mut done = Done::with_signal(if findings.is_empty() { "ready" } else { "unfit" });
     seen.measured.report_rows(&mut done);
     done.report.findings = findings;
     Ok(done)
 }
 
-/// Tests that fail for another reason than their author reported.
-fn other_reasons(seen: &NewTests, handed: &[(String, FailureKind)]) -> Vec<Finding> {
-    let said =
-        |test: &str| handed.iter().find(|(name, _)| test.ends_with(name.as_str())).map(|(_, kind)| *kind);
-    let differs = seen.new.iter().filter_map(|test| {
-        let (said, is) = (said(&test.name)?, test.kind?);
-        (said != is).then(|| {
+/// Reports tests that do not fail for the reason that their author reported.
+fn unexpected_reasons(seen: &NewTests, reported: &[(String, FailureKind)]) -> Vec<Finding> {
+    let reported_kind =
+        |test: &str| reported.iter().find(|(name, _)| test.ends_with(name.as_str())).map(|(_, kind)| *kind);
+    let findings = seen.new.iter().filter_map(|test| {
+        let (reported, actual) = (reported_kind(&test.name)?, test.kind?);
+        (reported != actual).then(|| {
             let claim = format!(
                 "`{}` should fail by {} according to its author, but fails by {}",
                 test.name,
-                said.name(),
-                is.name()
+                reported.name(),
+                actual.name()
             );
-            of_tests(&test.name, claim, String::new())
+            test_finding(&test.name, claim, String::new())
         })
     });
-    differs.collect()
+    findings.collect()
 }
 
-/// How each test fails, according to the last result of a role that writes tests.
-fn handed_over(job: &Job) -> Result<Vec<(String, FailureKind)>, Trouble> {
-    let report = last_report_of_tests(job, &job.site.reader()?)?;
+/// How each test fails according to the last role that wrote tests.
+fn reported_kinds(job: &Job) -> Result<Vec<(String, FailureKind)>, Trouble> {
+    let report = last_test_report(job, &job.site.reader()?)?;
     let changes = report.map(|report| report.changes).unwrap_or_default();
     let tests = changes.into_iter().flat_map(|change| change.tests);
     Ok(tests.filter_map(|test| Some((test.name.0, FailureKind::named(&test.kind)?))).collect())

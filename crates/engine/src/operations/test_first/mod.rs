@@ -11,26 +11,26 @@ pub use entry::run as entry;
 pub use red::run as red;
 pub use signatures::findings as broken_signatures;
 pub use stubs::run as stubs;
-pub use suite::not_run;
+pub use suite::skipped_new_tests;
 
 use super::finding;
 use crate::site::{Job, Trouble};
 use remand_git::TreeId;
 use remand_kernel::finding::{Finding, FindingKind, Location, Severity};
 
-/// The name of the remembered tree of stubs. It depends on the plan, so stubs of another plan do not count.
-fn stubs_of(job: &Job) -> String {
-    let of = ["plan", "tasks"].iter().find_map(|name| job.program.artifact_named(name));
-    format!("stubs-{:016x}", of.map(|id| job.state.digest(id)).unwrap_or_default().0)
+/// The name under which the tree of stubs is remembered. It depends on the plan, so stubs of another plan do not count.
+fn stub_tree_name(job: &Job) -> String {
+    let plan = ["plan", "tasks"].iter().find_map(|name| job.program.artifact_named(name));
+    format!("stubs-{:016x}", plan.map(|id| job.state.digest(id)).unwrap_or_default().0)
 }
 
-/// The tree with the stubs of the current plan, if it has any.
+/// The tree with the stubs of the current plan; `None` if the plan has no stubs.
 pub fn stub_tree(job: &Job) -> Result<Option<TreeId>, Trouble> {
-    Ok(job.trees.remembered(&stubs_of(job))?)
+    Ok(job.trees.remembered(&stub_tree_name(job))?)
 }
 
-/// A defect of a test.
-fn of_tests(test: &str, claim: String, evidence: String) -> Finding {
+/// A finding about a test.
+fn test_finding(test: &str, claim: String, evidence: String) -> Finding {
     Finding {
         severity: Severity::Major,
         kind: Some(FindingKind::Test),
@@ -38,13 +38,13 @@ fn of_tests(test: &str, claim: String, evidence: String) -> Finding {
     }
 }
 
-/// The claim about a new test that does not run.
-fn skipped(test: &str) -> String {
+/// The claim of a finding about a new test that does not run.
+fn skipped_claim(test: &str) -> String {
     format!("the new test `{test}` is skipped or expected to fail, so it shows nothing")
 }
 
-/// A defect of a stub or a signature.
-fn of_symbol(file: &str, symbol: &str, claim: String) -> Finding {
+/// A finding about a stub or a signature.
+fn symbol_finding(file: &str, symbol: &str, claim: String) -> Finding {
     let place = Location { file: file.to_string(), symbol: symbol.to_string(), line: 0 };
     Finding { place, ..finding(format!("symbol:{file}:{symbol}"), None, claim, String::new()) }
 }

@@ -1,8 +1,8 @@
-//! `verify-red`: every new test fails, and fails because the behaviour is missing.
+//! `verify-red`: verifies that every new test fails, and fails because the behaviour is missing.
 
 use super::super::Done;
 use super::suite::{NewTest, NewTests, UnknownReason, run_suite};
-use super::{of_tests, skipped};
+use super::{skipped_claim, test_finding};
 use crate::site::{Job, Trouble};
 use remand_checks::FailureKind;
 use remand_kernel::change::TestEnd;
@@ -11,12 +11,12 @@ use remand_ledger::fact::NoteKind;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let seen = run_suite(job)?;
-    let (says, findings) = judge(&seen);
-    let mut done = Done::saying(says);
+    let (signal, findings) = judge(&seen);
+    let mut done = Done::with_signal(signal);
     for test in
         seen.new.iter().filter(|test| seen.has_stubs && test.unknown_reason() == Some(UnknownReason::Format))
     {
-        let text = format!("`{}` fails, but its runner does not say whether at a stub", test.name);
+        let text = format!("`{}` fails, but its runner does not report whether it reached a stub", test.name);
         done.note(NoteKind::Degradation, text);
     }
     seen.measured.report_rows(&mut done);
@@ -24,33 +24,34 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// The verdict on the new tests, with a finding for each one that is wrong.
+/// The signal for the new tests, and a finding for each test that is wrong.
 pub fn judge(seen: &NewTests) -> (&'static str, Vec<Finding>) {
     if seen.new.is_empty() {
-        return ("wrong-failure", vec![nothing_new(seen)]);
+        return ("wrong-failure", vec![no_new_test(seen)]);
     }
     let passed: Vec<&NewTest> = seen.new.iter().filter(|test| test.end == TestEnd::Passed).collect();
     if !passed.is_empty() {
-        let (says, why) = if seen.has_stubs {
+        let (signal, why) = if seen.has_stubs {
             ("structural-only", "passes although the code is a stub, so it does not reach the stub")
         } else {
             ("already-green", "passes before the code is written")
         };
-        let findings = passed
-            .iter()
-            .map(|test| of_tests(&test.name, format!("the new test `{}` {why}", test.name), String::new()));
-        return (says, findings.collect());
+        let findings = passed.iter().map(|test| {
+            test_finding(&test.name, format!("the new test `{}` {why}", test.name), String::new())
+        });
+        return (signal, findings.collect());
     }
-    let wrong: Vec<Finding> = seen.new.iter().filter_map(|test| wrong(test, seen.has_stubs)).collect();
+    let wrong: Vec<Finding> =
+        seen.new.iter().filter_map(|test| unexpected_end(test, seen.has_stubs)).collect();
     if wrong.is_empty() { ("red", wrong) } else { ("wrong-failure", wrong) }
 }
 
-/// Why a failure is not the expected one; `None` if it is.
-fn wrong(test: &NewTest, has_stubs: bool) -> Option<Finding> {
+/// A finding about a test that does not fail as expected; `None` if it does.
+fn unexpected_end(test: &NewTest, has_stubs: bool) -> Option<Finding> {
     let name = &test.name;
     let claim = match test.kind {
         _ if test.end == TestEnd::Flaky => format!("the new test `{name}` is flaky"),
-        _ if test.end == TestEnd::Skipped => skipped(name),
+        _ if test.end == TestEnd::Skipped => skipped_claim(name),
         Some(kind) if !kind.is_red() => {
             format!(
                 "the new test `{name}` is broken ({}); it does not fail because the behaviour is missing",
@@ -65,15 +66,15 @@ fn wrong(test: &NewTest, has_stubs: bool) -> Option<Finding> {
         }
         Some(_) | None => return None,
     };
-    Some(of_tests(name, claim, String::new()))
+    Some(test_finding(name, claim, String::new()))
 }
 
-fn nothing_new(seen: &NewTests) -> Finding {
+fn no_new_test(seen: &NewTests) -> Finding {
     match seen.unstarted.first() {
-        Some((check, said)) => {
-            of_tests(check, format!("`{check}` runs no test: the tests cannot start"), said.clone())
+        Some((check, output)) => {
+            test_finding(check, format!("`{check}` runs no test: the tests cannot start"), output.clone())
         }
-        None => of_tests(
+        None => test_finding(
             "none",
             "there is no new test".to_string(),
             "every test that ran exists at the base".to_string(),

@@ -1,10 +1,10 @@
-//! `check-stubs`: new symbols have the planned signatures and no bodies yet, and the tree compiles.
+//! `check-stubs`: verifies that new symbols have the planned signatures and no bodies yet, and that the tree compiles.
 
 use super::super::Done;
 use super::super::measurement::measure;
 use super::super::planned;
 use super::signatures::functions;
-use super::{of_symbol, stubs_of};
+use super::{stub_tree_name, symbol_finding};
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::Selection;
 use remand_kernel::evidence::RowPhase;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let lane = LaneContent::of(job)?;
-    let mut done = Done::saying("sound");
+    let mut done = Done::with_signal("sound");
     let planned = planned_signatures(job)?;
     let mut found = BTreeSet::new();
     let base = job.trees.base_tree()?;
@@ -27,11 +27,11 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         };
         found.extend(now.iter().map(|function| function.signature.clone()));
         let file = change.path.display().to_string();
-        done.report.findings.extend(unsound(&file, &before, &now, &planned));
+        done.report.findings.extend(stub_findings(&file, &before, &now, &planned));
     }
     for missing in planned.iter().filter(|planned| !found.contains(*planned)) {
         let claim = format!("`{missing}`, which the plan names, is missing");
-        done.report.findings.push(of_symbol("", missing, claim));
+        done.report.findings.push(symbol_finding("", missing, claim));
     }
     if planned.is_empty() {
         done.note(NoteKind::Warning, "the plan names no signatures, so those of the stubs were not compared");
@@ -39,26 +39,31 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let measured = measure(job, &lane, Selection::Quick, None, RowPhase::After)?;
     for result in measured.results.iter().filter(|result| !measured.is_no_worse(result)) {
         let claim = format!("`{}` fails on the stubs", result.name);
-        let finding = of_symbol("", &result.name, claim);
+        let finding = symbol_finding("", &result.name, claim);
         done.report.findings.push(Finding { evidence: result.snippet.clone(), ..finding });
     }
     measured.report_rows(&mut done);
     if done.report.findings.is_empty() {
-        job.trees.remember(&stubs_of(job), &lane.tree)?;
+        job.trees.remember(&stub_tree_name(job), &lane.tree)?;
     } else {
         done.report.says = "unsound".to_string();
     }
     Ok(done)
 }
 
-/// What is wrong with the stubs of one file.
-fn unsound(file: &str, before: &[Function], now: &[Function], planned: &BTreeSet<String>) -> Vec<Finding> {
-    let was = |name: &str| before.iter().find(|function| function.name == name);
+/// Findings about the stubs of one file.
+fn stub_findings(
+    file: &str,
+    before: &[Function],
+    now: &[Function],
+    planned: &BTreeSet<String>,
+) -> Vec<Finding> {
+    let function_before = |name: &str| before.iter().find(|function| function.name == name);
     let mut findings = Vec::new();
     for function in now {
         let name = &function.name;
         let is_planned = planned.is_empty() || planned.contains(&function.signature);
-        let claim = match (was(name), &function.body) {
+        let claim = match (function_before(name), &function.body) {
             (Some(old), body) if old.signature == function.signature && old.body == *body => continue,
             (Some(old), Body::Written(_) | Body::Absent) if old.signature == function.signature => {
                 format!("the body of `{name}` changed, but stubs are for new symbols only")
@@ -69,19 +74,19 @@ fn unsound(file: &str, before: &[Function], now: &[Function], planned: &BTreeSet
             }
             (_, Body::Stub | Body::Absent) => continue,
         };
-        findings.push(of_symbol(file, name, claim));
+        findings.push(symbol_finding(file, name, claim));
     }
     let is_gone = |function: &&Function| !now.iter().any(|other| other.name == function.name);
     findings.extend(
         before
             .iter()
             .filter(is_gone)
-            .map(|function| of_symbol(file, &function.name, format!("`{}` was removed", function.name))),
+            .map(|function| symbol_finding(file, &function.name, format!("`{}` was removed", function.name))),
     );
     findings
 }
 
-/// The signatures that the plan gives the task of this run: the first one.
+/// The signatures that the plan gives to the run's task, which is the first one.
 fn planned_signatures(job: &Job) -> Result<BTreeSet<String>, Trouble> {
     let tasks = planned::tasks(job, &job.site.reader()?, &planned::TASK_LISTS)?.unwrap_or_default();
     Ok(tasks.first().into_iter().flat_map(|task| &task.signatures).map(|text| signature(text)).collect())

@@ -1,7 +1,7 @@
-//! Runs the new tests on the tree from which the code will be written.
+//! Runs the new tests on the tree that the author of the code will get.
 
 use super::super::measurement::{Measurement, baseline_results, measure};
-use super::{of_tests, skipped, stubs_of};
+use super::{skipped_claim, stub_tree_name, test_finding};
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{CheckResult, FailureKind, Parser, Selection, failures, kind_of, may_be_silent};
 use remand_git::{FileContents, TreeId};
@@ -15,53 +15,53 @@ use remand_source::with_test_modules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// A workflow with this operation writes tests first.
+/// Only a workflow that writes tests first has this operation.
 const RED: EngineOperation = EngineOperation::VerifyRed;
 
 /// A test that the base does not have.
 pub struct NewTest {
     pub name: String,
     pub end: TestEnd,
-    /// None where it did not fail, or its runner does not say why it did.
+    /// `None` if the test did not fail, or if its runner does not report why it failed.
     pub kind: Option<FailureKind>,
     parser: Parser,
 }
 
-/// Why the reason of a failure is unknown.
+/// Why the reason for a failure is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownReason {
-    /// The format of the runner allows a failure without a reason.
+    /// The runner's output format allows a failure without a reason.
     Format,
     Other,
 }
 
 impl NewTest {
-    /// Why the reason of its failure is unknown; `None` if it is known or the test did not fail.
+    /// Why the reason for the failure is unknown; `None` if it is known or the test did not fail.
     pub fn unknown_reason(&self) -> Option<UnknownReason> {
         let reason = if may_be_silent(self.parser) { UnknownReason::Format } else { UnknownReason::Other };
         (self.end == TestEnd::Failed && self.kind.is_none()).then_some(reason)
     }
 }
 
-/// What the suite shows about the new tests.
+/// The results of the suite that concern the new tests.
 pub struct NewTests {
     pub measured: Measurement,
     pub new: Vec<NewTest>,
-    /// Checks that failed without running a test, with their snippets.
+    /// Checks that failed without running a test, with snippets of their output.
     pub unstarted: Vec<(String, String)>,
-    /// Tests that passed at the base and now fail or are gone.
+    /// Tests that passed at the base and no longer pass.
     pub worse: Vec<String>,
     /// Whether new symbols have stubs that the tests can reach.
     pub has_stubs: bool,
 }
 
-/// Runs the whole suite on the tree that the author of the code gets: the base or the stubs, with the current tests.
+/// Runs the whole suite on the tree that the author of the code will get: base or stubs, with the current tests.
 pub fn run_suite(job: &Job) -> Result<NewTests, Trouble> {
-    let stubs = job.trees.remembered(&stubs_of(job))?;
+    let stubs = job.trees.remembered(&stub_tree_name(job))?;
     let has_stubs = stubs.is_some();
-    let handed = stubs.map_or_else(|| job.trees.base_tree(), Ok)?;
+    let start = stubs.map_or_else(|| job.trees.base_tree(), Ok)?;
     let now = LaneContent::of(job)?;
-    let tree = with_tests_of(job, &handed, &now)?;
+    let tree = with_lane_tests(job, &start, &now)?;
     let measured = measure(job, &now.holding(&tree), Selection::All, None, RowPhase::After)?;
     let known = base_tests(job)?;
     let mut new = Vec::new();
@@ -80,7 +80,7 @@ pub fn run_suite(job: &Job) -> Result<NewTests, Trouble> {
     Ok(NewTests { new, unstarted, worse, has_stubs, measured })
 }
 
-/// The tests of the base.
+/// The tests that ran at the base.
 struct BaseTests {
     names: BTreeSet<String>,
     passed: BTreeSet<String>,
@@ -89,13 +89,13 @@ struct BaseTests {
 fn base_tests(job: &Job) -> Result<BaseTests, Trouble> {
     let reader = job.site.reader()?;
     let all = baseline_results(&reader, &reader.checks(&job.site.run, CheckFilter::default())?)?;
-    let of_tests = all.into_iter().filter(|before| parser(job, &before.name) != Parser::None);
-    let tests: Vec<_> = of_tests.flat_map(|before| before.tests).collect();
+    let with_parser = all.into_iter().filter(|before| parser(job, &before.name) != Parser::None);
+    let tests: Vec<_> = with_parser.flat_map(|before| before.tests).collect();
     let passed = tests.iter().filter(|test| test.end == TestEnd::Passed).map(|test| test.name.clone());
     Ok(BaseTests { passed: passed.collect(), names: tests.into_iter().map(|test| test.name).collect() })
 }
 
-/// How a check's tests are read. A check without a parser lists files, if anything.
+/// How a check's tests are read. A check without a parser lists no tests, at most files.
 fn parser(job: &Job, check: &str) -> Parser {
     let spec = job.site.pinned.checks.iter().find(|spec| spec.name == check);
     spec.map_or(Parser::None, |spec| spec.parser)
@@ -118,40 +118,41 @@ fn new_tests(job: &Job, result: &CheckResult, known: &BaseTests) -> Vec<NewTest>
     tests.map(|test| NewTest { name: test.name.clone(), end: test.end, kind: kind(test), parser }).collect()
 }
 
-/// New tests that do not run although the code exists, in a workflow that writes tests first.
-pub fn not_run(job: &Job, results: &[CheckResult]) -> Result<Vec<Finding>, Trouble> {
+/// Reports new tests that are skipped although the code exists, in a workflow that writes tests first.
+pub fn skipped_new_tests(job: &Job, results: &[CheckResult]) -> Result<Vec<Finding>, Trouble> {
     if !job.program.operations.iter().any(|operation| operation.name == RED) {
         return Ok(Vec::new());
     }
     let known = base_tests(job)?;
     let new = results.iter().flat_map(|result| new_tests(job, result, &known));
-    let not_run = new.filter(|test| test.end == TestEnd::Skipped);
-    Ok(not_run
+    let skipped = new.filter(|test| test.end == TestEnd::Skipped);
+    Ok(skipped
         .map(|test| Finding {
             severity: Severity::Critical,
-            ..of_tests(&test.name, skipped(&test.name), String::new())
+            ..test_finding(&test.name, skipped_claim(&test.name), String::new())
         })
         .collect())
 }
 
-/// The handed-over tree with the tests of the lane: whole test files, and test modules spliced into source files.
-fn with_tests_of(job: &Job, handed: &TreeId, now: &LaneContent) -> Result<TreeId, Trouble> {
+/// The start tree with the tests of the lane: whole test files, and test modules spliced into source files.
+fn with_lane_tests(job: &Job, start: &TreeId, now: &LaneContent) -> Result<TreeId, Trouble> {
     let repository = job.site.repository();
-    let changed = repository.changed(handed, &now.tree)?;
+    let changed = repository.changed(start, &now.tree)?;
     let (tests, others): (BTreeSet<PathBuf>, BTreeSet<PathBuf>) =
         changed.into_iter().map(|change| change.path).partition(|path| is_test_file(path));
     let mut modules = FileContents::new();
-    for path in others.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
+    for path in others.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+    {
         let read = |tree: &TreeId| -> Result<Option<String>, Trouble> {
             Ok(repository.read(tree, &path)?.and_then(|bytes| String::from_utf8(bytes).ok()))
         };
-        // A file that the code adds does not exist yet, and neither do the tests in it.
-        let (Some(code), Some(tests)) = (read(handed)?, read(&now.tree)?) else { continue };
+        // A source file that the start tree lacks comes with the code, and so do the tests in it.
+        let (Some(code), Some(tests)) = (read(start)?, read(&now.tree)?) else { continue };
         let spliced = with_test_modules(&code, &tests);
         if spliced != code {
             modules.insert(path, Some(spliced.into_bytes()));
         }
     }
-    let tree = job.trees.with_paths(handed, &now.tree, &tests)?;
+    let tree = job.trees.with_paths(start, &now.tree, &tests)?;
     Ok(job.trees.with_files(&tree, &modules)?)
 }

@@ -1,4 +1,4 @@
-//! Texts of sub-issues: tasks of a split, and follow-ups. Each one can be understood without the others.
+//! Drafts of sub-issues, from the tasks of a split and from follow-ups. Each can be understood without the others.
 
 use crate::artifacts::parsed;
 use crate::site::{Job, Trouble};
@@ -15,7 +15,7 @@ struct TaskList {
 }
 
 /// The tasks of the current plan; this run does the first one.
-pub fn planned(job: &Job) -> Result<Vec<SplitTask>, Trouble> {
+pub fn planned_tasks(job: &Job) -> Result<Vec<SplitTask>, Trouble> {
     let reader = job.site.reader()?;
     let mut documents = parsed(&reader.artifacts(&job.site.run)?, &reader)?;
     let payload = documents.get_mut("tasks").and_then(|tasks| tasks.get_mut("payload"));
@@ -26,7 +26,7 @@ pub fn planned(job: &Job) -> Result<Vec<SplitTask>, Trouble> {
 }
 
 /// A task as a separate issue. `ids` are the issue ids of all tasks except the first.
-pub fn of_task(
+pub fn task_draft(
     job: &Job,
     parent: &IssueKey,
     task: &SplitTask,
@@ -35,9 +35,9 @@ pub fn of_task(
     criteria: &BTreeSet<String>,
 ) -> IssueDraft {
     let details = &task.task;
-    let place = |id: &str| all.iter().position(|other| other.task.id == id);
-    let issue = |id: &str| place(id).and_then(|at| at.checked_sub(1)).and_then(|at| ids.get(at)).cloned();
-    let needs_first = details.depends_on.iter().any(|id| place(id) == Some(0));
+    let position = |id: &str| all.iter().position(|other| other.task.id == id);
+    let issue = |id: &str| position(id).and_then(|at| at.checked_sub(1)).and_then(|at| ids.get(at)).cloned();
+    let needs_first = details.depends_on.iter().any(|id| position(id) == Some(0));
     let run = &job.site.run;
     let covers: BTreeSet<String> =
         details.acceptance_criteria.iter().flat_map(|criterion| criterion.covers.iter().cloned()).collect();
@@ -52,7 +52,7 @@ pub fn of_task(
         .collect();
     let covered = match covers.as_slice() {
         [] => format!("No criterion of {parent} is fully covered."),
-        covers => format!("Of {parent}: {}.", covers.join(", ")),
+        covers => format!("Criteria of {parent}: {}.", covers.join(", ")),
     };
     let mut origin = format!(
         "Task `{}` of {parent}, which run `{run}` split on the branch `{}`.",
@@ -65,8 +65,8 @@ pub fn of_task(
             job.trees.branch()
         ));
     }
-    let code =
-        |texts: &[String]| texts.iter().map(|text| format!("- `{text}`")).collect::<Vec<_>>().join("\n");
+    let code_list =
+        |items: &[String]| items.iter().map(|item| format!("- `{item}`")).collect::<Vec<_>>().join("\n");
     let sections = [
         ("Covers", covered),
         ("Context", [task.context.trim(), &files.join("\n")].join("\n\n")),
@@ -74,7 +74,7 @@ pub fn of_task(
             "Contracts",
             details.contracts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n"),
         ),
-        ("Signatures", code(&details.signatures)),
+        ("Signatures", code_list(&details.signatures)),
         ("Plan", task.plan.clone()),
         ("Test design", details.test_design.clone()),
         ("Origin", origin),
@@ -113,8 +113,8 @@ pub struct FollowUp {
 
 impl FollowUp {
     /// An unresolved finding.
-    pub fn of_finding(finding: &Finding, label: &'static str) -> FollowUp {
-        let place = match (&finding.place.file, finding.place.line) {
+    pub fn from_finding(finding: &Finding, label: &'static str) -> FollowUp {
+        let location = match (&finding.place.file, finding.place.line) {
             (file, _) if file.is_empty() => String::new(),
             (file, 0) => format!("At `{file}` {}\n\n", finding.place.symbol),
             (file, line) => format!("At `{file}:{line}` {}\n\n", finding.place.symbol),
@@ -128,9 +128,9 @@ impl FollowUp {
         let parts = parts.iter().filter(|(_, text)| !text.trim().is_empty());
         let text: Vec<String> = parts.map(|(head, text)| format!("{head}{}", text.trim())).collect();
         FollowUp {
-            title: shortened(&finding.claim),
+            title: shorten(&finding.claim),
             label,
-            about: format!("{place}{}", text.join("\n\n")),
+            about: format!("{location}{}", text.join("\n\n")),
             criterion: format!("The finding no longer holds: {}", finding.claim),
             covers: Vec::new(),
         }
@@ -138,7 +138,7 @@ impl FollowUp {
 
     pub fn draft(&self, job: &Job, parent: &IssueKey, id: IssueKey) -> IssueDraft {
         let origin = format!(
-            "Left over by run `{}` on {parent}, on the branch `{}`.",
+            "Follow-up of run `{}` on {parent}, on the branch `{}`.",
             job.site.run,
             job.trees.branch()
         );
@@ -162,8 +162,8 @@ impl FollowUp {
     }
 }
 
-/// The first words of a string, short enough for a title.
-pub fn shortened(text: &str) -> String {
+/// Shortens text to a title: its first words.
+pub fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 72;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = line.trim_end_matches('.');

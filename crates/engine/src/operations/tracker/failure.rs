@@ -1,8 +1,8 @@
-//! The end of a run that failed or was cancelled: commits a comment and the status on the base.
+//! Ends a run on an issue that failed or was cancelled: commits a comment and the status on the base.
 
 use super::super::Done;
 use super::super::planned::result_of;
-use super::account::Account;
+use super::run_tracker::RunTracker;
 use super::summary;
 use crate::clock;
 use crate::site::{Job, Trouble};
@@ -17,65 +17,65 @@ use remand_ledger::Reader;
 use remand_ledger::fact::NoteKind;
 use std::collections::BTreeSet;
 
-/// `comment-issue`: adds a comment to the issue that says why the run ended.
+/// `comment-issue`: adds a comment to the issue that explains why the run ended.
 pub fn comment(job: &Job) -> Result<Done, Trouble> {
-    let mut account = Account::of(job)?;
-    account.record.edits.clear();
+    let mut run_tracker = RunTracker::of(job)?;
+    run_tracker.record.edits.clear();
     let reader = job.site.reader()?;
     let day = clock::iso(reader.run(&job.site.run.0)?.created_at);
     let day = day.split('T').next().unwrap_or_default();
     let title = format!("{day} run {}", job.site.run);
-    let text = why(job, &reader)?;
-    account.add(Edit::Comment { issue: account.issue.clone(), title, text });
-    commit(job, &account)
+    let text = explanation(job, &reader)?;
+    run_tracker.add(Edit::Comment { issue: run_tracker.issue.clone(), title, text });
+    commit(job, &run_tracker)
 }
 
 /// `back-to-todo`: sets the issue back to Todo.
 pub fn back_to_todo(job: &Job) -> Result<Done, Trouble> {
-    let mut account = Account::of(job)?;
-    account.drop_work();
-    // The commit is on the base, which has no other run's work.
-    account.add(Edit::Move {
-        issue: account.issue.clone(),
+    let mut run_tracker = RunTracker::of(job)?;
+    run_tracker.drop_work();
+    // The commit is on top of the base, which contains no other run's work.
+    run_tracker.add(Edit::Move {
+        issue: run_tracker.issue.clone(),
         to: TrackerStatus::Todo,
         others: BTreeSet::new(),
     });
-    commit(job, &account)
+    commit(job, &run_tracker)
 }
 
-/// `discard-work-tree`: deletes the work of the run; the summary says how to take the rest.
+/// `discard-work-tree`: deletes the work of the run. The summary shows how to take the commit with comment and status.
 pub fn discard(job: &Job) -> Result<Done, Trouble> {
-    let mut done = Done::saying("done");
+    let mut done = Done::with_signal("done");
     let branch = job.trees.branch();
-    let has_left = job.trees.tip()?.commit != *job.trees.base();
-    let take = has_left.then(|| format!("git cherry-pick {branch}"));
+    let has_commit = job.trees.tip()?.commit != *job.trees.base();
+    let take = has_commit.then(|| format!("git cherry-pick {branch}"));
     if let Some(take) = &take {
         done.note(
             NoteKind::Warning,
             format!("the comment and the status of the issue are one commit; take it with `{take}`"),
         );
     }
-    let text = summary::failed(
-        &how(job),
+    let text = summary::summarize_failed(
+        &how_it_ended(job),
         take.as_deref(),
-        &why(job, &job.site.reader()?)?,
+        &explanation(job, &job.site.reader()?)?,
         &job.site.opened.request,
     );
-    done.keep(job, summary::NAME, "md", &text);
+    done.add_artifact(job, summary::NAME, "md", &text);
     job.trees.discard_trees()?;
     Ok(done)
 }
 
-/// Makes the run's branch contain the tracker of the base with this record, and nothing else.
-fn commit(job: &Job, account: &Account) -> Result<Done, Trouble> {
-    let mut done = Done::saying("done");
-    account.keep(job, &mut done)?;
-    let files = account.files();
+/// Replaces everything on the run's branch with one commit: the run's edits to the tracker, on top of the base.
+fn commit(job: &Job, run_tracker: &RunTracker) -> Result<Done, Trouble> {
+    let mut done = Done::with_signal("done");
+    run_tracker.save(job, &mut done)?;
+    let files = run_tracker.files();
     if files.is_empty() {
         return Ok(done);
     }
     let message = CommitMessage {
-        subject: format!("chore(todo): {} is Todo again: {}", account.issue, how(job)),
+        subject: format!("chore(todo): {} is Todo again: {}", run_tracker.issue, how_it_ended(job)),
         body: String::new(),
         trailers: vec![("Remand-Workflow".to_string(), job.program.name.clone())],
     };
@@ -86,16 +86,16 @@ fn commit(job: &Job, account: &Account) -> Result<Done, Trouble> {
 }
 
 /// How the run ended, in one sentence: the signal that stopped it, and the exhausted budget.
-fn how(job: &Job) -> String {
+fn how_it_ended(job: &Job) -> String {
     match &job.state.stage {
         Stage::Ending { end, .. } | Stage::Ended(end) => view::end(&job.program, end),
         Stage::Fresh | Stage::Running => "was interrupted".to_string(),
     }
 }
 
-/// The same, with the last diagnosis where there was one.
-fn why(job: &Job, reader: &Reader) -> Result<String, Trouble> {
-    let mut text = format!("The run {}.", how(job));
+/// How the run ended, the last diagnosis if there is one, and the open findings.
+fn explanation(job: &Job, reader: &Reader) -> Result<String, Trouble> {
+    let mut text = format!("The run {}.", how_it_ended(job));
     let rows = reader.dispatches(&job.site.run)?;
     let diagnosed = rows.iter().rev().filter(|row| row.says.is_some()).find(|row| {
         let role = job.site.pinned.roles.get(&row.role);

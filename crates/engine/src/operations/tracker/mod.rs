@@ -1,10 +1,10 @@
-//! Operations of a run on an issue: checks before the start, files sub-issues, closes the issue.
+//! Operations of a run that works on an issue: check and start the issue, file sub-issues, close the issue or give up.
 
-mod account;
 mod close;
 mod drafts;
 mod failure;
 mod file;
+mod run_tracker;
 mod sanity;
 mod start;
 mod summary;

@@ -1,7 +1,7 @@
-//! `sanity`: finds what must stop a run on an issue before any agent is paid, each with its remedy.
+//! `sanity`: finds every reason not to start a run on the issue, each with a remedy.
 
 use super::super::Done;
-use super::account::Account;
+use super::run_tracker::RunTracker;
 use crate::checkout;
 use crate::site::{Job, Trouble};
 use remand_documents::tracker::{FOLDER, Reference, Tracker, TrackerIssue, TrackerStatus};
@@ -9,7 +9,7 @@ use remand_ledger::fact::{CheckoutFinding, CheckoutFindingKind, NoteKind};
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reasons = reasons(job)?;
-    let mut done = Done::saying(if reasons.is_empty() { "clean" } else { "refused" });
+    let mut done = Done::with_signal(if reasons.is_empty() { "clean" } else { "refused" });
     for reason in reasons {
         done.note(NoteKind::Concern, reason);
     }
@@ -17,31 +17,31 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 }
 
 fn reasons(job: &Job) -> Result<Vec<String>, Trouble> {
-    let account = Account::of(job)?;
-    let mut reasons = of_checkout(job)?;
-    let id = &account.issue;
-    match account.base.issue(id) {
+    let run_tracker = RunTracker::of(job)?;
+    let mut reasons = checkout_problems(job)?;
+    let id = &run_tracker.issue;
+    match run_tracker.base.issue(id) {
         None => reasons.push(format!(
-            "there is no {FOLDER}/{id}.md in the commit that the run starts from; write it, or `remand issues new`, and commit it"
+            "there is no {FOLDER}/{id}.md in the commit that the run starts from; write it or create it with `remand issues new`, and commit it"
         )),
-        Some(issue) => reasons.extend(of_issue(job, issue, &account.base)?),
+        Some(issue) => reasons.extend(issue_problems(job, issue, &run_tracker.base)?),
     }
     Ok(reasons)
 }
 
-/// Problems of the checkout: uncommitted work would be missing from the run, or in its way later.
-fn of_checkout(job: &Job) -> Result<Vec<String>, Trouble> {
+/// Problems of the checkout. Uncommitted work, for example, would be missing from the run or conflict with it later.
+fn checkout_problems(job: &Job) -> Result<Vec<String>, Trouble> {
     let mut reasons = Vec::new();
     let facts = checkout::facts_of(&job.site)?;
     for CheckoutFinding { kind, text } in facts.findings {
         match kind {
             CheckoutFindingKind::Dirty => {
-                reasons.push(format!("{text}; commit or stash it, since a run starts from a commit"));
+                reasons.push(format!("{text}; commit or stash it, because a run starts from a commit"));
             }
             CheckoutFindingKind::DetachedHead => {
-                reasons.push(format!("{text}; go to a branch with `git switch BRANCH`"));
+                reasons.push(format!("{text}; switch to a branch with `git switch BRANCH`"));
             }
-            CheckoutFindingKind::InProgress => reasons.push(format!("{text}; end it, or give it up")),
+            CheckoutFindingKind::InProgress => reasons.push(format!("{text}; finish or abort it")),
             CheckoutFindingKind::OnDefaultBranch
             | CheckoutFindingKind::Submodules
             | CheckoutFindingKind::Lfs
@@ -52,7 +52,7 @@ fn of_checkout(job: &Job) -> Result<Vec<String>, Trouble> {
     let branch = job.trees.branch();
     if facts.branch.as_deref() == Some(branch.as_str()) {
         reasons.push(format!(
-            "{branch} is checked out; go to the branch that the work is for with `git switch BRANCH`"
+            "{branch} is checked out; switch to the branch that the work is for with `git switch BRANCH`"
         ));
     }
     if job.trees.tip()?.commit != *job.trees.base() {
@@ -63,12 +63,12 @@ fn of_checkout(job: &Job) -> Result<Vec<String>, Trouble> {
     Ok(reasons)
 }
 
-fn of_issue(job: &Job, issue: &TrackerIssue, tracker: &Tracker) -> Result<Vec<String>, Trouble> {
+fn issue_problems(job: &Job, issue: &TrackerIssue, tracker: &Tracker) -> Result<Vec<String>, Trouble> {
     let id = issue.id();
     let mut reasons = Vec::new();
     match issue.status() {
         Some(TrackerStatus::Done) => {
-            reasons.push(format!("{id} is Done already; set its status back if there is more to do"));
+            reasons.push(format!("{id} is already Done; set its status back if there is more to do"));
         }
         Some(TrackerStatus::Todo | TrackerStatus::InProgress) => {}
         None => reasons.push(format!(
@@ -80,15 +80,15 @@ fn of_issue(job: &Job, issue: &TrackerIssue, tracker: &Tracker) -> Result<Vec<St
             "{id} depends on `{written}`, which is not an issue id; correct `depends-on` in {FOLDER}/{id}.md"
         ));
     }
-    for on in issue.depends_on() {
-        match tracker.issue(&on).map(|other| other.status()) {
+    for dependency in issue.depends_on() {
+        match tracker.issue(&dependency).map(|other| other.status()) {
             Some(Some(TrackerStatus::Done)) => {}
             Some(Some(status @ (TrackerStatus::Todo | TrackerStatus::InProgress))) => reasons.push(format!(
-                "{id} depends on {on}, which is {status} in the base; run `remand run --issue {on}` first, and merge it"
+                "{id} depends on {dependency}, which is {status} in the base; run `remand run --issue {dependency}` first, and merge it"
             )),
-            Some(None) => reasons.push(format!("{id} depends on {on}, which has no status; correct {FOLDER}/{on}.md")),
+            Some(None) => reasons.push(format!("{id} depends on {dependency}, which has no status; correct {FOLDER}/{dependency}.md")),
             None => reasons.push(format!(
-                "{id} depends on {on}, which does not exist; correct `depends-on` in {FOLDER}/{id}.md"
+                "{id} depends on {dependency}, which does not exist; correct `depends-on` in {FOLDER}/{id}.md"
             )),
         }
     }

@@ -1,6 +1,6 @@
 //! The summary of a run on an issue, for people who did not follow it.
 
-use super::account::Account;
+use super::run_tracker::RunTracker;
 use crate::site::{Job, Trouble};
 use remand_documents::tracker::{IssueDraft, TrackerStatus};
 use remand_kernel::finding::Finding;
@@ -9,25 +9,25 @@ use remand_ledger::Reader;
 use remand_ledger::fact::NoteKind;
 use std::collections::BTreeSet;
 
-/// The artifact that contains it.
+/// The name of the artifact with the summary.
 pub const NAME: &str = "summary";
 
 /// How an issue was closed.
 pub struct Closing<'c> {
-    pub account: &'c Account,
+    pub run_tracker: &'c RunTracker,
     /// Why criteria that a review calls met were not ticked.
     pub refused: &'c [String],
     pub files: &'c BTreeSet<String>,
 }
 
-pub fn closed(job: &Job, reader: &Reader, closing: &Closing<'_>) -> Result<String, Trouble> {
-    let account = closing.account;
-    let tracker = account.tracker();
-    let issue = tracker.issue(&account.issue);
+pub fn summarize_closed(job: &Job, reader: &Reader, closing: &Closing<'_>) -> Result<String, Trouble> {
+    let run_tracker = closing.run_tracker;
+    let tracker = run_tracker.tracker();
+    let issue = tracker.issue(&run_tracker.issue);
     let status = issue.and_then(|issue| issue.status()).unwrap_or(TrackerStatus::InProgress);
     let title = issue.map(|issue| issue.title()).unwrap_or_default();
     let branch = job.trees.branch();
-    let mut text = format!("# {}: {title}\n\n", account.issue);
+    let mut text = format!("# {}: {title}\n\n", run_tracker.issue);
     text.push_str(&format!(
         "**{status}**, confidence {}, on the branch `{branch}`. Merge it with `git merge {branch}`.\n",
         job.state.confidence.name()
@@ -41,31 +41,40 @@ pub fn closed(job: &Job, reader: &Reader, closing: &Closing<'_>) -> Result<Strin
     }
     list(&mut text, "Reported as met, but not ticked", closing.refused.iter().cloned());
     list(&mut text, "Changed files", closing.files.iter().map(|file| format!("`{file}`")));
-    list(&mut text, "Filed from the split", account.record.split().into_iter().map(filed));
-    list(&mut text, "Filed as follow-ups", account.record.follow_ups().into_iter().map(filed));
-    let of = |status: FiledStatus| job.state.findings.iter().filter(move |filed| filed.status == status);
-    let known = |filed: &&Filed| {
+    list(&mut text, "Filed from the split", run_tracker.record.split().into_iter().map(draft_line));
+    list(&mut text, "Filed as follow-ups", run_tracker.record.follow_ups().into_iter().map(draft_line));
+    let with_status =
+        |status: FiledStatus| job.state.findings.iter().filter(move |filed| filed.status == status);
+    let is_known = |filed: &&Filed| {
         job.state
             .known
             .iter()
             .any(|at| job.state.findings.get(*at as usize).is_some_and(|known| std::ptr::eq(known, *filed)))
     };
-    list(&mut text, "Open blockers", of(FiledStatus::Open).filter(known).map(|filed| line(&filed.finding)));
-    list(&mut text, "Minor findings", of(FiledStatus::FollowUp).map(|filed| line(&filed.finding)));
+    list(
+        &mut text,
+        "Open blockers",
+        with_status(FiledStatus::Open).filter(is_known).map(|filed| finding_line(&filed.finding)),
+    );
+    list(
+        &mut text,
+        "Minor findings",
+        with_status(FiledStatus::FollowUp).map(|filed| finding_line(&filed.finding)),
+    );
     list(
         &mut text,
         "Advice (recorded, not filed)",
-        of(FiledStatus::Advice).map(|filed| line(&filed.finding)),
+        with_status(FiledStatus::Advice).map(|filed| finding_line(&filed.finding)),
     );
     let notes = reader.notes(&job.site.run)?;
-    let worth =
+    let remarks =
         notes.into_iter().filter(|note| matches!(note.kind, NoteKind::Degradation | NoteKind::Warning));
-    list(&mut text, "Worth knowing", worth.map(|note| note.text));
+    list(&mut text, "Worth knowing", remarks.map(|note| note.text));
     Ok(text)
 }
 
-/// The summary of a run that failed.
-pub fn failed(how: &str, take: Option<&str>, why: &str, issue: &str) -> String {
+/// The summary of a run that failed or was cancelled.
+pub fn summarize_failed(how: &str, take: Option<&str>, why: &str, issue: &str) -> String {
     let mut text = format!("# {issue}\n\n**{how}**\n\n{why}\n");
     if let Some(take) = take {
         text.push_str(&format!("\n## What is left\n\nThe code and the sub-issues of the run are discarded. One commit on its branch has the comment and the \
@@ -88,12 +97,12 @@ fn list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
     }
 }
 
-fn filed(draft: &IssueDraft) -> String {
+fn draft_line(draft: &IssueDraft) -> String {
     format!("{} {} ({})", draft.id, draft.title, draft.labels.join(", "))
 }
 
-fn line(finding: &Finding) -> String {
-    let place =
+fn finding_line(finding: &Finding) -> String {
+    let location =
         if finding.place.file.is_empty() { String::new() } else { format!(" (`{}`)", finding.place.file) };
-    format!("{}: {}{place}", finding.id, finding.claim)
+    format!("{}: {}{location}", finding.id, finding.claim)
 }

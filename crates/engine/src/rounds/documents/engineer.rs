@@ -16,11 +16,11 @@ pub fn page(sheet: &RoundSheet, board: &Board) -> String {
         let summary = sheet.summaries.get(batch).map(|text| inline(text)).filter(|text| !text.is_empty());
         let gaps: Vec<String> =
             sheet.batches.get(batch).into_iter().flatten().map(ToString::to_string).collect();
-        let given = if gaps.is_empty() { "no gap".to_string() } else { gaps.join(", ") };
-        page.push_str(&format!("\n**{}**, given {given}.", inline(batch)));
+        let assigned = if gaps.is_empty() { "no gap".to_string() } else { gaps.join(", ") };
+        page.push_str(&format!("\n**{}**, assigned {assigned}.", inline(batch)));
         page.push_str(&summary.map_or_else(|| "\n".to_string(), |summary| format!(" {summary}\n")));
         for proposal in &result.proposals {
-            page.push_str(&of(proposal, board));
+            page.push_str(&proposal_section(proposal, board));
         }
         page.push_str(&answers(result));
         if !result.new_gaps.is_empty() {
@@ -30,7 +30,7 @@ pub fn page(sheet: &RoundSheet, board: &Board) -> String {
     page
 }
 
-fn of(proposal: &GapProposal, board: &Board) -> String {
+fn proposal_section(proposal: &GapProposal, board: &Board) -> String {
     let gap = board.gaps().find(|gap| gap.id.to_string() == proposal.gap.0);
     let claim = gap.map_or_else(String::new, |gap| format!(": {}", inline(&gap.claim)));
     let confidence = match proposal.confidence {
@@ -71,8 +71,8 @@ fn answers(result: &GapProposals) -> String {
                 IssueStance::Agree => "agrees",
                 IssueStance::Disagree => "**disagrees**",
             };
-            let texts = [&answer.position, &answer.rationale, &answer.alternative].map(|it| cell(it));
-            [cell(&answer.issue.0), stance.to_string()].into_iter().chain(texts).collect()
+            let cells = [&answer.position, &answer.rationale, &answer.alternative].map(|text| cell(text));
+            [cell(&answer.issue.0), stance.to_string()].into_iter().chain(cells).collect()
         })
         .collect();
     let head = ["Issue", "Stance", "Position", "Rationale", "Alternative"];
@@ -84,7 +84,7 @@ pub fn new_gaps(gaps: &[ReportedGap]) -> String {
     bullets(gaps.iter().map(|gap| {
         let severity = GapSeverity::from(gap.severity);
         let from = gap.split_from.as_deref().filter(|from| !from.is_empty());
-        let from = from.map_or_else(String::new, |from| format!(" (split off {})", code(from)));
+        let from = from.map_or_else(String::new, |from| format!(" (split from {})", code(from)));
         format!("{} {severity}: {}{from}", inline(&gap.category), inline(&gap.claim.0))
     }))
 }

@@ -1,6 +1,6 @@
-//! The documents about rounds: Markdown in the run's folder, rendered from typed results.
+//! The documents about the rounds: Markdown files in the run's folder.
 //!
-//! Everything is rendered from the history each time, so a rolled-back round moves to a separate folder and nothing is
+//! All of them are rendered from the history each time. A rolled-back round moves to a separate folder, so nothing is
 //! lost.
 
 mod engineer;
@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Separates commit and path in the note about a committed document.
-pub const AS: &str = ", as ";
+/// Separates branch and path in the note about a committed document.
+pub const COMMITTED_AS: &str = ", as ";
 
 /// The review of a closed round.
 pub fn reviewer_page(sheet: &RoundSheet) -> String {
@@ -35,10 +35,10 @@ pub fn write_documents(history: &RoundHistory, document: &str, site: &Site) -> R
     let Some(board) = &history.board else { return Ok(()) };
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     for (round, sheet) in &history.closed {
-        add(&mut files, &format!("round_{round:03}"), sheet);
+        add_round(&mut files, &format!("round_{round:03}"), sheet);
     }
     for (number, sheet) in &history.rolled_back {
-        add(&mut files, &archive_name(sheet.round, *number), sheet);
+        add_round(&mut files, &archive_name(sheet.round, *number), sheet);
     }
     files.insert("status.md".to_string(), status(history, board));
     files.insert("decisions.md".to_string(), decisions(board));
@@ -51,7 +51,7 @@ pub fn write_documents(history: &RoundHistory, document: &str, site: &Site) -> R
     Ok(())
 }
 
-/// Writes everything when the run has ended, with a summary of how it ended.
+/// Writes all documents and the summary when the run has ended.
 pub fn finish(site: &Site) -> Result<(), Trouble> {
     let reader = site.reader()?;
     let history = RoundHistory::read(&reader, &site.run, &site.pinned)?;
@@ -73,13 +73,13 @@ pub fn write_summary(site: &Site, text: &str) -> Result<(), Trouble> {
     write(&site.folder().join("summary.md"), &site.redact(text))
 }
 
-fn add(files: &mut BTreeMap<String, String>, folder: &str, sheet: &RoundSheet) {
+fn add_round(files: &mut BTreeMap<String, String>, folder: &str, sheet: &RoundSheet) {
     let Some(board) = &sheet.board else { return };
     files.insert(format!("{folder}/engineer.md"), engineer::page(sheet, board));
     files.insert(format!("{folder}/reviewer.md"), reviewer::page(sheet, board));
     let summary = match sheet.closed_at {
         Some(_) => round::page(sheet, board),
-        None => round::unfinished(sheet),
+        None => round::unfinished_page(sheet),
     };
     files.insert(format!("{folder}/summary.md"), summary);
 }
@@ -89,15 +89,15 @@ fn remove_old_rounds(folder: &Path, files: &BTreeMap<String, String>) -> Result<
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let wanted = files.keys().any(|file| file.split('/').next() == Some(name.as_str()));
-        if name.starts_with("round_") && !wanted {
+        let is_current = files.keys().any(|file| file.split('/').next() == Some(name.as_str()));
+        if name.starts_with("round_") && !is_current {
             fs::remove_dir_all(entry.path())?;
         }
     }
     Ok(())
 }
 
-/// Writes a file atomically, because somebody may be reading it.
+/// Writes a file atomically, because someone may be reading it.
 fn write(path: &Path, text: &str) -> Result<(), Trouble> {
     if let Some(folder) = path.parent() {
         remand_git::private_folder(folder)?;

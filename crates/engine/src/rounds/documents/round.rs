@@ -24,14 +24,14 @@ pub fn page(sheet: &RoundSheet, board: &Board) -> String {
             }
         }
     }
-    page.push_str(&format!("\n## Remarks\n\n{}", bullets(sheet.remarks.iter().map(|it| inline(it)))));
+    page.push_str(&format!("\n## Remarks\n\n{}", bullets(sheet.remarks.iter().map(|remark| inline(remark)))));
     page.push_str(&moves(board, round));
     page.push_str(&mishaps(&sheet.mishaps));
     page
 }
 
 /// The summary of a round that was rolled back before it was closed.
-pub fn unfinished(sheet: &RoundSheet) -> String {
+pub fn unfinished_page(sheet: &RoundSheet) -> String {
     format!(
         "# Round {}: summary\n\nIt was rolled back before it was closed.\n{}",
         sheet.round,
@@ -44,13 +44,13 @@ fn moves(board: &Board, round: u32) -> String {
     let rows: Vec<Vec<String>> = board
         .transitions()
         .iter()
-        .filter(|moved| moved.round == round)
-        .map(|moved| {
+        .filter(|transition| transition.round == round)
+        .map(|transition| {
             vec![
-                moved.gap.to_string(),
-                format!("{} → {}", moved.from, moved.to),
-                moved.actor.to_string(),
-                remand_contract::markdown::cell(&moved.why),
+                transition.gap.to_string(),
+                format!("{} → {}", transition.from, transition.to),
+                transition.actor.to_string(),
+                remand_contract::markdown::cell(&transition.why),
             ]
         })
         .collect();
@@ -67,8 +67,8 @@ pub fn mishaps(mishaps: &[Mishap]) -> String {
     }
     let lines = mishaps.iter().map(|mishap| {
         let item = mishap.item.as_deref().map_or_else(String::new, |item| format!(" ({item})"));
-        let then = if mishap.is_retried { "tried again" } else { "given up" };
-        format!("{} {}{item}: {}; {then}", clock::iso(mishap.at), mishap.role, inline(&mishap.what))
+        let follow_up = if mishap.is_retried { "tried again" } else { "given up" };
+        format!("{} {}{item}: {}; {follow_up}", clock::iso(mishap.at), mishap.role, inline(&mishap.failure))
     });
     format!("\n## Errors and retries\n\n{}", bullets(lines))
 }

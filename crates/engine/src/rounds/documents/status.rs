@@ -1,4 +1,4 @@
-//! `status.md` and `decisions.md`: the gaps, the rounds and the decisions.
+//! `status.md` with the gaps and the rounds, and `decisions.md`.
 
 use super::super::history::RoundHistory;
 use super::round::mishaps;
@@ -28,13 +28,13 @@ pub fn status(history: &RoundHistory, board: &Board) -> String {
         page.push_str(&format!("\n## Conflicts without a decision\n\n{}", bullets(waiting)));
     }
     for rollback in history.rounds.rollbacks() {
-        page.push_str(&rolled_back(rollback));
+        page.push_str(&rollback_section(rollback));
     }
-    let rounds = history.rolled_back.iter().map(|(_, sheet)| sheet);
-    let all = rounds.chain(history.closed.values()).chain([&history.current]);
-    let mut happened: Vec<_> = all.flat_map(|sheet| sheet.mishaps.iter().cloned()).collect();
-    happened.sort_by_key(|mishap| mishap.at);
-    page.push_str(&mishaps(&happened));
+    let rolled_back = history.rolled_back.iter().map(|(_, sheet)| sheet);
+    let sheets = rolled_back.chain(history.closed.values()).chain([&history.current]);
+    let mut all_mishaps: Vec<_> = sheets.flat_map(|sheet| sheet.mishaps.iter().cloned()).collect();
+    all_mishaps.sort_by_key(|mishap| mishap.at);
+    page.push_str(&mishaps(&all_mishaps));
     page
 }
 
@@ -44,7 +44,7 @@ fn gaps<'g>(gaps: impl Iterator<Item = &'g Gap>) -> String {
             let waits = match &gap.waits_for {
                 Some(BlockedOn::Gap(on)) => format!(" on {on}"),
                 Some(BlockedOn::Decision(on)) => format!(" on the decision about {on}"),
-                Some(BlockedOn::External(_)) => " on something outside".to_string(),
+                Some(BlockedOn::External(_)) => " on something external".to_string(),
                 None => String::new(),
             };
             vec![
@@ -62,7 +62,7 @@ fn gaps<'g>(gaps: impl Iterator<Item = &'g Gap>) -> String {
     table(&["Gap", "Severity", "Status", "Round", "Claim"], &rows)
 }
 
-fn rolled_back(rollback: &RoundRollback) -> String {
+fn rollback_section(rollback: &RoundRollback) -> String {
     let kept: Vec<String> = rollback
         .rounds
         .iter()
@@ -75,22 +75,22 @@ fn rolled_back(rollback: &RoundRollback) -> String {
         }
         RollbackCause::Requested(request) => {
             let mode = match request.mode {
-                RetryMode::SamePrompt => "the same again",
-                RetryMode::Narrowed => "fewer gaps",
+                RetryMode::SamePrompt => "with the same prompt",
+                RetryMode::Narrowed => "with fewer gaps",
                 RetryMode::ExtraContext => "with more context",
-                RetryMode::Skip => "left out",
+                RetryMode::Skip => "none, the round is skipped",
             };
             let reason = if request.reason.trim().is_empty() { "none given" } else { request.reason.trim() };
             page.push_str(&format!("**Reason:** {}\\\n**Retry:** {mode}\n", inline(reason)));
             if !request.adjustments.is_empty() {
                 page.push_str(&format!(
                     "\nAdjustments:\n\n{}",
-                    bullets(request.adjustments.iter().map(|it| inline(it)))
+                    bullets(request.adjustments.iter().map(|adjustment| inline(adjustment)))
                 ));
             }
         }
     }
-    page.push_str(&format!("\nKept in {}.\n", kept.join(", ")));
+    page.push_str(&format!("\nIts documents are in {}.\n", kept.join(", ")));
     page
 }
 
@@ -98,7 +98,7 @@ fn rolled_back(rollback: &RoundRollback) -> String {
 pub fn decisions(board: &Board) -> String {
     let mut page = "# Decisions\n".to_string();
     if board.decisions().is_empty() {
-        page.push_str("\nNothing has been decided by a human yet.\n");
+        page.push_str("\nA human has not decided anything yet.\n");
     }
     for decision in board.decisions() {
         let gaps: Vec<String> = decision.gaps.iter().map(ToString::to_string).collect();

@@ -11,12 +11,11 @@ use remand_ledger::query::{RunRow, RunStage};
 pub enum RefinementStatus {
     Complete,
     UserApproved,
-    /// No gap is open, but the whole document was not searched since, or the search found gaps that are not on the board.
+    /// No gap is open, but the whole document was not searched again, or the search found gaps that are not on the board.
     NotSearched,
     OutOfRounds,
     Abandoned,
-    /// Cancelled, or failed.
-    BrokenOff,
+    CancelledOrFailed,
     /// The run can continue.
     UnderWay,
 }
@@ -29,14 +28,14 @@ impl RefinementStatus {
             RunStage::Done => RefinementStatus::finished(history),
             RunStage::Stopped if history.is_draft => RefinementStatus::OutOfRounds,
             RunStage::Stopped => RefinementStatus::Abandoned,
-            RunStage::Failed | RunStage::Cancelled => RefinementStatus::BrokenOff,
+            RunStage::Failed | RunStage::Cancelled => RefinementStatus::CancelledOrFailed,
         }
     }
 
-    /// The status of a document that is complete.
+    /// The status of a run that finished the document.
     pub fn finished(history: &RoundHistory) -> RefinementStatus {
-        let open = history.board.as_ref().is_some_and(|board| board.unsettled().next().is_some());
-        match (open, history.is_clean) {
+        let has_open = history.board.as_ref().is_some_and(|board| board.unsettled().next().is_some());
+        match (has_open, history.is_clean) {
             (true, _) => RefinementStatus::UserApproved,
             (false, true) => RefinementStatus::Complete,
             (false, false) => RefinementStatus::NotSearched,
@@ -50,19 +49,19 @@ impl RefinementStatus {
             RefinementStatus::NotSearched => "user-approved without a clean last look",
             RefinementStatus::OutOfRounds => "draft, out of rounds",
             RefinementStatus::Abandoned => "abandoned",
-            RefinementStatus::BrokenOff => "broken off",
+            RefinementStatus::CancelledOrFailed => "cancelled or failed",
             RefinementStatus::UnderWay => "under way",
         }
     }
 }
 
-/// The last page of a refinement; `path` is the path of the document, empty if it was not written.
+/// The summary page. `path` is the path of the committed document; it is empty if none was committed.
 pub fn summary(history: &RoundHistory, status: RefinementStatus, path: &str) -> String {
     let Some(board) = &history.board else { return String::new() };
     let counted = board.rows().iter().filter(|row| row.state.counts()).count();
     let time = (history.last_at.0 - history.started_at.0).max(0) / 1000;
     let mut page = format!(
-        "# Summary\n\n**Status:** {}\\\n**Rounds:** {counted} counted, {} in all, {} rolled back\\\n**Duration:** {}\\\n",
+        "# Summary\n\n**Status:** {}\\\n**Rounds:** {counted} counted, {} in total, {} rolled back\\\n**Duration:** {}\\\n",
         status.name(),
         board.rows().len(),
         history.rolled_back.len(),
@@ -93,7 +92,7 @@ fn counts(board: &Board) -> String {
     let rows = GapStatus::ALL.iter().filter(|status| count(**status) > 0);
     let mut rows: Vec<Vec<String>> =
         rows.map(|status| vec![status.to_string(), count(*status).to_string()]).collect();
-    rows.push(vec!["**in all**".to_string(), board.gaps().count().to_string()]);
+    rows.push(vec!["**total**".to_string(), board.gaps().count().to_string()]);
     table(&["Status", "Gaps"], &rows)
 }
 

@@ -1,9 +1,9 @@
-//! The tracker as a run sees it: that of the base, with the run's edits from the ledger applied.
+//! The tracker from a run's view: the tracker of the base, with the run's edits from the ledger.
 
 use super::super::Done;
 use crate::artifacts::content;
 use crate::site::{Job, Trouble};
-use crate::tracker::{self, Edit, TrackerRecord, of_tree};
+use crate::tracker::{self, Edit, TrackerRecord, read_tree};
 use remand_documents::tracker::{FOLDER, IssueKey, Tracker};
 use remand_git::FileContents;
 use remand_ledger::Reader;
@@ -14,22 +14,22 @@ use std::path::Path;
 /// The artifact that contains the record.
 const RECORD: &str = "tracker";
 
-/// The issue of a run, and the run's edits of the tracker so far.
-pub struct Account {
+/// The issue of a run, and the run's edits to the tracker so far.
+pub struct RunTracker {
     pub issue: IssueKey,
     pub base: Tracker,
     pub record: TrackerRecord,
 }
 
-impl Account {
-    pub fn of(job: &Job) -> Result<Account, Trouble> {
-        let base = of_tree(job.site.repository(), &job.trees.base_tree()?)?;
-        Ok(Account { issue: subject(job)?, base, record: record(job)? })
+impl RunTracker {
+    pub fn of(job: &Job) -> Result<RunTracker, Trouble> {
+        let base = read_tree(job.site.repository(), &job.trees.base_tree()?)?;
+        Ok(RunTracker { issue: subject(job)?, base, record: read_record(job)? })
     }
 
     /// The tracker with the run's edits.
     pub fn tracker(&self) -> Tracker {
-        self.record.applied(&self.base)
+        self.record.apply_to(&self.base)
     }
 
     /// Drops the edits that belong to the work of the run, and keeps comments.
@@ -50,16 +50,16 @@ impl Account {
             .collect()
     }
 
-    /// Keeps the record in the ledger.
-    pub fn keep(&self, job: &Job, done: &mut Done) -> Result<(), Trouble> {
+    /// Adds the record to the result, for the ledger.
+    pub fn save(&self, job: &Job, done: &mut Done) -> Result<(), Trouble> {
         let json = serde_json::to_vec_pretty(&self.record)
             .map_err(|error| Trouble::denied(format!("the tracker record cannot be written: {error}")))?;
-        done.keep(job, RECORD, "json", &String::from_utf8_lossy(&json));
+        done.add_artifact(job, RECORD, "json", &String::from_utf8_lossy(&json));
         Ok(())
     }
 }
 
-fn record(job: &Job) -> Result<TrackerRecord, Trouble> {
+fn read_record(job: &Job) -> Result<TrackerRecord, Trouble> {
     let reader = job.site.reader()?;
     let rows = reader.artifacts(&job.site.run)?;
     let Some(row) = rows.iter().find(|row| row.name == RECORD) else {
@@ -82,11 +82,11 @@ pub fn issue_of(row: &RunRow) -> Option<IssueKey> {
     tracker::issue_of(row.file.as_deref())
 }
 
-/// The issues of other runs that are active or not merged yet: their lines in the tracker stay untouched.
-pub fn others(job: &Job, reader: &Reader) -> Result<BTreeSet<IssueKey>, Trouble> {
+/// The issues of other runs that are active or not yet merged. Their lines in the tracker stay unchanged.
+pub fn issues_of_other_runs(job: &Job, reader: &Reader) -> Result<BTreeSet<IssueKey>, Trouble> {
     let unmerged = job.site.repository().unmerged_runs(job.trees.base())?;
     let rows = reader.runs()?;
-    let concerns = rows.iter().filter(|row| row.run != job.site.run);
-    let concerns = concerns.filter(|row| !row.stage.is_over() || unmerged.contains(&row.branch));
-    Ok(concerns.filter_map(issue_of).collect())
+    let others = rows.iter().filter(|row| row.run != job.site.run);
+    let pending = others.filter(|row| !row.stage.is_over() || unmerged.contains(&row.branch));
+    Ok(pending.filter_map(issue_of).collect())
 }
