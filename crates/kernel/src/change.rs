@@ -37,7 +37,7 @@ pub struct Change {
     /// The digest of the files that the role may change, after the dispatch.
     pub tree: Digest,
     pub files: Vec<FileChange>,
-    /// What the agent says it was trying; compared only with its own earlier hypotheses.
+    /// What the agent tried, in its own words; compared only with earlier hypotheses of the same phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hypothesis: Option<String>,
     /// True if the engine restored these files; the change is then never a reversal.

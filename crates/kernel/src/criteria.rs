@@ -77,7 +77,7 @@ pub enum IssueStatus {
     InProgress,
 }
 
-/// Why criteria cannot be settle_ids.
+/// Why criteria cannot be settled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CriteriaError {

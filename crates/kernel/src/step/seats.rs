@@ -56,17 +56,17 @@ impl Stepper<'_> {
     pub(super) fn record_interruption(
         &mut self,
         id: CommandId,
-        began: bool,
+        agent_started: bool,
         usage: &Usage,
     ) -> Result<(), Refusal> {
         if self.state.stage == Stage::Fresh {
             return Err(Refusal::NotStarted);
         }
         match self.is_open(id) {
-            true => self.state.used.dispatches += u64::from(began),
+            true => self.state.used.dispatches += u64::from(agent_started),
             false => self.accept_late(id)?,
         }
-        self.charge_usage(usage, began);
+        self.charge_usage(usage, agent_started);
         Ok(())
     }
 

@@ -146,7 +146,7 @@ impl Stepper<'_> {
             .phase(phase)
             .contracts()
             .iter()
-            .filter_map(|id| self.program.contract(*id).says.iter().position(|said| *said == signal))
+            .filter_map(|id| self.program.contract(*id).says.iter().position(|verdict| *verdict == signal))
             .max()
             .unwrap_or(0)
     }
@@ -290,7 +290,7 @@ impl Stepper<'_> {
 
 /// The signal of the first tally row that holds for these signals.
 pub fn tally_of(tally: &[TallyRow], have: &[SignalId]) -> SignalId {
-    let count = |signal: SignalId| have.iter().filter(|said| **said == signal).count();
+    let count = |signal: SignalId| have.iter().filter(|member| **member == signal).count();
     tally
         .iter()
         .find(|row| match row.test {
