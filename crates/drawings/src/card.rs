@@ -1,4 +1,4 @@
-//! A phase as a box of the drawing: its text, and the rows where its edges leave.
+//! A phase as a box in the drawing: its text, and the rows where its edges leave.
 
 use crate::edges::{EdgeKind, EdgeTarget, EdgeTone, RouteEdge};
 use crate::label::label;
@@ -11,12 +11,12 @@ use remand_kernel::program::Program;
 pub const NAME_SIZE: i32 = 13;
 pub const TEXT_SIZE: i32 = 11;
 pub const ROW: i32 = 16;
-/// The distance of arrows that enter a box on one side.
-pub const ENTRY: i32 = 8;
+/// The distance between arrows that enter a box on the same side.
+pub const ENTRY_DISTANCE: i32 = 8;
 pub const PADDING: i32 = 10;
-/// Boxes are as wide as their text, within these bounds.
-const NARROWEST: i32 = 190;
-const WIDEST: i32 = 320;
+/// Boxes are as wide as their text, within these limits.
+const MIN_WIDTH: i32 = 190;
+const MAX_WIDTH: i32 = 320;
 
 /// Where an edge leaves its box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +32,7 @@ pub enum Side {
 /// A row of a box: one edge.
 #[derive(Clone, Debug)]
 pub struct CardRow {
-    /// The edge, by its position.
+    /// The index of the edge.
     pub edge: usize,
     pub side: Side,
     pub tone: EdgeTone,
@@ -47,7 +47,7 @@ pub struct CardRow {
 #[derive(Clone, Debug)]
 pub struct Card {
     pub id: PhaseId,
-    /// Who does it, and under which conditions.
+    /// Who does the phase, and under which conditions.
     pub head: Vec<String>,
     pub rows: Vec<CardRow>,
     /// The labels of the arrow to the box below.
@@ -70,12 +70,12 @@ impl Card {
         let head: Vec<String> = [vec![who(program, phase)], remarks(program, phase)].concat();
         let mut rows = Vec::new();
         let mut below = Vec::new();
-        let mut widest = width(&phase.name, NAME_SIZE + 1).max(NARROWEST);
+        let mut text_width = width(&phase.name, NAME_SIZE + 1).max(MIN_WIDTH);
         for line in &head {
-            widest = widest.max(width(line, TEXT_SIZE));
+            text_width = text_width.max(width(line, TEXT_SIZE));
         }
         for (at, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.from == id) {
-            // The budget stays on the line of its stroke.
+            // A no-break space keeps the budget on the same line as its slash.
             let text = label(program, edge, edges).line().replace(" / ", " /\u{a0}");
             let side = side(edge);
             if side == Side::Below {
@@ -83,34 +83,35 @@ impl Card {
                 continue;
             }
             let target = target_name(program, edge);
-            // Targets are bold, which is wider; a pill has its own margin.
-            let beside = width(&target, TEXT_SIZE + 1) + 14;
-            let lines = wrap(&text, TEXT_SIZE, WIDEST - beside);
-            widest = lines.iter().map(|line| width(line, TEXT_SIZE) + beside).fold(widest, i32::max);
+            // Targets are bold, which is wider, and a pill has a margin.
+            let target_width = width(&target, TEXT_SIZE + 1) + 14;
+            let lines = wrap(&text, TEXT_SIZE, MAX_WIDTH - target_width);
+            text_width =
+                lines.iter().map(|line| width(line, TEXT_SIZE) + target_width).fold(text_width, i32::max);
             rows.push(CardRow { edge: at, side, tone: edge.tone(), target, lines, top: 0 });
         }
-        Card { id, head, rows, below, head_height: 0, width: widest + 2 * PADDING, height: 0, x: 0, y: 0 }
+        Card { id, head, rows, below, head_height: 0, width: text_width + 2 * PADDING, height: 0, x: 0, y: 0 }
     }
 
-    /// Fixes the heights, with room for as many arrows as enter on one side; `between` is what stands between the
-    /// head and the rows.
-    pub fn fix_heights(&mut self, entries: i32, between: i32) {
+    /// Sets the heights, with room for `entries` arrows that enter on one side. `between` is the height of what is
+    /// drawn between the head and the rows.
+    pub fn set_heights(&mut self, entries: i32, between: i32) {
         let lines = i32::try_from(self.head.len()).unwrap_or(0);
-        self.head_height = (24 + lines * ROW).max((entries + 1) * ENTRY);
+        self.head_height = (24 + lines * ROW).max((entries + 1) * ENTRY_DISTANCE);
         let mut top = self.head_height + between;
         for row in &mut self.rows {
             row.top = top;
             top += ROW * i32::try_from(row.lines.len()).unwrap_or(1);
         }
-        self.height = if self.rows.is_empty() && between == 0 { top } else { top + ENTRY };
+        self.height = if self.rows.is_empty() && between == 0 { top } else { top + ENTRY_DISTANCE };
     }
 
-    /// The y at which the line of a row begins.
+    /// The y at which the line of a row starts.
     pub fn port(&self, row: &CardRow) -> i32 {
         self.y + row.top + ROW / 2
     }
 
-    /// Breaks the labels below the box, so that they stay right of the arrow and within the column.
+    /// Wraps the labels below the box, so they stay right of the arrow and within the column.
     pub fn wrap_below(&mut self, limit: i32) {
         let labels = std::mem::take(&mut self.below);
         for (label, tone) in labels {

@@ -6,7 +6,7 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 /// Drawings for the terminal are at most this wide.
 pub const WIDTH: usize = 110;
 
-/// Breaks text at spaces into lines of at most `width` columns; a longer word gets its own line.
+/// Breaks text at spaces into lines of at most `width` columns; a longer word gets a separate line.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let options = Options::new(width)
         .word_separator(WordSeparator::AsciiSpace)
@@ -17,7 +17,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     textwrap::wrap(&words.join(" "), options).into_iter().map(Cow::into_owned).collect()
 }
 
-/// The text, padded with spaces to a width.
+/// Pads a string with spaces to a width.
 pub fn pad(text: &str, width: usize) -> String {
     let missing = width.saturating_sub(text.chars().count());
     format!("{text}{}", " ".repeat(missing))
@@ -58,8 +58,8 @@ fn column_width(rows: &[Vec<String>], column: usize, limit: usize) -> usize {
 
 fn wrap_indented(cell: &str, width: usize) -> Vec<String> {
     let indent = cell.len() - cell.trim_start().len();
-    let lead = " ".repeat(indent);
-    wrap(cell, width.saturating_sub(indent)).iter().map(|line| format!("{lead}{line}")).collect()
+    let spaces = " ".repeat(indent);
+    wrap(cell, width.saturating_sub(indent)).iter().map(|line| format!("{spaces}{line}")).collect()
 }
 
 #[cfg(test)]

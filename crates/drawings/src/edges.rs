@@ -1,7 +1,7 @@
-//! The edges of a program, worked out once for all formats.
+//! The edges of a program, computed once for all formats.
 //!
-//! A route that spends gives one edge, and one more for each way in which an empty budget replaces it. `next` leads
-//! to the phase that follows in the file, whatever its condition: from there one edge more passes it by.
+//! A route gives one edge, and another one for each route that replaces it when a budget is empty. `next` leads to the
+//! following phase in the file even if that phase has a condition; another edge leads past a phase with a condition.
 
 use crate::phrase::budget_name;
 use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
@@ -9,16 +9,16 @@ use remand_kernel::program::{Action, Effect, Phase, Program, Route};
 use remand_kernel::resolve::{following, replacement};
 use remand_kernel::signal::SPENT;
 
-/// One way from a phase to another or to an end.
+/// One edge from a phase to another phase or to an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteEdge {
     pub from: PhaseId,
     pub to: EdgeTarget,
     pub kind: EdgeKind,
-    /// The signals that take it, in the order of the phase's routes; none when the phase is passed by.
+    /// The signals that follow it, in the order of the phase's routes; empty if it leads past the phase.
     pub signals: Vec<SignalId>,
     pub spends: Vec<BudgetId>,
-    /// The budgets of which one must be empty for this edge to be followed; it is then an exhausted edge.
+    /// For an exhausted edge: it is followed if one of these budgets is empty.
     pub empty: Vec<BudgetId>,
     pub effect: Option<Effect>,
 }
@@ -34,7 +34,7 @@ pub enum EdgeTarget {
     End(RunEnd),
 }
 
-/// How a run, or a wait, ends.
+/// An end of the run, or a hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunEnd {
     Done,
@@ -47,15 +47,15 @@ pub enum RunEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EdgeKind {
     Next,
-    /// The condition of the phase does not hold: on without a signal.
+    /// Leads past a phase whose condition does not hold; no signal is involved.
     Pass,
     To,
     Remand,
     Restore,
-    /// Out of a sub-flow, to the phase that owns it.
+    /// Leads out of a sub-flow, to the phase that owns it.
     Raise(SignalId),
     Return,
-    /// To an end.
+    /// Leads to an end.
     Close,
 }
 
@@ -65,7 +65,7 @@ pub enum EdgeTone {
     Forward,
     /// Sends work back: a remand or a restore.
     Back,
-    /// Taken only when a budget is empty.
+    /// Followed only if a budget is empty.
     Exhausted,
     Raise,
 }
@@ -88,13 +88,13 @@ impl RouteEdge {
         }
     }
 
-    /// What the edge spends, as its phase names it: `round, attempts`.
-    pub fn spending(&self, program: &Program) -> String {
+    /// The budgets that the edge spends, as its phase names them: `round, attempts`.
+    pub fn spent_budgets(&self, program: &Program) -> String {
         self.names(program, &self.spends).join(", ")
     }
 
     /// The budgets of which one must be empty: `round or attempts`.
-    pub fn exhausting(&self, program: &Program) -> String {
+    pub fn empty_budgets(&self, program: &Program) -> String {
         self.names(program, &self.empty).join(" or ")
     }
 
@@ -139,9 +139,9 @@ pub fn edges_from(program: &Program, from: PhaseId) -> Vec<RouteEdge> {
     let phase = program.phase(from);
     let mut found = Vec::new();
     for (signal, route) in written_order(phase) {
-        // Where rounds are spent, `spent` replaces the routes that spend them.
+        // In a phase with rounds, `spent` is not a signal: it replaces the routes that spend rounds.
         if *signal != SPENT || phase.round.is_none() {
-            follow(program, from, (*signal, route), &mut Vec::new(), &mut found);
+            add_route(program, from, (*signal, route), &mut Vec::new(), &mut found);
         }
     }
     if phase.when.is_some() && !phase.aside {
@@ -157,12 +157,12 @@ pub fn edges_from(program: &Program, from: PhaseId) -> Vec<RouteEdge> {
             effect: None,
         });
     }
-    // The sort is stable: among each other both kinds keep the order of the routes.
+    // The sort is stable: within both kinds, edges keep the order of the routes.
     found.sort_by_key(RouteEdge::is_exhausted);
     join_alternatives(found)
 }
 
-/// Joins exhausted edges that differ only in the budget found empty: one of several is then enough.
+/// Joins exhausted edges that differ only in their empty budgets: one of these budgets is then enough.
 fn join_alternatives(found: Vec<RouteEdge>) -> Vec<RouteEdge> {
     let mut joined: Vec<RouteEdge> = Vec::new();
     for edge in found {
@@ -170,7 +170,7 @@ fn join_alternatives(found: Vec<RouteEdge>) -> Vec<RouteEdge> {
             known.is_exhausted()
                 && edge.is_exhausted()
                 && known.signals == edge.signals
-                && same_way(known, &edge)
+                && leads_same_way(known, &edge)
         });
         match same {
             Some(known) => known.empty.extend(edge.empty),
@@ -180,22 +180,22 @@ fn join_alternatives(found: Vec<RouteEdge>) -> Vec<RouteEdge> {
     joined
 }
 
-fn same_way(one: &RouteEdge, other: &RouteEdge) -> bool {
+fn leads_same_way(one: &RouteEdge, other: &RouteEdge) -> bool {
     one.to == other.to && one.kind == other.kind && one.spends == other.spends && one.effect == other.effect
 }
 
 /// The routes of a phase in the order of the file; those from the defaults come last.
 pub fn written_order(phase: &Phase) -> Vec<&(SignalId, Route)> {
     let mut routes: Vec<&(SignalId, Route)> = phase.routes.iter().collect();
-    // Readers look for the phase's own routes first, and on one line for the one that accepts.
+    // Readers look for the phase's own routes first and, within a line, for the accepting one.
     routes.sort_by_key(|(_, route)| {
         (route.line < phase.line, route.line, !route.action.is_accepting(), route.effect)
     });
     routes
 }
 
-/// Adds the edge of a route, then those that replace it. `chain` holds the budgets found empty on the way.
-fn follow(
+/// Adds the edge of a route, then the edges that replace it. `chain` holds the budgets that are empty so far.
+fn add_route(
     program: &Program,
     from: PhaseId,
     (signal, route): (SignalId, &Route),
@@ -207,25 +207,25 @@ fn follow(
     };
     let (spends, effect) = (route.spends.clone(), route.effect);
     let empty = chain.last().cloned().unwrap_or_default();
-    add(found, RouteEdge { from, to, kind, signals: vec![signal], spends, empty, effect });
-    for (any_of, instead) in replacements(program, from, route) {
-        // A budget is found empty only once on the way, or the chain would never end.
+    add_edge(found, RouteEdge { from, to, kind, signals: vec![signal], spends, empty, effect });
+    for (any_of, substitute) in replacements(program, from, route) {
+        // A budget may occur only once in a chain, or the chain would never end.
         if !chain.iter().flatten().any(|budget| any_of.contains(budget)) {
             chain.push(any_of);
-            follow(program, from, (signal, instead), chain, found);
+            add_route(program, from, (signal, substitute), chain, found);
             chain.pop();
         }
     }
 }
 
-/// The routes that replace one whose budgets are empty, each with the budgets that cause it.
+/// The routes that replace a route with empty budgets, each with the budgets that cause the replacement.
 fn replacements<'p>(
     program: &'p Program,
     from: PhaseId,
     route: &'p Route,
 ) -> Vec<(Vec<BudgetId>, &'p Route)> {
-    if let Some(own) = &route.otherwise {
-        return vec![(route.spends.clone(), own)];
+    if let Some(otherwise) = &route.otherwise {
+        return vec![(route.spends.clone(), otherwise)];
     }
     route
         .spends
@@ -234,8 +234,8 @@ fn replacements<'p>(
         .collect()
 }
 
-fn add(found: &mut Vec<RouteEdge>, edge: RouteEdge) {
-    let same = found.iter_mut().find(|known| known.empty == edge.empty && same_way(known, &edge));
+fn add_edge(found: &mut Vec<RouteEdge>, edge: RouteEdge) {
+    let same = found.iter_mut().find(|known| known.empty == edge.empty && leads_same_way(known, &edge));
     match same {
         Some(known) => {
             for signal in edge.signals {
@@ -248,7 +248,7 @@ fn add(found: &mut Vec<RouteEdge>, edge: RouteEdge) {
     }
 }
 
-/// Where an action leads from a phase; `None` for a signal that is ignored there.
+/// The kind and target of an action at a phase; `None` if the action ignores the signal.
 fn destination(program: &Program, from: PhaseId, action: &Action) -> Option<(EdgeKind, EdgeTarget)> {
     let owner = program.phase(from).owner;
     Some(match action {
@@ -267,10 +267,10 @@ fn destination(program: &Program, from: PhaseId, action: &Action) -> Option<(Edg
     })
 }
 
-/// Where `next` leads. Past the last phase a sub-flow is completed, and its owner counts.
+/// The target of `next`. After the last phase of a sub-flow, this is the phase that owns it.
 fn next(program: &Program, from: PhaseId) -> EdgeTarget {
-    let past_the_last = program.phase(from).owner.map_or(EdgeTarget::End(RunEnd::Done), EdgeTarget::Phase);
-    following(program, from, |_| true).map_or(past_the_last, EdgeTarget::Phase)
+    let after_last = program.phase(from).owner.map_or(EdgeTarget::End(RunEnd::Done), EdgeTarget::Phase);
+    following(program, from, |_| true).map_or(after_last, EdgeTarget::Phase)
 }
 
 #[cfg(test)]
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_with_the_same_way_share_an_edge() {
+    fn signals_that_lead_the_same_way_share_an_edge() {
         let program = sample::program();
         let edges = edges_from(&program, REVIEW);
         let back = edges.iter().find(|edge| edge.kind == EdgeKind::Remand).unwrap();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn an_else_comes_before_what_the_budget_says() {
+    fn an_else_takes_precedence_over_the_route_of_the_budget() {
         let program = sample::program();
         let exhausted: Vec<(Vec<String>, EdgeTarget)> = edges_from(&program, TASKS)
             .iter()
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn next_past_the_last_phase_leads_to_the_owner_or_to_done() {
+    fn next_after_the_last_phase_leads_to_the_owner_or_to_done() {
         let program = sample::program();
         assert_eq!(edges_from(&program, VERIFY)[0].to, EdgeTarget::Phase(TASKS));
         assert_eq!(edges_from(&program, DECIDE)[0].to, EdgeTarget::End(RunEnd::Done));
@@ -329,14 +329,14 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_empty_budgets_that_closes_on_itself_ends() {
+    fn a_cycle_of_empty_budgets_ends() {
         let mut program = sample::program();
-        program.budgets[REWORK.index()].then = Some(sample::spending(Action::Remand(PLAN), &[REWORK]));
+        program.budgets[REWORK.index()].then = Some(sample::spending_route(Action::Remand(PLAN), &[REWORK]));
         assert!(edges_from(&program, TASKS).len() < 10);
     }
 
     #[test]
-    fn a_conditional_phase_can_be_passed_by() {
+    fn an_edge_leads_past_a_phase_with_a_condition() {
         let mut program = sample::program();
         program.phases[TASKS.index()].when = Some(Condition { all: Vec::new() });
         let edges = edges_from(&program, TASKS);

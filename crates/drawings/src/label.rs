@@ -1,29 +1,29 @@
-//! The label of an edge: its signals, the budget found empty, what it spends, its effect.
+//! The label of an edge: its signals, the empty budget, the budgets it spends, its effect.
 
 use crate::edges::{EdgeKind, RouteEdge};
-use crate::phrase::marked;
+use crate::phrase::signal_name;
 use remand_kernel::program::Program;
 
 /// The label of an edge: `needs-work, block / round`, `round spent`, `blocked when design-revision spent`.
 pub fn label(program: &Program, edge: &RouteEdge, all: &[RouteEdge]) -> Label {
     let phase = program.phase(edge.from);
-    let cause = if edge.kind == EdgeKind::Pass {
+    let signals = if edge.kind == EdgeKind::Pass {
         vec!["otherwise".to_string()]
-    } else if edge.is_exhausted() && takes_all(edge, all) {
+    } else if edge.is_exhausted() && covers_all_spenders(edge, all) {
         Vec::new()
     } else {
-        edge.signals.iter().map(|signal| marked(program, phase, *signal)).collect()
+        edge.signals.iter().map(|signal| signal_name(program, phase, *signal)).collect()
     };
     Label {
-        signals: cause,
-        empty: edge.exhausting(program),
-        spends: edge.spending(program),
+        signals,
+        empty: edge.empty_budgets(program),
+        spends: edge.spent_budgets(program),
         effect: edge.effect.map(|effect| effect.name()),
     }
 }
 
 /// Whether every signal of the phase that spends the empty budget follows this exhausted edge.
-fn takes_all(edge: &RouteEdge, all: &[RouteEdge]) -> bool {
+fn covers_all_spenders(edge: &RouteEdge, all: &[RouteEdge]) -> bool {
     all.iter()
         .filter(|other| other.from == edge.from)
         .filter(|other| other.spends.iter().any(|budget| edge.empty.contains(budget)))
@@ -33,7 +33,7 @@ fn takes_all(edge: &RouteEdge, all: &[RouteEdge]) -> bool {
 /// The parts of an edge's label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The names of the signals, detectors starred; none if the empty budget is enough.
+    /// The names of the signals, detectors with a star; empty if the empty budget says enough.
     pub signals: Vec<String>,
     pub empty: String,
     pub spends: String,
@@ -41,7 +41,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Signals and the budget found empty.
+    /// The signals and the empty budget.
     pub fn cause(&self) -> String {
         let signals = self.signals.join(", ");
         match (self.signals.is_empty(), self.empty.is_empty()) {
@@ -82,12 +82,12 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_spent_by_all_its_signals_needs_no_signals() {
+    fn a_label_omits_the_signals_if_all_that_spend_the_budget_follow_the_edge() {
         assert!(lines(REVIEW).contains(&"round spent with blockers".to_string()));
     }
 
     #[test]
-    fn a_budget_spent_by_some_signals_names_them() {
+    fn a_label_names_the_signals_if_only_some_that_spend_the_budget_follow_the_edge() {
         assert!(lines(TASKS).contains(&"unsafe when rework spent".to_string()));
     }
 }

@@ -1,4 +1,4 @@
-//! The lines of the picture: edges to the same phase join in one vertical lane, and no two lanes overlap.
+//! The lines of the drawing: edges to the same phase join in one vertical lane, and no two lanes overlap.
 
 use crate::card::{Card, Side};
 use crate::edges::{EdgeKind, EdgeTarget, EdgeTone, RouteEdge};
@@ -6,13 +6,13 @@ use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Program;
 use std::collections::BTreeMap;
 
-/// The distance of lanes.
-pub const LANE: i32 = 10;
+/// The distance between lanes.
+pub const LANE_DISTANCE: i32 = 10;
 
 /// The space in which a line runs up or down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Channel {
-    /// Left of the main column: the way back.
+    /// Left of the main column, for edges that lead back.
     Left,
     /// Between the main column and the asides.
     Middle,
@@ -47,7 +47,7 @@ pub struct DrawnWire {
     pub channel: Channel,
     pub to: EdgeTarget,
     pub tone: EdgeTone,
-    /// Edges by position.
+    /// The indexes of the edges.
     pub edges: Vec<usize>,
     /// The lane, counted from the main column outwards.
     pub lane: i32,
@@ -147,8 +147,8 @@ impl DrawnWire {
         }
     }
 
-    /// The side of the target's box at which it enters.
-    pub fn enters(&self, aside: bool) -> Side {
+    /// The side at which the wire enters the target's box.
+    pub fn entry_side(&self, aside: bool) -> Side {
         match self.channel {
             Channel::Left | Channel::InnerLeft(_) => Side::Left,
             Channel::Middle if aside => Side::Left,
@@ -161,7 +161,7 @@ impl DrawnWire {
         (all().min().unwrap_or(0), all().max().unwrap_or(0))
     }
 
-    /// Finds where the wire leaves its boxes.
+    /// Finds the points at which the wire leaves its boxes.
     pub fn find_sources(&mut self, cards: &[&Card]) {
         for card in cards {
             for row in card.rows.iter().filter(|row| self.edges.contains(&row.edge)) {
@@ -172,10 +172,10 @@ impl DrawnWire {
     }
 }
 
-/// Gives each wire the innermost lane of its channel that is free over its whole length, short ones first.
-pub fn assign(wires: &mut [DrawnWire]) -> BTreeMap<Channel, i32> {
-    /// Lines in the same lane keep this distance.
-    const APART: i32 = 12;
+/// Gives each wire, short ones first, the innermost lane of its channel that is free over the wire's whole length.
+pub fn assign_lanes(wires: &mut [DrawnWire]) -> BTreeMap<Channel, i32> {
+    /// The minimum distance between lines in the same lane.
+    const MIN_DISTANCE: i32 = 12;
     let mut order: Vec<usize> = (0..wires.len()).collect();
     order.sort_by_key(|at| {
         let (top, bottom) = wires[*at].span();
@@ -189,7 +189,7 @@ pub fn assign(wires: &mut [DrawnWire]) -> BTreeMap<Channel, i32> {
             .iter()
             .map(|other| &wires[*other])
             .filter(|other| other.channel == wires[at].channel)
-            .filter(|other| other.span().0 <= bottom + APART && top <= other.span().1 + APART)
+            .filter(|other| other.span().0 <= bottom + MIN_DISTANCE && top <= other.span().1 + MIN_DISTANCE)
             .map(|other| other.lane)
             .collect();
         let lane = (0..).find(|lane| !taken.contains(lane)).unwrap_or(0);
@@ -219,12 +219,12 @@ mod tests {
     }
 
     fn lanes(mut wires: Vec<DrawnWire>) -> Vec<i32> {
-        assign(&mut wires);
+        assign_lanes(&mut wires);
         wires.iter().map(|wire| wire.lane).collect()
     }
 
     #[test]
-    fn lines_beside_each_other_have_lanes_of_their_own_and_the_longest_is_outermost() {
+    fn lines_next_to_each_other_have_separate_lanes_and_the_longest_is_outermost() {
         assert_eq!(lanes(vec![wire(0, 300), wire(100, 200), wire(50, 250)]), [2, 0, 1]);
     }
 

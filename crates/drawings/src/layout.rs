@@ -1,12 +1,13 @@
-//! The places of boxes and lines in the picture: the main flow in a column, asides right of it, lines in lanes between.
+//! The positions of boxes and lines in the drawing: the main flow in a column, asides to its right, lines in lanes
+//! between them.
 //!
-//! Boxes and ports of the main column are at multiples of 8, those of asides at an offset of 4, so that their lines
-//! never coincide.
+//! Boxes and ports of the main column are at multiples of 8, those of asides at an offset of 4, so their lines never
+//! coincide.
 
-use crate::card::{Card, ENTRY, ROW, Side};
+use crate::asides::{order_asides, vertical_positions};
+use crate::card::{Card, ENTRY_DISTANCE, ROW, Side};
 use crate::edges::RouteEdge;
-use crate::lanes::{Channel, DrawnPoint, DrawnWire, LANE, assign, side, wires};
-use crate::leaders::{by_leaders, leaders};
+use crate::lanes::{Channel, DrawnPoint, DrawnWire, LANE_DISTANCE, assign_lanes, side, wires};
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Program;
 use std::collections::BTreeMap;
@@ -15,12 +16,12 @@ const GRID: i32 = 8;
 const MARGIN: i32 = 24;
 /// The space above the first box: title and description.
 const TOP: i32 = 72;
-/// The least distance of boxes.
+/// The minimum distance between boxes.
 const GAP: i32 = 32;
-/// The strip in a frame where a sub-flow ends and its owner counts.
-pub const BAR: i32 = 32;
+/// The height of the strip at the end of a sub-flow's frame, which shows the tally.
+pub const BAR_HEIGHT: i32 = 32;
 
-/// A picture: boxes and lines with their places.
+/// A drawing: boxes and lines with their positions.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub main: Vec<Card>,
@@ -46,15 +47,15 @@ pub fn layout(program: &Program, edges: &[RouteEdge]) -> Layout {
         main.iter().map(|id| (*id, build(&flow(Some(*id), false)))).filter(|(_, cards)| !cards.is_empty());
     let inner: BTreeMap<PhaseId, Vec<Card>> = inner.collect();
     let mut layout = Layout {
-        asides: build(&by_leaders(program, edges, &asides)),
+        asides: build(&order_asides(program, edges, &asides)),
         main: build(&main),
         inner,
         wires: wires(program, edges, last),
         width: 0,
         height: 0,
     };
-    layout.fix_sizes(program);
-    layout.place_down(program, edges);
+    layout.set_sizes(program);
+    layout.place_vertically(program, edges);
     layout.draw_wires(program);
     layout
 }
@@ -72,15 +73,15 @@ impl Layout {
         narrow.or(inner).map_or(0, |card| card.x + card.width / 2)
     }
 
-    /// Widths, and heights with room for the arrows that enter.
-    fn fix_sizes(&mut self, program: &Program) {
+    /// Sets widths, and heights with room for the arrows that enter.
+    fn set_sizes(&mut self, program: &Program) {
         let mut entries: BTreeMap<(PhaseId, Side), i32> = BTreeMap::new();
         for wire in &self.wires {
             for id in wire.targets(program) {
-                *entries.entry((id, wire.enters(program.phase(id).aside))).or_insert(0) += 1;
+                *entries.entry((id, wire.entry_side(program.phase(id).aside))).or_insert(0) += 1;
             }
         }
-        let most = |id: PhaseId| {
+        let max_entries = |id: PhaseId| {
             [Side::Left, Side::Right].map(|side| *entries.get(&(id, side)).unwrap_or(&0)).into_iter().max()
         };
         let column: i32 =
@@ -91,26 +92,25 @@ impl Layout {
         }
         for cards in self.inner.values_mut() {
             for card in cards.iter_mut() {
-                card.fix_heights(most(card.id).unwrap_or(0), 0);
+                card.set_heights(max_entries(card.id).unwrap_or(0), 0);
                 card.width = column;
             }
         }
         for card in &mut self.main {
-            let between = self.inner.get(&card.id).map_or(0, |cards| stack_height(cards) + BAR);
+            let between = self.inner.get(&card.id).map_or(0, |cards| stack_height(cards) + BAR_HEIGHT);
             // The arrows of a sub-flow enter its strip, not the frame's head.
-            let most =
-                if between > 0 { most(card.id).unwrap_or(0).min(4) } else { most(card.id).unwrap_or(0) };
-            card.fix_heights(most, between);
+            let entries = max_entries(card.id).unwrap_or(0);
+            card.set_heights(if between > 0 { entries.min(4) } else { entries }, between);
             card.width = column;
         }
         for card in &mut self.asides {
-            card.fix_heights(most(card.id).unwrap_or(0), 0);
+            card.set_heights(max_entries(card.id).unwrap_or(0), 0);
             card.width = aside;
         }
     }
 
-    /// Places boxes from top to bottom; the main column is stretched when the asides need more height.
-    fn place_down(&mut self, program: &Program, edges: &[RouteEdge]) {
+    /// Places boxes from top to bottom; the main column is stretched if the asides need more height.
+    fn place_vertically(&mut self, program: &Program, edges: &[RouteEdge]) {
         let gaps = i32::try_from(self.main.len().saturating_sub(1)).unwrap_or(0).max(1);
         let main: i32 = self.main.iter().map(|card| card.height + gap_below(card)).sum();
         let asides: i32 = self.asides.iter().map(|card| card.height + GAP).sum();
@@ -129,30 +129,30 @@ impl Layout {
         self.height = bottom + 2 * GAP;
     }
 
-    /// Puts each aside as near as possible to where it belongs, without overlap.
+    /// Puts each aside as near as possible to its ideal position, without overlap.
     fn place_asides(&mut self, program: &Program, edges: &[RouteEdge]) {
-        let places = leaders(program, edges);
-        let wanted: Vec<i32> = self
+        let positions = vertical_positions(program, edges);
+        let ideal: Vec<i32> = self
             .asides
             .iter()
             .map(|card| {
-                let place = places.get(&card.id).copied().unwrap_or(0);
-                let at = usize::try_from(place / 1000).unwrap_or(0).min(self.main.len().saturating_sub(1));
+                let position = positions.get(&card.id).copied().unwrap_or(0);
+                let at = usize::try_from(position / 1000).unwrap_or(0).min(self.main.len().saturating_sub(1));
                 let (Some(above), below) = (self.main.get(at), self.main.get(at + 1)) else {
                     return TOP;
                 };
                 let next = below.map_or(above.y + above.height, |below| below.y);
-                above.y + (next - above.y) * (place % 1000) / 1000
+                above.y + (next - above.y) * (position % 1000) / 1000
             })
             .collect();
         let mut groups: Vec<Group> = Vec::new();
         let mut heights = 0;
-        for (card, wanted) in self.asides.iter().zip(wanted) {
-            // Subtracts the heights above, so that all boxes of a group vote for the same place.
-            groups.push(Group { sum: i64::from(wanted - heights), count: 1 });
+        for (card, ideal) in self.asides.iter().zip(ideal) {
+            // Without the heights above, the ideal positions of all boxes in a group can be averaged.
+            groups.push(Group { sum: i64::from(ideal - heights), count: 1 });
             heights += card.height + GAP;
             while let [.., upper, lower] = groups.as_mut_slice() {
-                if upper.place() <= lower.place() {
+                if upper.offset() <= lower.offset() {
                     break;
                 }
                 upper.sum += lower.sum;
@@ -160,21 +160,21 @@ impl Layout {
                 groups.pop();
             }
         }
-        let places =
-            groups.iter().flat_map(|group| (0..group.count).map(|_| group.place())).collect::<Vec<i64>>();
+        let offsets =
+            groups.iter().flat_map(|group| (0..group.count).map(|_| group.offset())).collect::<Vec<i64>>();
         let mut heights = 0;
-        for (card, place) in self.asides.iter_mut().zip(places) {
-            let y = i32::try_from(place).unwrap_or(0).max(TOP) + heights;
+        for (card, offset) in self.asides.iter_mut().zip(offsets) {
+            let y = i32::try_from(offset).unwrap_or(0).max(TOP) + heights;
             card.y = snap(y) + GRID / 2;
             heights += snap(card.height + GAP);
         }
     }
 
     fn draw_wires(&mut self, program: &Program) {
-        // Lanes depend on heights alone, and widths on lanes: places across come last.
+        // Lanes depend only on vertical positions, and widths on lanes, so horizontal positions come last.
         self.connect(program);
-        let counts = assign(&mut self.wires);
-        let lanes = |channel: Channel| counts.get(&channel).copied().unwrap_or(0) * LANE + 20;
+        let counts = assign_lanes(&mut self.wires);
+        let lanes = |channel: Channel| counts.get(&channel).copied().unwrap_or(0) * LANE_DISTANCE + 20;
         let frame = |id: PhaseId| (lanes(Channel::InnerLeft(id)), lanes(Channel::InnerRight(id)));
         let column = self.main.first().map_or(0, |card| card.width);
         let left = self.inner.keys().map(|id| frame(*id).0).max().unwrap_or(0);
@@ -198,13 +198,13 @@ impl Layout {
         }
         let aside_right = self.asides.first().map_or(main_right, |card| card.x + card.width);
         for wire in &mut self.wires {
-            let out = (wire.lane + 1) * LANE;
+            let distance = (wire.lane + 1) * LANE_DISTANCE;
             wire.x = match wire.channel {
-                Channel::Left => main_x - left - out,
-                Channel::Middle => main_right + out,
-                Channel::Right => aside_right + out,
-                Channel::InnerLeft(_) => main_x - out,
-                Channel::InnerRight(_) => main_x + column + out,
+                Channel::Left => main_x - left - distance,
+                Channel::Middle => main_right + distance,
+                Channel::Right => aside_right + distance,
+                Channel::InnerLeft(_) => main_x - distance,
+                Channel::InnerRight(_) => main_x + column + distance,
             };
             (wire.sources, wire.heads) = (Vec::new(), Vec::new());
         }
@@ -214,7 +214,7 @@ impl Layout {
 
     /// Finds the points at which wires leave and enter boxes.
     fn connect(&mut self, program: &Program) {
-        let mut taken: BTreeMap<(PhaseId, Side), i32> = BTreeMap::new();
+        let mut entries: BTreeMap<(PhaseId, Side), i32> = BTreeMap::new();
         let mut wires = std::mem::take(&mut self.wires);
         let cards = self.cards();
         for wire in &mut wires {
@@ -223,15 +223,17 @@ impl Layout {
                 let Some(card) = cards.iter().find(|card| card.id == id) else {
                     continue;
                 };
-                let side = wire.enters(program.phase(id).aside);
-                let number = taken.entry((id, side)).or_insert(0);
+                let side = wire.entry_side(program.phase(id).aside);
+                let number = entries.entry((id, side)).or_insert(0);
                 *number += 1;
                 let head = match (wire.channel, self.inner.get(&id).and_then(|inner| inner.last())) {
                     (Channel::InnerRight(_), Some(last)) => {
-                        DrawnPoint { x: last.x + last.width, y: bar_top(last) + *number * ENTRY }
+                        DrawnPoint { x: last.x + last.width, y: bar_top(last) + *number * ENTRY_DISTANCE }
                     }
-                    (_, _) if side == Side::Left => DrawnPoint { x: card.x, y: card.y + *number * ENTRY },
-                    (_, _) => DrawnPoint { x: card.x + card.width, y: card.y + *number * ENTRY },
+                    (_, _) if side == Side::Left => {
+                        DrawnPoint { x: card.x, y: card.y + *number * ENTRY_DISTANCE }
+                    }
+                    (_, _) => DrawnPoint { x: card.x + card.width, y: card.y + *number * ENTRY_DISTANCE },
                 };
                 wire.heads.push(head);
             }
@@ -240,14 +242,14 @@ impl Layout {
     }
 }
 
-/// Boxes that touch and share one displacement.
+/// Boxes that touch and share one offset, the average of their ideal ones.
 struct Group {
     sum: i64,
     count: i64,
 }
 
 impl Group {
-    fn place(&self) -> i64 {
+    fn offset(&self) -> i64 {
         self.sum / self.count
     }
 }
@@ -278,7 +280,7 @@ fn snap(y: i32) -> i32 {
     (y + GRID - 1).div_euclid(GRID) * GRID
 }
 
-const _: () = assert!(ROW % GRID == 0 && ENTRY % GRID == 0 && GAP % GRID == 0 && TOP % GRID == 0);
+const _: () = assert!(ROW % GRID == 0 && ENTRY_DISTANCE % GRID == 0 && GAP % GRID == 0 && TOP % GRID == 0);
 
 #[cfg(test)]
 #[path = "layout_tests.rs"]

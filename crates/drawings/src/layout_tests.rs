@@ -1,10 +1,10 @@
-//! The layout keeps lines and boxes apart.
+//! Tests that the layout keeps lines and boxes apart.
 
 use super::*;
 use crate::edges::{EdgeTarget, edges};
 use crate::sample;
 
-/// A straight piece of a wire: the fixed coordinate, then from and to.
+/// A straight piece of a wire: its fixed coordinate, its start and its end.
 type Piece = (i32, i32, i32);
 
 fn pieces(wire: &DrawnWire) -> (Vec<Piece>, Piece) {
@@ -44,22 +44,22 @@ fn check_boxes(layout: &Layout) {
     for wire in &layout.wires {
         let (_, (x, top, bottom)) = pieces(wire);
         for card in layout.cards() {
-            let framed = wire.channel.is_inside(card.id);
-            let beside =
+            let is_in_frame = wire.channel.is_inside(card.id);
+            let is_outside =
                 x <= card.x || x >= card.x + card.width || bottom <= card.y || top >= card.y + card.height;
-            assert!(framed || beside, "the lane to {:?} runs through {:?}", wire.to, card.id);
+            assert!(is_in_frame || is_outside, "the lane to {:?} runs through {:?}", wire.to, card.id);
         }
     }
 }
 
 #[test]
-fn no_two_lines_share_a_stretch() {
+fn no_two_lines_overlap() {
     let program = sample::program();
     check_wires(&layout(&program, &edges(&program)));
 }
 
 #[test]
-fn boxes_stand_apart_and_no_lane_runs_through_one() {
+fn boxes_do_not_overlap_and_no_lane_runs_through_one() {
     let program = sample::program();
     check_boxes(&layout(&program, &edges(&program)));
 }
@@ -74,7 +74,7 @@ fn every_way_back_runs_left_of_the_main_column() {
 }
 
 #[test]
-fn an_aside_stands_right_of_the_phase_that_leads_to_it() {
+fn an_aside_is_right_of_the_phase_that_leads_to_it() {
     let program = sample::program();
     let layout = layout(&program, &edges(&program));
     let tasks = layout.main.iter().find(|card| card.id == sample::TASKS).unwrap();
@@ -84,7 +84,7 @@ fn an_aside_stands_right_of_the_phase_that_leads_to_it() {
 }
 
 #[test]
-fn lines_of_asides_lie_between_the_lines_of_the_main_column() {
+fn lines_of_asides_are_between_the_lines_of_the_main_column() {
     let program = sample::program();
     let layout = layout(&program, &edges(&program));
     let main = layout.main.iter().chain(layout.inner.values().flatten());

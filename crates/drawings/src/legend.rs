@@ -8,22 +8,23 @@ use crate::shared::SharedEnd;
 use remand_kernel::program::Program;
 
 const LEFT: i32 = 24;
-const APART: i32 = 24;
+/// The distance between items in a row.
+const SPACING: i32 = 24;
 
-/// The legend with its places.
+/// The legend with the positions of its parts.
 #[derive(Clone, Debug, Default)]
 pub struct Legend {
     /// Lines, by style class.
     pub samples: Vec<(&'static str, DrawnPoint)>,
     /// Boxes, by style class, with the radius of their corners.
     pub boxes: Vec<(&'static str, i32, DrawnPoint)>,
-    /// Texts with their style class.
-    pub texts: Vec<(String, &'static str, DrawnPoint)>,
+    /// Labels with their style class.
+    pub labels: Vec<(String, &'static str, DrawnPoint)>,
     pub width: i32,
     pub height: i32,
 }
 
-/// Lays the legend out below `top`.
+/// Lays out the legend below `top`.
 pub fn legend(program: &Program, shared: &[SharedEnd], top: i32) -> Legend {
     let mut legend = Legend::default();
     let mut x = LEFT;
@@ -33,7 +34,7 @@ pub fn legend(program: &Program, shared: &[SharedEnd], top: i32) -> Legend {
     }
     for (class, text) in lines {
         legend.samples.push((class, DrawnPoint { x, y: top }));
-        x = legend.text(text.to_string(), "", DrawnPoint { x: x + 38, y: top + 4 }) + APART;
+        x = legend.add_text(text.to_string(), "", DrawnPoint { x: x + 38, y: top + 4 }) + SPACING;
     }
     let mut y = top + ROW + 4;
     x = LEFT;
@@ -45,43 +46,43 @@ pub fn legend(program: &Program, shared: &[SharedEnd], top: i32) -> Legend {
     ];
     for (class, radius, text) in boxes {
         legend.boxes.push((class, radius, DrawnPoint { x, y }));
-        x = legend.text(text.to_string(), "", DrawnPoint { x: x + 30, y: y + 4 }) + APART;
+        x = legend.add_text(text.to_string(), "", DrawnPoint { x: x + 30, y: y + 4 }) + SPACING;
     }
-    legend.text("* found by a detector".to_string(), "", DrawnPoint { x, y: y + 4 });
+    legend.add_text("* found by a detector".to_string(), "", DrawnPoint { x, y: y + 4 });
     y += ROW * 2;
     for one in shared {
-        legend.text(format!("everywhere {}", one.phrase(program)), "", DrawnPoint { x: LEFT, y });
+        legend.add_text(format!("everywhere {}", one.phrase(program)), "", DrawnPoint { x: LEFT, y });
         y += ROW;
     }
     y += if shared.is_empty() { 0 } else { ROW / 2 };
-    y = legend.budgets(program, y);
+    y = legend.add_budgets(program, y);
     legend.height = y - top + ROW / 2;
     legend
 }
 
 impl Legend {
-    /// Adds a string and gives its right edge.
-    fn text(&mut self, text: String, class: &'static str, at: DrawnPoint) -> i32 {
+    /// Adds a string and returns its right edge.
+    fn add_text(&mut self, text: String, class: &'static str, at: DrawnPoint) -> i32 {
         let right = at.x + width(&text, TEXT_SIZE + i32::from(class == "to"));
         self.width = self.width.max(right + LEFT);
-        self.texts.push((text, class, at));
+        self.labels.push((text, class, at));
         right
     }
 
-    /// One row per budget, with names and descriptions in two columns.
-    fn budgets(&mut self, program: &Program, top: i32) -> i32 {
+    /// Adds one row per budget, with name and description in two columns, and returns the bottom.
+    fn add_budgets(&mut self, program: &Program, top: i32) -> i32 {
         let names = program.budgets.iter().map(|budget| width(&budget.name, TEXT_SIZE + 1));
         let column = LEFT + names.max().unwrap_or(0) + 16;
         let mut y = top;
         for budget in &program.budgets {
             let then = then_phrase(program, budget).map(|then| format!(", then {then}")).unwrap_or_default();
-            let says = format!(
+            let description = format!(
                 "{} {}{then}",
                 size_phrase(program, budget.size),
                 scope_phrase(program, budget.scope)
             );
-            self.text(budget.name.clone(), "to", DrawnPoint { x: LEFT, y });
-            self.text(says, "", DrawnPoint { x: column, y });
+            self.add_text(budget.name.clone(), "to", DrawnPoint { x: LEFT, y });
+            self.add_text(description, "", DrawnPoint { x: column, y });
             y += ROW;
         }
         y

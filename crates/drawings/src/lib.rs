@@ -1,7 +1,7 @@
 //! Drawings of a program: routing matrix, terminal text, Mermaid, Graphviz and SVG, all from the same edges.
 //!
-//! Pure: a program in, text out, the same text each time. Nothing here decides what a route means; that is
-//! `remand_kernel::resolve`.
+//! The crate is pure: it turns a program into text, the same text each time. It does not decide what a route means;
+//! `remand_kernel::resolve` does.
 
 mod columns;
 pub mod phrase;
@@ -17,10 +17,10 @@ mod dot;
 mod mermaid;
 mod nodes;
 
+mod asides;
 mod card;
 mod lanes;
 mod layout;
-mod leaders;
 mod legend;
 mod measure;
 mod stroke;

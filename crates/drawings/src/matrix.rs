@@ -3,7 +3,7 @@
 use crate::columns::{WIDTH, table, wrap};
 use crate::edges::{EdgeTarget, edges, written_order};
 use crate::phrase::{
-    condition_phrase, marked_list, remarks, route_phrase, scope_phrase, size_phrase, then_phrase, who,
+    condition_phrase, remarks, route_phrase, scope_phrase, signal_names, size_phrase, then_phrase, who,
 };
 use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::{Phase, Program, QuestionOption, Work};
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 pub fn text(program: &Program) -> String {
     let mut rows = vec![cells(["phase", "who", "signal", "route"])];
     for (id, phase) in phases(program) {
-        rows.extend(block(program, id, phase));
+        rows.extend(phase_rows(program, id, phase));
     }
     let mut budgets = vec![cells(["budget", "size", "scope", "then"])];
     budgets.extend(budget_rows(program));
     let title = wrap(&format!("{}: {}", program.name, program.about), WIDTH).join("\n");
-    let mut text = format!("{title}\n\n{}", table(&rows, &LIMITS));
+    let mut text = format!("{title}\n\n{}", table(&rows, &MAX_WIDTHS));
     if budgets.len() > 1 {
         text.push_str(&format!("\n{}", table(&budgets, &[24, 16, 30, 34])));
     }
@@ -28,19 +28,19 @@ pub fn text(program: &Program) -> String {
     text
 }
 
-/// How wide the columns of the matrix may be.
-const LIMITS: [usize; 4] = [20, 24, 24, 36];
+/// The maximum widths of the columns of the matrix.
+const MAX_WIDTHS: [usize; 4] = [20, 24, 24, 36];
 
 /// The rows of one phase; its description continues next to the routes.
-fn block(program: &Program, id: PhaseId, phase: &Phase) -> Vec<Vec<String>> {
+fn phase_rows(program: &Program, id: PhaseId, phase: &Phase) -> Vec<Vec<String>> {
     let indent = if phase.owner.is_some() { "  " } else { "" };
     let aside = if phase.aside { " (aside)" } else { "" };
-    let names = wrap(&format!("{}{aside}", phase.name), LIMITS[0] - indent.len());
+    let names = wrap(&format!("{}{aside}", phase.name), MAX_WIDTHS[0] - indent.len());
     let about: Vec<String> = [vec![who(program, phase)], remarks(program, phase)].concat();
-    let about: Vec<String> = about.iter().flat_map(|line| wrap(line, LIMITS[1])).collect();
+    let about: Vec<String> = about.iter().flat_map(|line| wrap(line, MAX_WIDTHS[1])).collect();
     let mut routes: Vec<(String, String)> = Vec::new();
-    for (signals, route) in merged(program, id) {
-        let (signals, route) = (wrap(&signals, LIMITS[2]), wrap(&route, LIMITS[3]));
+    for (signals, route) in merged_routes(program, id) {
+        let (signals, route) = (wrap(&signals, MAX_WIDTHS[2]), wrap(&route, MAX_WIDTHS[3]));
         for line in 0..signals.len().max(route.len()) {
             routes.push((
                 signals.get(line).cloned().unwrap_or_default(),
@@ -66,12 +66,12 @@ pub fn markdown(program: &Program) -> String {
         let aside = if phase.aside { " *(aside)*" } else { "" };
         let mut about: Vec<String> = vec![who(program, phase)];
         about.extend(remarks(program, phase));
-        let mut name = format!("{indent}**{}**{aside}", escaped(&phase.name));
-        let mut who = escaped(&about.join("; "));
-        for (signals, route) in merged(program, id) {
+        let mut name = format!("{indent}**{}**{aside}", escape(&phase.name));
+        let mut who = escape(&about.join("; "));
+        for (signals, route) in merged_routes(program, id) {
             text.push_str(&format!(
                 "| {name} | {who} | {} | `{}` |\n",
-                escaped(&signals),
+                escape(&signals),
                 route.replace('|', "\\|")
             ));
             (name, who) = (String::new(), String::new());
@@ -80,7 +80,7 @@ pub fn markdown(program: &Program) -> String {
     if !program.budgets.is_empty() {
         text.push_str("\n| budget | size | scope | then |\n| --- | --- | --- | --- |\n");
         for row in budget_rows(program) {
-            let row: Vec<String> = row.iter().map(|cell| escaped(cell)).collect();
+            let row: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
             text.push_str(&format!("| {} |\n", row.join(" | ")));
         }
     }
@@ -90,7 +90,7 @@ pub fn markdown(program: &Program) -> String {
     text
 }
 
-/// The matrix and the edges as data.
+/// The matrix and the edges as JSON.
 pub fn json(program: &Program) -> Value {
     let phases: Vec<Value> = phases(program).map(|(id, phase)| phase_json(program, id, phase)).collect();
     let budgets: Vec<Value> = program
@@ -162,8 +162,8 @@ fn phases(program: &Program) -> impl Iterator<Item = (PhaseId, &Phase)> {
     program.phase_ids().map(|id| (id, program.phase(id)))
 }
 
-/// The routes of a phase, those with the same phrase in one row.
-fn merged(program: &Program, id: PhaseId) -> Vec<(String, String)> {
+/// The routes of a phase; signals with the same route share a row.
+fn merged_routes(program: &Program, id: PhaseId) -> Vec<(String, String)> {
     let phase = program.phase(id);
     let mut rows: Vec<(Vec<SignalId>, String)> = Vec::new();
     for (signal, route) in written_order(phase) {
@@ -176,11 +176,11 @@ fn merged(program: &Program, id: PhaseId) -> Vec<(String, String)> {
     if rows.is_empty() {
         return vec![(String::new(), String::new())];
     }
-    rows.into_iter().map(|(signals, phrase)| (offered(program, phase, &signals), phrase)).collect()
+    rows.into_iter().map(|(signals, phrase)| (signals_phrase(program, phase, &signals), phrase)).collect()
 }
 
-/// Signals with the condition under which a human is offered them.
-fn offered(program: &Program, phase: &Phase, signals: &[SignalId]) -> String {
+/// The names of signals; a single option of a question with the condition under which it is offered.
+fn signals_phrase(program: &Program, phase: &Phase, signals: &[SignalId]) -> String {
     let options: &[QuestionOption] = match &phase.work {
         Work::Ask { options, .. } => options,
         Work::Role { .. }
@@ -195,10 +195,10 @@ fn offered(program: &Program, phase: &Phase, signals: &[SignalId]) -> String {
     };
     match signals {
         [one] => match condition(one) {
-            Some(condition) => format!("{} if {condition}", marked_list(program, phase, signals)),
-            None => marked_list(program, phase, signals),
+            Some(condition) => format!("{} if {condition}", signal_names(program, phase, signals)),
+            None => signal_names(program, phase, signals),
         },
-        several => marked_list(program, phase, several),
+        several => signal_names(program, phase, several),
     }
 }
 
@@ -228,7 +228,7 @@ fn cells<const N: usize>(names: [&str; N]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('|', "\\|").replace('*', "\\*")
 }
 
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn every_budget_has_a_row_with_what_comes_then() {
+    fn every_budget_has_a_row_with_scope_and_then() {
         let json = json(&sample::program());
         assert_eq!(json["budgets"][0]["then"], "to decide");
         assert_eq!(json["budgets"][1]["scope"], "per entry of review");

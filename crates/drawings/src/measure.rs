@@ -1,4 +1,4 @@
-//! Estimated widths of text in a sans-serif font. On the wide side: the viewer's font is not known.
+//! Estimated widths of text in a sans-serif font. The estimates are high, because the viewer's font is unknown.
 
 use textwrap::core::Fragment;
 
@@ -11,7 +11,7 @@ pub fn width(text: &str, size: i32) -> i32 {
 /// Breaks text at spaces into lines of at most `limit` pixels.
 pub fn wrap(text: &str, size: i32, limit: i32) -> Vec<String> {
     let words: Vec<Word<'_>> = text.split(' ').filter(|word| !word.is_empty()).map(Word).collect();
-    // The same bound as `width(line, size) <= limit`, in thousandths of the font size.
+    // The same limit as `width(line, size) <= limit`, in thousandths of the font size.
     let room = f64::from((limit * 1000 - 1) / size);
     let lines = textwrap::wrap_algorithms::wrap_first_fit(&words, &[room]);
     lines.into_iter().map(|line| line.iter().map(|word| word.0).collect::<Vec<_>>().join(" ")).collect()
@@ -54,12 +54,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_longer_text_is_never_narrower() {
+    fn a_longer_string_is_wider() {
         assert!(width("needs-work, block", 11) > width("needs-work", 11));
     }
 
     #[test]
-    fn lines_stay_within_the_limit_where_words_allow() {
+    fn lines_stay_within_the_limit_if_words_allow() {
         let lines = wrap("changes-requested, not-within-design, security-blocker", 11, 200);
         assert!(lines.len() > 1 && lines.iter().all(|line| width(line, 11) <= 200));
     }

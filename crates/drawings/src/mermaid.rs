@@ -2,7 +2,7 @@
 
 use crate::edges::{EdgeTone, edges};
 use crate::label::label;
-use crate::nodes::{injects, others, phase_id, target_id};
+use crate::nodes::{injector_targets, other_nodes, phase_id, target_id};
 use crate::phrase::{remarks, who};
 use crate::shared::take_shared;
 use remand_kernel::ids::PhaseId;
@@ -14,12 +14,12 @@ pub fn mermaid(program: &Program) -> String {
     let shared = take_shared(program, &mut edges);
     let mut text = String::from("flowchart TD\n");
     for id in program.flow(None) {
-        node(program, id, "    ", &mut text);
+        write_node(program, id, "    ", &mut text);
     }
-    for (id, name) in others(&edges) {
-        text.push_str(&format!("    {id}([\"{}\"]):::ending\n", escaped(&name)));
+    for (id, name) in other_nodes(&edges) {
+        text.push_str(&format!("    {id}([\"{}\"]):::ending\n", escape(&name)));
     }
-    let injects = injects(program, &edges);
+    let injects = injector_targets(program, &edges);
     if !injects.is_empty() {
         text.push_str("    injector{{\"the phase that<br/>injected the defect\"}}:::aside\n");
     }
@@ -31,7 +31,7 @@ pub fn mermaid(program: &Program) -> String {
             EdgeTone::Forward => "-->",
             EdgeTone::Back | EdgeTone::Exhausted | EdgeTone::Raise => "-.->",
         };
-        let label = escaped(&label(program, edge, &edges).line());
+        let label = escape(&label(program, edge, &edges).line());
         let to = target_id(program, edge);
         text.push_str(&format!("    {} {arrow}|\"{label}\"| {to}\n", phase_id(edge.from)));
     }
@@ -53,11 +53,11 @@ pub fn mermaid(program: &Program) -> String {
     text
 }
 
-/// A phase. A sub-flow becomes a frame, with an inner node for its tally.
-fn node(program: &Program, id: PhaseId, indent: &str, text: &mut String) {
+/// Writes a phase. A sub-flow becomes a frame, with an inner node for its tally.
+fn write_node(program: &Program, id: PhaseId, indent: &str, text: &mut String) {
     let phase = program.phase(id);
-    let mut lines = vec![format!("<b>{}</b>", escaped(&phase.name)), escaped(&who(program, phase))];
-    lines.extend(remarks(program, phase).iter().map(|remark| format!("<i>{}</i>", escaped(remark))));
+    let mut lines = vec![format!("<b>{}</b>", escape(&phase.name)), escape(&who(program, phase))];
+    lines.extend(remarks(program, phase).iter().map(|remark| format!("<i>{}</i>", escape(remark))));
     let lines = lines.join("<br/>");
     let (open, close) = shape(phase);
     let class = if phase.aside { ":::aside" } else { "" };
@@ -67,9 +67,9 @@ fn node(program: &Program, id: PhaseId, indent: &str, text: &mut String) {
         text.push_str(&format!("{indent}{node}"));
         return;
     }
-    text.push_str(&format!("{indent}subgraph {}_flow [\"{}\"]\n", phase_id(id), escaped(&phase.name)));
+    text.push_str(&format!("{indent}subgraph {}_flow [\"{}\"]\n", phase_id(id), escape(&phase.name)));
     for inner in inner {
-        self::node(program, inner, &format!("{indent}    "), text);
+        write_node(program, inner, &format!("{indent}    "), text);
     }
     text.push_str(&format!("{indent}    {node}{indent}end\n"));
 }
@@ -91,8 +91,8 @@ fn shape(phase: &Phase) -> (&'static str, &'static str) {
     }
 }
 
-/// Mermaid reads entities inside quotes; a bare quote would end the text.
-fn escaped(text: &str) -> String {
+/// Escapes a string with Mermaid's entities, because a bare quote would end it.
+fn escape(text: &str) -> String {
     let mut safe = String::new();
     for c in text.chars() {
         match c {

@@ -5,8 +5,8 @@ use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Program;
 use std::collections::BTreeMap;
 
-/// Nodes that are not phases, with id and text.
-pub fn others(edges: &[RouteEdge]) -> BTreeMap<String, String> {
+/// The ids and labels of the nodes that are not phases.
+pub fn other_nodes(edges: &[RouteEdge]) -> BTreeMap<String, String> {
     edges
         .iter()
         .filter_map(|edge| match &edge.to {
@@ -17,12 +17,12 @@ pub fn others(edges: &[RouteEdge]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The node of a phase.
+/// The id of a phase's node.
 pub fn phase_id(id: PhaseId) -> String {
     format!("p{}", id.0)
 }
 
-/// The node that an edge leads to. Work enters a sub-flow at its first phase and leaves it at its owner.
+/// The id of the node that an edge leads to. Work enters a sub-flow at its first phase and leaves it at its owner.
 pub fn target_id(program: &Program, edge: &RouteEdge) -> String {
     match &edge.to {
         EdgeTarget::Phase(id) if program.phase(edge.from).owner == Some(*id) => phase_id(*id),
@@ -33,13 +33,13 @@ pub fn target_id(program: &Program, edge: &RouteEdge) -> String {
     }
 }
 
-/// The phases that the pseudo-node `injector` leads to; none when no edge leads there.
-pub fn injects<'p>(program: &'p Program, edges: &[RouteEdge]) -> &'p [PhaseId] {
+/// The phases that the pseudo-node `injector` leads to; empty if no edge leads to that node.
+pub fn injector_targets<'p>(program: &'p Program, edges: &[RouteEdge]) -> &'p [PhaseId] {
     if edges.iter().any(|edge| edge.to == EdgeTarget::Injector) { &program.injects } else { &[] }
 }
 
 fn end_id(end: &RunEnd) -> String {
-    // `end` alone is a word of Mermaid's.
+    // `end` is a keyword of Mermaid.
     let name: String = end.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     format!("x_{name}")
 }

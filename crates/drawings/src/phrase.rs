@@ -1,4 +1,4 @@
-//! Parts of a program as its file writes them: routes, budgets, conditions, and the workers of a phase.
+//! Parts of a program as the workflow file writes them: routes, budgets, conditions, and who does a phase.
 
 use remand_kernel::ids::{BudgetId, ContractId, PhaseId, SignalId};
 use remand_kernel::program::{
@@ -42,11 +42,11 @@ pub fn budget_name(program: &Program, phase: PhaseId, id: BudgetId) -> &str {
 }
 
 fn spent_name(program: &Program, phase: Option<PhaseId>, id: BudgetId) -> &str {
-    let own = phase.is_some_and(|phase| program.phase(phase).round == Some(id));
-    if own { ROUND } else { &program.budget(id).name }
+    let is_round = phase.is_some_and(|phase| program.phase(phase).round == Some(id));
+    if is_round { ROUND } else { &program.budget(id).name }
 }
 
-/// How much a budget holds: `3`, or `10 or gaps / 2`.
+/// The size of a budget: `3`, or `10 or gaps / 2`.
 pub fn size_phrase(program: &Program, size: BudgetSize) -> String {
     match size {
         BudgetSize::Fixed(size) => size.to_string(),
@@ -58,7 +58,7 @@ pub fn size_phrase(program: &Program, size: BudgetSize) -> String {
     }
 }
 
-/// When a budget is filled again: `per run`, `per entry of plan-review`.
+/// When a budget is refilled: `per run`, `per entry of plan-review`.
 pub fn scope_phrase(program: &Program, scope: Scope) -> String {
     match scope {
         Scope::Entry(id) => format!("per entry of {}", program.phase(id).name),
@@ -151,7 +151,7 @@ fn titles(program: &Program, contracts: &[ContractId]) -> String {
 /// How often a phase may run in one entry, from its `rounds`.
 pub fn rounds(program: &Program, phase: &Phase) -> Option<u16> {
     match program.budget(phase.round?).size {
-        BudgetSize::Fixed(ways_back) => Some(ways_back.saturating_add(1)),
+        BudgetSize::Fixed(remands) => Some(remands.saturating_add(1)),
         BudgetSize::Share { .. } => None,
     }
 }
@@ -163,15 +163,15 @@ pub fn remarks(program: &Program, phase: &Phase) -> Vec<String> {
     when.into_iter().chain(rounds).collect()
 }
 
-/// A signal's name in drawings without styles: a detector's has a star.
-pub fn marked(program: &Program, phase: &Phase, signal: SignalId) -> String {
+/// The name of a signal, with a star if a detector finds it.
+pub fn signal_name(program: &Program, phase: &Phase, signal: SignalId) -> String {
     let star = if is_detector(phase, signal) { "*" } else { "" };
     format!("{}{star}", program.signal(signal))
 }
 
-/// Several signals, marked, in the order given.
-pub fn marked_list(program: &Program, phase: &Phase, signals: &[SignalId]) -> String {
-    let names: Vec<String> = signals.iter().map(|signal| marked(program, phase, *signal)).collect();
+/// The names of several signals, in the given order.
+pub fn signal_names(program: &Program, phase: &Phase, signals: &[SignalId]) -> String {
+    let names: Vec<String> = signals.iter().map(|signal| signal_name(program, phase, *signal)).collect();
     names.join(", ")
 }
 
@@ -187,7 +187,7 @@ mod tests {
     fn a_route_reads_as_the_file_writes_it() {
         let program = sample::program();
         let otherwise = Some(Box::new(sample::route(Action::Fail)));
-        let route = Route { otherwise, ..sample::spending(Action::Remand(PLAN), &[ROUND, REWORK]) };
+        let route = Route { otherwise, ..sample::spending_route(Action::Remand(PLAN), &[ROUND, REWORK]) };
         assert_eq!(route_phrase(&program, REVIEW, &route), "remand plan spending round, rework, else fail");
         assert_eq!(
             route_phrase(&program, TASKS, &route),
@@ -196,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn an_effect_stands_after_the_budgets() {
+    fn an_effect_comes_after_the_budgets() {
         let program = sample::program();
         let effect = Some(Effect::Dissent);
-        let route = Route { effect, ..sample::spending(Action::Restore(PLAN), &[REWORK]) };
+        let route = Route { effect, ..sample::spending_route(Action::Restore(PLAN), &[REWORK]) };
         assert_eq!(route_phrase(&program, TASKS, &route), "restore plan spending rework with dissent");
     }
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_count_runs_and_not_the_ways_back() {
+    fn rounds_count_runs_and_not_remands() {
         let program = sample::program();
         assert_eq!(rounds(&program, program.phase(REVIEW)), Some(2));
     }

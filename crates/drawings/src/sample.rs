@@ -1,4 +1,4 @@
-//! Programs for the tests of drawings, built phrase by phrase.
+//! A program for the tests of drawings.
 
 use remand_kernel::ids::{BudgetId, ContractId, ListId, OperationId, PhaseId, SignalId};
 use remand_kernel::program::{
@@ -34,25 +34,25 @@ pub fn program() -> Program {
     let options = vec![QuestionOption { signal: go_on, offered: None }];
     sample.program.phases[DECIDE.index()].work =
         Work::Ask { question: "What now?".into(), default: None, options };
-    sample.on(PLAN, "done", route(Action::Next));
-    sample.on(REVIEW, "approved", route(Action::Next));
-    sample.on(REVIEW, "needs-work", spending(Action::Remand(PLAN), &[ROUND]));
-    sample.on(REVIEW, "block", spending(Action::Remand(PLAN), &[ROUND]));
+    sample.add_route(PLAN, "done", route(Action::Next));
+    sample.add_route(REVIEW, "approved", route(Action::Next));
+    sample.add_route(REVIEW, "needs-work", spending_route(Action::Remand(PLAN), &[ROUND]));
+    sample.add_route(REVIEW, "block", spending_route(Action::Remand(PLAN), &[ROUND]));
     let with_blockers = Route { effect: Some(Effect::Blockers), ..route(Action::Next) };
     sample.program.phases[REVIEW.index()].routes.push((SPENT, with_blockers));
-    sample.on(MAKE, "done", route(Action::Next));
-    sample.on(VERIFY, "met", route(Action::Next));
+    sample.add_route(MAKE, "done", route(Action::Next));
+    sample.add_route(VERIFY, "met", route(Action::Next));
     let unverified = sample.signal("unverified");
-    sample.on(VERIFY, "unmet", route(Action::Raise(unverified)));
-    sample.on(TASKS, "verified", route(Action::Next));
-    sample.on(TASKS, "unverified", spending(Action::Remand(PLAN), &[REWORK]));
+    sample.add_route(VERIFY, "unmet", route(Action::Raise(unverified)));
+    sample.add_route(TASKS, "verified", route(Action::Next));
+    sample.add_route(TASKS, "unverified", spending_route(Action::Remand(PLAN), &[REWORK]));
     let otherwise = Some(Box::new(route(Action::Fail)));
-    sample.on(TASKS, "unsafe", Route { otherwise, ..spending(Action::Remand(PLAN), &[REWORK]) });
-    sample.on(COMMIT, "committed", route(Action::Done));
-    sample.on(DECIDE, "go on \"now\"", route(Action::Next));
-    sample.on(DECIDE, "stop", route(Action::Stop("given <up>".into())));
+    sample.add_route(TASKS, "unsafe", Route { otherwise, ..spending_route(Action::Remand(PLAN), &[REWORK]) });
+    sample.add_route(COMMIT, "committed", route(Action::Done));
+    sample.add_route(DECIDE, "go on \"now\"", route(Action::Next));
+    sample.add_route(DECIDE, "stop", route(Action::Stop("given <up>".into())));
     for phase in [PLAN, REVIEW, COMMIT] {
-        sample.on(phase, "no-result", route(Action::Fail));
+        sample.add_route(phase, "no-result", route(Action::Fail));
     }
     for phase in &mut sample.program.phases {
         phase.routes.sort_by_key(|(signal, _)| *signal);
@@ -74,7 +74,7 @@ pub fn route(action: Action) -> Route {
     Route { action, spends: Vec::new(), otherwise: None, effect: None, line: 0 }
 }
 
-pub fn spending(action: Action, budgets: &[BudgetId]) -> Route {
+pub fn spending_route(action: Action, budgets: &[BudgetId]) -> Route {
     Route { spends: budgets.to_vec(), ..route(action) }
 }
 
@@ -113,7 +113,7 @@ impl Sample {
         self.program.signal_named(name).unwrap()
     }
 
-    fn on(&mut self, phase: PhaseId, signal: &str, route: Route) {
+    fn add_route(&mut self, phase: PhaseId, signal: &str, route: Route) {
         let signal = self.signal(signal);
         self.program.phases[phase.index()].routes.push((signal, route));
     }

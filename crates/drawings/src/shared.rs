@@ -5,8 +5,8 @@ use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::Program;
 use remand_kernel::signal::{NO_RESULT, SECURITY_BLOCKER};
 
-/// Fewer than this are drawn where they are.
-const MANY: usize = 3;
+/// The minimum number of phases that make an end a shared one.
+const MIN_PHASES: usize = 3;
 
 /// An implicit signal that ends the run the same way at many phases.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub struct SharedEnd {
     pub except: Vec<PhaseId>,
 }
 
-/// Takes the shared ends out of the edges.
+/// Removes the shared ends from the edges and returns them.
 pub fn take_shared(program: &Program, edges: &mut Vec<RouteEdge>) -> Vec<SharedEnd> {
     let found: Vec<SharedEnd> = [NO_RESULT, SECURITY_BLOCKER]
         .into_iter()
-        .filter_map(|signal| shared(program, signal, edges))
+        .filter_map(|signal| find_shared(program, signal, edges))
         .collect();
     for one in &found {
-        for edge in edges.iter_mut().filter(|edge| ends_plainly(edge, &one.end)) {
+        for edge in edges.iter_mut().filter(|edge| is_plain_end(edge, &one.end)) {
             edge.signals.retain(|signal| *signal != one.signal);
         }
     }
@@ -32,24 +32,24 @@ pub fn take_shared(program: &Program, edges: &mut Vec<RouteEdge>) -> Vec<SharedE
     found
 }
 
-fn shared(program: &Program, signal: SignalId, edges: &[RouteEdge]) -> Option<SharedEnd> {
+fn find_shared(program: &Program, signal: SignalId, edges: &[RouteEdge]) -> Option<SharedEnd> {
     let end = RunEnd::Fail;
-    let here: Vec<PhaseId> = edges
+    let phases: Vec<PhaseId> = edges
         .iter()
-        .filter(|edge| ends_plainly(edge, &end) && edge.signals.contains(&signal))
+        .filter(|edge| is_plain_end(edge, &end) && edge.signals.contains(&signal))
         .map(|edge| edge.from)
         .collect();
-    if here.len() < MANY {
+    if phases.len() < MIN_PHASES {
         return None;
     }
     let except = program
         .phase_ids()
-        .filter(|id| program.phase(*id).route(signal).is_some() && !here.contains(id))
+        .filter(|id| program.phase(*id).route(signal).is_some() && !phases.contains(id))
         .collect();
     Some(SharedEnd { signal, end, except })
 }
 
-fn ends_plainly(edge: &RouteEdge, end: &RunEnd) -> bool {
+fn is_plain_end(edge: &RouteEdge, end: &RunEnd) -> bool {
     edge.kind == EdgeKind::Close
         && !edge.is_exhausted()
         && edge.effect.is_none()
@@ -57,7 +57,7 @@ fn ends_plainly(edge: &RouteEdge, end: &RunEnd) -> bool {
 }
 
 impl SharedEnd {
-    /// As the file's defaults say it: `no-result: fail except implement, verify`.
+    /// The shared end as the workflow file writes it: `no-result: fail except implement, verify`.
     pub fn phrase(&self, program: &Program) -> String {
         let signal = program.signal(self.signal);
         let mut text = format!("{signal}: {}", self.end.name());
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_few_phases_share_stays_where_it_is() {
+    fn an_end_that_few_phases_share_is_drawn_at_each_phase() {
         let mut program = sample::program();
         program.phases[sample::PLAN.index()].routes.retain(|(signal, _)| *signal != NO_RESULT);
         let mut edges = edges(&program);

@@ -1,4 +1,4 @@
-//! The lines of the picture as SVG paths.
+//! The lines of the drawing as SVG paths.
 
 use crate::edges::EdgeTone;
 use crate::lanes::{DrawnPoint, DrawnWire};
@@ -13,7 +13,7 @@ pub fn tone_class(tone: EdgeTone) -> &'static str {
     }
 }
 
-/// A wire: from every source to the first head, and on from there to the other heads.
+/// Draws a wire from every source to the first head, and from there to the other heads.
 pub fn draw_wire(wire: &DrawnWire, out: &mut String) {
     let class = tone_class(wire.tone);
     let Some(first) = wire.heads.first() else {
@@ -32,13 +32,13 @@ pub fn draw_wire(wire: &DrawnWire, out: &mut String) {
     }
 }
 
-/// From a point across to the lane, along it, and across to the head, with round corners.
+/// A path from a point across to the lane, along the lane, and across to the head, with round corners.
 fn elbow(from: DrawnPoint, lane: i32, to: DrawnPoint) -> String {
     let tip = to.x + if lane < to.x { -6 } else { 6 };
-    let round = 5.min((to.y - from.y).abs() / 2);
-    let down = if to.y >= from.y { round } else { -round };
-    let out = if lane < from.x { round } else { -round };
-    let back = if lane < to.x { round } else { -round };
+    let radius = 5.min((to.y - from.y).abs() / 2);
+    let down = if to.y >= from.y { radius } else { -radius };
+    let out = if lane < from.x { radius } else { -radius };
+    let back = if lane < to.x { radius } else { -radius };
     if from.x == lane {
         return format!("M{lane} {}V{}Q{lane} {} {} {}H{tip}", from.y, to.y - down, to.y, lane + back, to.y);
     }

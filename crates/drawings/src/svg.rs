@@ -1,9 +1,9 @@
-//! The picture as SVG: no browser, no fonts needed, the same bytes for the same program.
+//! The drawing as SVG. It needs no browser and no fonts, and the same program gives the same bytes.
 
 use crate::card::{Card, CardRow, NAME_SIZE, PADDING, ROW, Side, TEXT_SIZE};
 use crate::edges::{EdgeTone, edges};
 use crate::lanes::DrawnPoint;
-use crate::layout::{BAR, Layout, bar_top, layout};
+use crate::layout::{BAR_HEIGHT, Layout, bar_top, layout};
 use crate::legend::{Legend, legend};
 use crate::measure::width;
 use crate::shared::take_shared;
@@ -21,11 +21,11 @@ pub fn svg(program: &Program) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" role=\"img\" aria-label=\"{}\">\n{STYLE}",
-        escaped(&format!("Workflow {}", program.name))
+        escape(&format!("Workflow {}", program.name))
     );
     out.push_str(&format!("<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>\n"));
-    out.push_str(&format!("<text x=\"24\" y=\"32\" class=\"title\">{}</text>\n", escaped(&program.name)));
-    out.push_str(&format!("<text x=\"24\" y=\"52\" class=\"about\">{}</text>\n", escaped(&program.about)));
+    out.push_str(&format!("<text x=\"24\" y=\"32\" class=\"title\">{}</text>\n", escape(&program.name)));
+    out.push_str(&format!("<text x=\"24\" y=\"52\" class=\"about\">{}</text>\n", escape(&program.about)));
     for wire in layout.wires.iter().filter(|wire| !wire.channel.is_inner()) {
         draw_wire(wire, &mut out);
     }
@@ -52,7 +52,7 @@ text{font:11px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-seri
 </style>
 ";
 
-/// A column of boxes with the arrows between them.
+/// Draws a column of boxes with the arrows between them.
 fn draw_column(program: &Program, cards: &[Card], layout: &Layout, out: &mut String) {
     for (at, card) in cards.iter().enumerate() {
         match layout.inner.get(&card.id) {
@@ -76,21 +76,21 @@ fn draw_column(program: &Program, cards: &[Card], layout: &Layout, out: &mut Str
     }
 }
 
-/// The arrow to the box below, with its labels.
+/// Draws the arrow to the box below, with its labels.
 fn draw_down(card: &Card, (x, from, to): (i32, i32, i32), out: &mut String) {
-    let direct = card.below.iter().any(|(_, tone)| *tone == EdgeTone::Forward);
-    let tone = if direct { EdgeTone::Forward } else { EdgeTone::Exhausted };
+    let is_direct = card.below.iter().any(|(_, tone)| *tone == EdgeTone::Forward);
+    let tone = if is_direct { EdgeTone::Forward } else { EdgeTone::Exhausted };
     let class = tone_class(tone);
     out.push_str(&format!("<path class=\"wire {class}\" d=\"M{x} {from}V{}\"/>\n", to - 6));
     out.push_str(&format!("<path class=\"{class}-fill\" d=\"M{x} {to}l-4 -8h8z\"/>\n"));
     for (at, (label, tone)) in card.below.iter().enumerate() {
         let y = from + 17 + ROW * i32::try_from(at).unwrap_or(0);
         let class = if *tone == EdgeTone::Exhausted { " class=\"exhausted-fill\"" } else { "" };
-        out.push_str(&format!("<text x=\"{}\" y=\"{y}\"{class}>{}</text>\n", x + 8, escaped(label)));
+        out.push_str(&format!("<text x=\"{}\" y=\"{y}\"{class}>{}</text>\n", x + 8, escape(label)));
     }
 }
 
-/// The frame of a sub-flow: head, boxes, the strip where it is counted, and its rows.
+/// Draws the frame of a sub-flow: head, boxes, the strip for the tally, and its rows.
 fn draw_frame(program: &Program, card: &Card, inner: &[Card], layout: &Layout, out: &mut String) {
     out.push_str(&rect(card, "frame", 6));
     draw_head(program, card, out);
@@ -101,7 +101,7 @@ fn draw_frame(program: &Program, card: &Card, inner: &[Card], layout: &Layout, o
             draw_wire(wire, out);
         }
         let y = bar_top(last);
-        let height = BAR - 4;
+        let height = BAR_HEIGHT - 4;
         out.push_str(&format!(
             "<rect class=\"bar\" x=\"{}\" y=\"{y}\" width=\"{}\" height=\"{height}\" rx=\"3\"/>\n",
             last.x, last.width
@@ -141,12 +141,12 @@ fn rect(card: &Card, class: &str, radius: i32) -> String {
 fn draw_head(program: &Program, card: &Card, out: &mut String) {
     let x = card.x + card.width / 2;
     let mut y = card.y + NAME_SIZE + 6;
-    let name = escaped(&program.phase(card.id).name);
+    let name = escape(&program.phase(card.id).name);
     out.push_str(&format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" class=\"name\">{name}</text>\n"));
     for (at, line) in card.head.iter().enumerate() {
         y += ROW;
         let class = if at == 0 { "who" } else { "when" };
-        let line = escaped(line);
+        let line = escape(line);
         out.push_str(&format!(
             "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" class=\"{class}\">{line}</text>\n"
         ));
@@ -157,33 +157,33 @@ fn draw_rows(card: &Card, out: &mut String) {
     for row in &card.rows {
         match row.side {
             Side::Left | Side::Right => draw_row(card, row, out),
-            Side::Inside => draw_ending(card, row, out),
+            Side::Inside => draw_end_row(card, row, out),
             Side::Below => {}
         }
     }
 }
 
-/// A row whose line leaves at the left or right: the target is written at that side.
+/// Draws a row whose line leaves at the left or right, with the target at that side.
 fn draw_row(card: &Card, row: &CardRow, out: &mut String) {
     let left = row.side == Side::Left;
     let (x, anchor) = if left { (card.x + PADDING, "start") } else { (card.x + card.width - PADDING, "end") };
-    let beside = width(&row.target, TEXT_SIZE + 1) + 14;
+    let target_width = width(&row.target, TEXT_SIZE + 1) + 14;
     for (at, line) in row.lines.iter().enumerate() {
         let y = card.port(row) + 4 + ROW * i32::try_from(at).unwrap_or(0);
-        let line = escaped(line);
-        let x_line = if left { x + beside } else { x - beside };
+        let line = escape(line);
+        let x_line = if left { x + target_width } else { x - target_width };
         out.push_str(&format!("<text x=\"{x_line}\" y=\"{y}\" text-anchor=\"{anchor}\">{line}</text>\n"));
     }
     let class = tone_class(row.tone);
-    let target = escaped(&row.target);
+    let target = escape(&row.target);
     out.push_str(&format!(
         "<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\" class=\"to {class}-fill\">{target}</text>\n",
         card.port(row) + 4
     ));
 }
 
-/// A row that leads to an end: the end is drawn in it.
-fn draw_ending(card: &Card, row: &CardRow, out: &mut String) {
+/// Draws a row that leads to an end, with the end in the row.
+fn draw_end_row(card: &Card, row: &CardRow, out: &mut String) {
     let pill = width(&row.target, TEXT_SIZE) + 10;
     let right = card.x + card.width - PADDING / 2;
     let class = if row.tone == EdgeTone::Exhausted { " class=\"exhausted-fill\"" } else { "" };
@@ -192,7 +192,7 @@ fn draw_ending(card: &Card, row: &CardRow, out: &mut String) {
         let x = right - pill - 6;
         out.push_str(&format!(
             "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\"{class}>{}</text>\n",
-            escaped(line)
+            escape(line)
         ));
     }
     draw_pill(&row.target, DrawnPoint { x: right - pill, y: card.port(row) - 7 }, pill, out);
@@ -212,7 +212,7 @@ fn draw_pill(text: &str, at: DrawnPoint, width: i32, out: &mut String) {
         "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
         at.x + width / 2,
         at.y + 11,
-        escaped(text)
+        escape(text)
     ));
 }
 
@@ -227,17 +227,17 @@ fn draw_legend(legend: &Legend, out: &mut String) {
             "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"24\" height=\"13\" rx=\"{radius}\"/>\n"
         ));
     }
-    for (text, class, at) in &legend.texts {
+    for (text, class, at) in &legend.labels {
         out.push_str(&format!(
             "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>\n",
             at.x,
             at.y,
-            escaped(text)
+            escape(text)
         ));
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

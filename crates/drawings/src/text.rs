@@ -9,7 +9,7 @@ use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Program;
 
 /// Signals are wrapped at this width.
-const SIGNALS: usize = 36;
+const SIGNALS_WIDTH: usize = 36;
 
 /// The drawing, at most 110 columns wide.
 pub fn text(program: &Program) -> String {
@@ -31,34 +31,34 @@ pub fn text(program: &Program) -> String {
     for (at, line) in lines.iter().enumerate() {
         let gutter = gutter_at(&spans, gutter, at);
         let joined = if gutter.ends_with('─') { &line.joined } else { &line.text };
-        // On the main line the arrow's head is the last of the gutter, so that the line stays straight.
+        // On the main line, the arrow's head replaces the last character of the gutter, so the line stays straight.
         let gutter =
             if joined.starts_with('▶') { &gutter[..gutter.len() - '─'.len_utf8()] } else { &gutter };
         text.push_str(format!("{gutter}{joined}").trim_end());
         text.push('\n');
     }
-    foot(program, &shared, &mut text);
+    write_footer(program, &shared, &mut text);
     text
 }
 
 struct Line {
     text: String,
-    /// The same with the end of a bracket in it.
+    /// The same line with the end of a bracket in it.
     joined: String,
-    /// The phase that begins here.
+    /// The phase that starts here.
     head: Option<PhaseId>,
-    /// The edge that leaves here, by its position.
+    /// The index of the edge that leaves here.
     edge: Option<usize>,
 }
 
-/// A bracket at the left that joins the lines which lead back to the same phase.
+/// A bracket at the left that joins the edges that lead back to the same phases.
 struct Lane {
     column: usize,
     heads: Vec<PhaseId>,
     edges: Vec<usize>,
 }
 
-/// A bracket in lines of the drawing.
+/// The lines of the drawing that a bracket connects.
 #[derive(Clone)]
 struct Span {
     column: usize,
@@ -87,7 +87,7 @@ impl Span {
     }
 }
 
-/// Tells whether an edge leads up in the file: those are drawn, the others only written.
+/// Whether an edge leads up in the file. Such edges are drawn as brackets; the others are only written.
 fn leads_up(edge: &RouteEdge) -> bool {
     match &edge.to {
         EdgeTarget::Phase(to) => {
@@ -98,7 +98,7 @@ fn leads_up(edge: &RouteEdge) -> bool {
     }
 }
 
-/// The brackets, each in the innermost column where no other is in its way.
+/// The brackets, each in the innermost column in which it overlaps no other.
 fn lanes(edges: &[RouteEdge], program: &Program) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
     for (at, edge) in edges.iter().enumerate().filter(|(_, edge)| leads_up(edge)) {
@@ -164,10 +164,11 @@ fn gutter_at(spans: &[Span], columns: usize, at: usize) -> String {
 
 fn phase_lines(program: &Program, id: PhaseId, edges: &[RouteEdge], width: usize, lines: &mut Vec<Line>) {
     let phase = program.phase(id);
-    let over = program.flow(None).filter(|other| !program.phase(*other).aside).all(|other| other < id);
+    let is_after_main =
+        program.flow(None).filter(|other| !program.phase(*other).aside).all(|other| other < id);
     let stem = match (phase.owner, phase.aside) {
         (None, false) => Stem { plain: "", head: "▶", joint: "┤" },
-        (None, true) if over => Stem { plain: "    ", head: "───▶", joint: "────" },
+        (None, true) if is_after_main => Stem { plain: "    ", head: "───▶", joint: "────" },
         (None, true) => Stem { plain: "│   ", head: "┼──▶", joint: "┼───" },
         (Some(_), false) => Stem { plain: "│   ", head: "┼──▶", joint: "┼───┤" },
         (Some(_), true) => Stem {
@@ -185,14 +186,14 @@ fn phase_lines(program: &Program, id: PhaseId, edges: &[RouteEdge], width: usize
         edge: None,
     });
     let start = stem.plain.chars().count() + 5;
-    let room = width.saturating_sub(start + SIGNALS + 2).max(20);
+    let room = width.saturating_sub(start + SIGNALS_WIDTH + 2).max(20);
     for (at, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.from == id) {
-        let cause = wrap(&label(program, edge, edges).cause(), SIGNALS);
-        let way = wrap(&way(program, edge), room);
-        for row in 0..cause.len().max(way.len()) {
+        let cause = wrap(&label(program, edge, edges).cause(), SIGNALS_WIDTH);
+        let destination = wrap(&destination(program, edge), room);
+        for row in 0..cause.len().max(destination.len()) {
             let cause = cause.get(row).map_or("", String::as_str);
-            let way = way.get(row).map_or("", String::as_str);
-            let rest = format!("{}  {way}", pad(cause, SIGNALS));
+            let destination = destination.get(row).map_or("", String::as_str);
+            let rest = format!("{}  {destination}", pad(cause, SIGNALS_WIDTH));
             lines.push(Line {
                 text: cut(format!("{}{rest}", pad(&format!("{}{line}", stem.plain), start))),
                 joined: cut(format!("{}{rest}", pad(stem.joint, start))),
@@ -210,12 +211,12 @@ struct Stem {
     plain: &'static str,
     /// With a bracket that ends at the phase.
     head: &'static str,
-    /// With a bracket that begins at a route.
+    /// With a bracket that starts at a route.
     joint: &'static str,
 }
 
 /// Where an edge leads, with an arrow for the direction.
-fn way(program: &Program, edge: &RouteEdge) -> String {
+fn destination(program: &Program, edge: &RouteEdge) -> String {
     let mut text = match &edge.to {
         EdgeTarget::Phase(to) => {
             let name = &program.phase(*to).name;
@@ -232,7 +233,7 @@ fn way(program: &Program, edge: &RouteEdge) -> String {
         EdgeTarget::End(end) => format!("■ {}", end.name()),
     };
     if !edge.spends.is_empty() {
-        text.push_str(&format!(" spending {}", edge.spending(program)));
+        text.push_str(&format!(" spending {}", edge.spent_budgets(program)));
     }
     if let Some(effect) = edge.effect {
         text.push_str(&format!(" with {}", effect.name()));
@@ -240,8 +241,8 @@ fn way(program: &Program, edge: &RouteEdge) -> String {
     text
 }
 
-/// The shared routes, the budgets and the key.
-fn foot(program: &Program, shared: &[SharedEnd], text: &mut String) {
+/// Writes the shared routes, the budgets and the key.
+fn write_footer(program: &Program, shared: &[SharedEnd], text: &mut String) {
     let everywhere = shared.iter().map(|one| ("everywhere", one.phrase(program)));
     let budgets = program.budgets.iter().map(|budget| {
         let (size, scope) = (size_phrase(program, budget.size), scope_phrase(program, budget.scope));
@@ -249,10 +250,10 @@ fn foot(program: &Program, shared: &[SharedEnd], text: &mut String) {
         ("budget", format!("{}: {size} {scope}{then}", budget.name))
     });
     text.push('\n');
-    for (what, says) in everywhere.chain(budgets) {
-        for (at, line) in wrap(&says, WIDTH - 12).iter().enumerate() {
-            let what = if at == 0 { what } else { "" };
-            text.push_str(&format!("{}{line}\n", pad(what, 12)));
+    for (heading, description) in everywhere.chain(budgets) {
+        for (at, line) in wrap(&description, WIDTH - 12).iter().enumerate() {
+            let heading = if at == 0 { heading } else { "" };
+            text.push_str(&format!("{}{line}\n", pad(heading, 12)));
         }
     }
     text.push_str("● phase  ◇ aside  ↓ next  ↑ back  ■ end  * found by a detector\n");
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_that_cross_or_meet_stay_whole() {
+    fn brackets_that_cross_or_meet_are_drawn_completely() {
         let inner = Span { column: 0, heads: vec![1], tails: vec![3] };
         let outer = Span { column: 1, heads: vec![1], tails: vec![2] };
         let drawn: Vec<String> =

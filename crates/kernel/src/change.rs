@@ -1,4 +1,4 @@
-//! What the host saw of a change: trees, hunks and test results, as the detectors need them.
+//! What the host observed about a change, for the detectors: trees, hunks and test results.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,13 +34,13 @@ pub struct FileChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Change {
-    /// The tree after the dispatch, over the files that the role may change.
+    /// The digest of the files that the role may change, after the dispatch.
     pub tree: Digest,
     pub files: Vec<FileChange>,
-    /// What the agent says it was trying; compared only with its own earlier hypotheses.
+    /// What the agent tried, in its own words; compared only with earlier hypotheses of the same phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hypothesis: Option<String>,
-    /// True when the engine restored these files; such a change is never a reversal.
+    /// True if the engine restored these files; the change is then never a reversal.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub restored: bool,
 }
@@ -64,7 +64,7 @@ pub struct TestResult {
     pub end: TestEnd,
 }
 
-/// A design approach: what it does, and the decisions it rests on.
+/// A design approach: what it does, and the decisions it is based on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Approach {

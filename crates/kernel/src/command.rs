@@ -1,4 +1,4 @@
-//! What the kernel asks the host to do. Every command is idempotent by its id.
+//! What the kernel asks the host to do. Performing a command twice is harmless.
 
 use crate::change::{Approach, Digest};
 use crate::end::End;
@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// One thing for the host to do.
+/// One action that the host performs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Command {
@@ -45,10 +45,10 @@ pub enum Command {
 pub struct Dispatch {
     pub id: CommandId,
     pub contract: ContractId,
-    /// The role of the phase that failed, when its agent has to do this dispatch.
+    /// The contract of the phase that failed, if the agent of that phase must do this dispatch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<ContractId>,
-    /// The item of the list: a focus, a batch.
+    /// The list item that the dispatch is for: a focus, a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct Dispatch {
     /// Known issues: open findings that do not stop the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<u32>,
-    /// Earlier failures on this seat; the host derives the back-off from it.
+    /// The number of earlier failures on this seat; the host derives the back-off from it.
     pub failures: u16,
 }
 

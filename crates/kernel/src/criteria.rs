@@ -38,7 +38,7 @@ pub enum Proof {
     Place(Location),
 }
 
-/// What a reviewer can cite: what the engine itself knows about the run.
+/// The evidence that a reviewer can cite: rows and files that the engine recorded in this run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct KnownEvidence {
@@ -56,7 +56,7 @@ pub struct Handover {
     pub done: bool,
 }
 
-/// How the parent issue leaves the run.
+/// The state of the parent issue after the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Settlement {
@@ -65,7 +65,7 @@ pub struct Settlement {
     pub ticked: Vec<String>,
     /// Open criteria that no sub-issue covers; each is filed as a follow-up.
     pub follow_ups: Vec<AcceptanceCriterion>,
-    /// Why a criterion that was judged met was not ticked, one sentence each.
+    /// Why judgements had no effect, one sentence each.
     pub refused: Vec<String>,
 }
 
@@ -89,15 +89,15 @@ pub enum CriteriaError {
     UnknownHandover { criterion: String, issue: String },
 }
 
-/// Settles the criteria of the parent issue. A criterion that was handed over is ticked when all its sub-issues are done,
-/// any other when the final review judges it met and cites something that the engine knows.
+/// Settles the criteria of the parent issue. A criterion that was handed over is ticked if all its sub-issues are done.
+/// Any other criterion is ticked if the final review judges it met and cites known evidence.
 pub fn settle(
     criteria: &[AcceptanceCriterion],
     judgements: &[CriterionJudgement],
     handovers: &[Handover],
     known: &KnownEvidence,
 ) -> Result<Settlement, CriteriaError> {
-    check(criteria, handovers)?;
+    check_ids(criteria, handovers)?;
     let mut settlement = Settlement {
         status: IssueStatus::Done,
         ticked: Vec::new(),
@@ -124,7 +124,7 @@ pub fn settle(
     Ok(settlement)
 }
 
-fn check(criteria: &[AcceptanceCriterion], handovers: &[Handover]) -> Result<(), CriteriaError> {
+fn check_ids(criteria: &[AcceptanceCriterion], handovers: &[Handover]) -> Result<(), CriteriaError> {
     let mut ids = BTreeSet::new();
     for criterion in criteria {
         if !ids.insert(criterion.id.as_str()) {
@@ -154,28 +154,28 @@ fn is_met(
     known: &KnownEvidence,
     refused: &mut Vec<String>,
 ) -> bool {
-    let own: Vec<&CriterionJudgement> =
+    let relevant: Vec<&CriterionJudgement> =
         judgements.iter().filter(|judgement| judgement.criterion == criterion.id).collect();
-    if own.is_empty() || own.iter().any(|judgement| !judgement.met) {
+    if relevant.is_empty() || relevant.iter().any(|judgement| !judgement.met) {
         return false;
     }
-    let objections: Vec<String> =
-        own.iter().filter_map(|judgement| objection(judgement.proof.as_ref(), known)).collect();
-    let is_met = objections.len() < own.len();
+    let problems: Vec<String> =
+        relevant.iter().filter_map(|judgement| proof_problem(judgement.proof.as_ref(), known)).collect();
+    let is_met = problems.len() < relevant.len();
     if !is_met {
-        let objections = objections.iter().map(|why| format!("`{}` was judged met, but {why}", criterion.id));
-        refused.extend(objections);
+        refused.extend(problems.iter().map(|why| format!("`{}` was judged met, but {why}", criterion.id)));
     }
     is_met
 }
 
-fn objection(proof: Option<&Proof>, known: &KnownEvidence) -> Option<String> {
+/// Why a proof is not valid; `None` if it is.
+fn proof_problem(proof: Option<&Proof>, known: &KnownEvidence) -> Option<String> {
     match proof {
         None => Some("no row or location is cited".to_string()),
         Some(Proof::Row(row)) if known.rows.contains(row) => None,
         Some(Proof::Row(row)) => Some(format!("the ledger has no passing row `{row}`")),
-        Some(Proof::Place(place)) if known.files.contains(&place.file) => None,
-        Some(Proof::Place(place)) => Some(format!("`{}` is not in the diff", place.file)),
+        Some(Proof::Place(location)) if known.files.contains(&location.file) => None,
+        Some(Proof::Place(location)) => Some(format!("`{}` is not in the diff", location.file)),
     }
 }
 
@@ -193,15 +193,15 @@ mod tests {
         CriterionJudgement { criterion: criterion.into(), met: true, proof }
     }
 
-    fn row(id: &str) -> Option<Proof> {
+    fn cited_row(id: &str) -> Option<Proof> {
         Some(Proof::Row(id.into()))
     }
 
-    fn place(file: &str) -> Option<Proof> {
+    fn cited_file(file: &str) -> Option<Proof> {
         Some(Proof::Place(Location { file: file.into(), ..Location::default() }))
     }
 
-    fn handed(criterion: &str, done: bool) -> Handover {
+    fn handover_of(criterion: &str, done: bool) -> Handover {
         Handover { criterion: criterion.into(), issue: "APP-7".into(), done }
     }
 
@@ -209,7 +209,11 @@ mod tests {
         KnownEvidence { rows: ["r1".to_string()].into(), files: ["src/a.rs".to_string()].into() }
     }
 
-    fn settled(criteria: &[&str], judgements: &[CriterionJudgement], handovers: &[Handover]) -> Settlement {
+    fn settle_ids(
+        criteria: &[&str],
+        judgements: &[CriterionJudgement],
+        handovers: &[Handover],
+    ) -> Settlement {
         let criteria: Vec<_> = criteria.iter().map(|id| criterion(id)).collect();
         settle(&criteria, judgements, handovers, &known()).unwrap()
     }
@@ -217,15 +221,21 @@ mod tests {
     // OT-20
     #[test]
     fn an_issue_is_done_when_every_criterion_is_met_with_a_row_or_a_location() {
-        let settlement = settled(&["a", "b"], &[met("a", row("r1")), met("b", place("src/a.rs"))], &[]);
+        let settlement =
+            settle_ids(&["a", "b"], &[met("a", cited_row("r1")), met("b", cited_file("src/a.rs"))], &[]);
         assert_eq!((settlement.status, settlement.ticked), (IssueStatus::Done, vec!["a".into(), "b".into()]));
     }
 
     // OT-20
     #[test]
     fn a_criterion_without_evidence_is_not_ticked() {
-        let said = [met("a", None), met("b", row("r9")), met("c", place("src/z.rs")), met("d", row(""))];
-        let settlement = settled(&["a", "b", "c", "d"], &said, &[]);
+        let judgements = [
+            met("a", None),
+            met("b", cited_row("r9")),
+            met("c", cited_file("src/z.rs")),
+            met("d", cited_row("")),
+        ];
+        let settlement = settle_ids(&["a", "b", "c", "d"], &judgements, &[]);
         assert_eq!(
             (settlement.status, settlement.ticked.len(), settlement.follow_ups.len()),
             (IssueStatus::InProgress, 0, 4)
@@ -244,25 +254,33 @@ mod tests {
     // OT-20
     #[test]
     fn a_criterion_handed_over_is_ticked_when_its_sub_issue_is_done() {
-        let settlement = settled(&["a", "b"], &[met("a", row("r1"))], &[handed("b", false)]);
+        let settlement = settle_ids(&["a", "b"], &[met("a", cited_row("r1"))], &[handover_of("b", false)]);
         assert_eq!((settlement.status, settlement.follow_ups), (IssueStatus::InProgress, vec![]));
-        let settlement = settled(&["a", "b"], &[met("a", row("r1"))], &[handed("b", true)]);
+        let settlement = settle_ids(&["a", "b"], &[met("a", cited_row("r1"))], &[handover_of("b", true)]);
         assert_eq!(settlement.status, IssueStatus::Done);
-        let settlement = settled(&["b"], &[met("b", row("r1"))], &[handed("b", true), handed("b", false)]);
+        let settlement = settle_ids(
+            &["b"],
+            &[met("b", cited_row("r1"))],
+            &[handover_of("b", true), handover_of("b", false)],
+        );
         assert_eq!(settlement.status, IssueStatus::InProgress);
     }
 
     // OT-20
     #[test]
     fn an_open_criterion_that_no_sub_issue_covers_is_filed() {
-        let settlement = settled(&["a", "b", "c"], &[met("a", row("r1"))], &[handed("b", false)]);
+        let settlement =
+            settle_ids(&["a", "b", "c"], &[met("a", cited_row("r1"))], &[handover_of("b", false)]);
         assert_eq!(settlement.follow_ups, [criterion("c")]);
     }
 
     #[test]
     fn one_judgement_of_not_met_leaves_a_criterion_open() {
-        let against = CriterionJudgement { met: false, ..met("a", row("r1")) };
-        assert_eq!(settled(&["a"], &[met("a", row("r1")), against], &[]).status, IssueStatus::InProgress);
+        let not_met = CriterionJudgement { met: false, ..met("a", cited_row("r1")) };
+        assert_eq!(
+            settle_ids(&["a"], &[met("a", cited_row("r1")), not_met], &[]).status,
+            IssueStatus::InProgress
+        );
     }
 
     #[test]
@@ -272,9 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_criterion_is_reported_or_refused() {
-        assert_eq!(settled(&["a"], &[met("x", row("r1"))], &[]).refused, ["the issue has no criterion `x`"]);
-        let error = settle(&[criterion("a")], &[], &[handed("x", true)], &known()).unwrap_err();
+    fn unknown_and_duplicate_criteria_are_refused() {
+        assert_eq!(
+            settle_ids(&["a"], &[met("x", cited_row("r1"))], &[]).refused,
+            ["the issue has no criterion `x`"]
+        );
+        let error = settle(&[criterion("a")], &[], &[handover_of("x", true)], &known()).unwrap_err();
         assert!(matches!(error, CriteriaError::UnknownHandover { .. }));
         let twice = settle(&[criterion("a"), criterion("a")], &[], &[], &known());
         assert_eq!(twice, Err(CriteriaError::Twice { criterion: "a".into() }));
@@ -284,23 +305,23 @@ mod tests {
         // OT-20
         #[test]
         fn a_criterion_is_ticked_handed_over_or_filed(
-            said in prop::collection::vec((0..4usize, any::<bool>(), prop::option::of("r[12]")), 0..8),
+            verdicts in prop::collection::vec((0..4usize, any::<bool>(), prop::option::of("r[12]")), 0..8),
             handovers in prop::collection::vec((0..4usize, any::<bool>()), 0..4),
         ) {
             let ids = ["a", "b", "c", "d"];
-            let judgements: Vec<_> = said.into_iter()
+            let judgements: Vec<_> = verdicts.into_iter()
                 .map(|(at, met, proof)| CriterionJudgement { criterion: ids[at].into(), met, proof: proof.map(Proof::Row) })
                 .collect();
-            let handovers: Vec<_> = handovers.into_iter().map(|(at, done)| handed(ids[at], done)).collect();
-            let settlement = settled(&ids, &judgements, &handovers);
+            let handovers: Vec<_> = handovers.into_iter().map(|(at, done)| handover_of(ids[at], done)).collect();
+            let settlement = settle_ids(&ids, &judgements, &handovers);
             prop_assert_eq!(settlement.status == IssueStatus::Done, settlement.ticked.len() == ids.len());
             for id in ids {
-                let places = [
+                let outcomes = [
                     settlement.ticked.iter().any(|ticked| ticked == id),
                     settlement.follow_ups.iter().any(|filed| filed.id == id),
                     handovers.iter().any(|h| h.criterion == id) && handovers.iter().any(|h| h.criterion == id && !h.done),
                 ];
-                prop_assert_eq!(places.iter().filter(|place| **place).count(), 1, "{}", id);
+                prop_assert_eq!(outcomes.iter().filter(|outcome| **outcome).count(), 1, "{}", id);
             }
         }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     Done,
-    /// With the phase and signal that had no way forward, and the empty budget, if one was the reason.
+    /// The signal had no way forward at the phase; `exhausted` is the empty budget, if one was the reason.
     Failed {
         phase: PhaseId,
         signal: SignalId,

@@ -26,7 +26,7 @@ pub enum Event {
     /// again when the run resumes.
     Interrupted {
         id: CommandId,
-        /// Whether an agent had started on it.
+        /// Whether an agent had started.
         began: bool,
         usage: Usage,
     },
@@ -37,7 +37,7 @@ pub enum Event {
         by: String,
         note: String,
         flags: Vec<(String, bool)>,
-        /// What it grants if it lets the run continue past a limit.
+        /// What the answer grants, if it lets the run continue past a limit.
         #[serde(default)]
         grants: Grants,
     },
@@ -62,7 +62,7 @@ pub enum Event {
         #[serde(default)]
         context: String,
     },
-    /// A human removed an approach from the list of those that failed.
+    /// A human removed an approach from the list of failed ones.
     ApproachRemoved {
         at: u16,
         by: String,
@@ -70,13 +70,13 @@ pub enum Event {
     /// A human corrected which phases injected the finding at this index.
     Reattributed {
         at: u32,
-        /// The origin it named before.
+        /// The origin before the correction.
         from: Vec<String>,
         to: Vec<String>,
         by: String,
         note: String,
     },
-    /// A human reverted the run's commit, by this commit on its branch.
+    /// A human reverted the run's commit; `commit` is the reverting commit on the run's branch.
     Reverted {
         commit: String,
         by: String,
@@ -146,9 +146,10 @@ impl Limits {
     pub const TIME: &str = "time";
     pub const MONEY: &str = "money";
     /// A limit on tokens while some token counts are unknown.
-    pub const UNTOLD: &str = "tokens (it cannot be kept: some are unknown, and dispatches are not limited)";
+    pub const UNKNOWN_TOKENS: &str =
+        "tokens (it cannot be kept: some are unknown, and dispatches are not limited)";
     /// A limit on money while costs are unknown.
-    pub const UNPRICED: &str =
+    pub const UNKNOWN_COSTS: &str =
         "money (it cannot be kept: costs are unknown, and neither tokens nor dispatches are limited)";
 }
 
@@ -156,12 +157,12 @@ impl Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grants {
-    /// As much again of every limit. Old journals do not record the grant and mean this.
+    /// Every limit counts from zero again. Old journals do not record the grant and mean this.
     #[default]
     Everything,
-    /// As much again of the limit that was asked about.
+    /// The limit that was asked about counts from zero again.
     AskedFor,
-    /// This amount of the limit that was asked about; it also becomes the new limit.
+    /// The limit that was asked about counts from zero again, and this amount is the new limit.
     Amount(u64),
 }
 
@@ -184,8 +185,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What it adds to the run's time.
-    pub fn of_run(&self) -> u64 {
+    /// The milliseconds that it adds to the run's time.
+    pub fn run_time(&self) -> u64 {
         self.wall.unwrap_or(self.time)
     }
 }
@@ -196,7 +197,7 @@ impl Usage {
 pub enum Outcome {
     /// A valid result.
     Said(Box<Report>),
-    /// No valid result. `in_a_row` counts environment failures of the same agent across runs.
+    /// No valid result. `in_a_row` counts consecutive environment failures of the same agent across runs.
     Failed { failure: Failure, detail: String, in_a_row: u16 },
     /// A signal that a walk, a simulation or a proof assumes; a host never sends it.
     Supposed(SignalId),
@@ -255,7 +256,7 @@ pub struct Item {
     /// Ids of items that must be finished first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
-    /// Hash of the item's own specification.
+    /// The hash of the item's specification.
     pub spec: Digest,
     /// The files that the item is about. A finding that names no task belongs to the task with its file.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,4 +1,4 @@
-//! The evidence gate: whether the rows that the engine wrote prove a task.
+//! The evidence gate: decides whether the rows that the engine wrote prove that a task is done.
 //!
 //! An agent's claim never counts as evidence: a row has one possible source, and a claim is only compared with rows.
 
@@ -21,7 +21,7 @@ const DISCREPANCY: &str = "baseline-discrepancy";
 pub struct EvidenceRow {
     pub check: String,
     pub phase: RowPhase,
-    /// `None` for a record outside the cascade of checks, such as `revert-<task>`.
+    /// `None` for a record that is not a check, such as `revert-<task>`.
     pub tier: Option<Tier>,
     pub passed: bool,
     /// `None` if no process ran, or it was killed.
@@ -87,10 +87,10 @@ pub struct TierError {
     pub number: u8,
 }
 
-/// Applies the gate to the rows of one task. Superseded rows do not count, and of the rows after the change only those of
-/// the latest iteration do.
+/// Applies the gate to the rows of one task. Superseded rows do not count; of the rows after the change, only those of
+/// the latest iteration count.
 pub fn rule(rows: &[EvidenceRow], size: TaskSize) -> GateResult {
-    let counted = CountedRows::of(rows);
+    let counted = CountedRows::new(rows);
     let mut reasons = counted.missing(size);
     reasons.extend(counted.failures());
     if reasons.is_empty() { GateResult::Passed } else { GateResult::Failed(reasons) }
@@ -98,13 +98,13 @@ pub fn rule(rows: &[EvidenceRow], size: TaskSize) -> GateResult {
 
 /// Remarks on the rows for people and reviewers; they do not affect the gate.
 pub fn notes(rows: &[EvidenceRow]) -> Vec<String> {
-    CountedRows::of(rows).notes()
+    CountedRows::new(rows).notes()
 }
 
 /// The failing checks that the gate excuses, because they failed at the baseline too.
 pub fn excused(rows: &[EvidenceRow]) -> BTreeSet<&str> {
-    let counted = CountedRows::of(rows);
-    let failing = counted.cascade().filter(|row| row.fails() && counted.failed_before(&row.check));
+    let counted = CountedRows::new(rows);
+    let failing = counted.tier_1_to_3_checks().filter(|row| row.fails() && counted.failed_before(&row.check));
     failing.map(|row| row.check.as_str()).collect()
 }
 
@@ -124,13 +124,13 @@ pub enum RegressionKind {
     Gone,
 }
 
-/// Compares test by test: finds tests that passed on an earlier tree and now fail, are skipped, or are gone. A flaky test
-/// counts as neither a pass nor a failure.
+/// Compares test by test: finds tests that passed on an earlier tree and now fail, are skipped, or are gone. A flaky
+/// test counts as neither a pass nor a failure.
 pub fn regressions(before: &[&[TestResult]], after: &[TestResult]) -> Vec<Regression> {
-    let after = ends(after);
+    let after = end_by_test(after);
     let passed: BTreeSet<&str> = before
         .iter()
-        .flat_map(|results| ends(results))
+        .flat_map(|results| end_by_test(results))
         .filter(|(_, end)| *end == TestEnd::Passed)
         .map(|(test, _)| test)
         .collect();
@@ -155,17 +155,18 @@ pub struct BaselineClaim {
     pub passed: bool,
 }
 
-/// Compares claimed with measured baselines: one failed `baseline-discrepancy` row per difference. A claim about a check
-/// that the engine did not run at the baseline is a difference too.
+/// Compares claimed with measured baselines and returns one failed `baseline-discrepancy` row per difference. A claim
+/// about a check that the engine did not run at the baseline is a difference too.
 pub fn baseline_discrepancies(
     claims: &[BaselineClaim],
     rows: &[EvidenceRow],
     iteration: u32,
 ) -> Vec<EvidenceRow> {
-    let counted = CountedRows::of(rows);
+    let counted = CountedRows::new(rows);
     let differs = |claim: &&BaselineClaim| {
         let mut measured = counted.baseline.iter().filter(|row| row.check == claim.check).peekable();
-        measured.peek().is_none() || measured.any(|row| (row.passed && !row.exits_badly()) != claim.passed)
+        measured.peek().is_none()
+            || measured.any(|row| (row.passed && !row.has_bad_exit_code()) != claim.passed)
     };
     claims.iter().filter(differs).map(|claim| discrepancy(claim, iteration)).collect()
 }
@@ -177,12 +178,12 @@ struct CountedRows<'a> {
 }
 
 impl<'a> CountedRows<'a> {
-    fn of(rows: &'a [EvidenceRow]) -> CountedRows<'a> {
-        let of = |phase| rows.iter().filter(move |row| !row.superseded && row.phase == phase);
-        let latest = of(RowPhase::After).map(|row| row.iteration).max();
+    fn new(rows: &'a [EvidenceRow]) -> CountedRows<'a> {
+        let in_phase = |phase| rows.iter().filter(move |row| !row.superseded && row.phase == phase);
+        let latest = in_phase(RowPhase::After).map(|row| row.iteration).max();
         CountedRows {
-            baseline: of(RowPhase::Baseline).filter(|row| row.tier.is_some()).collect(),
-            after: of(RowPhase::After).filter(|row| Some(row.iteration) == latest).collect(),
+            baseline: in_phase(RowPhase::Baseline).filter(|row| row.tier.is_some()).collect(),
+            after: in_phase(RowPhase::After).filter(|row| Some(row.iteration) == latest).collect(),
         }
     }
 
@@ -192,7 +193,7 @@ impl<'a> CountedRows<'a> {
             TaskSize::Large => 3,
         };
         let passing: Vec<Tier> =
-            self.cascade().filter(|row| row.proves()).filter_map(|row| row.tier).collect();
+            self.tier_1_to_3_checks().filter(|row| row.proves()).filter_map(|row| row.tier).collect();
         let mut reasons = Vec::new();
         if self.baseline.is_empty() {
             reasons.push("there is no baseline: run the checks on the tree before the task".to_string());
@@ -202,13 +203,13 @@ impl<'a> CountedRows<'a> {
             reasons.push(format!("{found} of {needed} required checks of tiers 1 to 3 passed"));
         }
         if !passing.iter().any(|tier| *tier > Tier::One) && !self.is_infeasible() {
-            let red: Vec<String> =
+            let failing: Vec<String> =
                 self.failing_since_baseline().map(|row| format!("`{}`", row.check)).collect();
-            reasons.push(if red.is_empty() {
+            reasons.push(if failing.is_empty() {
                 format!("no build, test or smoke check (tier 2 or 3) passed, and no `{INFEASIBLE}` with a reason is recorded")
             } else {
-                let red = red.join(", ");
-                format!("{red} failed at the baseline and still fails, and nothing else of tier 2 or 3 passed: fix it")
+                let failing = failing.join(", ");
+                format!("{failing} failed at the baseline and still fails, and nothing else of tier 2 or 3 passed: fix it")
             });
         }
         reasons
@@ -216,11 +217,11 @@ impl<'a> CountedRows<'a> {
 
     fn failures(&self) -> Vec<String> {
         let secrets = self.after.iter().copied().filter(|row| row.check == SECRETS && !row.passed);
-        self.cascade()
+        self.tier_1_to_3_checks()
             .filter(|row| row.fails())
             .chain(secrets)
             .filter(|row| !self.failed_before(&row.check))
-            .map(|row| format!("{row} failed{} but not at the baseline", row.exit_in_words()))
+            .map(|row| format!("{row} failed{} but not at the baseline", row.exit_code_phrase()))
             .collect()
     }
 
@@ -243,15 +244,17 @@ impl<'a> CountedRows<'a> {
         notes
     }
 
-    /// Builds and tests that failed before the change too: they neither fail the gate nor prove anything.
+    /// Checks of tiers 2 and 3 that failed before the change too: they neither fail the gate nor prove anything.
     fn failing_since_baseline(&self) -> impl Iterator<Item = &'a EvidenceRow> {
         let failed_before = |row: &&EvidenceRow| self.failed_before(&row.check);
-        self.cascade().filter(|row| row.tier > Some(Tier::One) && row.fails()).filter(failed_before)
+        self.tier_1_to_3_checks()
+            .filter(|row| row.tier > Some(Tier::One) && row.fails())
+            .filter(failed_before)
     }
 
     /// The checks of tiers 1 to 3 after the change, without the `tier3-infeasible` marker.
-    fn cascade(&self) -> impl Iterator<Item = &'a EvidenceRow> {
-        self.after.iter().copied().filter(|row| row.is_cascade())
+    fn tier_1_to_3_checks(&self) -> impl Iterator<Item = &'a EvidenceRow> {
+        self.after.iter().copied().filter(|row| row.is_tier_1_to_3_check())
     }
 
     fn is_infeasible(&self) -> bool {
@@ -261,32 +264,32 @@ impl<'a> CountedRows<'a> {
     /// There may be two baselines, the run's and the task's: a pass in either one makes a failure a regression.
     fn failed_before(&self, check: &str) -> bool {
         let mut before = self.baseline.iter().filter(|row| row.check == check).peekable();
-        before.peek().is_some() && before.all(|row| !row.passed || row.exits_badly())
+        before.peek().is_some() && before.all(|row| !row.passed || row.has_bad_exit_code())
     }
 }
 
 impl EvidenceRow {
-    fn is_cascade(&self) -> bool {
+    fn is_tier_1_to_3_check(&self) -> bool {
         self.tier.is_some_and(|tier| tier < Tier::Four) && self.check != INFEASIBLE
     }
 
     fn is_vacuous(&self) -> bool {
-        self.is_cascade() && self.passed && self.collected == Some(0)
+        self.is_tier_1_to_3_check() && self.passed && self.collected == Some(0)
     }
 
     fn proves(&self) -> bool {
-        self.passed && !self.exits_badly() && !self.is_vacuous()
+        self.passed && !self.has_bad_exit_code() && !self.is_vacuous()
     }
 
     fn fails(&self) -> bool {
-        self.is_cascade() && (!self.passed || self.exits_badly())
+        self.is_tier_1_to_3_check() && (!self.passed || self.has_bad_exit_code())
     }
 
-    fn exits_badly(&self) -> bool {
-        self.is_cascade() && self.exit_code.is_some_and(|code| code != 0)
+    fn has_bad_exit_code(&self) -> bool {
+        self.is_tier_1_to_3_check() && self.exit_code.is_some_and(|code| code != 0)
     }
 
-    fn exit_in_words(&self) -> String {
+    fn exit_code_phrase(&self) -> String {
         self.exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"))
     }
 }
@@ -346,8 +349,8 @@ fn discrepancy(claim: &BaselineClaim, iteration: u32) -> EvidenceRow {
     }
 }
 
-/// One result per test; a test that is listed with different results is flaky.
-fn ends(results: &[TestResult]) -> BTreeMap<&str, TestEnd> {
+/// How each test ended; a test that is listed with different results is flaky.
+fn end_by_test(results: &[TestResult]) -> BTreeMap<&str, TestEnd> {
     let mut ends = BTreeMap::new();
     for result in results {
         let end = ends.entry(result.name.as_str()).or_insert(result.end);

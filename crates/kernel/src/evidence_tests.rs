@@ -51,7 +51,7 @@ fn two_passing_rows_prove_a_standard_task_and_three_a_large_one() {
 
 // EP-18
 #[test]
-fn no_rows_are_never_enough() {
+fn an_empty_set_of_rows_does_not_pass() {
     assert_snapshot!(reasons(&[], TaskSize::Standard), @"
     there is no baseline: run the checks on the tree before the task
     0 of 2 required checks of tiers 1 to 3 passed
@@ -61,7 +61,7 @@ fn no_rows_are_never_enough() {
 
 // EP-18
 #[test]
-fn a_row_outside_the_cascade_is_not_a_baseline() {
+fn a_row_without_a_tier_is_not_a_baseline() {
     let mut rows = enough();
     rows[0].tier = None;
     assert_snapshot!(reasons(&rows, TaskSize::Standard), @"there is no baseline: run the checks on the tree before the task");
@@ -101,14 +101,14 @@ fn a_check_that_failed_at_the_baseline_too_is_excused_and_noted() {
     assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
     assert_eq!(notes(&rows), ["`types` (tier 2, iteration 1) failed at the baseline too"]);
     assert_eq!(excused(&rows), BTreeSet::from(["types"]));
-    // EP-19: it passed on one of the two trees before.
+    // EP-19: it passed on one of the two earlier trees.
     rows.push(baseline("types", 2, true));
     assert_ne!(reasons(&rows, TaskSize::Standard), "passed");
 }
 
 // EP-18
 #[test]
-fn a_check_that_fails_since_the_baseline_proves_nothing_and_must_be_fixed() {
+fn a_check_that_has_failed_since_the_baseline_proves_nothing_and_must_be_fixed() {
     let mut rows = vec![baseline("tests", 2, false), row("diagnostics", 1, true), row("syntax", 1, true)];
     rows.push(row("tests", 2, false));
     assert_snapshot!(reasons(&rows, TaskSize::Standard), @"`tests` failed at the baseline and still fails, and nothing else of tier 2 or 3 passed: fix it");
@@ -268,7 +268,7 @@ proptest! {
 
     // EP-18
     #[test]
-    fn a_large_task_never_passes_where_a_standard_one_fails(rows in prop::collection::vec(any_row(), 0..12)) {
+    fn rows_that_pass_a_large_task_pass_a_standard_one(rows in prop::collection::vec(any_row(), 0..12)) {
         if reasons(&rows, TaskSize::Large) == "passed" {
             prop_assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
         }
@@ -276,7 +276,7 @@ proptest! {
 
     // EP-18
     #[test]
-    fn no_pass_without_a_baseline_and_two_engine_passes(rows in prop::collection::vec(any_row(), 0..12)) {
+    fn a_pass_needs_a_baseline_and_two_passing_rows(rows in prop::collection::vec(any_row(), 0..12)) {
         if reasons(&rows, TaskSize::Standard) == "passed" {
             prop_assert!(rows.iter().any(|row| row.phase == RowPhase::Baseline && !row.superseded));
             let passes = rows.iter().filter(|row| row.phase == RowPhase::After && !row.superseded && row.passed);

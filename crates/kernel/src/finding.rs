@@ -29,7 +29,7 @@ pub enum Category {
     Design,
 }
 
-/// Which kind of work removes a defect, in the order of routing: the earliest comes first.
+/// The kind of work that removes a defect, earliest work first: the earliest kind among findings decides the route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
@@ -54,13 +54,13 @@ pub struct Location {
 /// One defect report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The reporter's own id, unique within its report.
+    /// The reporter's id for the finding, unique within its report.
     pub id: String,
     pub severity: Severity,
     pub category: Category,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FindingKind>,
-    /// Names of the phases that injected the defect; empty when the reporter could not tell.
+    /// Names of the phases that injected the defect; empty if the reporter does not know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub injected_by: Vec<String>,
     /// The task it concerns, if the reporter knows.
@@ -84,7 +84,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether this finding alone decides, whatever the verdict: category security, severity blocker.
+    /// Whether this finding overrides the verdict: category security, severity blocker.
     pub fn is_security_blocker(&self) -> bool {
         self.category == Category::Security && self.severity == Severity::Blocker
     }

@@ -1,4 +1,4 @@
-//! The ids of the kernel: dense positions in a program, and command ids derived from position.
+//! The ids of the kernel: indexes into the lists of a program, and command ids derived from the position in the run.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ macro_rules! dense_id {
         pub struct $name(pub u16);
 
         impl $name {
-            /// The position as an index.
+            /// The id as an index.
             pub fn index(self) -> usize {
                 usize::from(self.0)
             }
@@ -21,7 +21,7 @@ macro_rules! dense_id {
 }
 
 dense_id! {
-    /// A phase, by its position in the file; phases of a sub-flow follow their owner.
+    /// A phase, by its position in the file; the phases of a sub-flow follow the phase that owns it.
     PhaseId;
     /// A signal name of the program.
     SignalId;
@@ -50,7 +50,7 @@ pub enum Lane {
     },
 }
 
-/// Identifies one command of a run by its position, so a repeated command is recognised as the same one.
+/// Identifies one command by its position in the run, so a repeated command is recognised as the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommandId {
     pub phase: PhaseId,

@@ -1,7 +1,7 @@
-//! The pure kernel: from a program, a state and an event it computes rulings and commands, with no side effects.
+//! The pure kernel: it computes rulings and commands from a program, a state and an event, without side effects.
 //!
-//! No clock, no randomness, no files, no threads: the crate is `no_std`, so the compiler proves it. `step/` shows what an
-//! event does, `resolve.rs` what a signal means.
+//! It has no clock, no randomness, no files and no threads: the crate is `no_std`, so the compiler proves it. `step/`
+//! shows what an event does, `resolve.rs` what a signal means.
 #![no_std]
 
 extern crate alloc;

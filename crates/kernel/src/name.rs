@@ -9,19 +9,19 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A name has at most six numbers of five digits, six letters and four dots.
-const LONGEST: usize = 48;
+const MAX_LEN: usize = 48;
 
 const MAIN: &str = "main";
 
 /// A name built without allocating, because every event, ruling and command contains one.
 struct Name {
-    text: [u8; LONGEST],
+    text: [u8; MAX_LEN],
     len: usize,
 }
 
 impl Name {
     fn new() -> Name {
-        Name { text: [0; LONGEST], len: 0 }
+        Name { text: [0; MAX_LEN], len: 0 }
     }
 
     fn of_lane(lane: Lane) -> Name {
@@ -59,8 +59,8 @@ impl Name {
     fn put_part(&mut self, letter: u8, number: u32) {
         self.put(letter);
         let digits = number.checked_ilog10().unwrap_or(0) + 1;
-        for place in (0..digits).rev() {
-            let digit = number / 10_u32.pow(place) % 10;
+        for exponent in (0..digits).rev() {
+            let digit = number / 10_u32.pow(exponent) % 10;
             self.put(b'0' + digit as u8);
         }
     }

@@ -2,7 +2,7 @@ use super::{Name, parse_command, parse_lane};
 use crate::ids::{CommandId, Lane, PhaseId};
 use alloc::string::{String, ToString};
 
-const MOST: u16 = u16::MAX;
+const MAX: u16 = u16::MAX;
 
 fn id(lane: Lane, visit: u16) -> CommandId {
     CommandId { phase: PhaseId(4), lane, visit, seat: 0, attempt: 1 }
@@ -11,17 +11,17 @@ fn id(lane: Lane, visit: u16) -> CommandId {
 #[test]
 fn a_name_parses_back_to_the_id_it_was_made_from() {
     let task = |batch, index| Lane::Task { batch, index };
-    for lane in [Lane::Main, task(0, 0), task(1, 2), task(10, 9), task(MOST, MOST)] {
+    for lane in [Lane::Main, task(0, 0), task(1, 2), task(10, 9), task(MAX, MAX)] {
         assert_eq!(parse_lane(Name::of_lane(lane).as_str()), Some(lane));
-        for visit in [0, 1, 9, 10, 99, 100, MOST] {
+        for visit in [0, 1, 9, 10, 99, 100, MAX] {
             let id = id(lane, visit);
             assert_eq!(parse_command(&id.to_string()), Some(id), "{id}");
         }
     }
-    let most =
-        CommandId { phase: PhaseId(MOST), lane: task(MOST, MOST), visit: MOST, seat: MOST, attempt: MOST };
-    assert_eq!(parse_command(&most.to_string()), Some(most));
-    assert_eq!(most.to_string(), "p65535.b65535t65536.v65535.s65535.a65535");
+    let largest =
+        CommandId { phase: PhaseId(MAX), lane: task(MAX, MAX), visit: MAX, seat: MAX, attempt: MAX };
+    assert_eq!(parse_command(&largest.to_string()), Some(largest));
+    assert_eq!(largest.to_string(), "p65535.b65535t65536.v65535.s65535.a65535");
     assert_eq!(id(task(1, 2), 2).to_string(), "p4.b1t3.v2.s0.a1");
     assert_eq!(id(Lane::Main, 2).to_string(), "p4.v2.s0.a1");
 }
@@ -49,8 +49,8 @@ fn malformed_names_are_rejected() {
 fn names_in_older_journals_are_read() -> Result<(), serde_json::Error> {
     let lane: Lane = serde_json::from_str(r#"{"task":{"batch":1,"index":2}}"#)?;
     assert_eq!(lane, Lane::Task { batch: 1, index: 2 });
-    let spelt = r#"{"phase":4,"lane":{"task":{"batch":1,"index":2}},"visit":2,"seat":0,"attempt":1}"#;
-    let command: CommandId = serde_json::from_str(spelt)?;
+    let old_form = r#"{"phase":4,"lane":{"task":{"batch":1,"index":2}},"visit":2,"seat":0,"attempt":1}"#;
+    let command: CommandId = serde_json::from_str(old_form)?;
     assert_eq!(command, id(lane, 2));
     assert_eq!(serde_json::to_string(&command)?, r#""p4.b1t3.v2.s0.a1""#);
     let main: CommandId =

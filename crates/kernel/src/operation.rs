@@ -69,7 +69,7 @@ impl fmt::Display for EngineOperation {
     }
 }
 
-/// A name that no operation has.
+/// A name that is not the name of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine has no operation `{name}`")]
 pub struct UnknownOperation {
@@ -91,7 +91,7 @@ mod tests {
     use std::format;
 
     #[test]
-    fn an_operation_is_its_name_in_json_and_in_text() {
+    fn an_operation_is_written_as_its_name_in_json_and_in_text() {
         for operation in EngineOperation::ALL {
             let stored = serde_json::to_string(operation).unwrap();
             assert_eq!(stored, format!("\"{operation}\""));

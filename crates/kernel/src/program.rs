@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Program {
     pub name: String,
     pub about: String,
-    /// What a run is about, and the name of the artifact that holds it.
+    /// What a run works on; also the name of the artifact that holds it.
     pub subject: String,
-    /// In file order; the phases of a sub-flow follow their owner.
+    /// In file order; the phases of a sub-flow follow the phase that owns it.
     pub phases: Vec<Phase>,
     /// Declared budgets first, then one for each phase with `rounds`.
     pub budgets: Vec<Budget>,
@@ -38,7 +38,7 @@ pub struct Phase {
     pub name: String,
     /// The phase whose sub-flow this one belongs to.
     pub owner: Option<PhaseId>,
-    /// Reached by name only; `next` skips it.
+    /// Only a route that names the phase leads to it; `next` skips it.
     pub aside: bool,
     /// The phase is skipped when this does not hold.
     pub when: Option<Condition>,
@@ -59,7 +59,7 @@ pub struct Phase {
     pub retries: u8,
     /// How often a finding must be reported to count as repeated.
     pub repeats: u8,
-    /// The subject's status while the phase runs; empty for none.
+    /// The subject's status while the phase runs; empty if the phase does not change it.
     pub status: String,
     /// Entering the phase starts a round that can be rolled back.
     pub checkpoint: bool,
@@ -77,7 +77,7 @@ pub enum Work {
     Each { contract: ContractId, items: Items, tally: Vec<TallyRow>, quorum: Option<u16>, diverse: bool },
     /// Roles with a veto, and advisors whose results are only recorded.
     Panel { members: Vec<ContractId>, advisors: Vec<ContractId> },
-    /// A sub-flow for each item of a list, in dependency order.
+    /// A sub-flow for each item of a list, in dependency order; at most `at_once` run in parallel.
     Flow { list: ListId, at_once: u16, tally: Vec<TallyRow> },
     /// An engine operation; costs no dispatch.
     Operation { operation: OperationId },
@@ -85,7 +85,7 @@ pub enum Work {
     Ask { question: String, default: Option<SignalId>, options: Vec<QuestionOption> },
 }
 
-/// Who performs a single dispatch.
+/// Whose agent performs a single dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nearest {
@@ -111,14 +111,14 @@ pub struct QuestionOption {
     pub offered: Option<Condition>,
 }
 
-/// A row of a tally; the first that holds is the signal.
+/// A row of a tally. The first row with a test that holds gives the signal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TallyRow {
     pub signal: SignalId,
     pub test: TallyTest,
 }
 
-/// What a row of a tally asks of the members' signals.
+/// A test of the members' signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TallyTest {
@@ -133,7 +133,8 @@ pub enum TallyTest {
 pub struct Route {
     pub action: Action,
     pub spends: Vec<BudgetId>,
-    /// The route to follow when a budget is empty; it takes precedence over the phase's `spent` and the budget's `then`.
+    /// The route to follow when a budget is empty; it takes precedence over the phase's `spent` and the budget's
+    /// `then`.
     pub otherwise: Option<Box<Route>>,
     pub effect: Option<Effect>,
     pub line: u32,
@@ -146,20 +147,20 @@ pub enum Action {
     Next,
     To(PhaseId),
     Remand(PhaseId),
-    /// To the earliest phase that the findings name as their origin.
+    /// Remands to the earliest phase that the findings name as their origin.
     RemandInjector,
     /// Restores the artifacts of the last checkpoint, then remands to it.
     Restore(PhaseId),
-    /// From an aside: continue after the phase that led to it.
+    /// Leaves an aside and continues after its caller.
     Return,
-    /// Out of a sub-flow, with this signal.
+    /// Leaves a sub-flow with this signal.
     Raise(SignalId),
     Done,
     Fail,
     Stop(String),
-    /// Wait until a human lets the run continue; the phase is then entered again.
+    /// Waits until a human lets the run continue, then enters the phase again.
     Hold,
-    /// Ignore a detector's signal here.
+    /// Ignores a detector's signal.
     Ignore,
 }
 
@@ -244,7 +245,7 @@ impl Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// A loop was exhausted, work was reverted, or a required signal is missing.
+    /// A budget was exhausted, work was reverted, or a required signal is missing.
     Low,
     /// All gates passed, with dissent or degradation.
     Medium,
@@ -266,18 +267,18 @@ impl Confidence {
         match self {
             Confidence::High => "all gates passed, no finding above minor is open, nothing was degraded",
             Confidence::Medium => "all gates passed, with recorded dissent or degradation",
-            Confidence::Low => "a loop was exhausted, work was reverted, or a required signal is missing",
+            Confidence::Low => "a budget was exhausted, work was reverted, or a required signal is missing",
         }
     }
 }
 
-/// A counter that bounds a loop.
+/// A counter that limits how often work goes back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     pub name: String,
     pub size: BudgetSize,
     pub scope: Scope,
-    /// Replaces a route that this budget cannot pay for, unless the route names its own replacement.
+    /// The route to follow when this budget is empty, unless the route that spends it has an `otherwise`.
     pub then: Option<Route>,
     pub line: u32,
 }
@@ -325,7 +326,7 @@ pub struct Comparison {
     pub value: u16,
 }
 
-/// What a condition can test; each is a small number.
+/// A small number that a condition can test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
@@ -355,13 +356,13 @@ pub enum Order {
 }
 
 impl Comparison {
-    /// `Some(true)` if it holds for every value from 0 to `most`, `Some(false)` if for none, `None` if only for some.
-    pub fn over(&self, most: u16) -> Option<bool> {
-        // A comparison changes its truth only around its own value.
-        let near = [0, self.value.saturating_sub(1), self.value, self.value.saturating_add(1), most];
-        let mut seen = near.into_iter().filter(|value| *value <= most).map(|value| self.holds(value));
-        let first = seen.next()?;
-        seen.all(|held| held == first).then_some(first)
+    /// `Some(true)` if it holds for every value from 0 to `max`, `Some(false)` if for none, `None` if only for some.
+    pub fn holds_up_to(&self, max: u16) -> Option<bool> {
+        // The truth of a comparison changes only around its value.
+        let near = [0, self.value.saturating_sub(1), self.value, self.value.saturating_add(1), max];
+        let mut truths = near.into_iter().filter(|value| *value <= max).map(|value| self.holds(value));
+        let first = truths.next()?;
+        truths.all(|truth| truth == first).then_some(first)
     }
 
     /// Whether the comparison holds for this value of its fact.
@@ -381,7 +382,7 @@ impl Comparison {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contract {
     pub role: String,
-    /// Empty for the plain role.
+    /// Empty for the role without a mode.
     pub mode: String,
     /// The verdicts: the success verdict first, then from mild to severe.
     pub says: Vec<SignalId>,
@@ -391,7 +392,7 @@ pub struct Contract {
     pub findings: bool,
     /// Whether a rejecting verdict becomes the signal of the earliest kind among the findings.
     pub by_kind: bool,
-    /// The artifacts that its write permissions let it change.
+    /// The artifacts that the role may change.
     pub changes: Vec<ArtifactId>,
     /// Whether its result states the design's approach.
     pub states_approach: bool,
@@ -500,7 +501,7 @@ impl Program {
         })
     }
 
-    /// What a budget holds when full, given the length of each list.
+    /// The size of a full budget, given the length of each list.
     pub fn capacity(&self, budget: BudgetId, count: impl Fn(ListId) -> u16) -> u16 {
         match self.budget(budget).size {
             BudgetSize::Fixed(size) => size,
@@ -518,8 +519,8 @@ impl Phase {
         Some(&self.routes[at].1)
     }
 
-    /// The signal that routes a detector together with this verdict.
-    pub fn detected(&self, detector: SignalId, verdict: SignalId) -> SignalId {
+    /// The signal of a detection that comes with this verdict.
+    pub fn detection_signal(&self, detector: SignalId, verdict: SignalId) -> SignalId {
         self.qualified
             .iter()
             .find(|(key, with, _)| *key == detector && *with == verdict)

@@ -1,7 +1,7 @@
 //! What a signal means: the route it takes, the budgets it spends, and where it leads.
 //!
-//! The kernel and the checker both call `resolve`, `refills` and `following`, so a proof is about the machine that
-//! runs. Nothing here reads a state: callers pass the numbers.
+//! The kernel and the checker both call `resolve`, `refills` and `following`, so the checker's proofs apply
+//! to what runs. Nothing here reads a state: callers pass the numbers.
 
 use crate::ids::{BudgetId, PhaseId, SignalId};
 use crate::program::{Condition, Fact, Program, Route, Scope, Work};
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution<'p> {
     pub route: &'p Route,
-    /// The empty budgets met on the way, in order.
+    /// The empty budgets that caused a replacement, in order.
     pub exhausted: Vec<BudgetId>,
 }
 
@@ -27,7 +27,7 @@ pub fn resolve<'p>(
     let mut route = program.phase(phase).route(signal)?;
     let mut exhausted = Vec::new();
     while let Some(empty) = widest_empty(program, route, &left) {
-        // Every link names another budget, or the chain would never end.
+        // Each replacement must be due to another budget, or the chain would never end.
         if exhausted.contains(&empty) {
             return None;
         }
@@ -44,11 +44,11 @@ pub fn replacement<'p>(
     route: &'p Route,
     empty: BudgetId,
 ) -> Option<&'p Route> {
-    if let Some(own) = &route.otherwise {
-        return Some(own);
+    if let Some(otherwise) = &route.otherwise {
+        return Some(otherwise);
     }
     match program.budget(empty).scope {
-        Scope::Entry(of) if of == phase => program.phase(phase).route(SPENT),
+        Scope::Entry(entered) if entered == phase => program.phase(phase).route(SPENT),
         Scope::Entry(_) | Scope::Phase(_) | Scope::Run | Scope::Subject => {
             program.budget(empty).then.as_ref()
         }
@@ -77,10 +77,12 @@ pub fn refills(
         return false;
     }
     match program.budget(budget).scope {
-        Scope::Entry(of) => {
-            program.phase(of).owner == program.phase(target).owner && target <= of && of <= from
+        Scope::Entry(entered) => {
+            program.phase(entered).owner == program.phase(target).owner
+                && target <= entered
+                && entered <= from
         }
-        Scope::Phase(of) => target <= of && program.phase(target).owner.is_none(),
+        Scope::Phase(phase) => target <= phase && program.phase(target).owner.is_none(),
         Scope::Run | Scope::Subject => false,
     }
 }
@@ -96,7 +98,7 @@ pub fn following(program: &Program, from: PhaseId, holds: impl Fn(&Condition) ->
 }
 
 /// The first phase of a flow.
-pub fn first(
+pub fn first_phase(
     program: &Program,
     owner: Option<PhaseId>,
     holds: impl Fn(&Condition) -> bool,
@@ -112,7 +114,7 @@ pub fn holds(condition: &Condition, value: impl Fn(Fact) -> u16) -> bool {
     condition.all.iter().all(|comparison| comparison.holds(value(comparison.fact)))
 }
 
-/// Whether an option of a question can be followed: not if its budget is empty and nothing replaces its route.
+/// Whether an option of a question can be followed. It cannot if its budget is empty and no route replaces its route.
 pub fn can_follow(
     program: &Program,
     phase: PhaseId,
@@ -134,7 +136,7 @@ pub fn may_dissent(program: &Program, phase: PhaseId) -> bool {
     judges || phase.contracts().iter().any(|contract| program.contract(*contract).findings)
 }
 
-/// Whether the result of a phase can be degraded: work may lack something, such as members on different models. A
+/// Whether the result of a phase can be degraded, for example because members did not run on different models. A
 /// human's answer cannot.
 pub fn may_degrade(program: &Program, phase: PhaseId) -> bool {
     match &program.phase(phase).work {

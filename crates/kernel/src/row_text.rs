@@ -1,6 +1,7 @@
 //! The stored form of an evidence row: `after.t2.passed.x0.i1.n412.d3180 cargo-test`, with the check's name last.
 //!
-//! Rows make up most of a journal, so the form is short. A row that does not fit it is stored as a JSON object.
+//! Rows make up most of a journal, so the form is short. A row with a reason or a negative exit code is
+//! stored as a JSON object.
 
 use crate::evidence::{EvidenceRow, RowPhase, RowSource, Tier};
 use alloc::string::String;
@@ -13,10 +14,10 @@ const PASSED: &str = "passed";
 const FAILED: &str = "failed";
 const SUPERSEDED: &str = "superseded";
 
-/// The text of a row that has no reason and no negative exit code.
-struct Text<'r>(&'r EvidenceRow);
+/// Writes a row that has no reason and no negative exit code.
+struct RowText<'r>(&'r EvidenceRow);
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for RowText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let EvidenceRow { check, phase, tier, passed, exit_code, iteration, .. } = self.0;
         let EvidenceRow { superseded, collected, duration_ms, reason: _, source: RowSource::Engine, .. } =
@@ -95,7 +96,8 @@ impl Parts<'_> {
         next.is_some()
     }
 
-    /// Consumes the next part if it starts with this letter, which no word does. `None` if no number follows the letter.
+    /// Consumes the next part if it starts with this letter, which no word does, and returns its number. `None` if no
+    /// number follows the letter.
     fn take_number(&mut self, letter: u8) -> Option<Option<u64>> {
         let Some(mut rest) = self.0.strip_prefix(&[letter]) else {
             return Some(None);
@@ -110,7 +112,7 @@ impl Parts<'_> {
     }
 }
 
-/// The text after the dot that ends a part; empty after the last part.
+/// The rest after the dot that ends a part; empty after the last part.
 fn after_part(rest: &[u8]) -> Option<&[u8]> {
     match rest {
         [] => Some(rest),
@@ -122,7 +124,7 @@ fn after_part(rest: &[u8]) -> Option<&[u8]> {
 impl Serialize for EvidenceRow {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.reason.is_empty() && self.exit_code.is_none_or(|code| code >= 0) {
-            serializer.collect_str(&Text(self))
+            serializer.collect_str(&RowText(self))
         } else {
             EvidenceRow::serialize(self, serializer)
         }
@@ -141,7 +143,7 @@ impl<'de> Visitor<'de> for RowVisitor {
     type Value = EvidenceRow;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a row of evidence, such as `after.t2.passed.x0.i1.n412.d3180 cargo-test`")
+        f.write_str("an evidence row, such as `after.t2.passed.x0.i1.n412.d3180 cargo-test`")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<EvidenceRow, E> {

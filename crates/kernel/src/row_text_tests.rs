@@ -1,4 +1,4 @@
-use super::Text;
+use super::RowText;
 use crate::evidence::{EvidenceRow, RowPhase, RowSource, Tier};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ fn read(value: Value) -> Option<EvidenceRow> {
 
 #[test]
 fn a_row_is_a_line_of_text() {
-    assert_eq!(Text(&row()).to_string(), "after.t2.passed.x0.i1.n412.d3180 cargo-test");
+    assert_eq!(RowText(&row()).to_string(), "after.t2.passed.x0.i1.n412.d3180 cargo-test");
     let marker = EvidenceRow {
         check: "revert-task 2".into(),
         phase: RowPhase::Review,
@@ -38,14 +38,14 @@ fn a_row_is_a_line_of_text() {
         collected: None,
         ..row()
     };
-    assert_eq!(Text(&marker).to_string(), "review.failed.i1.superseded.d3180 revert-task 2");
+    assert_eq!(RowText(&marker).to_string(), "review.failed.i1.superseded.d3180 revert-task 2");
 }
 
 #[test]
 fn malformed_text_is_rejected() {
     let text = "after.t2.passed.x0.i1.n412.d3180 cargo-test";
     assert_eq!(read(json!(text)), Some(row()));
-    for (part, other) in [
+    for (part, replacement) in [
         ("after", "before"),
         ("after.", ""),
         (".t2", ".t5"),
@@ -59,8 +59,8 @@ fn malformed_text_is_rejected() {
         (".d3180", ".d3180."),
         (" ", ""),
     ] {
-        let forged = text.replacen(part, other, 1);
-        assert_eq!(read(json!(forged)), None, "{forged}");
+        let malformed = text.replacen(part, replacement, 1);
+        assert_eq!(read(json!(malformed)), None, "{malformed}");
     }
 }
 
@@ -68,20 +68,20 @@ fn malformed_text_is_rejected() {
 fn rows_in_older_journals_are_read() {
     let list = json!(["cargo-test", "after", 2, true, 0, 1, false, 412, 3180, "", "engine"]);
     assert_eq!(read(list), Some(row()));
-    let names = json!({
+    let object = json!({
         "check": "cargo-test", "phase": "after", "tier": 2, "passed": true, "exit-code": 0, "iteration": 1,
         "superseded": false, "collected": 412, "duration-ms": 3180, "reason": "", "source": "engine",
     });
-    assert_eq!(read(names), Some(row()));
+    assert_eq!(read(object), Some(row()));
 }
 
 // CORE-06, EP-33
 #[test]
 fn a_row_from_an_agent_cannot_be_read() {
-    let by_names = serde_json::to_value(EvidenceRow { reason: "why".into(), ..row() }).unwrap();
-    assert!(read(by_names.clone()).is_some());
+    let object = serde_json::to_value(EvidenceRow { reason: "why".into(), ..row() }).unwrap();
+    assert!(read(object.clone()).is_some());
     for other in ["agent", "implementer", "verifier"] {
-        let mut forged = by_names.clone();
+        let mut forged = object.clone();
         forged["source"] = json!(other);
         assert_eq!(read(forged), None);
     }
@@ -91,11 +91,11 @@ fn any_row() -> impl Strategy<Value = EvidenceRow> {
     let phase = prop_oneof![Just(RowPhase::Baseline), Just(RowPhase::After), Just(RowPhase::Review)];
     let tier = proptest::option::of((1..=4_u8).prop_map(|number| Tier::try_from(number).unwrap()));
     let counts = (any::<u32>(), any::<Option<u32>>(), any::<u64>());
-    let says = (any::<bool>(), any::<Option<i32>>(), any::<bool>());
-    let texts = (any::<String>(), prop_oneof![Just(String::new()), any::<String>()]);
-    (phase, tier, counts, says, texts).prop_map(|(phase, tier, counts, says, (check, reason))| {
+    let result = (any::<bool>(), any::<Option<i32>>(), any::<bool>());
+    let strings = (any::<String>(), prop_oneof![Just(String::new()), any::<String>()]);
+    (phase, tier, counts, result, strings).prop_map(|(phase, tier, counts, result, (check, reason))| {
         let (iteration, collected, duration_ms) = counts;
-        let (passed, exit_code, superseded) = says;
+        let (passed, exit_code, superseded) = result;
         EvidenceRow {
             check,
             phase,

@@ -15,10 +15,10 @@ pub struct Ruling {
     pub signal: SignalId,
     pub rule: Rule,
     pub verdict: Disposition,
-    /// Budgets that were empty, so that another route was followed.
+    /// Budgets that were empty, so another route was followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<BudgetId>,
-    /// Budgets that paid.
+    /// Budgets that the route spent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charges: Vec<Charge>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -29,8 +29,8 @@ pub struct Ruling {
 }
 
 impl Ruling {
-    /// Whether two rulings decide the same for the same reason. Sentences that explain a reason may differ: a later
-    /// version words them differently, and a journal keeps the words of the version that wrote it.
+    /// Whether two rulings decide the same for the same reason. The sentences that explain a reason may differ, because
+    /// another version may have written them.
     pub fn agrees_with(&self, other: &Ruling) -> bool {
         let why = match (&self.why, &other.why) {
             (Why::Detected { .. }, Why::Detected { .. }) => true,
@@ -103,7 +103,7 @@ pub struct Charge {
     pub after: u16,
 }
 
-/// The evidence that a ruling rests on.
+/// The reason for a ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {

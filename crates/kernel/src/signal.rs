@@ -35,7 +35,7 @@ implicit_signals! {
     REATTRIBUTE = 19, "reattribute", "a human corrected which phases injected a defect";
 }
 
-/// The signals that replace the rejecting verdicts of a role whose findings are sorted by kind.
+/// The signals that replace the rejecting verdicts of a role whose findings are routed by kind.
 pub const KIND_FINDINGS: [SignalId; 4] = [PLAN_FINDING, TEST_FINDING, PRODUCTION_FINDING, COSMETIC_FINDING];
 
 /// The detectors, in order of precedence.

@@ -28,7 +28,7 @@ pub struct State {
     pub left: Vec<u16>,
     /// The size of each budget; fixed once the list it depends on is known.
     pub full: Vec<u16>,
-    /// The current content of each artifact.
+    /// The digest of each artifact's current content.
     pub versions: Vec<Digest>,
     pub flags: Vec<bool>,
     pub lists: Vec<Vec<Item>>,
@@ -48,7 +48,7 @@ pub struct State {
     pub findings: Vec<Filed>,
     /// Findings addressed to each phase and not worked on yet.
     pub inbox: Vec<Vec<u32>>,
-    /// The last content that each task wrote, whether it finished or not.
+    /// The digest of each task's last change, whether the task finished or not.
     pub attempts: BTreeMap<String, Digest>,
     /// Findings addressed to a task and not worked on yet.
     pub task_inbox: BTreeMap<String, Vec<u32>>,
@@ -65,7 +65,7 @@ pub struct State {
     /// How often each round was rolled back to.
     #[serde(default)]
     pub restored: BTreeMap<u16, u16>,
-    pub hold: Option<HoldOpen>,
+    pub hold: Option<OpenHold>,
     /// The number of holds so far.
     pub holds: u16,
     /// Commands held back while the run is paused.
@@ -74,18 +74,18 @@ pub struct State {
     /// The usage, by limit, when a human last let the run continue past it; the limit counts from there.
     pub granted: UsageTotals,
     pub used: UsageTotals,
-    /// The commit that reverted the run's own commit.
+    /// The commit that reverted the run's commit.
     #[serde(default)]
     pub reverted: Option<String>,
 }
 
-/// Where a run is in its life.
+/// The stage of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     Fresh,
     Running,
-    /// The failure operation at this position is under way.
+    /// The failure operation with this index is running.
     Ending {
         end: End,
         at: u16,
@@ -103,9 +103,9 @@ pub struct LaneState {
     pub seats: Vec<Seat>,
     /// Findings carried along to an aside.
     pub carried: Vec<u32>,
-    /// What the phase reads, as it was on entry.
+    /// What the phase reads, with the digests on entry.
     pub reads: Vec<(ArtifactId, Digest)>,
-    /// What a detector found in the results of this visit, by precedence.
+    /// The detection in the results of this visit that takes precedence: its signal and explanation.
     pub detected: Option<(SignalId, String)>,
 }
 
@@ -139,7 +139,7 @@ pub struct Seat {
 #[serde(rename_all = "kebab-case")]
 pub enum SeatProgress {
     Open,
-    /// Held back by a hold.
+    /// Not issued because of a hold.
     Held,
     Said(SeatResult),
     Failed {
@@ -148,7 +148,7 @@ pub enum SeatProgress {
     },
 }
 
-/// What a seat ended with.
+/// The result of a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeatResult {
     pub signal: SignalId,
@@ -202,9 +202,9 @@ pub enum TaskProgress {
 pub struct Finished {
     pub spec: Digest,
     pub patch: Digest,
-    /// The patches of the tasks it needed, as they were then.
+    /// The patches of the tasks it needed, at that time.
     pub needs: Vec<(String, Digest)>,
-    /// The artifacts that its sub-flow read, as they were then.
+    /// The artifacts that its sub-flow read, at that time.
     pub reads: Vec<(ArtifactId, Digest)>,
 }
 
@@ -285,7 +285,7 @@ pub struct Checkpoint {
 
 /// A hold that waits for its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HoldOpen {
+pub struct OpenHold {
     pub id: CommandId,
     pub cause: HoldCause,
 }
@@ -308,10 +308,10 @@ pub enum HoldCause {
 pub struct UsageTotals {
     pub dispatches: u64,
     pub money: u64,
-    /// Dispatches whose cost is unknown.
+    /// The number of dispatches with unknown cost.
     pub unpriced: u64,
     pub tokens: u64,
-    /// Dispatches whose tokens are unknown.
+    /// The number of dispatches with unknown token count.
     #[serde(default)]
     pub untold: u64,
     pub time: u64,
@@ -368,8 +368,8 @@ impl State {
 
     /// What is left of the limit on time.
     pub fn time_left(&self) -> Option<u64> {
-        let since = self.used.time.saturating_sub(self.granted.time);
-        self.limits.time.map(|limit| limit.saturating_sub(since))
+        let used = self.used.time.saturating_sub(self.granted.time);
+        self.limits.time.map(|limit| limit.saturating_sub(used))
     }
 
     pub fn digest(&self, artifact: ArtifactId) -> Digest {

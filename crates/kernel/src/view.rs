@@ -25,14 +25,14 @@ pub struct RulingView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     pub budgets: Vec<ChargeView>,
-    /// Budgets that were empty, so that another route was followed.
+    /// Budgets that were empty, so another route was followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
     pub confidence: String,
     pub why: String,
-    /// The limit of the run that was reached, if that is why it holds.
+    /// The limit of the run that was reached, if that is the reason for a hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
 }
@@ -95,7 +95,7 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
             (Why::Said, Work::Operation { .. }) => "the operation's result".to_string(),
             (Why::Said, _) => "the role's verdict".to_string(),
             (Why::Tally { members }, _) => tally_words(program, state, ruling.phase, members),
-            (other, _) => why(program, other),
+            (other, _) => reason(program, other),
         },
         limit: match &ruling.why {
             Why::Limit { limit } if ruling.rule == Rule::Hold => Some(limit.clone()),
@@ -144,7 +144,7 @@ fn task_name(program: &Program, state: &State, phase: PhaseId, lane: Lane) -> Op
     state.lists[list.index()].get(usize::from(index)).map(|item| item.id.clone())
 }
 
-/// What each member of a phase ended with, by name.
+/// The result of each member of a phase, with the member's name.
 fn tally_words(program: &Program, state: &State, phase: PhaseId, members: &[Option<SignalId>]) -> String {
     let listed = |list: ListId, at: usize| state.lists[list.index()].get(at).map(|item| item.id.clone());
     let (name, missing): (&dyn Fn(usize) -> Option<String>, &str) = match &program.phase(phase).work {
@@ -189,8 +189,8 @@ pub fn action_words(program: &Program, action: &Action) -> String {
     }
 }
 
-/// The reason of a ruling, in one sentence.
-fn why(program: &Program, why: &Why) -> String {
+/// The reason for a ruling, in one sentence.
+fn reason(program: &Program, why: &Why) -> String {
     match why {
         Why::Said => "the result itself".to_string(),
         Why::OnlyMinor { verdict } => {
@@ -260,10 +260,10 @@ pub fn end(program: &Program, end: &End) -> String {
     match end {
         End::Done => "done".to_string(),
         End::Failed { phase, signal, exhausted } => {
-            let at = format!("failed at {}: {}", program.phase(*phase).name, program.signal(*signal));
+            let failed = format!("failed at {}: {}", program.phase(*phase).name, program.signal(*signal));
             match exhausted {
-                Some(budget) => format!("{at}, with {} exhausted", program.budget(*budget).name),
-                None => at,
+                Some(budget) => format!("{failed}, with {} exhausted", program.budget(*budget).name),
+                None => failed,
             }
         }
         End::Stopped { why } if why.is_empty() => "stopped".to_string(),

@@ -40,8 +40,8 @@ impl LimitKind {
             Limits::TOKENS => LimitKind::Tokens,
             Limits::TIME => LimitKind::Time,
             Limits::MONEY => LimitKind::Money,
-            Limits::UNTOLD => LimitKind::UnknownTokens,
-            Limits::UNPRICED => LimitKind::UnknownCosts,
+            Limits::UNKNOWN_TOKENS => LimitKind::UnknownTokens,
+            Limits::UNKNOWN_COSTS => LimitKind::UnknownCosts,
             _ => LimitKind::AgentBudget,
         }
     }
@@ -53,8 +53,8 @@ impl LimitKind {
             LimitKind::Tokens => Limits::TOKENS,
             LimitKind::Time => Limits::TIME,
             LimitKind::Money => Limits::MONEY,
-            LimitKind::UnknownTokens => Limits::UNTOLD,
-            LimitKind::UnknownCosts => Limits::UNPRICED,
+            LimitKind::UnknownTokens => Limits::UNKNOWN_TOKENS,
+            LimitKind::UnknownCosts => Limits::UNKNOWN_COSTS,
             LimitKind::AgentBudget => "an agent's own budget",
         }
     }

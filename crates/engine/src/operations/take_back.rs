@@ -5,12 +5,12 @@ use crate::row_names::REVERT;
 use crate::site::{Job, Trouble};
 use remand_checks::{CheckEnd, CheckResult, Occasion};
 use remand_kernel::evidence::RowPhase;
-use remand_kernel::step::given_up;
+use remand_kernel::step::tasks_to_give_up;
 use remand_ledger::fact::{Check, NoteKind};
 use remand_ledger::query::CheckFilter;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
-    let tasks = given_up(&job.program, &job.state);
+    let tasks = tasks_to_give_up(&job.program, &job.state);
     let names: Vec<&str> = tasks.iter().map(String::as_str).collect();
     let reverted_state = {
         let _main = job.site.hold_main();

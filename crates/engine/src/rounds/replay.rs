@@ -268,7 +268,7 @@ impl HistoryReplay<'_> {
         history.checkpoints.truncate(at);
         let request = history.rollback_request(round, event);
         history.is_clean = false;
-        if let Ok(board) = history.rounds.follow(&before, request) {
+        if let Ok(board) = history.rounds.restore_unlimited(&before, request) {
             let number = history.rounds.rollbacks().last().map_or(0, |rollback| rollback.number);
             history.move_to_rolled_back(round, number);
             history.current = RoundSheet::of(board.round());

@@ -1,4 +1,4 @@
-//! Circle: the trail of one window of work, and the signs in it that the work goes in a circle.
+//! Circle: records the trail of one window of work, and finds signs in it that the work goes in a circle.
 //!
 //! A window is the work on one version of a design. The trail holds hashes, never the text of a diff. Every recorded
 //! change is an attempt, counted from 1, except restores by the engine.
@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 
 /// The word similarity from which two hypotheses count as the same.
 const SIMILAR: Permille = Permille(700);
-/// How often a test must flip, the last time to failing, to make a circle. A test that was broken and is repaired is
-/// healthy work.
-const FLIPS: usize = 2;
-/// How many characters of a hypothesis are kept.
+/// The minimum number of flips of a test, the last one to failing, that make a circle. Breaking a test and repairing it
+/// is healthy work.
+const MIN_FLIPS: usize = 2;
+/// The number of characters of a hypothesis that are kept.
 const MAX_CHARACTERS: usize = 600;
 
-/// What repeated.
+/// A repetition that shows a circle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Circle {
@@ -49,13 +49,13 @@ impl Circle {
             Self::Edits { file, attempts, share } => {
                 format!(
                     "Attempts {} edited the same lines of {file} (similarity at least {share}).",
-                    listed(attempts)
+                    list_phrase(attempts)
                 )
             }
             Self::Test { name, attempts, end } => format!(
                 "The test {name} changed its result after attempts {}, each of which changed code, and now {}.",
-                listed(attempts),
-                ended(*end)
+                list_phrase(attempts),
+                result_phrase(*end)
             ),
             Self::Hypothesis { attempt, earlier, text, share } => format!(
                 "The hypothesis of attempt {attempt} (\"{text}\") repeats that of attempt {earlier}, which failed (word similarity {share})."
@@ -64,7 +64,7 @@ impl Circle {
     }
 }
 
-fn listed(attempts: &[u32]) -> String {
+fn list_phrase(attempts: &[u32]) -> String {
     let mut list = String::new();
     for (index, attempt) in attempts.iter().enumerate() {
         let glue = match index {
@@ -78,7 +78,7 @@ fn listed(attempts: &[u32]) -> String {
     list
 }
 
-fn ended(end: TestEnd) -> &'static str {
+fn result_phrase(end: TestEnd) -> &'static str {
     match end {
         TestEnd::Passed => "passes",
         TestEnd::Failed => "fails",
@@ -87,7 +87,7 @@ fn ended(end: TestEnd) -> &'static str {
     }
 }
 
-/// What happened in a window, as far as it matters for finding circles.
+/// The events of a window that matter for finding circles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trail {
@@ -100,7 +100,7 @@ pub struct Trail {
     edits: BTreeMap<String, Edits>,
     hypotheses: Vec<Hypothesis>,
     outcomes: BTreeMap<u32, AttemptOutcome>,
-    results: Results,
+    results: TestedTree,
     /// Tests by the hash of their name.
     tests: BTreeMap<u64, TestHistory>,
 }
@@ -111,7 +111,7 @@ struct Hypothesis {
     text: String,
 }
 
-/// How an attempt turned out; of several test runs, the best in this order counts.
+/// The outcome of an attempt. Of several test runs, the one with the greatest outcome counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum AttemptOutcome {
@@ -121,8 +121,9 @@ enum AttemptOutcome {
     Advanced,
 }
 
+/// The tree on which the tests ran last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Results {
+struct TestedTree {
     tree: Digest,
     attempt: u32,
     /// How often the tested tree has changed.
@@ -140,13 +141,13 @@ struct TestHistory {
 /// How a test result compares with the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResultChange {
-    /// There is nothing to compare with.
+    /// There is no previous result.
     First,
     Steady,
     Flip,
 }
 
-/// The results of one run of the tests, taken together.
+/// The combined results of one run of the tests.
 #[derive(Default)]
 struct TestRun {
     fixed: bool,
@@ -172,9 +173,9 @@ impl TestRun {
 }
 
 impl Trail {
-    /// Records what a dispatch changed. Of several circles it returns the clearest: tree, then edits, then hypothesis.
+    /// Records a change. Of several circles it returns the clearest: tree, then edits, then hypothesis.
     pub fn record_change(&mut self, change: &Change) -> Option<Circle> {
-        self.record_lines(change, &lines::touched(change))
+        self.record_lines(change, &lines::touched_lines(change))
     }
 
     /// [`Trail::record_change`] with the changed lines already extracted.
@@ -213,7 +214,7 @@ impl Trail {
         circle
     }
 
-    /// Starts a new window: with a new version of the design, earlier attempts no longer count.
+    /// Starts a new window: earlier attempts no longer count.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
@@ -265,17 +266,17 @@ impl Trail {
         repeated.map(|(earlier, share)| Circle::Hypothesis { attempt, earlier, text, share })
     }
 
-    /// A tree without a digest counts as a new one after each attempt.
+    /// Counts the versions of the tested tree. A tree without a digest counts as a new version after each attempt.
     fn record_version(&mut self, tree: Digest) {
-        let unknown = tree == Digest::default() && self.results.attempt != self.attempt;
-        let is_other = tree != self.results.tree || unknown;
-        let version = self.results.version.saturating_add(u32::from(is_other));
-        self.results = Results { tree, attempt: self.attempt, version };
+        let is_unknown = tree == Digest::default() && self.results.attempt != self.attempt;
+        let is_new = tree != self.results.tree || is_unknown;
+        let version = self.results.version.saturating_add(u32::from(is_new));
+        self.results = TestedTree { tree, attempt: self.attempt, version };
     }
 
     fn record_test(&mut self, result: &TestResult) -> ResultChange {
-        let Results { version, attempt, .. } = self.results;
-        let key = key(&result.name);
+        let TestedTree { version, attempt, .. } = self.results;
+        let key = hash_name(&result.name);
         let Some(history) = self.tests.get_mut(&key) else {
             self.tests.insert(key, TestHistory { end: result.end, version, flips: Vec::new() });
             return ResultChange::First;
@@ -306,23 +307,23 @@ impl Trail {
         }
         let history = self
             .tests
-            .get(&key(&result.name))
-            .filter(|history| history.flips.len() >= FLIPS && result.end == TestEnd::Failed)?;
+            .get(&hash_name(&result.name))
+            .filter(|history| history.flips.len() >= MIN_FLIPS && result.end == TestEnd::Failed)?;
         let attempts = history.flips.clone();
         Some(Circle::Test { name: result.name.clone(), attempts, end: result.end })
     }
 
     fn record_outcome(&mut self, outcome: AttemptOutcome) {
-        let best = self.outcomes.entry(self.attempt).or_insert(outcome);
-        *best = outcome.max(*best);
+        let greatest = self.outcomes.entry(self.attempt).or_insert(outcome);
+        *greatest = outcome.max(*greatest);
         // Edits that make progress are not part of a circle.
-        if *best == AttemptOutcome::Advanced {
+        if *greatest == AttemptOutcome::Advanced {
             self.edits.clear();
         }
     }
 }
 
-fn key(name: &str) -> u64 {
+fn hash_name(name: &str) -> u64 {
     let backwards = lines::hash(name.chars().rev());
     (u64::from(lines::hash(name.chars())) << 32) | u64::from(backwards)
 }

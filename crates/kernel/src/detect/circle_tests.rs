@@ -1,4 +1,4 @@
-//! What a trail holds, and how circles are explained.
+//! Tests what a trail holds, and how circles are explained.
 
 use super::*;
 use crate::change::{FileChange, Hunk};
@@ -17,7 +17,7 @@ fn restore(change: Change) -> Change {
     Change { restored: true, ..change }
 }
 
-fn end(end: TestEnd) -> Vec<TestResult> {
+fn results(end: TestEnd) -> Vec<TestResult> {
     Vec::from([TestResult { name: "slow".to_string(), end }])
 }
 
@@ -29,7 +29,7 @@ fn sentence(circle: Option<Circle>) -> String {
 #[test]
 fn a_repeated_tree_is_reported_with_both_attempts() {
     let mut trail = Trail::default();
-    trail.record_results(Digest(9), &end(TestEnd::Failed));
+    trail.record_results(Digest(9), &results(TestEnd::Failed));
     trail.record_change(&swap(1, "a()", "b()"));
     trail.record_change(&swap(2, "c()", "d()"));
     let again = trail.clone().record_change(&swap(1, "e()", "f()"));
@@ -75,27 +75,27 @@ fn rewriting_a_function_is_healthy_while_it_repairs_tests() {
 #[test]
 fn a_test_that_fails_again_is_reported_with_the_attempts_that_flipped_it() {
     let mut trail = Trail::default();
-    trail.record_results(Digest(9), &end(TestEnd::Failed));
+    trail.record_results(Digest(9), &results(TestEnd::Failed));
     trail.record_change(&swap(1, "a()", "b()"));
-    assert_eq!(trail.record_results(Digest(1), &end(TestEnd::Passed)), None);
+    assert_eq!(trail.record_results(Digest(1), &results(TestEnd::Passed)), None);
     trail.record_change(&swap(2, "c()", "d()"));
-    let circle = trail.record_results(Digest(2), &end(TestEnd::Failed));
+    let circle = trail.record_results(Digest(2), &results(TestEnd::Failed));
     assert_eq!(
         sentence(circle),
         "The test slow changed its result after attempts 1 and 2, each of which changed code, and now fails."
     );
-    assert_eq!(trail.record_results(Digest(2), &end(TestEnd::Failed)), None);
+    assert_eq!(trail.record_results(Digest(2), &results(TestEnd::Failed)), None);
 }
 
 // DR-04
 #[test]
 fn repairing_a_broken_test_is_healthy_work() {
     let mut trail = Trail::default();
-    trail.record_results(Digest(9), &end(TestEnd::Passed));
+    trail.record_results(Digest(9), &results(TestEnd::Passed));
     trail.record_change(&swap(1, "a()", "b()"));
-    assert_eq!(trail.record_results(Digest(1), &end(TestEnd::Failed)), None);
+    assert_eq!(trail.record_results(Digest(1), &results(TestEnd::Failed)), None);
     trail.record_change(&swap(2, "c()", "d()"));
-    assert_eq!(trail.record_results(Digest(2), &end(TestEnd::Passed)), None);
+    assert_eq!(trail.record_results(Digest(2), &results(TestEnd::Passed)), None);
 }
 
 // DR-04
@@ -107,7 +107,7 @@ fn a_failed_hypothesis_is_reported_when_it_is_used_again() {
         |tree| Change { tree: Digest(tree), hypothesis: Some(text.to_string()), ..Change::default() };
     assert_eq!(trail.record_change(&attempt(1)), None);
     assert_eq!(trail.clone().record_change(&attempt(2)), None);
-    trail.record_results(Digest(1), &end(TestEnd::Failed));
+    trail.record_results(Digest(1), &results(TestEnd::Failed));
     assert_eq!(
         sentence(trail.record_change(&attempt(2))),
         "The hypothesis of attempt 2 (\"The guard is held across the await point\") repeats that of attempt 1, which failed (word similarity 100 %)."
@@ -116,14 +116,14 @@ fn a_failed_hypothesis_is_reported_when_it_is_used_again() {
 
 // DR-04
 #[test]
-fn a_restore_by_the_engine_counts_as_no_attempt_and_flips_no_test() {
+fn a_restore_by_the_engine_is_not_an_attempt_and_does_not_flip_a_test() {
     let mut trail = Trail::default();
-    trail.record_results(Digest(9), &end(TestEnd::Passed));
+    trail.record_results(Digest(9), &results(TestEnd::Passed));
     for tree in [1, 2, 3] {
         trail.record_change(&swap(tree, "a()", "b()"));
-        assert_eq!(trail.record_results(Digest(tree), &end(TestEnd::Failed)), None);
+        assert_eq!(trail.record_results(Digest(tree), &results(TestEnd::Failed)), None);
         assert_eq!(trail.record_change(&restore(swap(9, "b()", "a()"))), None);
-        assert_eq!(trail.record_results(Digest(9), &end(TestEnd::Passed)), None);
+        assert_eq!(trail.record_results(Digest(9), &results(TestEnd::Passed)), None);
     }
     assert_eq!(trail.attempt, 3);
 }
@@ -133,7 +133,7 @@ fn a_restore_by_the_engine_counts_as_no_attempt_and_flips_no_test() {
 fn a_new_window_remembers_nothing() {
     let mut trail = Trail::default();
     trail.record_change(&swap(1, "a()", "b()"));
-    trail.record_results(Digest(1), &end(TestEnd::Failed));
+    trail.record_results(Digest(1), &results(TestEnd::Failed));
     trail.clear();
     assert_eq!(trail, Trail::default());
 }

@@ -1,7 +1,7 @@
-//! The edits of one file in a window: finds three that change the same lines in the same way.
+//! The edits of one file in a window. Finds three edits that change the same lines in the same way.
 //!
-//! Three edits of one file are usually healthy work. A circle shows in lines that come and go: every edit of the group
-//! except the first removes lines that an earlier one added, or adds lines that an earlier one removed.
+//! Three edits of one file are usually healthy work. In a circle, lines come and go: every edit of the group except
+//! the first removes lines that an earlier one added, or adds lines that an earlier one removed.
 
 use super::lines::{Lines, Touched};
 use super::permille::Permille;
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 
 /// The share of common shingles from which two edits count as similar.
 const SIMILAR: Permille = Permille(400);
-/// The minimum share of an edit's lines that come or go again.
-const AGAIN: Permille = Permille(300);
-/// How many edits make a circle.
-const GROUP: usize = 3;
-/// Edits of fewer lines need more evidence: healthy work bumps counters, too.
-const FEW_LINES: usize = 4;
-/// How many edits of a file are remembered.
+/// The minimum share of an edit's lines that it adds or removes again.
+const MIN_AGAIN: Permille = Permille(300);
+/// The minimum number of edits that make a circle.
+const MIN_GROUP: usize = 3;
+/// Edits of fewer lines need more evidence: healthy work also changes single numbers.
+const MIN_CONCLUSIVE_LINES: usize = 4;
+/// The maximum number of edits that are remembered per file.
 const MAX_EDITS: usize = 16;
-/// How many hashes of a set are kept: the smallest ones are a fair sample.
+/// The maximum number of hashes that are kept of a set: the smallest ones are a fair sample.
 const MAX_HASHES: usize = 256;
 
 /// Three or more similar edits.
@@ -65,9 +65,9 @@ impl Edits {
         touched: &Touched<'_>,
         failed: impl Fn(u32) -> bool,
     ) -> Option<Group> {
-        let edit = self.edit(attempt, by, touched);
+        let edit = self.new_edit(attempt, by, touched);
         let group = match by {
-            Editor::Agent => self.group(&edit, failed),
+            Editor::Agent => self.find_group(&edit, failed),
             Editor::Engine => None,
         };
         if self.0.len() == MAX_EDITS {
@@ -77,7 +77,7 @@ impl Edits {
         group
     }
 
-    fn edit(&self, attempt: u32, by: Editor, touched: &Touched<'_>) -> Edit {
+    fn new_edit(&self, attempt: u32, by: Editor, touched: &Touched<'_>) -> Edit {
         let (removed, added) = (Sample::of_lines(&touched.removed), Sample::of_lines(&touched.added));
         let removed_again = removed.count_in(self.0.iter().map(|edit| &edit.added));
         let added_again = added.count_in(self.0.iter().map(|edit| &edit.removed));
@@ -86,30 +86,31 @@ impl Edits {
         Edit { attempt, by, removed, added, shingles, again, back: added_again > 0 }
     }
 
-    fn group(&self, edit: &Edit, failed: impl Fn(u32) -> bool) -> Option<Group> {
+    fn find_group(&self, edit: &Edit, failed: impl Fn(u32) -> bool) -> Option<Group> {
         let mut members = Vec::from([edit]);
         let mut share = Permille::WHOLE;
         for earlier in self.0.iter().rev().filter(|earlier| earlier.by == Editor::Agent) {
             // Only the oldest member may be new work, so nothing older can join the group.
-            if members.last().is_some_and(|last| last.again < AGAIN) {
+            if members.last().is_some_and(|last| last.again < MIN_AGAIN) {
                 break;
             }
-            let least = members.iter().map(|member| member.shingles.similarity(&earlier.shingles)).min();
-            if let Some(least) = least.filter(|least| *least >= SIMILAR) {
-                share = share.min(least);
+            let lowest = members.iter().map(|member| member.shingles.similarity(&earlier.shingles)).min();
+            if let Some(lowest) = lowest.filter(|lowest| *lowest >= SIMILAR) {
+                share = share.min(lowest);
                 members.push(earlier);
             }
         }
-        if members.len() < GROUP || !is_conclusive(&members, failed) {
+        if members.len() < MIN_GROUP || !is_conclusive(&members, failed) {
             return None;
         }
         Some(Group { attempts: members.iter().rev().map(|member| member.attempt).collect(), share })
     }
 }
 
-/// Small edits count only if a line really came back, or every attempt before the last failed.
+/// Whether the edits are enough evidence. A group with small edits is only if a removed line came back, or if every
+/// attempt before the last failed.
 fn is_conclusive(members: &[&Edit], failed: impl Fn(u32) -> bool) -> bool {
-    let is_small = |edit: &&Edit| edit.removed.0.len() + edit.added.0.len() < FEW_LINES;
+    let is_small = |edit: &&Edit| edit.removed.0.len() + edit.added.0.len() < MIN_CONCLUSIVE_LINES;
     !members.iter().any(is_small)
         || members.iter().any(|member| member.back)
         || members.iter().skip(1).all(|member| failed(member.attempt))
@@ -142,7 +143,7 @@ impl Sample {
         self.0.binary_search(&hash).is_ok()
     }
 
-    /// How many of these hashes occur in the other samples.
+    /// The number of these hashes that occur in the other samples.
     fn count_in<'a>(&self, others: impl Iterator<Item = &'a Self> + Clone) -> usize {
         self.0.iter().filter(|hash| others.clone().any(|other| other.has(**hash))).count()
     }

@@ -1,4 +1,4 @@
-//! Runs the detectors on the labelled cases of `fixtures/detectors/`: precision and recall by split.
+//! Runs the detectors on the labelled cases in `fixtures/detectors/`, and prints precision and recall by split.
 
 use super::*;
 use crate::change::{Approach, Change, Digest, TestResult};
@@ -68,7 +68,7 @@ enum Step {
     Clear,
 }
 
-/// What a detector did on the cases of one split.
+/// The results of a detector on the cases of one split.
 #[derive(Debug, Default)]
 struct Score {
     hits: usize,
@@ -78,7 +78,7 @@ struct Score {
 
 type Scores = BTreeMap<Split, Score>;
 
-fn note(scores: &mut Scores, split: Split, name: &str, expected: bool, fired: bool) {
+fn record(scores: &mut Scores, split: Split, name: &str, expected: bool, fired: bool) {
     let score = scores.entry(split).or_default();
     match (expected, fired) {
         (true, true) => score.hits += 1,
@@ -96,7 +96,7 @@ fn report(detector: &str, scores: &Scores) {
     }
 }
 
-/// Asserts that no detector fires on a negative case, and that it misses exactly the known misses.
+/// Asserts that the detector fires on no negative case, and misses exactly the known misses.
 fn assert_scores(detector: &str, scores: &Scores, known_misses: &[&str]) {
     report(detector, scores);
     let all = |pick: fn(&Score) -> &Vec<String>| scores.values().flat_map(pick).cloned().collect::<Vec<_>>();
@@ -122,7 +122,7 @@ fn kind(circle: &Circle) -> &'static str {
     }
 }
 
-fn walk(case: &CircleCase) -> Vec<Option<Circle>> {
+fn play(case: &CircleCase) -> Vec<Option<Circle>> {
     let mut trail = Trail::default();
     let mut circles = Vec::new();
     for step in &case.steps {
@@ -148,7 +148,7 @@ fn reports_are_the_same_finding_exactly_when_they_make_the_same_claim_about_one_
         let found = same_finding(&case.a, &case.b);
         let swapped = same_finding(&case.b, &case.a);
         assert_eq!(found.as_ref().map(|same| same.by), swapped.map(|same| same.by), "{}", case.name);
-        note(&mut scores, case.split, &case.name, case.same, found.is_some());
+        record(&mut scores, case.split, &case.name, case.same, found.is_some());
     }
     assert_scores("same finding", &scores, &["effect-first", "entirely-different-words"]);
 }
@@ -159,7 +159,7 @@ fn only_a_repeated_approach_is_blocked() {
     let mut scores = Scores::new();
     for case in load::<ApproachCase>("approaches") {
         let fired = oscillation(&case.proposed, &case.previous).is_some();
-        note(&mut scores, case.split, &case.name, case.same, fired);
+        record(&mut scores, case.split, &case.name, case.same, fired);
     }
     assert_scores("oscillation", &scores, &["entirely-different-words"]);
 }
@@ -170,7 +170,7 @@ fn only_a_change_that_undoes_the_previous_one_is_a_reversal() {
     let mut scores = Scores::new();
     for case in load::<ReversalCase>("reversals") {
         let fired = reversal(&case.previous, &case.current).is_some();
-        note(&mut scores, case.split, &case.name, case.fires, fired);
+        record(&mut scores, case.split, &case.name, case.fires, fired);
     }
     assert_scores("reversal", &scores, &[]);
 }
@@ -180,14 +180,14 @@ fn only_a_change_that_undoes_the_previous_one_is_a_reversal() {
 fn a_circle_is_found_at_the_step_that_closes_it_and_never_in_healthy_work() {
     let mut scores = Scores::new();
     for case in load::<CircleCase>("circles") {
-        let mut circles = walk(&case);
+        let mut circles = play(&case);
         let last = circles.pop().flatten();
         if let (Some(expected), Some(circle)) = (&case.fires, &last) {
             assert_eq!(kind(circle), expected, "{}", case.name);
         }
         let early = circles.iter().any(Option::is_some);
-        note(&mut scores, case.split, &case.name, case.fires.is_some(), last.is_some());
-        note(&mut scores, case.split, &case.name, false, early);
+        record(&mut scores, case.split, &case.name, case.fires.is_some(), last.is_some());
+        record(&mut scores, case.split, &case.name, false, early);
     }
     assert_scores("circle", &scores, &[]);
 }

@@ -1,11 +1,11 @@
-//! The changed lines of a change as hashes, ignoring white space, moved lines and reformatting.
+//! The lines of a change as hashes, without white space, moved lines and reformatting.
 
 use crate::change::{Change, Hunk};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Lines that say nothing about what a change does.
+/// Lines that do not show what a change does.
 const TRIVIAL_LINES: &[&str] = &[
     "#[test]",
     "*/",
@@ -29,7 +29,8 @@ const TRIVIAL_LINES: &[&str] = &[
     "}else{",
 ];
 
-const LONGEST_TRIVIAL_LINE: usize = 10;
+/// The maximum length of a trivial line, without white space.
+const MAX_TRIVIAL_LENGTH: usize = 10;
 
 /// Lines by the hash of their text; equal lines are counted.
 pub(super) type Lines<'c> = BTreeMap<u32, Line<'c>>;
@@ -41,12 +42,12 @@ pub(super) struct Line<'c> {
     text: &'c str,
 }
 
-/// What one change did to one file.
+/// The lines that one change touched in one file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Touched<'c> {
     pub(super) removed: Lines<'c>,
     pub(super) added: Lines<'c>,
-    /// Lines added by hunks that also removed lines, so they replace those.
+    /// Added lines that replace others: their hunk also removed lines.
     pub(super) substituted: Lines<'c>,
 }
 
@@ -55,11 +56,11 @@ impl<'c> Touched<'c> {
         self.removed.is_empty() && self.added.is_empty()
     }
 
-    /// Hashes of the neighbouring words of all lines.
+    /// Hashes of pairs of neighbouring words, from all lines.
     pub(super) fn shingles(&self) -> Vec<u32> {
         let mut hashes = Vec::new();
         for line in self.removed.values().chain(self.added.values()) {
-            put_shingles(&mut hashes, line.text);
+            add_shingles(&mut hashes, line.text);
         }
         hashes
     }
@@ -68,9 +69,9 @@ impl<'c> Touched<'c> {
         if is_reformatting(hunk) {
             return;
         }
-        let removed = hunk.removed.iter().filter(|line| put(&mut self.removed, line).is_some()).count();
+        let removed = hunk.removed.iter().filter(|line| add_line(&mut self.removed, line).is_some()).count();
         for line in &hunk.added {
-            let hash = put(&mut self.added, line);
+            let hash = add_line(&mut self.added, line);
             if let Some(hash) = hash.filter(|_| removed > 0) {
                 count_one(&mut self.substituted, hash, line);
             }
@@ -80,18 +81,18 @@ impl<'c> Touched<'c> {
     fn remove_moves(&mut self) {
         for hash in common(&self.removed, &self.added) {
             let moved = count(&self.removed, hash).min(count(&self.added, hash));
-            take(&mut self.removed, hash, moved);
-            take(&mut self.added, hash, moved);
-            take(&mut self.substituted, hash, moved);
+            subtract(&mut self.removed, hash, moved);
+            subtract(&mut self.added, hash, moved);
+            subtract(&mut self.substituted, hash, moved);
         }
     }
 }
 
-/// What one change did, by file.
+/// The lines that one change touched, by file.
 pub(super) type Files<'c> = BTreeMap<&'c str, Touched<'c>>;
 
 /// The significant lines that a change touched, by file; generated files are left out.
-pub(super) fn touched(change: &Change) -> Files<'_> {
+pub(super) fn touched_lines(change: &Change) -> Files<'_> {
     let mut files = Files::new();
     for file in change.files.iter().filter(|file| !file.generated) {
         let touched = files.entry(file.path.as_str()).or_default();
@@ -116,25 +117,25 @@ pub(super) fn total(lines: &Lines<'_>) -> usize {
     lines.values().map(|line| line.count as usize).sum()
 }
 
-/// How many lines two multisets have in common.
+/// The number of lines that two multisets have in common.
 pub(super) fn overlap(mine: &Counts, theirs: &Lines<'_>) -> usize {
     mine.iter().map(|(hash, times)| (*times).min(count(theirs, *hash)) as usize).sum()
 }
 
 fn remove_moves_between(files: &mut Files<'_>) {
-    let (mut gone, mut come) = (Lines::new(), Lines::new());
+    let (mut removed, mut added) = (Lines::new(), Lines::new());
     for touched in files.values() {
-        touched.removed.iter().for_each(|(hash, line)| gone.entry(*hash).or_default().count += line.count);
-        touched.added.iter().for_each(|(hash, line)| come.entry(*hash).or_default().count += line.count);
+        touched.removed.iter().for_each(|(hash, line)| removed.entry(*hash).or_default().count += line.count);
+        touched.added.iter().for_each(|(hash, line)| added.entry(*hash).or_default().count += line.count);
     }
-    for hash in common(&gone, &come) {
-        let moved = count(&gone, hash).min(count(&come, hash));
-        let (mut left, mut arrived) = (moved, moved);
+    for hash in common(&removed, &added) {
+        let moved = count(&removed, hash).min(count(&added, hash));
+        let (mut removed_left, mut added_left) = (moved, moved);
         for touched in files.values_mut() {
-            left -= take(&mut touched.removed, hash, left);
-            let taken = take(&mut touched.added, hash, arrived);
-            take(&mut touched.substituted, hash, taken);
-            arrived -= taken;
+            removed_left -= subtract(&mut touched.removed, hash, removed_left);
+            let subtracted = subtract(&mut touched.added, hash, added_left);
+            subtract(&mut touched.substituted, hash, subtracted);
+            added_left -= subtracted;
         }
     }
 }
@@ -147,20 +148,21 @@ fn count(lines: &Lines<'_>, hash: u32) -> u32 {
     lines.get(&hash).map_or(0, |line| line.count)
 }
 
-fn take(lines: &mut Lines<'_>, hash: u32, wanted: u32) -> u32 {
+/// Subtracts up to `max` from the count of a line, and returns by how much it went down.
+fn subtract(lines: &mut Lines<'_>, hash: u32, max: u32) -> u32 {
     let Some(line) = lines.get_mut(&hash) else {
         return 0;
     };
-    let taken = line.count.min(wanted);
-    line.count -= taken;
+    let subtracted = line.count.min(max);
+    line.count -= subtracted;
     if line.count == 0 {
         lines.remove(&hash);
     }
-    taken
+    subtracted
 }
 
 /// Adds a line and returns its hash, if it is significant.
-fn put<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
+fn add_line<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
     let hash = if text.is_ascii() {
         significant_hash(text, ascii(text))
     } else {
@@ -175,15 +177,15 @@ fn significant_hash(text: &str, chars: impl Iterator<Item = char>) -> Option<u32
     let mut state = Fnv::new();
     let (mut count, mut has_word) = (0, false);
     for ch in chars.filter(|ch| !ch.is_whitespace()) {
-        state.take(ch);
+        state.add(ch);
         count += 1;
         has_word = has_word || ch.is_alphanumeric();
     }
-    let is_trivial = !has_word || (count <= LONGEST_TRIVIAL_LINE && is_trivial_line(text));
+    let is_trivial = !has_word || (count <= MAX_TRIVIAL_LENGTH && is_trivial_line(text));
     (!is_trivial).then(|| state.fold())
 }
 
-/// The characters of an ASCII text, as most lines are: nothing has to be decoded.
+/// The characters of an ASCII string, without decoding: most lines are ASCII.
 fn ascii(text: &str) -> impl Iterator<Item = char> {
     text.bytes().map(char::from)
 }
@@ -207,37 +209,42 @@ fn unformatted(lines: &[String]) -> impl Iterator<Item = char> {
     lines.iter().flat_map(|line| line.chars()).filter(|ch| !ch.is_whitespace() && *ch != ',')
 }
 
-/// Adds the hashes of neighbouring words of a line. Digits are masked, because tuning a constant is the same edit.
-fn put_shingles(hashes: &mut Vec<u32>, text: &str) {
-    if text.is_ascii() { put_shingles_of(hashes, ascii(text)) } else { put_shingles_of(hashes, text.chars()) }
+/// Adds the hashes of pairs of neighbouring words in a line. Digits are masked, because tuning a constant is the same
+/// edit.
+fn add_shingles(hashes: &mut Vec<u32>, text: &str) {
+    if text.is_ascii() {
+        add_shingles_of_chars(hashes, ascii(text))
+    } else {
+        add_shingles_of_chars(hashes, text.chars())
+    }
 }
 
-fn put_shingles_of(hashes: &mut Vec<u32>, chars: impl Iterator<Item = char>) {
+fn add_shingles_of_chars(hashes: &mut Vec<u32>, chars: impl Iterator<Item = char>) {
     let start = hashes.len();
     let (mut word, mut last): (Option<Fnv>, Option<u32>) = (None, None);
     let mut end_word = |word: Option<Fnv>| {
-        let Some(now) = word.map(|word| word.fold()) else {
+        let Some(hash) = word.map(|word| word.fold()) else {
             return;
         };
-        hashes.extend(last.map(|last| last.rotate_left(7) ^ now));
-        last = Some(now);
+        hashes.extend(last.map(|last| last.rotate_left(7) ^ hash));
+        last = Some(hash);
     };
     for ch in chars {
         match ch {
-            '0'..='9' => word.get_or_insert_with(Fnv::new).take('#'),
-            '_' => word.get_or_insert_with(Fnv::new).take(ch),
-            _ if ch.is_alphanumeric() => word.get_or_insert_with(Fnv::new).take(ch),
+            '0'..='9' => word.get_or_insert_with(Fnv::new).add('#'),
+            '_' => word.get_or_insert_with(Fnv::new).add(ch),
+            _ if ch.is_alphanumeric() => word.get_or_insert_with(Fnv::new).add(ch),
             _ => end_word(word.take()),
         }
     }
     end_word(word);
-    // A single word is its own shingle.
+    // A line with only one word has that word as its shingle.
     if hashes.len() == start {
         hashes.extend(last);
     }
 }
 
-/// FNV-1a, folded to 32 bits: stable across versions and platforms, as stored trails need it.
+/// FNV-1a, folded to 32 bits. Stored trails need a hash that is stable across versions and platforms.
 struct Fnv(u64);
 
 impl Fnv {
@@ -245,7 +252,7 @@ impl Fnv {
         Fnv(0xcbf2_9ce4_8422_2325)
     }
 
-    fn take(&mut self, ch: char) {
+    fn add(&mut self, ch: char) {
         self.0 = (self.0 ^ u64::from(u32::from(ch))).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
@@ -256,6 +263,6 @@ impl Fnv {
 
 pub(super) fn hash(chars: impl Iterator<Item = char>) -> u32 {
     let mut state = Fnv::new();
-    chars.for_each(|ch| state.take(ch));
+    chars.for_each(|ch| state.add(ch));
     state.fold()
 }

@@ -25,15 +25,15 @@ pub use reversal::{Reversal, Trace, reversal};
 
 use crate::change::Change;
 
-/// Checks a change: whether it closes a circle, and whether it undoes the previous change.
-pub(crate) fn change(
+/// Checks whether a change closes a circle, and whether it undoes the previous change.
+pub(crate) fn check_change(
     trail: &mut Trail,
     last: &mut Option<Trace>,
     change: &Change,
 ) -> (Option<Circle>, Option<Reversal>) {
-    let files = lines::touched(change);
-    let reversal = last.as_ref().and_then(|last| last.undone_by(change, &files));
+    let files = lines::touched_lines(change);
+    let reversal = last.as_ref().and_then(|last| last.find_reversal(change, &files));
     let circle = trail.record_lines(change, &files);
-    *last = Some(Trace::of(change, &files));
+    *last = Some(Trace::new(change, &files));
     (circle, reversal)
 }

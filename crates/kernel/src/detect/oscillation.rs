@@ -1,7 +1,7 @@
 //! Oscillation: whether a proposed approach was tried before.
 //!
-//! A match blocks the approach, so the detector would rather miss one: shared decisions alone never match, and without
-//! them the words must be more similar.
+//! A match blocks the approach, so a false match is worse than a missed one: shared decisions alone never match, and
+//! without them the words must be more similar.
 
 use super::permille::Permille;
 use super::words::Words;
@@ -12,12 +12,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// The word similarity needed when both approaches rest on a common decision.
-const SIMILAR_WITH_SHARED: Permille = Permille(650);
-/// The word similarity needed when one of them cites no decision.
-const SIMILAR_WITHOUT: Permille = Permille(720);
-/// The word similarity needed when they cite different decisions.
-const SIMILAR_WITH_OTHERS: Permille = Permille(800);
+/// The word similarity needed if both approaches cite a common decision.
+const SIMILAR_WITH_SHARED_DECISIONS: Permille = Permille(650);
+/// The word similarity needed if one of them cites no decision.
+const SIMILAR_WITHOUT_DECISIONS: Permille = Permille(720);
+/// The word similarity needed if they cite different decisions.
+const SIMILAR_WITH_OTHER_DECISIONS: Permille = Permille(800);
 
 /// A proposed approach that matches a previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Oscillation {
     pub approach: u32,
     /// The word similarity.
     pub share: Permille,
-    /// Decisions that both rest on, in order.
+    /// Decisions that both cite, sorted.
     pub shared: Vec<String>,
 }
 
@@ -46,20 +46,20 @@ impl Oscillation {
     }
 }
 
-/// Finds the previous approach that a proposal repeats: the most similar one, and the earliest of equals.
+/// Finds the previous approach that a proposal repeats: the most similar one, or the earliest of equally similar ones.
 pub fn oscillation(proposed: &Approach, previous: &[Approach]) -> Option<Oscillation> {
     let words = Words::of(&proposed.text);
     let cited = decisions(proposed);
     let mut closest: Option<Oscillation> = None;
     for (number, earlier) in (1..).zip(previous) {
-        let found = matched(&words, &cited, earlier, number);
+        let found = compare(&words, &cited, earlier, number);
         let best = closest.as_ref().map_or(Permille::default(), |closest| closest.share);
         closest = found.filter(|found| found.share > best).or(closest);
     }
     closest
 }
 
-fn matched(
+fn compare(
     words: &Words,
     cited: &BTreeSet<String>,
     earlier: &Approach,
@@ -68,11 +68,11 @@ fn matched(
     let before = decisions(earlier);
     let shared: Vec<String> = cited.intersection(&before).cloned().collect();
     let needed = if !shared.is_empty() {
-        SIMILAR_WITH_SHARED
+        SIMILAR_WITH_SHARED_DECISIONS
     } else if cited.is_empty() || before.is_empty() {
-        SIMILAR_WITHOUT
+        SIMILAR_WITHOUT_DECISIONS
     } else {
-        SIMILAR_WITH_OTHERS
+        SIMILAR_WITH_OTHER_DECISIONS
     };
     let share = words.plan_similarity(&Words::of(&earlier.text));
     (share >= needed).then_some(Oscillation { approach, share, shared })

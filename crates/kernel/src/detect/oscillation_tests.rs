@@ -1,4 +1,4 @@
-//! Which previous approach is reported, and how it is explained.
+//! Tests which previous approach is reported, and how it is explained.
 
 use super::*;
 use alloc::borrow::ToOwned;

@@ -1,4 +1,4 @@
-//! A share in thousandths, so that no detector needs floating point.
+//! A share in thousandths, so no detector needs floating point.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! Repetition: whether two reports are the same finding.
 //!
-//! They are if category, location and claim agree, or if the reviewer says so; counts, topics and trends do not matter.
+//! Two reports are the same finding if category, location and claim agree, or if a reviewer says so. Counts, topics and
+//! trends do not matter.
 
 use super::permille::Permille;
 use super::words::Words;
@@ -9,9 +10,9 @@ use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// The word similarity from which two claims about one symbol are the same.
+/// The word similarity from which two claims about one symbol count as the same.
 const SIMILAR: Permille = Permille(560);
-/// The word similarity needed when one of the reports names no symbol.
+/// The word similarity needed if one of the reports names no symbol.
 const SIMILAR_IN_FILE: Permille = Permille(850);
 
 /// Two reports of the same finding.
@@ -25,7 +26,7 @@ pub struct Sameness {
     pub by: SamenessBy,
 }
 
-/// What makes two reports the same finding.
+/// Why two reports are the same finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SamenessBy {
@@ -62,8 +63,8 @@ pub fn same_finding(a: &Finding, b: &Finding) -> Option<Sameness> {
 }
 
 fn declared_same(a: &Finding, b: &Finding) -> Option<SamenessBy> {
-    let names = |one: &Finding, two: &Finding| !two.id.is_empty() && one.repeats.as_ref() == Some(&two.id);
-    (names(a, b) || names(b, a)).then_some(SamenessBy::NamedByReviewer)
+    let declares = |one: &Finding, two: &Finding| !two.id.is_empty() && one.repeats.as_ref() == Some(&two.id);
+    (declares(a, b) || declares(b, a)).then_some(SamenessBy::NamedByReviewer)
 }
 
 fn similar(a: &Finding, b: &Finding) -> Option<SamenessBy> {
@@ -75,14 +76,14 @@ fn similar(a: &Finding, b: &Finding) -> Option<SamenessBy> {
         Proximity::SameFile => SIMILAR_IN_FILE,
         Proximity::SameSymbol => SIMILAR,
     };
-    let share = claim(a).similarity(&claim(b));
+    let share = claim_words(a).similarity(&claim_words(b));
     if share == Permille::WHOLE {
         return Some(SamenessBy::EqualWords);
     }
     (share >= needed).then_some(SamenessBy::SimilarWords { share })
 }
 
-fn claim(finding: &Finding) -> Words {
+fn claim_words(finding: &Finding) -> Words {
     Words::of(&finding.claim).about(&finding.place.symbol).about(&finding.place.file)
 }
 
@@ -94,29 +95,29 @@ enum Proximity {
 }
 
 fn proximity(a: &Location, b: &Location) -> Proximity {
-    let (one, two) = (symbol(&a.symbol), symbol(&b.symbol));
-    if file(&a.file) != file(&b.file) {
+    let (one, two) = (trim_symbol(&a.symbol), trim_symbol(&b.symbol));
+    if normalize_path(&a.file) != normalize_path(&b.file) {
         Proximity::Elsewhere
     } else if one.is_empty() != two.is_empty() || (one.is_empty() && a.file.is_empty()) {
         Proximity::SameFile
-    } else if one == two || ends_path(one, two) || ends_path(two, one) {
+    } else if one == two || is_last_part(one, two) || is_last_part(two, one) {
         Proximity::SameSymbol
     } else {
         Proximity::Elsewhere
     }
 }
 
-fn file(path: &str) -> String {
+fn normalize_path(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     path.strip_prefix("./").map_or_else(|| path.clone(), String::from)
 }
 
-fn symbol(name: &str) -> &str {
+fn trim_symbol(name: &str) -> &str {
     name.trim().trim_matches('`').trim_end_matches("()")
 }
 
-/// Whether a bare name is the end of a qualified one: `run` of `Retry::run`.
-fn ends_path(name: &str, qualified: &str) -> bool {
+/// Whether a name is the last part of a qualified one, as `run` is of `Retry::run`.
+fn is_last_part(name: &str, qualified: &str) -> bool {
     qualified.strip_suffix(name).is_some_and(|front| front.ends_with("::") || front.ends_with(['.', '#']))
 }
 

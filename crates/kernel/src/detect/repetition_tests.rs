@@ -1,4 +1,4 @@
-//! When two reports are the same finding, and how that is explained.
+//! Tests when two reports are the same finding, and how that is explained.
 
 use super::*;
 use crate::finding::{Category, Severity};
@@ -36,25 +36,25 @@ fn line_numbers_and_severities_are_never_compared() {
 
 // CORE-12
 #[test]
-fn a_reviewer_may_declare_two_reports_the_same_but_not_by_an_empty_id() {
+fn a_reviewer_may_declare_two_reports_the_same_but_not_with_an_empty_id() {
     let first = finding("F-1", "src/retry.rs", "run", CLAIM);
     let mut second = finding("F-2", "docs/retry.md", "", "Still open.");
     second.repeats = Some("F-1".to_owned());
     assert_eq!(same_finding(&second, &first).map(|same| same.by), Some(SamenessBy::NamedByReviewer));
-    let nameless = finding("", "src/retry.rs", "run", CLAIM);
+    let without_id = finding("", "src/retry.rs", "run", CLAIM);
     second.repeats = Some(String::new());
-    assert_eq!(same_finding(&second, &nameless), None);
+    assert_eq!(same_finding(&second, &without_id), None);
 }
 
 #[test]
 fn without_a_symbol_the_words_must_be_more_similar() {
-    let known = finding("F-1", "src/retry.rs", "run", CLAIM);
+    let first = finding("F-1", "src/retry.rs", "run", CLAIM);
     let close = "After a successful request nobody resets the counter of the backoff.";
-    let free =
+    let loose =
         "After a successful request, the next delay is long since no reset of the backoff counter is done.";
-    assert!(same_finding(&known, &finding("F-2", "src/retry.rs", "", close)).is_some());
-    assert!(same_finding(&known, &finding("F-2", "src/retry.rs", "run", free)).is_some());
-    assert_eq!(same_finding(&known, &finding("F-2", "src/retry.rs", "", free)), None);
+    assert!(same_finding(&first, &finding("F-2", "src/retry.rs", "", close)).is_some());
+    assert!(same_finding(&first, &finding("F-2", "src/retry.rs", "run", loose)).is_some());
+    assert_eq!(same_finding(&first, &finding("F-2", "src/retry.rs", "", loose)), None);
 }
 
 #[test]

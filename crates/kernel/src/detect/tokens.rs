@@ -19,9 +19,9 @@ pub(super) enum Token<'a> {
 /// Splits a string into tokens: spans between backticks are names, the rest is split at white space.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
-    let closed = text.matches('`').count() / 2 * 2;
+    let paired = text.matches('`').count() / 2 * 2;
     for (index, span) in text.split('`').enumerate() {
-        if index % 2 == 1 && index <= closed {
+        if index % 2 == 1 && index <= paired {
             tokens.push(Token::Name(span));
         } else {
             span.split_whitespace().for_each(|chunk| chunk_tokens(chunk, &mut tokens));
@@ -31,9 +31,9 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 fn chunk_tokens<'a>(chunk: &'a str, tokens: &mut Vec<Token<'a>>) {
-    let is_sign = |ch: char| !ch.is_alphanumeric();
-    let (front, tail) = chunk.split_at(chunk.trim_end_matches(is_sign).len());
-    let core = front.trim_start_matches(is_sign);
+    let is_punctuation = |ch: char| !ch.is_alphanumeric();
+    let (front, tail) = chunk.split_at(chunk.trim_end_matches(is_punctuation).len());
+    let core = front.trim_start_matches(is_punctuation);
     if is_name(core, tail) {
         tokens.push(Token::Name(core));
     } else {
@@ -50,7 +50,7 @@ fn chunk_tokens<'a>(chunk: &'a str, tokens: &mut Vec<Token<'a>>) {
 }
 
 fn part_token<'a>(part: &str) -> Option<Token<'a>> {
-    let folded: String = part.chars().flat_map(char::to_lowercase).map(straight).collect();
+    let folded: String = part.chars().flat_map(char::to_lowercase).map(straighten_quote).collect();
     let first = folded.chars().next()?;
     if first.is_ascii_digit() {
         let digits = folded.trim_end_matches(|ch: char| !ch.is_ascii_digit());
@@ -67,17 +67,18 @@ fn part_token<'a>(part: &str) -> Option<Token<'a>> {
     (!word.is_empty()).then(|| Token::Word(word.to_string()))
 }
 
-fn straight(ch: char) -> char {
+fn straighten_quote(ch: char) -> char {
     if ch == '’' { '\'' } else { ch }
 }
 
 /// Whether a chunk is an identifier or a path rather than a word.
 fn is_name(core: &str, tail: &str) -> bool {
-    let letters = core.contains(char::is_alphabetic);
-    let path =
+    let has_letters = core.contains(char::is_alphabetic);
+    let is_path =
         core.matches('/').count() > 1 || core.contains('\\') || (core.contains('/') && core.contains('.'));
-    let joined = core.contains('_') || core.contains("::") || core.contains("->") || tail.starts_with("()");
-    letters && (path || joined || has_inner_dot(core) || has_hump(core))
+    let has_joiner =
+        core.contains('_') || core.contains("::") || core.contains("->") || tail.starts_with("()");
+    has_letters && (is_path || has_joiner || has_inner_dot(core) || has_hump(core))
 }
 
 fn has_inner_dot(core: &str) -> bool {
@@ -86,32 +87,32 @@ fn has_inner_dot(core: &str) -> bool {
 
 /// Whether an upper-case letter follows a lower-case one: `camelCase`.
 fn has_hump(core: &str) -> bool {
-    let small_first = core.chars().zip(core.chars().skip(1));
-    small_first.into_iter().any(|(one, two)| one.is_lowercase() && two.is_uppercase())
+    let mut pairs = core.chars().zip(core.chars().skip(1));
+    pairs.any(|(one, two)| one.is_lowercase() && two.is_uppercase())
 }
 
-/// The stems of an identifier's parts: `maxLen`, `max_len` and "max len" have the same.
+/// The stems of an identifier's parts: `maxLen`, `max_len` and "max len" have the same parts.
 pub(super) fn name_parts(name: &str) -> BTreeSet<String> {
     let mut parts = BTreeSet::new();
     let mut part = String::new();
-    let mut after_small = false;
+    let mut after_lowercase = false;
     for ch in name.chars() {
-        let is_hump = after_small && ch.is_uppercase();
+        let is_hump = after_lowercase && ch.is_uppercase();
         if is_hump || !ch.is_alphanumeric() {
             parts.insert(vocabulary::stem(&core::mem::take(&mut part)));
         }
         if ch.is_alphanumeric() {
             part.extend(ch.to_lowercase());
         }
-        after_small = ch.is_lowercase();
+        after_lowercase = ch.is_lowercase();
     }
     parts.insert(vocabulary::stem(&part));
     parts.remove("");
     parts
 }
 
-/// Folds case, white space and punctuation; symbols with a meaning ("<", "=") stay.
-pub(super) fn normal(text: &str) -> String {
+/// Folds case, white space and punctuation, but keeps symbols with a meaning ("<", "=").
+pub(super) fn normalize(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for ch in text.chars() {
         if ch.is_alphanumeric() || "<>=!+*%&|_".contains(ch) {

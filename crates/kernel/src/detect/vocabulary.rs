@@ -1,11 +1,12 @@
 //! The small English vocabulary of the detectors: stop words, negations, opposites, synonyms, stems.
 //!
-//! Tables that are compared with stems hold stems. All are short enough for a linear search.
+//! Tables that are compared with stems hold stems. Apart from the stop words, all tables are short enough for a linear
+//! search.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
-/// Words that claim nothing by themselves, among them reviewers' phrases ("still an issue"); sorted.
+/// Words that make no claim, including reviewers' phrases ("still an issue"); sorted.
 #[rustfmt::skip]
 const STOP: &[&str] = &[
     "a", "about", "after", "again", "all", "already", "also", "although", "an", "and", "any", "are", "as",
@@ -23,14 +24,14 @@ const STOP: &[&str] = &[
     "would", "yet", "you", "your",
 ];
 
-/// Words that deny what follows (or, at the end of a clause, what precedes).
+/// Words that deny the next word or, at the end of a clause, the previous one.
 #[rustfmt::skip]
 const DENIAL: &[&str] = &[
     "absent", "cannot", "lack", "lacking", "lacks", "missing", "neither", "never", "no", "nobody", "none",
     "nor", "not", "nothing", "nowhere", "without",
 ];
 
-/// Words that imply a denial: what should be is not, what is skipped does not happen.
+/// Words that imply a denial: something that should happen does not, nor does something that is skipped.
 #[rustfmt::skip]
 const FAINT_DENIAL: &[&str] = &[
     "avoid", "discard", "fail", "forget", "forgot", "ignor", "lose", "miss", "must", "need", "omit",
@@ -210,8 +211,8 @@ pub(super) fn number_word(word: &str) -> Option<&'static str> {
 /// The stem that an `un-` word denies: `check` for `unchecked`.
 pub(super) fn denied_by_prefix(word: &str) -> Option<String> {
     let rest = stem(word.strip_prefix("un")?);
-    let known = DENIED_BY_UN.iter().any(|plain| synonym(plain) == rest);
-    known.then_some(rest)
+    let is_known = DENIED_BY_UN.iter().any(|plain| synonym(plain) == rest);
+    is_known.then_some(rest)
 }
 
 /// The opposites of a stem.
@@ -232,7 +233,7 @@ pub(super) fn stem(word: &str) -> String {
     if let Some(root) = SUFFIXES.iter().find_map(|rule| without_suffix(&rest, rule)) {
         rest = root;
     }
-    synonym(&finish(rest)).to_owned()
+    synonym(&normalize_end(rest)).to_owned()
 }
 
 fn synonym(stem: &str) -> &str {
@@ -246,8 +247,8 @@ fn without_plural(word: &str) -> String {
     if word.ends_with("sses") || word.ends_with("xes") || word.ends_with("ches") || word.ends_with("shes") {
         return word[..word.len() - 2].to_owned();
     }
-    let keeps = ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
-    word.strip_suffix('s').filter(|_| !keeps).unwrap_or(word).to_owned()
+    let keeps_s = ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    word.strip_suffix('s').filter(|_| !keeps_s).unwrap_or(word).to_owned()
 }
 
 fn without_inflection(word: &str) -> String {
@@ -264,19 +265,19 @@ fn is_vowel(letter: char) -> bool {
     "aeiouy".contains(letter)
 }
 
-fn without_suffix(word: &str, (end, shortest, instead): &(&str, usize, &str)) -> Option<String> {
-    let rest = word.strip_suffix(end).filter(|rest| rest.len() >= *shortest)?;
-    Some([rest, instead].concat())
+fn without_suffix(word: &str, (suffix, min_length, replacement): &(&str, usize, &str)) -> Option<String> {
+    let rest = word.strip_suffix(suffix).filter(|rest| rest.len() >= *min_length)?;
+    Some([rest, replacement].concat())
 }
 
-/// Unifies the endings of stems: silent vowels, doubled consonants, `-at`, British and American `-is/-iz`.
-fn finish(mut rest: String) -> String {
+/// Unifies the ends of stems: silent vowels, doubled consonants, `-at`, British and American `-is/-iz`.
+fn normalize_end(mut rest: String) -> String {
     if (rest.len() > 3 && rest.ends_with('e')) || (rest.len() > 4 && rest.ends_with('y')) {
         rest.pop();
     }
-    let mut back = rest.chars().rev();
-    let doubled = back.next().is_some_and(|last| !is_vowel(last) && back.next() == Some(last));
-    if doubled && rest.len() > 4 {
+    let mut from_end = rest.chars().rev();
+    let is_doubled = from_end.next().is_some_and(|last| !is_vowel(last) && from_end.next() == Some(last));
+    if is_doubled && rest.len() > 4 {
         rest.pop();
     }
     if rest.len() > 5 && rest.ends_with("at") {
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_other_scripts_and_odd_words_are_unchanged() {
+    fn words_in_other_scripts_and_very_short_words_are_unchanged() {
         assert_eq!(stem("größe"), "größe");
         assert_eq!(stem("検証"), "検証");
         assert_eq!(stem(""), "");
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn common_words_have_their_opposites() {
-        let text = "accept reject, adds removed, allowed denied, ascending descending, begins ends, \
+        let pairs = "accept reject, adds removed, allowed denied, ascending descending, begins ends, \
             client server, closes opened, connected disconnected, decoding encoded, decreases increased, \
             decrypts encryption, deletes insertion, disabled enables, early late, excluded including, \
             exports imported, false true, fast slow, few many, first last, fewer more, high low, \
@@ -332,11 +333,11 @@ mod tests {
             locked unlocks, long short, longer shorter, maximum minimum, max min, optimistic pessimistic, \
             parent child, pops pushed, private public, reads written, received sent, requests response, \
             started stops, fails succeeds, failure success";
-        let is_lost = |pair: &&str| {
+        let are_not_opposites = |pair: &&str| {
             let (left, right) = pair.split_once(' ').unwrap();
             opposites(&stem(left)).all(|other| other != stem(right))
         };
-        assert_eq!(text.split(", ").filter(is_lost).collect::<Vec<_>>(), Vec::<&str>::new());
+        assert_eq!(pairs.split(", ").filter(are_not_opposites).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 
     #[test]
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn every_opposite_and_synonym_is_reachable_from_a_stem() {
+    fn opposites_and_the_targets_of_synonyms_have_no_further_synonym() {
         for (left, right) in OPPOSITES {
             assert_eq!((synonym(left), synonym(right)), (*left, *right));
         }

@@ -1,42 +1,43 @@
-//! The meaning of a short text, as far as the detectors need it: what it states, denies, counts and names.
+//! The meaning of a short statement, as far as the detectors need it: what it says, denies, counts and names.
 //!
 //! Identifiers and paths do not count towards similarity: a finding's location already holds them, and they would make
-//! any two reports about one function similar. They only distinguish texts.
+//! any two reports about one function similar. They only distinguish statements.
 
 use super::permille::Permille;
-use super::tokens::{Token, name_parts, normal, tokens};
+use super::tokens::{Token, name_parts, normalize, tokens};
 use super::vocabulary;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// With fewer content words than this, only equal texts are similar.
-const FEWEST_WORDS: usize = 4;
-/// The minimum number of common words: two words in common make a topic, not a claim.
-const FEWEST_SHARED: usize = 3;
+/// With fewer content words than this, only equal statements are similar.
+const MIN_WORDS: usize = 4;
+/// The minimum number of common words: two common words show the same topic, not the same claim.
+const MIN_SHARED: usize = 3;
 
-/// What a text states, in stems.
+/// A statement as stems.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
-    /// The folded words and symbols of the whole text, identifiers included.
+    /// All words and symbols, folded, including identifiers.
     normal: String,
-    said: BTreeSet<String>,
+    /// Stems of all content words.
+    stated: BTreeSet<String>,
     /// Stems next to a negation.
     denied: BTreeSet<String>,
     /// Stems of clauses that are negative in any way; a superset of `denied`.
     doubted: BTreeSet<String>,
-    /// Stems of "instead of …", "rather than …", "no longer …".
+    /// Stems after "instead of", "rather than", "no longer".
     replaced: BTreeSet<String>,
     numbers: BTreeSet<String>,
     names: BTreeSet<String>,
-    /// Stems of the names of the location that the text is about.
+    /// Stems of the names of the location that the statement is about.
     topic: BTreeSet<String>,
     /// Stems that have an opposite.
     poles: BTreeSet<String>,
     order: Option<Order>,
 }
 
-/// The order of events that a text states by "before" or "after".
+/// The order of events that a statement gives with "before" or "after".
 #[derive(Clone, Debug, Default)]
 struct Order {
     earlier: BTreeSet<String>,
@@ -44,19 +45,20 @@ struct Order {
 }
 
 impl Order {
-    /// Whether the two state opposite orders. A tie counts, because a subject that is later called "it" appears on one
+    /// Whether the two orders are opposite. A tie counts, because a subject that is later called "it" appears on one
     /// side only.
     fn is_reversed(&self, other: &Self) -> bool {
-        let both = |one: &BTreeSet<String>, two: &BTreeSet<String>| one.intersection(two).count();
-        let straight = both(&self.earlier, &other.earlier) + both(&self.later, &other.later);
-        let (forth, back) = (both(&self.earlier, &other.later), both(&self.later, &other.earlier));
-        forth > 0 && back > 0 && forth + back >= straight
+        let common = |one: &BTreeSet<String>, two: &BTreeSet<String>| one.intersection(two).count();
+        let same = common(&self.earlier, &other.earlier) + common(&self.later, &other.later);
+        let (postponed, advanced) =
+            (common(&self.earlier, &other.later), common(&self.later, &other.earlier));
+        postponed > 0 && advanced > 0 && postponed + advanced >= same
     }
 }
 
 impl Words {
     pub(super) fn of(text: &str) -> Self {
-        let mut words = Self { normal: normal(text), ..Self::default() };
+        let mut words = Self { normal: normalize(text), ..Self::default() };
         let mut clause = Clause::default();
         for token in tokens(text) {
             match token {
@@ -74,9 +76,9 @@ impl Words {
         words
     }
 
-    /// Sets what the text is about: the names of a location are its topic and weigh less than the claim.
-    pub(super) fn about(mut self, place: &str) -> Self {
-        for part in name_parts(place) {
+    /// Sets what the statement is about: the names of a location are its topic and weigh less than the claim.
+    pub(super) fn about(mut self, location: &str) -> Self {
+        for part in name_parts(location) {
             self.names.remove(&part);
             self.topic.insert(part);
         }
@@ -85,13 +87,14 @@ impl Words {
 
     /// The similarity of two claims, in permille: 0 if they contradict each other, 1000 for equal words.
     pub(super) fn similarity(&self, other: &Self) -> Permille {
-        self.compare(other, &self.said, &other.said)
+        self.compare(other, &self.stated, &other.stated)
     }
 
-    /// The similarity of two plans. What a plan replaces is not part of it, and makes it a different plan.
+    /// The similarity of two plans. What a plan replaces is not part of the plan; a plan that replaces the other's
+    /// parts is different.
     pub(super) fn plan_similarity(&self, other: &Self) -> Permille {
-        let (mine, theirs) = (self.kept(), other.kept());
-        if replaces(&self.replaced, &theirs) || replaces(&other.replaced, &mine) {
+        let (mine, theirs) = (self.without_replaced(), other.without_replaced());
+        if are_replaced(&theirs, &self.replaced) || are_replaced(&mine, &other.replaced) {
             return Permille::default();
         }
         self.compare(other, &mine, &theirs)
@@ -101,9 +104,9 @@ impl Words {
         if self.normal == other.normal && !self.normal.is_empty() {
             return Permille::WHOLE;
         }
-        let too_short = mine.len().min(theirs.len()) < FEWEST_WORDS;
-        let too_far = mine.intersection(theirs).count() < FEWEST_SHARED;
-        if too_short || too_far || self.contradicts(other) {
+        let is_too_short = mine.len().min(theirs.len()) < MIN_WORDS;
+        let shares_too_little = mine.intersection(theirs).count() < MIN_SHARED;
+        if is_too_short || shares_too_little || self.contradicts(other) {
             return Permille::default();
         }
         let weigh = |stem: &String| {
@@ -113,8 +116,8 @@ impl Words {
         cosine(shared, mine.iter().map(weigh).sum(), theirs.iter().map(weigh).sum())
     }
 
-    fn kept(&self) -> BTreeSet<String> {
-        self.said.difference(&self.replaced).cloned().collect()
+    fn without_replaced(&self) -> BTreeSet<String> {
+        self.stated.difference(&self.replaced).cloned().collect()
     }
 
     fn contradicts(&self, other: &Self) -> bool {
@@ -123,12 +126,12 @@ impl Words {
             || self.opposes(other)
             || self.reverses(other)
             || differ(&self.numbers, &other.numbers)
-            || self.names_others(other)
+            || self.has_other_names(other)
     }
 
-    /// Whether it denies what the other plainly affirms: "missing check" and "should check" agree with a denial.
+    /// Whether it denies what the other affirms without doubt; "missing check" and "should check" agree with a denial.
     fn denies(&self, other: &Self) -> bool {
-        self.denied.iter().any(|stem| other.said.contains(stem) && !other.doubted.contains(stem))
+        self.denied.iter().any(|stem| other.stated.contains(stem) && !other.doubted.contains(stem))
     }
 
     /// Whether it states the opposite. A denied opposite agrees: "not allowed" and "denied".
@@ -142,25 +145,25 @@ impl Words {
         })
     }
 
-    /// Whether the two state opposite orders, or one chooses what the other replaces.
+    /// Whether the two give opposite orders, or one chooses what the other replaces.
     fn reverses(&self, other: &Self) -> bool {
         let reversed =
             self.order.as_ref().zip(other.order.as_ref()).is_some_and(|(one, two)| one.is_reversed(two));
-        reversed || self.is_chosen_by(other) || other.is_chosen_by(self)
+        reversed || self.replaces_choice_of(other) || other.replaces_choice_of(self)
     }
 
-    fn is_chosen_by(&self, other: &Self) -> bool {
+    fn replaces_choice_of(&self, other: &Self) -> bool {
         let replaced_too = self.replaced.intersection(&other.replaced).count();
-        let said = self.replaced.intersection(&other.said).count();
-        !other.replaced.is_empty() && said > replaced_too * 2
+        let chosen = self.replaced.intersection(&other.stated).count();
+        !other.replaced.is_empty() && chosen > replaced_too * 2
     }
 
-    fn names_others(&self, other: &Self) -> bool {
-        let known = |name: &String, words: &Self| words.names.contains(name) || words.said.contains(name);
+    fn has_other_names(&self, other: &Self) -> bool {
+        let occurs = |name: &String, words: &Self| words.names.contains(name) || words.stated.contains(name);
         !self.names.is_empty()
             && !other.names.is_empty()
-            && !self.names.iter().any(|name| known(name, other))
-            && !other.names.iter().any(|name| known(name, self))
+            && !self.names.iter().any(|name| occurs(name, other))
+            && !other.names.iter().any(|name| occurs(name, self))
     }
 
     fn record_number(&mut self, digits: String, clause: &Clause) {
@@ -171,7 +174,7 @@ impl Words {
     }
 
     fn record_clause(&mut self, clause: Clause) {
-        let mut said: Vec<(usize, String)> = Vec::new();
+        let mut stated: Vec<(usize, String)> = Vec::new();
         let (mut negates_next, mut doubtful) = (false, false);
         for (index, word) in clause.words.iter().enumerate() {
             doubtful |= vocabulary::is_faint_denial(word);
@@ -179,43 +182,44 @@ impl Words {
                 self.numbers.insert(digits.to_string());
             } else if vocabulary::is_denial(word) {
                 (negates_next, doubtful) = (true, true);
-            } else if let Some((stem, denied)) = self.content(word) {
+            } else if let Some((stem, denied)) = self.content_stem(word) {
                 doubtful |= denied || vocabulary::is_faint_denial(&stem);
                 if negates_next || denied {
                     self.denied.insert(stem.clone());
                 }
                 negates_next = false;
-                said.push((index, stem));
+                stated.push((index, stem));
             }
         }
         // "… is missing" denies the word before it.
         if negates_next {
-            self.denied.extend(said.last().map(|(_, stem)| stem.clone()));
+            self.denied.extend(stated.last().map(|(_, stem)| stem.clone()));
         }
-        self.record_order(&clause, &said);
-        self.record_replaced(&clause, &said);
-        let stems = said.into_iter().map(|(_, stem)| stem);
+        self.record_order(&clause, &stated);
+        self.record_replaced(&clause, &stated);
+        let stems = stated.into_iter().map(|(_, stem)| stem);
         if doubtful {
             self.doubted.extend(stems.clone());
         }
-        self.said.extend(stems);
+        self.stated.extend(stems);
     }
 
-    fn record_replaced(&mut self, clause: &Clause, said: &[(usize, String)]) {
-        let Some(from) = clause.replaced_from() else {
+    fn record_replaced(&mut self, clause: &Clause, stated: &[(usize, String)]) {
+        let Some(from) = clause.replaced_start() else {
             return;
         };
-        for (_, stem) in said.iter().filter(|(index, _)| *index >= from) {
+        for (_, stem) in stated.iter().filter(|(index, _)| *index >= from) {
             self.doubted.insert(stem.clone());
             self.replaced.insert(stem.clone());
         }
     }
 
-    /// Records the first order that the text states. If a clause opens with it ("After …, …"), the next clause completes
-    /// it.
-    fn record_order(&mut self, clause: &Clause, said: &[(usize, String)]) {
+    /// Records the first order that the statement gives. If a clause opens with it ("After …, …"), the next clause
+    /// completes it.
+    fn record_order(&mut self, clause: &Clause, stated: &[(usize, String)]) {
         let stems = |from: usize, to: usize| -> BTreeSet<String> {
-            said.iter()
+            stated
+                .iter()
                 .filter(|(index, _)| (from..to).contains(index))
                 .map(|(_, stem)| stem.clone())
                 .collect()
@@ -237,7 +241,7 @@ impl Words {
     }
 
     /// The stem of a content word, and whether the word itself denies it. Also records stems that have opposites.
-    fn content(&mut self, word: &str) -> Option<(String, bool)> {
+    fn content_stem(&mut self, word: &str) -> Option<(String, bool)> {
         let denied = vocabulary::denied_by_prefix(word);
         let is_denied = denied.is_some();
         let stem = denied.unwrap_or_else(|| vocabulary::stem(word));
@@ -248,7 +252,7 @@ impl Words {
     }
 }
 
-/// The plain words between two punctuation marks.
+/// The words between two punctuation marks.
 #[derive(Default)]
 struct Clause {
     words: Vec<String>,
@@ -257,8 +261,8 @@ struct Clause {
 }
 
 impl Clause {
-    /// Where the words about something replaced start; they extend to the end of the clause.
-    fn replaced_from(&self) -> Option<usize> {
+    /// The index at which the words about something replaced start; they extend to the end of the clause.
+    fn replaced_start(&self) -> Option<usize> {
         let pairs =
             [("instead", "of"), ("rather", "than"), ("no", "longer"), ("place", "of"), ("opposed", "to")];
         let follows = |pair: &[String]| pairs.iter().any(|(one, two)| pair[0] == *one && pair[1] == *two);
@@ -268,16 +272,17 @@ impl Clause {
     }
 }
 
-fn replaces(replaced: &BTreeSet<String>, kept: &BTreeSet<String>) -> bool {
-    let hit = replaced.intersection(kept).count();
-    hit > 0 && hit * 2 >= replaced.len()
+/// Whether stems contain at least half of what another plan replaces.
+fn are_replaced(stems: &BTreeSet<String>, replaced: &BTreeSet<String>) -> bool {
+    let common = replaced.intersection(stems).count();
+    common > 0 && common * 2 >= replaced.len()
 }
 
 fn differ(mine: &BTreeSet<String>, theirs: &BTreeSet<String>) -> bool {
     !mine.is_subset(theirs) && !theirs.is_subset(mine)
 }
 
-/// The cosine similarity of two sets in permille: more lenient than Jaccard if only one text is terse.
+/// The cosine similarity of two sets in permille: more lenient than Jaccard if only one statement is terse.
 fn cosine(shared: u64, mine: u64, theirs: u64) -> Permille {
     let squared = u128::from(shared) * u128::from(shared) * 1_000_000;
     let permille = (squared / (u128::from(mine) * u128::from(theirs)).max(1)).isqrt();

@@ -1,4 +1,4 @@
-//! What makes two short texts similar, and what distinguishes them.
+//! Tests what makes two statements similar, and what distinguishes them.
 
 use super::*;
 use alloc::format;
@@ -46,7 +46,7 @@ fn denials_in_different_words_agree() {
 }
 
 #[test]
-fn opposites_numbers_names_and_reversed_orders_distinguish_texts() {
+fn opposites_numbers_names_and_reversed_orders_distinguish_statements() {
     assert_different("The first row of the sheet is skipped", "The last row of the sheet is skipped");
     assert_different("The server waits 30 seconds for the reply", "The server waits 60 s for the reply");
     assert_different(
@@ -89,7 +89,7 @@ fn references_to_rounds_lines_and_findings_are_ignored() {
 }
 
 #[test]
-fn short_texts_are_similar_only_when_equal() {
+fn short_statements_are_similar_only_if_equal() {
     assert_eq!(similarity("Missing docs!", "missing DOCS"), 1000);
     assert_different("Missing docs", "Docs are missing");
     assert_different("x < 0 panics", "x > 0 panics");
@@ -104,7 +104,7 @@ fn a_shared_topic_is_not_a_claim() {
 }
 
 #[test]
-fn any_text_in_any_script_is_accepted() {
+fn any_string_in_any_script_is_accepted() {
     for text in [
         "`",
         "``",
@@ -129,7 +129,7 @@ fn any_text_in_any_script_is_accepted() {
 }
 
 #[test]
-fn a_large_text_is_read_in_one_pass() {
+fn a_very_long_statement_can_be_compared() {
     let text: String = (0..200_000).map(|n| format!("word{n}x is checked, ")).collect();
     let words = Words::of(&text);
     assert_eq!(words.similarity(&words).0, 1000);

@@ -1,4 +1,4 @@
-//! The archive of rounds: the board at the start of each, and what was rolled back. Nothing is ever deleted.
+//! The archive of rounds: the board at the start of each round, and every rollback. Nothing is ever deleted.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -77,7 +77,7 @@ pub enum RetryMode {
 pub struct RoundAttempt {
     /// The round it started with.
     pub round: u32,
-    /// The round that counts: a later one if the engineers failed at first.
+    /// The round that counts; it is later than `round` if the engineers failed at first.
     pub until: u32,
     /// The rollback that archived it; `None` for the current attempt.
     pub rollback: Option<u32>,
@@ -110,15 +110,19 @@ impl Rounds {
         self.starts.entry(board.round).or_insert_with(|| board.clone());
     }
 
-    /// Restores the board from the start of a round, with its statuses and decisions; that round and all later ones are
+    /// Restores the board from the start of a round, with its statuses and decisions. That round and all later ones are
     /// archived as one rollback. Ids assigned since then are not reused.
     pub fn restore(&mut self, board: &Board, request: RollbackRequest) -> Result<Board, RollbackError> {
         self.check_limits(board, request.round)?;
-        self.follow(board, request)
+        self.restore_unlimited(board, request)
     }
 
-    /// Restores a round because the workflow's budgets allow it; the limits of the board do not apply.
-    pub fn follow(&mut self, board: &Board, request: RollbackRequest) -> Result<Board, RollbackError> {
+    /// Restores a round without checking the limits of the board, because the workflow's budgets allowed it.
+    pub fn restore_unlimited(
+        &mut self,
+        board: &Board,
+        request: RollbackRequest,
+    ) -> Result<Board, RollbackError> {
         let (round, mode) = (request.round, request.mode);
         let start = self.starts.get(&round).ok_or(RollbackError::NotBegun { round })?.clone();
         let spent = self.spent_since(board, round);
@@ -132,13 +136,13 @@ impl Rounds {
         Ok(restored)
     }
 
-    /// The best attempt at a round, archived ones included: the highest weighted net, and the latest of equals. Attempts
-    /// that build on other earlier rounds than the current ones are left out.
+    /// The best attempt at a round, including archived ones: the one with the highest weighted net or, if several have
+    /// it, the latest. Attempts that build on rounds that are no longer current are left out.
     pub fn best(&self, board: &Board, round: u32) -> Option<RoundAttempt> {
         self.attempts(board, round).into_iter().max_by_key(|attempt| attempt.weighted_net)
     }
 
-    /// Continues with the best attempt at a round once it has no rollback left.
+    /// Continues with the best attempt at a round that has no rollback left.
     pub fn proceed_with_best(&mut self, board: &Board, round: u32) -> Result<Board, RollbackError> {
         if self.check_limits(board, round).is_ok() {
             return Err(RollbackError::StillAllowed { round });
@@ -146,7 +150,7 @@ impl Rounds {
         self.adopt_best(board, round)
     }
 
-    /// Continues with the best attempt at a round; the caller knows that it cannot be tried again.
+    /// Continues with the best attempt at a round. The caller has checked that no rollback is left.
     pub fn adopt_best(&mut self, board: &Board, round: u32) -> Result<Board, RollbackError> {
         let best = self.best(board, round).ok_or(RollbackError::NoAttempt { round })?;
         let archived = self.archived_rounds(best);
@@ -164,7 +168,7 @@ impl Rounds {
         &self.rollbacks
     }
 
-    /// Checks that a round can be restored once more.
+    /// Checks that a round can be restored again.
     pub fn check(&self, board: &Board, round: u32) -> Result<(), RollbackError> {
         if !self.starts.contains_key(&round) {
             return Err(RollbackError::NotBegun { round });
@@ -173,7 +177,7 @@ impl Rounds {
     }
 
     /// The current rounds that have started.
-    pub fn begun(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn started(&self) -> impl Iterator<Item = u32> + '_ {
         self.starts.keys().copied()
     }
 
@@ -189,11 +193,12 @@ impl Rounds {
         Ok(())
     }
 
-    /// How many rounds after this one stay spent: a rollback refunds none of them, and the repeated round itself has a
-    /// separate limit. Rounds that do not count are free.
+    /// The number of rounds after this one that stay spent. A rollback refunds none of them; the repeated round has a
+    /// separate limit, and rounds that do not count are free.
     fn spent_since(&self, board: &Board, round: u32) -> u32 {
-        let uncounted = |round: u32| board.rows.iter().any(|row| row.round == round && !row.state.counts());
-        let started = self.starts.range(round..).filter(|(round, _)| !uncounted(**round)).count();
+        let is_uncounted =
+            |round: u32| board.rows.iter().any(|row| row.round == round && !row.state.counts());
+        let started = self.starts.range(round..).filter(|(round, _)| !is_uncounted(**round)).count();
         u32::try_from(started).unwrap_or(u32::MAX).saturating_sub(1)
     }
 
@@ -226,17 +231,18 @@ impl Rounds {
         archived.chain(counted_row(board, round).map(|row| (None, row))).map(attempt).collect()
     }
 
-    /// The rollbacks to a round since the rounds before it last changed; an older attempt builds on rounds that are gone.
+    /// The rollbacks to a round since the rounds before it last changed; an older attempt builds on rounds that are
+    /// gone.
     fn rollbacks_of(&self, round: u32) -> impl Iterator<Item = &RoundRollback> {
-        let past = self.rollbacks.iter().rposition(|rollback| rollback.to < round);
-        let first = past.map_or(0, |at| at.saturating_add(1));
+        let last_change = self.rollbacks.iter().rposition(|rollback| rollback.to < round);
+        let first = last_change.map_or(0, |at| at.saturating_add(1));
         self.rollbacks.iter().skip(first).filter(move |rollback| rollback.to == round)
     }
 
     /// The rounds of an archived attempt, in order; empty for the current attempt.
     fn archived_rounds(&self, attempt: RoundAttempt) -> Vec<ArchivedRound> {
-        let own = self.rollbacks.iter().filter(|rollback| Some(rollback.number) == attempt.rollback);
-        let rounds = own.flat_map(|rollback| &rollback.rounds);
+        let rollback = self.rollbacks.iter().filter(|rollback| Some(rollback.number) == attempt.rollback);
+        let rounds = rollback.flat_map(|rollback| &rollback.rounds);
         rounds.filter(|archived| (attempt.round..=attempt.until).contains(&archived.round)).cloned().collect()
     }
 }

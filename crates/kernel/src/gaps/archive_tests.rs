@@ -20,8 +20,8 @@ fn request(round: u32) -> RollbackRequest {
     }
 }
 
-/// Plays a round without new gaps: the low bits choose which of the first four workable gaps are proposed, the high bits
-/// which of them are approved.
+/// Plays a round without new gaps: the low bits choose which of the first four workable gaps are proposed, the high
+/// bits which of them are approved.
 fn play_bits(board: &Board, bits: u8) -> Board {
     let workable: Vec<String> =
         board.unsettled().filter(|gap| gap.status.is_workable()).map(|gap| gap.id.to_string()).collect();
@@ -86,7 +86,7 @@ fn ids_assigned_before_a_rollback_are_not_reused() {
 
 // CORE-11, SR-11
 #[test]
-fn a_rollback_resets_the_round_number_but_refunds_no_rounds() {
+fn a_rollback_resets_the_round_number_but_does_not_refund_rounds() {
     let mut rounds = Rounds::default();
     let mut board = four_gaps();
     for _ in 1..=3 {
@@ -105,7 +105,7 @@ fn a_rollback_resets_the_round_number_but_refunds_no_rounds() {
 fn two_rollbacks_per_round_and_five_per_run_are_the_limits() {
     let mut rounds = Rounds::default();
     let mut board = four_gaps();
-    let mut back = |rounds: &mut Rounds, to: u32| {
+    let mut roll_back = |rounds: &mut Rounds, to: u32| {
         while board.round() <= to {
             rounds.start(&board);
             board = play_bits(&board, 0b0001);
@@ -113,14 +113,14 @@ fn two_rollbacks_per_round_and_five_per_run_are_the_limits() {
         rounds.restore(&board, request(to)).map(|restored| board = restored)
     };
     for to in [3, 3] {
-        back(&mut rounds, to).unwrap();
+        roll_back(&mut rounds, to).unwrap();
     }
-    let error = back(&mut rounds, 3).unwrap_err();
+    let error = roll_back(&mut rounds, 3).unwrap_err();
     assert_eq!(error, RollbackError::RoundLimit { round: 3, limit: 2 });
     for to in [2, 2, 1] {
-        back(&mut rounds, to).unwrap();
+        roll_back(&mut rounds, to).unwrap();
     }
-    assert_eq!(back(&mut rounds, 1), Err(RollbackError::RunLimit { round: 1, limit: 5 }));
+    assert_eq!(roll_back(&mut rounds, 1), Err(RollbackError::RunLimit { round: 1, limit: 5 }));
     assert_eq!(rounds.rollbacks().len(), 5);
 }
 
@@ -230,7 +230,7 @@ fn an_attempt_counts_even_if_its_engineers_failed_at_first() {
     assert_eq!(best, RoundAttempt { round: 1, until: 2, rollback: Some(1), weighted_net: 4 });
     let adopted = rounds.adopt_best(&poor, 1).unwrap();
     assert_eq!((adopted.round(), adopted.rows()), (3, good.rows()));
-    assert_eq!(rounds.begun().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(rounds.started().collect::<Vec<_>>(), [1, 2]);
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn starting_a_round_again_after_a_crash_keeps_its_first_board() {
 
 // SR-15
 #[test]
-fn each_archived_round_has_its_own_folder() {
+fn each_archived_round_has_a_separate_folder() {
     assert_eq!(archive_name(3, 1), "round_003_rolled_back_1");
 }
 

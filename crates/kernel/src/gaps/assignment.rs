@@ -1,4 +1,4 @@
-//! The assignment: which gaps a round works on, in which order, and which can be worked on in parallel.
+//! The assignment: which gaps a round works on, in which order, and which of them in parallel.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,24 +9,24 @@ use super::board::Board;
 use super::gap::{BlockedOn, Gap, GapId};
 use super::section::SectionPaths;
 
-/// What a round has to do.
+/// The result of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assignment {
     Work(RoundWork),
-    /// Every unsettled gap waits for something; the user has to be asked for the decisions among these.
+    /// Every unsettled gap is blocked; the user must make the decisions among `waits`.
     AllBlocked {
         waits: Vec<Wait>,
     },
     NoneOpen,
 }
 
-/// The work of one round. `propose` is empty when only reviews are due.
+/// The work of one round. `propose` is empty if only reviews are due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct RoundWork {
-    /// Unreviewed proposals of earlier rounds, which the reviewer does first. The limit does not apply to them, since
-    /// they already exist.
+    /// Unreviewed proposals of earlier rounds, which the reviewer judges first. The limit does not apply to them,
+    /// because they already exist.
     pub review_first: Vec<GapId>,
     /// The gaps for the engineer, most urgent first.
     pub propose: Vec<GapId>,
@@ -87,7 +87,7 @@ fn batches(gaps: &[&Gap]) -> Vec<Vec<GapId>> {
     let mut part_of: Vec<usize> = (0..gaps.len()).collect();
     for (at, gap) in gaps.iter().enumerate() {
         for earlier in (0..at).filter(|earlier| share_section(gaps[*earlier], gap)) {
-            join(&mut part_of, earlier, at);
+            merge_parts(&mut part_of, earlier, at);
         }
     }
     let mut parts: BTreeMap<usize, Vec<GapId>> = BTreeMap::new();
@@ -101,13 +101,13 @@ fn share_section(one: &Gap, other: &Gap) -> bool {
     if one.sections.is_empty() || other.sections.is_empty() {
         return one.sections.is_empty() && other.sections.is_empty();
     }
-    let places = SectionPaths::default();
+    let paths = SectionPaths::default();
     let mut pairs = one.sections.iter().flat_map(|a| other.sections.iter().map(move |b| (a, b)));
-    pairs.any(|(a, b)| places.is_same(a, b))
+    pairs.any(|(a, b)| paths.is_same(a, b))
 }
 
 /// Merges two parts: all members get the number of the earlier one.
-fn join(part_of: &mut [usize], one: usize, other: usize) {
+fn merge_parts(part_of: &mut [usize], one: usize, other: usize) {
     let (Some(&one), Some(&other)) = (part_of.get(one), part_of.get(other)) else {
         return;
     };
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(assign(&board), Assignment::NoneOpen);
     }
 
-    fn touching(sections: &[&str]) -> NewGap {
+    fn gap_in_sections(sections: &[&str]) -> NewGap {
         NewGap { sections: sections.iter().map(|s| (*s).into()).collect(), ..new_gap("A", Low) }
     }
 
@@ -198,7 +198,8 @@ mod tests {
     #[test]
     fn gaps_that_share_a_section_through_others_are_one_batch() {
         let gaps = [&["Errors"][..], &["Paths"], &["Retries", "# errors"], &["Client > retries"], &[], &[]];
-        let board = Board::open(gaps.iter().map(|s| touching(s)).collect(), BoardRules::default()).unwrap();
+        let board =
+            Board::open(gaps.iter().map(|s| gap_in_sections(s)).collect(), BoardRules::default()).unwrap();
         let batches: Vec<_> = work(&board).batches.iter().map(|batch| names(batch)).collect();
         assert_eq!(
             batches,

@@ -23,10 +23,10 @@ pub struct Board {
     pub(super) conflicts: BTreeMap<ReviewIssueId, Conflict>,
     pub(super) decisions: Vec<UserDecision>,
     pub(super) rows: Vec<RoundRow>,
-    /// Rounds without net progress since the last progress or the user's last decision about it.
+    /// Consecutive rounds without net progress; a user's answer to a stall resets the count too.
     pub(super) stalled: u32,
     pub(super) failed_in_a_row: u32,
-    /// Whether the latest review was clean. It stays the final one until the next review, since text enters the document
+    /// Whether the latest review was clean. This stays valid until the next review, because text enters the document
     /// only through a review.
     pub(super) clean_review: bool,
     pub(super) issued: Issued,
@@ -36,9 +36,9 @@ pub struct Board {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct BoardRules {
-    /// How many gaps an engineer gets in one round.
+    /// The maximum number of gaps that an engineer gets in one round.
     pub assigned: usize,
-    /// The minimum number of rounds that a refinement may take.
+    /// The maximum number of rounds, unless half the number of gaps in the first inventory is greater.
     pub rounds: u32,
     pub thresholds: Thresholds,
     pub rollbacks_per_round: u32,
@@ -132,7 +132,7 @@ impl Board {
         Ok(id)
     }
 
-    /// Blocks a gap on another one, unless that is unknown, settled, or itself waiting for this gap.
+    /// Blocks a gap on another one, unless the other one is unknown, settled, or waiting for this gap.
     fn block_on(&mut self, id: &GapId, on: GapId) {
         let why = alloc::format!("it waits for {on}");
         let _ = self.move_gap(id, GapMove::Block(BlockedOn::Gap(on)), Actor::Engine, &why);
@@ -161,7 +161,7 @@ impl Board {
         self.gaps.values().filter(|gap| !gap.status.is_settled())
     }
 
-    /// The gaps whose proposal no reviewer has judged.
+    /// The gaps with a proposal that no reviewer has judged.
     pub fn unreviewed(&self) -> impl Iterator<Item = &Gap> {
         self.gaps.values().filter(|gap| gap.status == GapStatus::Proposed)
     }
@@ -226,8 +226,8 @@ impl Issued {
     }
 }
 
-fn max_rounds(inventory: usize, least: u32) -> u32 {
-    u32::try_from(inventory.div_ceil(2)).unwrap_or(u32::MAX).max(least)
+fn max_rounds(inventory: usize, min: u32) -> u32 {
+    u32::try_from(inventory.div_ceil(2)).unwrap_or(u32::MAX).max(min)
 }
 
 #[cfg(test)]
@@ -250,8 +250,10 @@ mod tests {
     #[test]
     fn a_gap_may_wait_for_another_of_the_same_inventory() {
         let waiting = NewGap { waits_for: Some(id("GAP-UX-001")), ..new_gap("FLOW", High) };
-        let lost = NewGap { waits_for: Some(id("GAP-UX-009")), ..new_gap("FLOW", High) };
-        let board = Board::open(vec![waiting, lost, new_gap("UX", Low)], BoardRules::default()).unwrap();
+        let waiting_for_unknown = NewGap { waits_for: Some(id("GAP-UX-009")), ..new_gap("FLOW", High) };
+        let board =
+            Board::open(vec![waiting, waiting_for_unknown, new_gap("UX", Low)], BoardRules::default())
+                .unwrap();
         let first = board.gap(&id("GAP-FLOW-001")).unwrap();
         assert_eq!(first.waits_for, Some(BlockedOn::Gap(id("GAP-UX-001"))));
         assert_eq!(board.gap(&id("GAP-FLOW-002")).unwrap().status, GapStatus::Open);

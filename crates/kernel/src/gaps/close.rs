@@ -1,4 +1,4 @@
-//! Closes a round: turns both roles' outputs into gap moves, numbers, conflicts and one result for the workflow.
+//! Closes a round: turns the outputs of both roles into gap moves, counts, conflicts and one result for the workflow.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -30,7 +30,7 @@ pub enum RoundEnd {
     /// No net progress again; the user chooses.
     Warning,
     Diverging,
-    /// The user has to decide between positions.
+    /// The user must decide between positions.
     Conflict,
     /// Every unsettled gap is blocked.
     Waiting,
@@ -45,11 +45,11 @@ pub struct ClosedRound {
     pub end: RoundEnd,
     pub board: Board,
     pub row: RoundRow,
-    /// The texts to insert into the document. If one cannot be inserted, the round is closed again with its gap listed as
-    /// unplaced.
+    /// The passages to insert into the document. If one cannot be inserted, the round is closed again with its gap
+    /// listed as unplaced.
     pub placements: Vec<Placement>,
     pub overlaps: Vec<Overlap>,
-    /// The conflicts that this round brought up.
+    /// The conflicts that are new in this round.
     pub conflicts: Vec<ReviewIssueId>,
     pub must_answer: Vec<ReviewIssueId>,
     pub notices: Vec<Notice>,
@@ -57,7 +57,7 @@ pub struct ClosedRound {
     pub explanation: String,
 }
 
-/// Something to tell the user in addition to the result.
+/// Something that is reported to the user in addition to the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Notice {
@@ -156,7 +156,7 @@ fn close_delivered(
     let mut notices = board.apply_answers(&output.answers, &pending)?;
     board.apply_proposals(output)?;
     board.apply_review(&input.reviewer, &mut notices)?;
-    let (placements, overlaps) = board.place(input)?;
+    let (placements, overlaps) = board.place_texts(input)?;
     board.count_silences(&pending);
     let conflicts = board.find_conflicts()?;
     let row = board.count_round(Counting::Counted);
@@ -171,13 +171,13 @@ fn close_delivered(
 }
 
 fn end_of(board: &Board, input: &RoundInput, row: &RoundRow) -> RoundEnd {
-    let asks = match input.autonomy {
+    let needs_user = match input.autonomy {
         Autonomy::Interactive => board.undecided().next().is_some(),
         Autonomy::Autonomous => false,
     };
     if board.is_complete() {
         RoundEnd::Complete
-    } else if asks {
+    } else if needs_user {
         RoundEnd::Conflict
     } else if board.all_blocked() {
         RoundEnd::Waiting
@@ -304,8 +304,8 @@ impl Board {
         Ok(())
     }
 
-    /// Resolves the gaps whose text can be placed; overlapping or unplaceable texts go back to the engineer.
-    fn place(&mut self, input: &RoundInput) -> Result<(Vec<Placement>, Vec<Overlap>), CloseError> {
+    /// Resolves the gaps whose text can be placed; overlapping or unplaceable text goes back to the engineer.
+    fn place_texts(&mut self, input: &RoundInput) -> Result<(Vec<Placement>, Vec<Overlap>), CloseError> {
         for unplaced in &input.unplaced {
             let why = format!("the text could not be placed: {}", unplaced.why);
             self.move_gap(&unplaced.gap, GapMove::Revise, Actor::Engine, &why)
@@ -335,7 +335,7 @@ impl Board {
         }
     }
 
-    /// Whether the engine blocked a gap in this round, in which case the other gaps are next.
+    /// Whether the engine blocked a gap in this round. The refinement then continues with the other gaps.
     fn blocked_in_this_round(&self) -> bool {
         let mut moves = self.transitions.iter().filter(|moved| moved.round == self.round);
         moves.any(|moved| moved.to == GapStatus::Blocked && moved.actor == Actor::Engine)

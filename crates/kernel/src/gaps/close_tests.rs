@@ -71,14 +71,14 @@ fn a_review_of_a_failed_engineer_is_refused() {
 // SR-06
 #[test]
 fn an_empty_round_is_complete_waiting_or_empty_depending_on_the_gaps() {
-    let nothing = |board: &Board| play(board, EngineerOutput::default(), reviews(&[], &[])).end;
+    let play_empty = |board: &Board| play(board, EngineerOutput::default(), reviews(&[], &[])).end;
     let mut start = board(&[("A", High)]);
-    assert_eq!(nothing(&start), RoundEnd::Empty);
+    assert_eq!(play_empty(&start), RoundEnd::Empty);
     let on = BlockedOn::External("the vendor".into());
     start.move_gap(&id("GAP-A-001"), GapMove::Block(on), Actor::Engine, "").unwrap();
-    assert_eq!(nothing(&start), RoundEnd::Waiting);
+    assert_eq!(play_empty(&start), RoundEnd::Waiting);
     start.move_gap(&id("GAP-A-001"), GapMove::Waive, Actor::User, "").unwrap();
-    assert_eq!(nothing(&start), RoundEnd::Complete);
+    assert_eq!(play_empty(&start), RoundEnd::Complete);
 }
 
 // SR-06
@@ -106,7 +106,7 @@ fn a_missing_final_review_makes_the_round_empty() {
 
 // SR-13
 #[test]
-fn of_two_overlapping_texts_the_one_for_the_worse_gap_is_placed_and_the_other_revised() {
+fn of_two_overlapping_proposals_the_one_for_the_worse_gap_is_placed_and_the_other_is_revised() {
     let start = board(&[("A", Low), ("A", High)]);
     let proposals = vec![proposal("GAP-A-001", "Retries", "none"), proposal("GAP-A-002", "retries", "three")];
     let engineer = EngineerOutput { proposals, ..EngineerOutput::default() };
@@ -119,14 +119,14 @@ fn of_two_overlapping_texts_the_one_for_the_worse_gap_is_placed_and_the_other_re
 
 // SR-13
 #[test]
-fn two_texts_for_one_section_overlap_whatever_they_call_it() {
+fn two_proposals_for_one_section_overlap_whatever_they_call_it() {
     let start = board(&[("A", Low), ("A", High)]);
-    let called = ["Retries", "Errors > Again"];
-    let proposals = vec![proposal("GAP-A-001", called[0], "none"), proposal("GAP-A-002", called[1], "three")];
+    let names = ["Retries", "Errors > Again"];
+    let proposals = vec![proposal("GAP-A-001", names[0], "none"), proposal("GAP-A-002", names[1], "three")];
     let engineer = EngineerOutput { proposals, ..EngineerOutput::default() };
     let mut input = round(&start, engineer, reviews(&["GAP-A-001", "GAP-A-002"], &[]));
     assert!(close_round(&start, &input).unwrap().overlaps.is_empty());
-    for name in called {
+    for name in names {
         input.places.learn(name, vec!["errors".into(), "again".into()]);
     }
     assert_eq!(close_round(&start, &input).unwrap().overlaps.len(), 1);
@@ -134,7 +134,7 @@ fn two_texts_for_one_section_overlap_whatever_they_call_it() {
 
 // SR-13
 #[test]
-fn one_text_for_two_gaps_is_placed_once_and_resolves_both() {
+fn equal_text_for_two_gaps_is_placed_once_and_resolves_both() {
     let start = board(&[("A", Low), ("A", High)]);
     let proposals =
         vec![proposal("GAP-A-001", "Retries", "three"), proposal("GAP-A-002", "Retries", "three")];
@@ -145,7 +145,7 @@ fn one_text_for_two_gaps_is_placed_once_and_resolves_both() {
 
 // SR-17
 #[test]
-fn a_text_that_cannot_be_placed_goes_back_to_the_engineer() {
+fn text_that_cannot_be_placed_goes_back_to_the_engineer() {
     let start = board(&[("A", Low)]);
     let mut input = round(&start, proposes(&["GAP-A-001"]), reviews(&["GAP-A-001"], &[]));
     input.unplaced = vec![Unplaced { gap: id("GAP-A-001"), why: "no such section".into() }];

@@ -17,20 +17,20 @@ pub struct Conflict {
     pub cause: ConflictCause,
     /// At least two, the reviewer's first.
     pub positions: Vec<Position>,
-    /// The round that ended in it.
+    /// The round in which it arose.
     pub round: u32,
 }
 
-/// How a conflict came about.
+/// The cause of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConflictCause {
     Disagreement,
-    /// Two delivered rounds ignored the issue.
+    /// The engineer ignored the issue in two rounds.
     Silence,
 }
 
-/// One side's view.
+/// The view of one side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     pub by: Actor,

@@ -36,7 +36,7 @@ pub fn table(rows: &[RoundRow]) -> String {
 }
 
 impl RoundRow {
-    /// Explains the judgement in one sentence, with the gaps it rests on.
+    /// Explains the judgement in one sentence, with the gaps it is based on.
     pub fn explanation(&self, thresholds: &Thresholds) -> String {
         let judged = match self.state {
             RoundState::Converging => {
@@ -70,7 +70,7 @@ impl Board {
         let resolved = self.moved_to(&[GapStatus::Resolved]);
         let set_aside = self.moved_to(&[GapStatus::Deferred, GapStatus::Waived]);
         let end = self.unsettled().count();
-        let net = count(resolved.len()) - count(new.len());
+        let net = to_i64(resolved.len()) - to_i64(new.len());
         let weighted_net = self.weight(&resolved) - self.weight(&new);
         let state = match counting {
             Counting::Failed => RoundState::Failed,
@@ -78,14 +78,14 @@ impl Board {
         };
         let start =
             end.saturating_add(resolved.len()).saturating_add(set_aside.len()).saturating_sub(new.len());
-        let row = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let to_u32 = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         RoundRow {
             round,
-            start: row(start),
+            start: to_u32(start),
             resolved,
             new,
             set_aside,
-            end: row(end),
+            end: to_u32(end),
             net,
             weighted_net,
             state,
@@ -115,7 +115,10 @@ impl Board {
     }
 
     fn weight(&self, ids: &[GapId]) -> i64 {
-        ids.iter().filter_map(|id| self.gaps.get(id)).map(|gap| self.rules.thresholds.weights.of(gap)).sum()
+        ids.iter()
+            .filter_map(|id| self.gaps.get(id))
+            .map(|gap| self.rules.thresholds.weights.weight_of(gap))
+            .sum()
     }
 }
 
@@ -126,7 +129,7 @@ pub(super) enum Counting {
     Failed,
 }
 
-fn count(n: usize) -> i64 {
+fn to_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 

@@ -15,7 +15,7 @@ use super::moves::{Actor, GapMove};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionChoice {
-    /// The position with this number, from 0.
+    /// The position with this index.
     Stated(usize),
     Written(String),
 }
@@ -54,7 +54,7 @@ impl Board {
         if conflict.is_none() && gaps.is_empty() {
             return Err(DecisionError::Unasked { about: about.clone() });
         }
-        let choice = chosen(about, conflict.as_ref(), choice)?;
+        let choice = chosen_position(about, conflict.as_ref(), choice)?;
         let mut next = self.clone();
         for gap in &gaps {
             next.move_gap(
@@ -98,7 +98,7 @@ impl Board {
             .values()
             .filter(|issue| issue.is_serious() && self.is_contested(&issue.gap))
             .filter(|issue| !self.conflicts.contains_key(&issue.id))
-            .filter_map(|issue| conflict(issue, self.round))
+            .filter_map(|issue| find_conflict(issue, self.round))
             .collect();
         let ids = found.iter().map(|conflict| conflict.issue).collect();
         self.conflicts.extend(found.into_iter().map(|conflict| (conflict.issue, conflict)));
@@ -110,7 +110,7 @@ impl Board {
         let undecided: Vec<(GapId, QuestionId)> =
             self.undecided().map(|conflict| (conflict.gap.clone(), conflict.question())).collect();
         for (gap, question) in undecided {
-            // A gap waits for one thing at a time; further conflicts follow when that one is decided.
+            // A gap waits for one decision at a time; after it, the gap's next conflict blocks the gap.
             if self.is_contested(&gap) {
                 let why = alloc::format!("engineer and reviewer differ about {question}");
                 self.move_gap(&gap, GapMove::Block(BlockedOn::Decision(question)), Actor::Engine, &why)?;
@@ -119,7 +119,8 @@ impl Board {
         Ok(())
     }
 
-    /// The gaps that a decision unblocks. For a gap that waits for something external, the question is its own id.
+    /// The gaps that a decision unblocks. For a gap that waits for something external, the question is the id of the
+    /// gap.
     fn waiting_for(&self, about: &QuestionId) -> Vec<GapId> {
         self.unsettled()
             .filter(|gap| match &gap.waits_for {
@@ -132,18 +133,18 @@ impl Board {
     }
 }
 
-fn conflict(issue: &ReviewIssue, round: u32) -> Option<Conflict> {
+fn find_conflict(issue: &ReviewIssue, round: u32) -> Option<Conflict> {
     let mut positions = alloc::vec![Position { by: Actor::Reviewer, text: issue.concern.clone() }];
-    let mut engineer = |text: String| positions.push(Position { by: Actor::Engineer, text });
+    let mut add_engineer = |text: String| positions.push(Position { by: Actor::Engineer, text });
     let cause = match &issue.state {
         IssueState::Unanswered { silences } if *silences >= 2 => {
-            engineer("the proposal as it is (no answer was given)".to_string());
+            add_engineer("the proposal as it is (no answer was given)".to_string());
             ConflictCause::Silence
         }
         IssueState::Answered(Stance::Disagree { position, rationale, alternative }) => {
-            engineer(alloc::format!("{position}: {rationale}"));
+            add_engineer(alloc::format!("{position}: {rationale}"));
             if !alternative.is_empty() {
-                engineer(alternative.clone());
+                add_engineer(alternative.clone());
             }
             ConflictCause::Disagreement
         }
@@ -154,7 +155,7 @@ fn conflict(issue: &ReviewIssue, round: u32) -> Option<Conflict> {
     Some(Conflict { issue: issue.id, gap: issue.gap.clone(), cause, positions, round })
 }
 
-fn chosen(
+fn chosen_position(
     about: &QuestionId,
     conflict: Option<&Conflict>,
     choice: DecisionChoice,

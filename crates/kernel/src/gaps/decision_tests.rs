@@ -7,8 +7,8 @@ use super::super::{
 use super::*;
 use std::vec;
 
-/// Round 1: the engineer makes a proposal for GAP-A-001, and the reviewer raises one issue of this severity.
-fn disputed(severity: GapSeverity) -> ClosedRound {
+/// Plays round 1: the engineer makes a proposal for GAP-A-001, and the reviewer raises one issue of this severity.
+fn play_dispute(severity: GapSeverity) -> ClosedRound {
     let review =
         ReviewerOutput { issues: vec![raises("GAP-A-001", severity)], ..reviews(&[], &["GAP-A-001"]) };
     play(&board(&[("A", High), ("A", Low)]), proposes(&["GAP-A-001"]), review)
@@ -22,7 +22,7 @@ fn answers(answers: Vec<EngineerAnswer>) -> EngineerOutput {
 #[test]
 fn disagreement_with_a_serious_issue_about_an_open_gap_is_a_conflict() {
     for severity in [High, Critical] {
-        let first = disputed(severity);
+        let first = play_dispute(severity);
         assert_eq!(first.end, RoundEnd::Stalled);
         let second = play(&first.board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
         assert_eq!(
@@ -45,8 +45,11 @@ fn disagreement_with_a_serious_issue_about_an_open_gap_is_a_conflict() {
 // SR-10
 #[test]
 fn disagreement_with_a_lesser_issue_is_only_recorded() {
-    let second =
-        play(&disputed(Medium).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
+    let second = play(
+        &play_dispute(Medium).board,
+        answers(vec![disagrees("ISSUE-R1-001")]),
+        ReviewerOutput::default(),
+    );
     assert!(second.conflicts.is_empty());
     assert!(matches!(
         second.board.issues().next().unwrap().state,
@@ -58,7 +61,7 @@ fn disagreement_with_a_lesser_issue_is_only_recorded() {
 #[test]
 fn disagreement_about_a_gap_that_is_then_accepted_is_not_a_conflict() {
     let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-001"]) };
-    let second = play(&disputed(High).board, engineer, reviews(&["GAP-A-001"], &[]));
+    let second = play(&play_dispute(High).board, engineer, reviews(&["GAP-A-001"], &[]));
     assert_eq!((second.end, second.conflicts.len()), (RoundEnd::Converging, 0));
 }
 
@@ -66,7 +69,7 @@ fn disagreement_about_a_gap_that_is_then_accepted_is_not_a_conflict() {
 #[test]
 fn disagreement_with_a_new_proposal_waits_for_its_review() {
     let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-001"]) };
-    let unreviewed = play(&disputed(High).board, engineer, ReviewerOutput::default());
+    let unreviewed = play(&play_dispute(High).board, engineer, ReviewerOutput::default());
     assert!(unreviewed.conflicts.is_empty());
     let refused = play(&unreviewed.board, proposes(&["GAP-A-002"]), reviews(&["GAP-A-002"], &["GAP-A-001"]));
     assert_eq!(refused.end, RoundEnd::Conflict);
@@ -75,7 +78,7 @@ fn disagreement_with_a_new_proposal_waits_for_its_review() {
 // SR-10
 #[test]
 fn an_ignored_issue_must_be_answered_and_a_second_silence_is_a_conflict() {
-    let first = disputed(High);
+    let first = play_dispute(High);
     assert!(first.must_answer.is_empty());
     let second = play(&first.board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
     assert_eq!((second.must_answer.as_slice(), second.conflicts.len()), (&[issue_id("ISSUE-R1-001")][..], 0));
@@ -88,7 +91,7 @@ fn an_ignored_issue_must_be_answered_and_a_second_silence_is_a_conflict() {
 // SR-10
 #[test]
 fn an_engineer_who_was_not_asked_about_a_gap_is_not_silent_on_it() {
-    let mut board = disputed(High).board;
+    let mut board = play_dispute(High).board;
     for _ in 0..3 {
         let mut input = round(&board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
         input.asked = vec![id("GAP-A-002")];
@@ -101,7 +104,7 @@ fn an_engineer_who_was_not_asked_about_a_gap_is_not_silent_on_it() {
 // SR-10
 #[test]
 fn silence_on_a_lesser_issue_is_ignored() {
-    let mut board = disputed(Low).board;
+    let mut board = play_dispute(Low).board;
     for _ in 0..3 {
         let closed = play(&board, proposes(&["GAP-A-002"]), reviews(&[], &["GAP-A-002"]));
         assert!(closed.must_answer.is_empty() && closed.conflicts.is_empty());
@@ -128,7 +131,7 @@ fn disagreement_with_more_than_half_of_the_issues_is_reported() {
 // SR-10
 #[test]
 fn without_a_user_the_gap_is_blocked_on_the_decision_and_others_continue() {
-    let first = disputed(High);
+    let first = play_dispute(High);
     let engineer = EngineerOutput { answers: vec![disagrees("ISSUE-R1-001")], ..proposes(&["GAP-A-002"]) };
     let mut input = round(&first.board, engineer, reviews(&["GAP-A-002"], &[]));
     input.autonomy = Autonomy::Autonomous;
@@ -143,7 +146,7 @@ fn without_a_user_the_gap_is_blocked_on_the_decision_and_others_continue() {
 #[test]
 fn a_decision_unblocks_the_gap_and_binds_the_next_engineer() {
     let second =
-        play(&disputed(High).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
+        play(&play_dispute(High).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     let mut board = second.board;
     let about = QuestionId("ISSUE-R1-001".into());
     board.decide(&about, DecisionChoice::Stated(2), grounds()).unwrap();
@@ -163,7 +166,7 @@ fn a_decision_unblocks_the_gap_and_binds_the_next_engineer() {
 #[test]
 fn a_decision_chooses_a_stated_position_or_writes_one() {
     let second =
-        play(&disputed(High).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
+        play(&play_dispute(High).board, answers(vec![disagrees("ISSUE-R1-001")]), ReviewerOutput::default());
     let about = QuestionId("ISSUE-R1-001".into());
     let mut board = second.board.clone();
     assert!(matches!(

@@ -21,7 +21,7 @@ impl Board {
             .collect()
     }
 
-    /// The unanswered issues about these gaps, as far as the gaps are still in dispute.
+    /// The unanswered issues about gaps in `asked` that are still in dispute.
     pub(super) fn pending_issues(&self, asked: &[GapId]) -> Vec<ReviewIssueId> {
         self.issues
             .values()

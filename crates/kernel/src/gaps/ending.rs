@@ -36,21 +36,21 @@ impl Board {
         Acceptable::Yes { high: self.ids_of(GapSeverity::High), lower }
     }
 
-    /// The maximum number of rounds: set by the first inventory, minus what rolled-back rounds spent.
+    /// The maximum number of rounds: set by the first inventory, minus rounds spent on work that was rolled back.
     pub fn max_rounds(&self) -> u32 {
         self.max_rounds
     }
 
-    /// How many more rounds may count.
+    /// The number of rounds that may still count.
     pub fn rounds_left(&self) -> u32 {
         let counted = self.rows.iter().filter(|row| row.state.counts()).count();
         self.max_rounds.saturating_sub(u32::try_from(counted).unwrap_or(u32::MAX))
     }
 
-    /// Defers, for the user, the medium and low gaps that no remaining gap waits for, and resets the stalls. Returns the
-    /// deferred gaps. Accepted gaps stay, because their text is about to be merged.
+    /// On the user's request, defers the medium and low gaps that no remaining gap waits for, and resets the stalls.
+    /// Returns the deferred gaps. Accepted gaps stay, because their text is about to be merged.
     pub fn narrow(&mut self, why: &str) -> Vec<GapId> {
-        let kept = self.kept_when_narrowed();
+        let kept = self.gaps_to_keep();
         let deferred: Vec<GapId> =
             self.unsettled().map(|gap| gap.id.clone()).filter(|id| !kept.contains(id)).collect();
         let deferred = deferred
@@ -61,12 +61,12 @@ impl Board {
         deferred
     }
 
-    /// Accepts the gaps as they are, for the user, and resets the stalls.
+    /// On the user's request, accepts the gaps as they are: resets the stalls.
     pub fn accept_complexity(&mut self) {
         self.stalled = 0;
     }
 
-    fn kept_when_narrowed(&self) -> BTreeSet<GapId> {
+    fn gaps_to_keep(&self) -> BTreeSet<GapId> {
         let mut pending: Vec<GapId> = self
             .unsettled()
             .filter(|gap| gap.severity >= GapSeverity::High || gap.status == GapStatus::Accepted)

@@ -38,7 +38,7 @@ pub struct NewGap {
     pub sections: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_from: Option<GapId>,
-    /// The gap that has to be settled first.
+    /// The gap that must be settled first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<GapId>,
 }
@@ -163,7 +163,7 @@ pub enum BlockedOn {
     External(String),
 }
 
-/// What a user is asked to decide: an issue id for a conflict, otherwise a name chosen by the asker.
+/// The id of a question to the user: the issue id for a conflict, otherwise a name that the asker chose.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct QuestionId(pub String);
@@ -213,7 +213,7 @@ impl FromStr for GapId {
         let (category, digits) =
             text.strip_prefix("GAP-").and_then(|rest| rest.split_once('-')).ok_or_else(shape)?;
         let id = GapId::new(category, digits.parse().map_err(|_| shape())?)?;
-        // With two spellings of one id, a text search would miss one.
+        // If an id had two spellings, a text search would miss one of them.
         if alloc::format!("{id}") == text { Ok(id) } else { Err(shape()) }
     }
 }
@@ -290,7 +290,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_that_parses_as_an_id_is_its_only_spelling(text in "(GAP-)?[A-Za-z0-9-]{0,12}") {
+        fn every_string_that_parses_as_an_id_is_its_only_spelling(text in "(GAP-)?[A-Za-z0-9-]{0,12}") {
             if let Ok(id) = text.parse::<GapId>() {
                 prop_assert_eq!(id.to_string(), text);
             }

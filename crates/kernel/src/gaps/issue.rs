@@ -39,7 +39,7 @@ pub struct EngineerAnswer {
 #[serde(rename_all = "kebab-case")]
 pub enum Stance {
     Agree,
-    /// `alternative` is empty when there is no middle ground.
+    /// `alternative` is empty if the engineer offers no compromise.
     Disagree {
         position: String,
         rationale: String,

@@ -37,7 +37,7 @@ pub fn legal_moves(from: GapStatus) -> &'static [(GapStatus, Actor)] {
             (Deferred, User),
             (Waived, User),
         ],
-        // Only the engine can tell that an accepted text does not fit into the document.
+        // Only the engine notices that accepted text cannot be placed in the document.
         Accepted => &[
             (Resolved, Engine),
             (NeedsRevision, Engine),
@@ -52,8 +52,8 @@ pub fn legal_moves(from: GapStatus) -> &'static [(GapStatus, Actor)] {
 }
 
 impl Board {
-    /// Moves a gap and records the move; a refused move changes nothing. When a gap is settled, the gaps that waited for
-    /// it are unblocked.
+    /// Moves a gap and records the move; a refused move changes nothing. When a gap is settled, the gaps that waited
+    /// for it are unblocked.
     pub fn move_gap(
         &mut self,
         id: &GapId,

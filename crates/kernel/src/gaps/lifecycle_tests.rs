@@ -153,10 +153,10 @@ proptest! {
         }
         for gap in &ids {
             let mut status = GapStatus::Open;
-            for taken in board.transitions().iter().filter(|t| t.gap == *gap) {
-                prop_assert_eq!(taken.from, status);
-                prop_assert!(legal_moves(taken.from).contains(&(taken.to, taken.actor)));
-                status = taken.to;
+            for transition in board.transitions().iter().filter(|t| t.gap == *gap) {
+                prop_assert_eq!(transition.from, status);
+                prop_assert!(legal_moves(transition.from).contains(&(transition.to, transition.actor)));
+                status = transition.to;
             }
             prop_assert_eq!(board.gap(gap).unwrap().status, status);
         }

@@ -1,7 +1,7 @@
 //! The gap board: the gaps of a document, worked on in rounds until all are settled.
 //!
-//! Pure and independent of any workflow. Agents' outputs enter through [`close_round`] only, users' decisions through
-//! [`Board::decide`], [`Board::narrow`], [`Board::accept_complexity`] and [`Rounds::restore`].
+//! The module is pure and independent of any workflow. Agents' outputs enter only through [`close_round`], users'
+//! decisions only through [`Board::decide`], [`Board::narrow`], [`Board::accept_complexity`] and [`Rounds::restore`].
 
 mod archive;
 mod assignment;

@@ -1,4 +1,4 @@
-//! Proposals and where their text goes: overlaps are found before anything is merged.
+//! Decides where the text of proposals goes, and finds overlaps before anything is merged.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,44 +25,44 @@ pub struct Overlap {
 pub enum OverlapKind {
     /// Both name the same section.
     Section,
-    /// They name different sections, but the passages they replace share text.
+    /// They name different sections, but one replaces a passage that contains the other's.
     Passage,
 }
 
-/// One text to insert into the document; equal texts for one section are inserted once.
+/// One passage to insert into the document; equal text for one section is inserted once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     pub section: String,
     pub replaces: String,
     pub text: String,
-    /// The gaps that this text resolves.
+    /// The gaps that the passage resolves.
     pub gaps: Vec<GapId>,
 }
 
 /// Finds every overlapping pair, in the order of the proposals.
 ///
 /// Two proposals with the same text for the same section do not overlap: one of them serves both gaps.
-pub fn overlaps(proposals: &[Proposal], places: &SectionPaths) -> Vec<Overlap> {
+pub fn overlaps(proposals: &[Proposal], paths: &SectionPaths) -> Vec<Overlap> {
     let mut found = Vec::new();
     for (at, first) in proposals.iter().enumerate() {
         for second in proposals.iter().skip(at + 1) {
-            found.extend(overlap(first, second, places));
+            found.extend(overlap(first, second, paths));
         }
     }
     found
 }
 
 /// The placements of the accepted proposals, worst gap first, and the overlaps that hold back the others.
-pub(super) fn placements(board: &Board, places: &SectionPaths) -> (Vec<Placement>, Vec<Overlap>) {
+pub(super) fn placements(board: &Board, paths: &SectionPaths) -> (Vec<Placement>, Vec<Overlap>) {
     let mut placed: Vec<Placement> = Vec::new();
     let mut merged: Vec<Proposal> = Vec::new();
     let mut held = Vec::new();
-    for proposal in accepted(board) {
-        if let Some(overlap) = merged.iter().find_map(|earlier| overlap(earlier, &proposal, places)) {
+    for proposal in accepted_proposals(board) {
+        if let Some(overlap) = merged.iter().find_map(|earlier| overlap(earlier, &proposal, paths)) {
             held.push(overlap);
             continue;
         }
-        match placed.iter_mut().find(|placement| places.is_same(&placement.section, &proposal.section)) {
+        match placed.iter_mut().find(|placement| paths.is_same(&placement.section, &proposal.section)) {
             Some(placement) => placement.gaps.push(proposal.gap.clone()),
             None => placed.push(Placement {
                 section: proposal.section.clone(),
@@ -86,7 +86,7 @@ impl fmt::Display for Overlap {
     }
 }
 
-fn accepted(board: &Board) -> Vec<Proposal> {
+fn accepted_proposals(board: &Board) -> Vec<Proposal> {
     let mut found: Vec<(GapSeverity, Proposal)> = board
         .gaps()
         .filter(|gap| gap.status == GapStatus::Accepted)
@@ -96,10 +96,10 @@ fn accepted(board: &Board) -> Vec<Proposal> {
     found.into_iter().map(|(_, proposal)| proposal).collect()
 }
 
-fn overlap(first: &Proposal, second: &Proposal, places: &SectionPaths) -> Option<Overlap> {
-    let same_section = places.is_same(&first.section, &second.section);
-    let same_text = squeeze(&first.text) == squeeze(&second.text)
-        && squeeze(&first.replaces) == squeeze(&second.replaces);
+fn overlap(first: &Proposal, second: &Proposal, paths: &SectionPaths) -> Option<Overlap> {
+    let same_section = paths.is_same(&first.section, &second.section);
+    let same_text = collapse_spaces(&first.text) == collapse_spaces(&second.text)
+        && collapse_spaces(&first.replaces) == collapse_spaces(&second.replaces);
     let (kind, place) = if same_section && same_text {
         return None;
     } else if same_section {
@@ -113,11 +113,11 @@ fn overlap(first: &Proposal, second: &Proposal, places: &SectionPaths) -> Option
 }
 
 fn share_passage(first: &str, second: &str) -> bool {
-    let (first, second) = (squeeze(first), squeeze(second));
+    let (first, second) = (collapse_spaces(first), collapse_spaces(second));
     !first.is_empty() && !second.is_empty() && (first.contains(&second) || second.contains(&first))
 }
 
-fn squeeze(text: &str) -> String {
+fn collapse_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -133,13 +133,13 @@ mod tests {
         overlaps_in(proposals, &SectionPaths::default())
     }
 
-    fn replacing(gap: &str, section: &str, replaces: &str) -> Proposal {
+    fn replacement(gap: &str, section: &str, replaces: &str) -> Proposal {
         Proposal { replaces: replaces.into(), ..proposal(gap, section, gap) }
     }
 
     // SR-13
     #[test]
-    fn two_texts_for_one_section_overlap_however_its_name_is_written() {
+    fn two_proposals_for_one_section_overlap_however_its_name_is_written() {
         let found = overlaps(&[
             proposal("GAP-FLOW-001", "Retry policy", "three times"),
             proposal("GAP-FLOW-002", "Paths", "relative"),
@@ -151,18 +151,18 @@ mod tests {
 
     // SR-13
     #[test]
-    fn texts_for_one_passage_overlap_even_under_different_section_names() {
+    fn proposals_for_one_passage_overlap_even_under_different_section_names() {
         let found = overlaps(&[
-            replacing("GAP-FLOW-001", "Errors", "a retry is\nmade once, then it fails"),
-            replacing("GAP-FLOW-002", "Retries", "A passage elsewhere"),
-            replacing("GAP-FLOW-003", "Retries of errors", "a retry is made once"),
+            replacement("GAP-FLOW-001", "Errors", "a retry is\nmade once, then it fails"),
+            replacement("GAP-FLOW-002", "Retries", "A passage elsewhere"),
+            replacement("GAP-FLOW-003", "Retries of errors", "a retry is made once"),
         ]);
         assert_eq!(found.len(), 1);
         assert_eq!((&found[0].first, found[0].kind), (&id("GAP-FLOW-001"), OverlapKind::Passage));
     }
 
     #[test]
-    fn one_text_for_two_gaps_does_not_overlap() {
+    fn equal_text_for_two_gaps_does_not_overlap() {
         assert!(
             overlaps(&[proposal("GAP-FLOW-001", "A", "x  y"), proposal("GAP-FLOW-002", "a", "x y")])
                 .is_empty()
@@ -183,14 +183,15 @@ mod tests {
             passages in prop::collection::vec("[xy ]{0,3}", 2),
             texts in prop::collection::vec("[uv]", 2),
         ) {
-            let of = |n: usize, gap: &str| Proposal {
+            let nth_proposal = |n: usize, gap: &str| Proposal {
                 replaces: passages[n].clone(),
                 ..proposal(gap, &sections[n], &texts[n])
             };
-            let (a, b) = (of(0, "GAP-A-001"), of(1, "GAP-B-001"));
-            let there = overlaps(&[a.clone(), b.clone()]);
-            let back = overlaps(&[b, a]);
-            prop_assert_eq!(there.iter().map(|o| o.kind).collect::<Vec<_>>(), back.iter().map(|o| o.kind).collect::<Vec<_>>());
+            let (a, b) = (nth_proposal(0, "GAP-A-001"), nth_proposal(1, "GAP-B-001"));
+            let forward = overlaps(&[a.clone(), b.clone()]);
+            let backward = overlaps(&[b, a]);
+            let kinds = |found: &[Overlap]| found.iter().map(|overlap| overlap.kind).collect::<Vec<_>>();
+            prop_assert_eq!(kinds(&forward), kinds(&backward));
         }
     }
 }

@@ -12,18 +12,19 @@ use super::section::SectionPaths;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct RoundInput {
-    /// The round that these outputs belong to; a late or repeated one is refused.
+    /// The round that these outputs belong to; outputs of another round are refused.
     pub round: u32,
     pub engineer: EngineerTurn,
-    /// The gaps assigned to the engineers who delivered. An engineer who was not asked about a gap was not silent on it.
+    /// The gaps assigned to the engineers who delivered. An engineer who was not asked about a gap was not silent on
+    /// it.
     #[serde(default)]
     pub asked: Vec<GapId>,
     pub reviewer: ReviewerTurn,
     pub autonomy: Autonomy,
-    /// Accepted texts that the host could not insert into the document.
+    /// Accepted proposals whose text the host could not insert into the document.
     #[serde(default)]
     pub unplaced: Vec<Unplaced>,
-    /// Where the section names of the proposals are in the document.
+    /// The paths in the document of the section names that the proposals use.
     #[serde(default)]
     pub places: SectionPaths,
 }
@@ -65,7 +66,7 @@ pub enum ReviewerTurn {
     Delivered(ReviewerOutput),
 }
 
-/// What a reviewer delivered. `checks` alone mean "no issues"; without checks it is silence.
+/// What a reviewer delivered. An output with only `checks` means "no issues"; an empty output is silence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct ReviewerOutput {
@@ -82,7 +83,7 @@ pub struct ProposalVerdict {
     pub judgement: ReviewerJudgement,
 }
 
-/// What a reviewer thinks of a proposal.
+/// A reviewer's judgement of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewerJudgement {
@@ -91,7 +92,7 @@ pub enum ReviewerJudgement {
     NeedsRevision(String),
 }
 
-/// An accepted text that could not be inserted into the document, and why.
+/// An accepted proposal whose text could not be inserted into the document, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unplaced {
     pub gap: GapId,
@@ -105,7 +106,7 @@ impl EngineerOutput {
 }
 
 impl ReviewerOutput {
-    /// Whether the reviewer said nothing about any gap; checks do not count.
+    /// Whether the output says nothing about any gap; checks do not count.
     pub fn is_empty(&self) -> bool {
         self.verdicts.is_empty() && self.issues.is_empty() && self.new_gaps.is_empty()
     }

@@ -89,7 +89,7 @@ impl RoundState {
 }
 
 impl Weights {
-    pub(super) fn of(&self, gap: &Gap) -> i64 {
+    pub(super) fn weight_of(&self, gap: &Gap) -> i64 {
         i64::from(match gap.severity {
             GapSeverity::Critical => self.critical,
             GapSeverity::High => self.high,

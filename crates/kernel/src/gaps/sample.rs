@@ -56,14 +56,14 @@ pub fn proposes(gaps: &[&str]) -> EngineerOutput {
 
 /// A review with one check that approves some proposals and sends others back.
 pub fn reviews(approved: &[&str], revised: &[&str]) -> ReviewerOutput {
-    let yes =
+    let approvals =
         approved.iter().map(|gap| ProposalVerdict { gap: id(gap), judgement: ReviewerJudgement::Approved });
-    let no = revised.iter().map(|gap| ProposalVerdict {
+    let rejections = revised.iter().map(|gap| ProposalVerdict {
         gap: id(gap),
         judgement: ReviewerJudgement::NeedsRevision("vague".into()),
     });
     ReviewerOutput {
-        verdicts: yes.chain(no).collect(),
+        verdicts: approvals.chain(rejections).collect(),
         checks: vec!["examples".into()],
         ..ReviewerOutput::default()
     }

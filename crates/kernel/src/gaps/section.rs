@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// The separator in a path of section names.
 pub const WITHIN: &str = " > ";
 
-/// The paths of section names in a document. An unknown name is taken as its own path.
+/// The paths of section names in a document. A name that is not recorded counts as a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SectionPaths(BTreeMap<String, Vec<String>>);
 
 impl SectionPaths {
-    /// Records the path of a name: all sections down to the one it means, in comparable form.
+    /// Records the path of a name: all sections down to the one that the name means, in comparable form.
     pub fn learn(&mut self, name: &str, path: Vec<String>) {
         self.0.insert(name.into(), path);
     }
@@ -49,9 +49,9 @@ mod tests {
     // SR-13
     #[test]
     fn a_name_and_a_path_can_mean_the_same_section() {
-        let mut places = SectionPaths::default();
-        assert!(places.is_same("Auth > Login", "## `login`") && !places.is_same("A > Login", "B > Login"));
-        places.learn("Login", vec!["sessions".into(), "login".into()]);
-        assert!(places.is_same("Login", "Sessions > Login") && !places.is_same("Login", "Auth > Login"));
+        let mut paths = SectionPaths::default();
+        assert!(paths.is_same("Auth > Login", "## `login`") && !paths.is_same("A > Login", "B > Login"));
+        paths.learn("Login", vec!["sessions".into(), "login".into()]);
+        assert!(paths.is_same("Login", "Sessions > Login") && !paths.is_same("Login", "Auth > Login"));
     }
 }

@@ -11,10 +11,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// The findings that a ruling is about: the phase's own, and those carried along to an aside.
-    pub(super) fn findings_for_ruling(&self, lane: Lane, own: &[u32]) -> Vec<u32> {
+    /// The findings that a ruling is about: those that the phase reported, and those carried along to an aside.
+    pub(super) fn findings_for_ruling(&self, lane: Lane, reported: &[u32]) -> Vec<u32> {
         let mut all = self.lane_state(lane).carried.clone();
-        all.extend(own.iter().copied().filter(|at| !self.lane_state(lane).carried.contains(at)));
+        all.extend(reported.iter().copied().filter(|at| !self.lane_state(lane).carried.contains(at)));
         all
     }
 
@@ -45,8 +45,8 @@ impl Stepper<'_> {
         before.or(self.program.injects.first().copied()).unwrap_or(lane_state.phase)
     }
 
-    /// Puts findings into inboxes: a finding that names its origin goes to those phases, any other to the target. If the
-    /// way back crosses a sub-flow, the findings of its tasks go to the tasks.
+    /// Puts findings into inboxes: a finding that names its origin goes to those phases, any other to the target. If
+    /// the way back crosses a sub-flow, the findings of its tasks go to the tasks.
     pub(super) fn address(&mut self, lane: Lane, target: PhaseId, findings: &[u32]) {
         let from = self.lane_state(lane).phase;
         for at in findings {
@@ -97,7 +97,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Addresses findings to tasks when the repeated stretch contains a sub-flow. A failure after the sub-flow that
+    /// Addresses findings to tasks if the repeated phases include a sub-flow. A failure after the sub-flow that
     /// concerns no particular task goes to the last task.
     fn address_tasks(&mut self, target: PhaseId, from: PhaseId, findings: &[u32]) {
         let flow = self.program.phase_ids().find(|id| {
@@ -106,20 +106,20 @@ impl Stepper<'_> {
         let Some(flow) = flow else {
             return;
         };
-        let mut reached = false;
+        let mut has_task = false;
         for at in findings {
-            for task in self.tasks_of(flow, *at) {
-                reached = true;
+            for task in self.tasks_for_finding(flow, *at) {
+                has_task = true;
                 let inbox = self.state.task_inbox.entry(task).or_default();
                 if !inbox.contains(at) {
                     inbox.push(*at);
                 }
             }
         }
-        if reached || from == flow {
+        if has_task || from == flow {
             return;
         }
-        let Some(last) = self.list_of(flow).last().map(|item| item.id.clone()) else {
+        let Some(last) = self.items_of(flow).last().map(|item| item.id.clone()) else {
             return;
         };
         self.state.finished.remove(&last);
@@ -128,7 +128,7 @@ impl Stepper<'_> {
         }
     }
 
-    fn list_of(&self, flow: PhaseId) -> &[Item] {
+    fn items_of(&self, flow: PhaseId) -> &[Item] {
         match &self.program.phase(flow).work {
             Work::Flow { list, .. } => &self.state.lists[list.index()],
             Work::Role { .. }
@@ -140,11 +140,11 @@ impl Stepper<'_> {
     }
 
     /// The tasks that a finding is about: the one it names, if the list has it, else those with its file.
-    fn tasks_of(&self, flow: PhaseId, at: u32) -> Vec<String> {
+    fn tasks_for_finding(&self, flow: PhaseId, at: u32) -> Vec<String> {
         let Some(filed) = self.state.findings.get(at as usize) else {
             return Vec::new();
         };
-        let items = self.list_of(flow);
+        let items = self.items_of(flow);
         let named = filed.finding.task.as_ref().or(filed.task.as_ref());
         if let Some(item) = named.and_then(|task| items.iter().find(|item| item.id == *task)) {
             return alloc::vec![item.id.clone()];
@@ -157,8 +157,8 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// After an operation that gives up tasks: drops the unfinished tasks, those that the findings are about, and all
-    /// that need them.
+    /// If the lane's phase is an operation that gives up tasks: drops the unfinished tasks, those that the findings are
+    /// about, and all that need them.
     pub(super) fn give_up_tasks(&mut self, lane: Lane) {
         let gives_up = match &self.program.phase(self.lane_state(lane).phase).work {
             Work::Operation { operation } => self.program.operation(*operation).gives_up,
@@ -171,7 +171,7 @@ impl Stepper<'_> {
         let (true, Some(flow)) = (gives_up, self.task_flow()) else {
             return;
         };
-        let kept = self.finished_tasks(flow);
+        let kept = self.tasks_to_keep(flow);
         self.state.finished.retain(|id, _| kept.iter().any(|item| item.id == *id));
         if let Work::Flow { list, .. } = &self.program.phase(flow).work {
             self.state.lists[list.index()] = kept;
@@ -182,30 +182,30 @@ impl Stepper<'_> {
         self.program.phase_ids().find(|id| matches!(self.program.phase(*id).work, Work::Flow { .. }))
     }
 
-    /// The finished tasks that no carried finding is about and that need only such tasks.
-    fn finished_tasks(&self, flow: PhaseId) -> Vec<Item> {
+    /// The tasks to keep: they are finished, no carried finding is about them, and they need only such tasks.
+    fn tasks_to_keep(&self, flow: PhaseId) -> Vec<Item> {
         let carried = self.state.main.carried.iter();
-        let blamed: Vec<String> = carried.flat_map(|at| self.tasks_of(flow, *at)).collect();
-        let mut through: Vec<Item> = Vec::new();
-        for item in self.list_of(flow) {
-            let finished = self.state.finished.contains_key(&item.id) && !blamed.contains(&item.id);
-            let needs = item.needs.iter().all(|need| through.iter().any(|other| other.id == *need));
-            if finished && needs {
-                through.push(item.clone());
+        let blamed: Vec<String> = carried.flat_map(|at| self.tasks_for_finding(flow, *at)).collect();
+        let mut kept: Vec<Item> = Vec::new();
+        for item in self.items_of(flow) {
+            let is_finished = self.state.finished.contains_key(&item.id) && !blamed.contains(&item.id);
+            let needs_are_kept = item.needs.iter().all(|need| kept.iter().any(|other| other.id == *need));
+            if is_finished && needs_are_kept {
+                kept.push(item.clone());
             }
         }
-        through
+        kept
     }
 }
 
-/// The tasks that an operation which gives up tasks would drop in this state.
-pub fn given_up(program: &Program, state: &State) -> Vec<String> {
+/// The tasks that an operation that gives up tasks would drop in this state.
+pub fn tasks_to_give_up(program: &Program, state: &State) -> Vec<String> {
     let mut state = state.clone();
     let stepper = Stepper { program, state: &mut state, answered: None, out: Step::default() };
     let Some(flow) = stepper.task_flow() else {
         return Vec::new();
     };
-    let through = stepper.finished_tasks(flow);
-    let gone = stepper.list_of(flow).iter().filter(|item| !through.iter().any(|kept| kept.id == item.id));
-    gone.map(|item| item.id.clone()).collect()
+    let kept = stepper.tasks_to_keep(flow);
+    let dropped = stepper.items_of(flow).iter().filter(|item| !kept.iter().any(|other| other.id == item.id));
+    dropped.map(|item| item.id.clone()).collect()
 }

@@ -9,8 +9,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// An open finding is routed by the new phases from now on; for a settled one only reports change, even after the
-    /// end of the run. `from` must be the current attribution, so that nobody overrides one they have not seen.
+    /// From now on, the new phases decide the route of an open finding. For a settled finding only reports change; this
+    /// works after the end of the run too. `from` must be the current attribution, so nobody overrides one they have
+    /// not seen.
     pub(super) fn reattribute(
         &mut self,
         at: u32,
@@ -54,14 +55,14 @@ impl Stepper<'_> {
         let is_aside = self.program.phase(found_by).aside;
         let possible: Vec<PhaseId> =
             self.program.phase_ids().filter(injects).filter(|id| is_aside || *id <= found_by).collect();
-        let known = |name: &String| {
+        let find_phase = |name: &String| {
             possible.iter().copied().find(|id| self.program.phase(*id).name == *name).ok_or_else(|| {
                 let names: Vec<&str> =
                     possible.iter().map(|id| self.program.phase(*id).name.as_str()).collect();
                 Refusal::NotAnOrigin { name: name.clone(), possible: names.join(", ") }
             })
         };
-        let mut phases = names.iter().map(known).collect::<Result<Vec<PhaseId>, Refusal>>()?;
+        let mut phases = names.iter().map(find_phase).collect::<Result<Vec<PhaseId>, Refusal>>()?;
         phases.sort_unstable();
         phases.dedup();
         match phases.is_empty() {

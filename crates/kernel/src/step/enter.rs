@@ -1,4 +1,4 @@
-//! Enters a phase: skips it because its result is still valid, answers it by default, or issues its commands.
+//! Enters a phase: skips it if its result is still valid, answers it by default, or issues its commands.
 
 use super::Stepper;
 use super::follow::RuledSignal;
@@ -14,8 +14,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// Moves a lane to a phase and opens it. Phases whose results are still valid and questions with a default lead on from here;
-    /// this terminates because every way back spends a budget.
+    /// Moves a lane to a phase and opens it. A phase with a valid result, or a question with a default, leads straight
+    /// to the next phase; this terminates because every way back spends a budget.
     pub(super) fn enter(&mut self, lane: Lane, target: PhaseId) {
         let program = self.program;
         let phase = program.phase(target);
@@ -61,7 +61,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Asks the lane's question once more.
+    /// Asks the lane's question again.
     pub(super) fn ask_again(&mut self, lane: Lane) {
         let phase = self.lane_state(lane).phase;
         let visit = self.count_visit(lane, phase);
@@ -88,7 +88,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// The current versions of what a phase reads.
+    /// The artifacts that a phase reads, with their current digests.
     fn reads(&self, lane: Lane, phase: PhaseId) -> Vec<(ArtifactId, Digest)> {
         let phase = self.program.phase(phase);
         phase
@@ -99,11 +99,11 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// The content of an artifact for a lane: a task sees its own change.
+    /// The digest of an artifact for a lane: a task sees its own change.
     pub(super) fn current_digest(&self, lane: Lane, artifact: ArtifactId) -> Digest {
         if let Lane::Task { index, .. } = lane {
             let run = &self.state.tasks[usize::from(index)];
-            if run.patch != Digest::default() && self.written_in_flow(artifact) {
+            if run.patch != Digest::default() && self.is_written_in_flow(artifact) {
                 return run.patch;
             }
         }
@@ -119,7 +119,7 @@ impl Stepper<'_> {
             flags: self.state.flags.clone(),
             lists: self.state.lists.clone(),
         });
-        self.count_restores(phase, round);
+        self.cap_rollback_budgets(phase, round);
     }
 
     fn open_seats(&mut self, lane: Lane, members: usize, advisors: usize) {
@@ -143,18 +143,18 @@ impl Stepper<'_> {
         let program = self.program;
         let phase_id = self.lane_state(lane).phase;
         let phase = program.phase(phase_id);
-        let dispatches = match &phase.work {
+        let is_dispatch = match &phase.work {
             Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => true,
             Work::Flow { .. } | Work::Operation { .. } | Work::Ask { .. } => false,
         };
-        let environment =
+        let has_broken_environment =
             self.state.hold.as_ref().is_some_and(|hold| matches!(hold.cause, HoldCause::Environment { .. }));
-        if dispatches && environment {
-            // A dispatch into a broken environment would fail as well.
+        if is_dispatch && has_broken_environment {
+            // Another dispatch would fail too.
             self.lane_state_mut(lane).seats[at].progress = SeatProgress::Held;
             return;
         }
-        if dispatches && let Some(limit) = self.reached_limit() {
+        if is_dispatch && let Some(limit) = self.reached_limit() {
             self.hold_for_limit(lane, at, limit);
             return;
         }
@@ -184,7 +184,7 @@ impl Stepper<'_> {
             // A sub-flow has no seats: its tasks do.
             Work::Flow { .. } => return,
         };
-        if dispatches {
+        if is_dispatch {
             self.state.used.dispatches += 1;
         }
         self.emit(command);
@@ -232,7 +232,7 @@ impl Stepper<'_> {
     }
 
     fn question(&self, id: CommandId, default: Option<SignalId>) -> Command {
-        let (options, withheld) = self.offered(id.lane, id.phase);
+        let (options, withheld) = self.offered_and_withheld(id.lane, id.phase);
         Command::Ask(Question {
             id,
             kind: QuestionKind::Phase,
@@ -243,8 +243,8 @@ impl Stepper<'_> {
         })
     }
 
-    /// The options of a question that can be followed now, and the others.
-    pub(super) fn offered(
+    /// The options of a question that can be followed now, and the others with the empty budget, if that is the reason.
+    pub(super) fn offered_and_withheld(
         &self,
         lane: Lane,
         phase: PhaseId,

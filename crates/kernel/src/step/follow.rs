@@ -1,4 +1,4 @@
-//! Follows a route: spends budgets, lowers the confidence, sends findings, and moves the lane on.
+//! Follows a route: spends budgets, lowers the confidence, sends findings, and moves the lane to the next phase.
 
 use super::{FAILURE_VISIT, Stepper};
 use crate::change::Digest;
@@ -28,41 +28,48 @@ impl Stepper<'_> {
         // The checker rules this out; a program that was never checked fails here.
         let Some(resolution) = resolution else {
             let end = End::Failed { phase, signal: ruled.signal, exhausted: None };
-            self.push_ruling(lane, &ruled, Followed::failing(), Vec::new());
+            self.push_ruling(lane, &ruled, FollowedRoute::failing(), Vec::new());
             self.end(end);
             return;
         };
         let route = resolution.route;
         let accepted = route.action.is_accepting();
-        let own = if accepted { self.findings_at(lane) } else { self.findings_to_send(lane) };
-        let findings = self.findings_for_ruling(lane, &own);
-        let mut effects: Vec<Effect> = route.effect.into_iter().chain(self.lacks_diversity(lane)).collect();
-        if route.effect.is_none() && accepted && !own.is_empty() && resolve::may_dissent(program, phase) {
-            // Accepted with an open finding above minor: the run continues, and the confidence says so.
+        let reported = if accepted { self.findings_at(lane) } else { self.findings_to_send(lane) };
+        let findings = self.findings_for_ruling(lane, &reported);
+        let mut effects: Vec<Effect> = route.effect.into_iter().chain(self.diversity_effect(lane)).collect();
+        if route.effect.is_none() && accepted && !reported.is_empty() && resolve::may_dissent(program, phase)
+        {
+            // The work is accepted with an open finding above minor: the run continues with lower confidence.
             effects.push(Effect::Dissent);
         }
         for effect in &effects {
             self.cap_confidence(effect.ceiling());
             self.record_known_issues(*effect, &findings);
         }
-        // After the effects, because the confidence decides which phases `next` skips.
+        // This comes after the effects, because the confidence decides which phases `next` skips.
         let (target, why) = self.target(lane, route, &findings, ruled.why.clone());
         if accepted {
             self.settle_findings(lane, phase, &findings);
         }
         let charges = self.charge(lane, route);
-        let followed = Followed {
+        let followed = FollowedRoute {
             action: route.action.clone(),
             target,
             charges,
             exhausted: resolution.exhausted.clone(),
         };
         self.push_ruling(lane, &RuledSignal { why, ..ruled }, followed, effects);
-        let last = resolution.exhausted.last().copied();
-        self.follow_action(lane, route, ruled.signal, target, findings, last);
+        let last_exhausted = resolution.exhausted.last().copied();
+        self.follow_action(lane, route, ruled.signal, target, findings, last_exhausted);
     }
 
-    fn push_ruling(&mut self, lane: Lane, ruled: &RuledSignal, followed: Followed, effects: Vec<Effect>) {
+    fn push_ruling(
+        &mut self,
+        lane: Lane,
+        ruled: &RuledSignal,
+        followed: FollowedRoute,
+        effects: Vec<Effect>,
+    ) {
         self.out.rulings.push(Ruling {
             phase: self.lane_state(lane).phase,
             lane,
@@ -160,7 +167,7 @@ impl Stepper<'_> {
             (Action::To(_), Some(target)) => {
                 self.record_caller(lane, phase);
                 if self.program.phase(phase).aside && !self.program.phase(target).aside {
-                    // The aside has dealt with them; the main flow finds them in its inbox.
+                    // The aside has dealt with the findings; the main flow finds them in its inbox.
                     self.address(lane, target, &findings);
                 }
                 self.lane_state_mut(lane).carried = findings;
@@ -189,7 +196,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Sends work back: refills the budgets of the stretch, sends findings to their phases, and enters the target.
+    /// Sends work back: refills the budgets of the repeated phases, sends findings to their phases, and enters the
+    /// target.
     fn remand(&mut self, lane: Lane, route: &Route, target: PhaseId, findings: &[u32]) {
         let from = self.lane_state(lane).phase;
         self.refill(lane, from, target, &route.spends);
@@ -205,7 +213,7 @@ impl Stepper<'_> {
         self.enter(lane, target);
     }
 
-    /// Refills the budgets that a way back from `from` to `target` refills.
+    /// Refills the budgets that a remand from `from` to `target` refills.
     pub(super) fn refill(&mut self, lane: Lane, from: PhaseId, target: PhaseId, spends: &[BudgetId]) {
         for at in 0..self.program.budgets.len() {
             let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
@@ -215,8 +223,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Work that is sent back further than a finding was before starts afresh, so the finding no longer counts as an
-    /// earlier report of what is found in the new work.
+    /// Work that is sent back further than a finding was starts from scratch. The finding then no longer counts as an
+    /// earlier report of findings in the new work.
     fn pass_on(&mut self, lane: Lane, target: PhaseId) {
         if lane != Lane::Main {
             return;
@@ -237,9 +245,9 @@ impl Stepper<'_> {
         for inbox in &mut self.state.inbox[target.index() + 1..] {
             inbox.clear();
         }
-        let there = |artifact: &ArtifactId| self.state.digest(*artifact) != Digest::default();
+        let exists = |artifact: &ArtifactId| self.state.digest(*artifact) != Digest::default();
         let artifacts: Vec<ArtifactId> =
-            self.program.phase(target).discards.iter().copied().filter(there).collect();
+            self.program.phase(target).discards.iter().copied().filter(exists).collect();
         if artifacts.is_empty() {
             return;
         }
@@ -250,14 +258,14 @@ impl Stepper<'_> {
         self.emit(Command::Discard { artifacts });
     }
 
-    /// Records the phase of the main flow that leads to an aside; asides on the way do not count.
+    /// Records the phase of the main flow that leads to an aside; asides in between do not count.
     fn record_caller(&mut self, lane: Lane, from: PhaseId) {
         if !self.program.phase(from).aside {
             self.lane_state_mut(lane).caller = Some(from);
         }
     }
 
-    /// The end of a sub-flow for one task, or of the main flow.
+    /// Ends the sub-flow of one task, or the main flow.
     fn leave_flow(&mut self, lane: Lane, exit: SignalId, findings: Vec<u32>) {
         match lane {
             Lane::Main => self.end(End::Done),
@@ -307,23 +315,23 @@ impl Stepper<'_> {
         id: CommandId,
         usage: &Usage,
     ) -> Result<(), super::Refusal> {
-        let over = matches!(self.state.stage, Stage::Ended(_));
-        let known = id.phase == self.state.main.phase && usize::from(id.seat) < self.program.failure.len();
+        let has_ended = matches!(self.state.stage, Stage::Ended(_));
+        let is_known = id.phase == self.state.main.phase && usize::from(id.seat) < self.program.failure.len();
         let Stage::Ending { end, at } = self.state.stage.clone() else {
-            if !(over && known) {
+            if !(has_ended && is_known) {
                 return Err(super::Refusal::UnknownCommand(id));
             }
             self.out.receipt = super::Receipt::Late;
             return Ok(());
         };
-        if !known || id.seat > at {
+        if !is_known || id.seat > at {
             return Err(super::Refusal::UnknownCommand(id));
         }
         if id.seat < at {
             self.out.receipt = super::Receipt::Late;
             return Ok(());
         }
-        self.state.used.time = self.state.used.time.saturating_add(usage.of_run());
+        self.state.used.time = self.state.used.time.saturating_add(usage.run_time());
         let next = at + 1;
         if usize::from(next) < self.program.failure.len() {
             self.state.stage = Stage::Ending { end, at: next };
@@ -334,7 +342,7 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Cancels everything that is open, so that nothing is orphaned.
+    /// Cancels every open command.
     pub(super) fn cancel_open(&mut self) {
         let mut open = Vec::new();
         let mut collect = |lane_state: &crate::state::LaneState, lane: Lane| {
@@ -362,22 +370,22 @@ impl Stepper<'_> {
         self.state.main.seats.clear();
         self.state.tasks.clear();
         let deferred = core::mem::take(&mut self.state.deferred);
-        let started = open.into_iter().filter(|id| !deferred.iter().any(|kept| kept.id() == Some(*id)));
-        let commands: Vec<Command> = started.map(|id| Command::Cancel { id }).collect();
+        let issued = open.into_iter().filter(|id| !deferred.iter().any(|command| command.id() == Some(*id)));
+        let commands: Vec<Command> = issued.map(|id| Command::Cancel { id }).collect();
         self.out.commands.extend(commands);
     }
 }
 
 /// The part of a ruling that comes from the route.
-struct Followed {
+struct FollowedRoute {
     action: Action,
     target: Option<PhaseId>,
     charges: Vec<Charge>,
     exhausted: Vec<BudgetId>,
 }
 
-impl Followed {
-    fn failing() -> Followed {
-        Followed { action: Action::Fail, target: None, charges: Vec::new(), exhausted: Vec::new() }
+impl FollowedRoute {
+    fn failing() -> FollowedRoute {
+        FollowedRoute { action: Action::Fail, target: None, charges: Vec::new(), exhausted: Vec::new() }
     }
 }

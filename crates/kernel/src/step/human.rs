@@ -15,7 +15,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// Applies the answer to a gate; the same step starts what it allows.
+    /// Applies the answer to a gate; the same step issues the commands that follow from it.
     pub(super) fn apply_answer(
         &mut self,
         id: CommandId,
@@ -41,7 +41,7 @@ impl Stepper<'_> {
         let Work::Ask { .. } = &phase.work else {
             return Err(Refusal::NotAQuestion(id));
         };
-        let (offered, _) = self.offered(id.lane, id.phase);
+        let (offered, _) = self.offered_and_withheld(id.lane, id.phase);
         let chosen = offered.iter().copied().find(|signal| self.program.signal(*signal) == option);
         let Some(signal) = chosen else {
             return Err(self.not_offered(option, &offered));
@@ -198,14 +198,15 @@ impl Stepper<'_> {
         if !at_gate && self.state.hold.is_none() && !self.state.paused {
             return Err(Refusal::NotAtGate);
         }
-        let (target, spends) = self.restoring_route().ok_or(Refusal::NoRounds)?;
-        let known = self.state.checkpoints.iter().any(|point| point.round == to && point.phase == target);
-        if !known {
+        let (target, spends) = self.restore_route().ok_or(Refusal::NoRounds)?;
+        let has_checkpoint =
+            self.state.checkpoints.iter().any(|point| point.round == to && point.phase == target);
+        if !has_checkpoint {
             return Err(Refusal::NoSuchRound(to));
         }
         let left = |budget: BudgetId| {
-            if self.is_of_round(budget, target) {
-                self.restores_left(budget, to)
+            if self.is_round_budget(budget, target) {
+                self.rollbacks_left(budget, to)
             } else {
                 self.left(Lane::Main, budget)
             }
@@ -234,41 +235,41 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// The checkpoint phase and the budgets of the workflow's route for rolling back.
-    fn restoring_route(&self) -> Option<(PhaseId, Vec<BudgetId>)> {
+    /// The target and the budgets of the workflow's route that restores a round.
+    fn restore_route(&self) -> Option<(PhaseId, Vec<BudgetId>)> {
         let routes = self.program.phases.iter().flat_map(|phase| &phase.routes);
         let mut restoring = routes.filter(|(_, route)| matches!(route.action, Action::Restore(_)));
         restoring.find_map(|(_, route)| Some((route.action.target_phase()?, route.spends.clone())))
     }
 
-    /// Caps the budgets for rolling back at what is left for the round that starts at a checkpoint. Rollbacks are
-    /// counted per restored round.
-    pub(super) fn count_restores(&mut self, checkpoint: PhaseId, round: u16) {
-        let spends = self.restoring_route().map(|(_, spends)| spends).unwrap_or_default();
+    /// Lowers the rollback budgets to the rollbacks that are left for the round that starts. Rollbacks are counted per
+    /// round.
+    pub(super) fn cap_rollback_budgets(&mut self, checkpoint: PhaseId, round: u16) {
+        let spends = self.restore_route().map(|(_, spends)| spends).unwrap_or_default();
         for budget in spends {
-            if self.is_of_round(budget, checkpoint) {
-                let most = self.restores_left(budget, round);
+            if self.is_round_budget(budget, checkpoint) {
+                let max = self.rollbacks_left(budget, round);
                 let left = self.left_mut(Lane::Main, budget);
-                *left = most.min(*left);
+                *left = max.min(*left);
             }
         }
     }
 
-    fn is_of_round(&self, budget: BudgetId, checkpoint: PhaseId) -> bool {
+    fn is_round_budget(&self, budget: BudgetId, checkpoint: PhaseId) -> bool {
         self.program.budget(budget).scope == Scope::Phase(checkpoint)
     }
 
-    fn restores_left(&self, budget: BudgetId, round: u16) -> u16 {
+    fn rollbacks_left(&self, budget: BudgetId, round: u16) -> u16 {
         let restored = self.state.restored.get(&round).copied().unwrap_or(0);
         self.state.full[budget.index()].saturating_sub(restored)
     }
 
     /// Restores artifacts, flags and lists from the start of the round; budgets stay spent.
     pub(super) fn restore_round(&mut self, target: PhaseId, round: Option<u16>) -> Vec<ArtifactId> {
-        let wanted = |point: &crate::state::Checkpoint| {
+        let is_wanted = |point: &crate::state::Checkpoint| {
             point.phase == target && round.is_none_or(|round| point.round == round)
         };
-        let Some(at) = self.state.checkpoints.iter().rposition(wanted) else {
+        let Some(at) = self.state.checkpoints.iter().rposition(is_wanted) else {
             return Vec::new();
         };
         let point = self.state.checkpoints[at].clone();
@@ -291,7 +292,7 @@ impl Stepper<'_> {
         artifacts
     }
 
-    /// Records the commit that reverted the run's work. There is no ruling, since the run is over.
+    /// Records the commit that reverted the run's commit. There is no ruling, because the run is over.
     pub(super) fn record_revert(&mut self, commit: &str) -> Result<(), Refusal> {
         match &self.state.stage {
             Stage::Ended(_) => {

@@ -1,8 +1,8 @@
-//! One event's way through the kernel: it is refused and changes nothing, or it leads to rulings and commands.
+//! The path of an event through the kernel: a refused event changes nothing, any other leads to rulings and commands.
 //!
 //! `outcome.rs` reads how a seat ended, `settle.rs` turns a finished phase into one signal, `follow.rs` follows its
-//! route, `enter.rs` opens the next phase or skips it by `reuse.rs`, `tasks.rs` runs sub-flows, `address.rs` sends
-//! findings where they belong, `human.rs` handles what people do.
+//! route, `enter.rs` opens the next phase or skips it if `reuse.rs` allows that, `tasks.rs` runs sub-flows,
+//! `address.rs` sends findings to phases and tasks, `human.rs` handles what people do.
 
 mod address;
 mod attribution;
@@ -28,13 +28,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-pub use address::given_up;
+pub use address::tasks_to_give_up;
 pub use settle::tally_of;
 
 /// The visit number of the operations that run when a run fails.
 const FAILURE_VISIT: u16 = 0;
 
-/// What one event led to.
+/// The result of one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     pub rulings: Vec<Ruling>,
@@ -155,7 +155,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// The id of the task of a lane, owned.
+    /// Like `task`, but owned.
     fn task_id(&self, lane: Lane) -> Option<String> {
         self.task(lane).map(String::from)
     }
@@ -173,8 +173,8 @@ impl Stepper<'_> {
 
     fn left_mut(&mut self, lane: Lane, budget: BudgetId) -> &mut u16 {
         if let Lane::Task { index, .. } = lane
-            && let Scope::Entry(of) = self.program.budget(budget).scope
-            && self.program.phase(of).owner.is_some()
+            && let Scope::Entry(entered) = self.program.budget(budget).scope
+            && self.program.phase(entered).owner.is_some()
         {
             let left = &mut self.state.tasks[usize::from(index)].left;
             if let Some(at) = left.iter().position(|(id, _)| *id == budget) {
@@ -199,7 +199,7 @@ impl Stepper<'_> {
         resolve::holds(condition, |fact| self.fact(lane, fact))
     }
 
-    /// The phase that follows by `next`.
+    /// The phase that `next` leads to.
     fn following(&self, lane: Lane, from: PhaseId) -> Option<PhaseId> {
         resolve::following(self.program, from, |condition| self.holds(lane, condition))
     }

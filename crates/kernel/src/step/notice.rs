@@ -1,4 +1,4 @@
-//! Runs the detectors on a result: circles, reversals, approaches that failed before.
+//! Runs the detectors on a result: they find circles, reversals and approaches that failed before.
 
 use super::Stepper;
 use super::enter::seat_contract;
@@ -11,7 +11,7 @@ use crate::state::Memory;
 use alloc::string::String;
 
 impl Stepper<'_> {
-    /// Runs the detectors on a result and keeps what they find for the ruling.
+    /// Runs the detectors on a result and keeps the detection for the ruling.
     pub(super) fn run_detectors(
         &mut self,
         lane: Lane,
@@ -39,8 +39,8 @@ impl Stepper<'_> {
     fn check_change(&mut self, lane: Lane, change: &Change) {
         let phase = self.lane_state(lane).phase;
         let memory = self.memory(lane, phase);
-        match detect::change(&mut memory.trail, &mut memory.last, change) {
-            // A return to the tree before the first attempt undoes a single step; only more than that is a circle.
+        match detect::check_change(&mut memory.trail, &mut memory.last, change) {
+            // Undoing the last change may restore the tree from before the first attempt: a reversal, not a circle.
             (Some(Circle::Tree { earlier: 0, .. }) | None, Some(reversal)) => {
                 self.record_detection(lane, REVERSAL, reversal.sentence());
             }
@@ -63,7 +63,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Keeps the approach of a design; a guarded one is first compared with those that failed.
+    /// Keeps the approach of a design; if the contract is guarded, first compares it with the failed ones.
     fn check_approach(&mut self, lane: Lane, at: usize, approach: &Approach) {
         let Some(contract) = seat_contract(self.program, self.lane_state(lane).phase, at) else {
             return;
@@ -107,9 +107,9 @@ impl Stepper<'_> {
             .filter(|artifact| !self.program.phase(phase).writes.contains(artifact))
             .map(|artifact| (*artifact, self.state.digest(*artifact)))
             .collect();
-        // From the end: the most recent tasks of a batch are the active ones.
-        let is_of = |memory: &Memory| memory.phase == phase && memory.task.as_deref() == task;
-        let at = self.state.memories.iter().rposition(is_of).unwrap_or_else(|| {
+        // The search starts at the end, because the most recent tasks of a batch are the active ones.
+        let is_wanted = |memory: &Memory| memory.phase == phase && memory.task.as_deref() == task;
+        let at = self.state.memories.iter().rposition(is_wanted).unwrap_or_else(|| {
             let (trail, task) = (detect::Trail::default(), self.task_id(lane));
             let inputs = alloc::vec::Vec::clone(&inputs);
             self.state.memories.push(Memory { phase, task, inputs, trail, last: None });

@@ -17,14 +17,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// A valid result, or the failure that the outcome amounts to.
+/// An outcome after validation: a valid result, or a failure.
 pub(super) enum ReadOutcome<'r> {
-    Valid(Box<Valid<'r>>),
+    Valid(Box<ValidResult<'r>>),
     Failed { failure: Failure, detail: String, in_a_row: u16 },
 }
 
 /// A valid result with names resolved.
-pub(super) struct Valid<'r> {
+pub(super) struct ValidResult<'r> {
     signal: SignalId,
     verdict: SignalId,
     derived: Derived,
@@ -67,9 +67,9 @@ impl Stepper<'_> {
             let name = self.program.signals.get(signal.index()).map_or("", String::as_str);
             return Err(self.not_a_result(name, possible));
         }
-        let fresh = Digest(u64::from(self.state.changes) + 2);
-        let wrote = phase.writes.iter().map(|artifact| (*artifact, fresh)).collect();
-        Ok(ReadOutcome::Valid(Box::new(Valid {
+        let new_digest = Digest(u64::from(self.state.changes) + 2);
+        let wrote = phase.writes.iter().map(|artifact| (*artifact, new_digest)).collect();
+        Ok(ReadOutcome::Valid(Box::new(ValidResult {
             signal,
             verdict: signal,
             derived: if possible.contains(&signal) { Derived::Plainly } else { Derived::Supposed },
@@ -88,8 +88,8 @@ impl Stepper<'_> {
 
     fn read_report<'r>(&self, id: CommandId, report: &'r Report) -> Result<ReadOutcome<'r>, Refusal> {
         let possible = possible_results(self.program, id);
-        let said = possible.iter().copied().find(|signal| self.program.signal(*signal) == report.says);
-        let Some(verdict) = said else {
+        let verdict = possible.iter().copied().find(|signal| self.program.signal(*signal) == report.says);
+        let Some(verdict) = verdict else {
             return Err(self.not_a_result(&report.says, possible));
         };
         if let Some(detail) = self.origin_error(id, &report.findings) {
@@ -115,8 +115,8 @@ impl Stepper<'_> {
             return Err(Refusal::UnknownName { what: "flag that this phase sets", name });
         }
         // Only the success verdict promises a change: a role may report that the work cannot be done.
-        let is_happy = possible.first() == Some(&verdict);
-        if is_happy && !report.disputes && self.changed_nothing(id, &wrote) {
+        let is_success = possible.first() == Some(&verdict);
+        if is_success && !report.disputes && self.changed_nothing(id, &wrote) {
             let detail = String::from("it received findings but changed nothing");
             return Ok(ReadOutcome::Failed { failure: Failure::Unchanged, detail, in_a_row: 0 });
         }
@@ -126,9 +126,9 @@ impl Stepper<'_> {
             None => (verdict, Derived::Plainly),
         };
         // A flag that the report does not set is cleared.
-        let unsaid = phase.sets.iter().filter(|flag| !flags.iter().any(|(said, _)| said == *flag));
-        let flags = flags.iter().copied().chain(unsaid.map(|flag| (*flag, false))).collect();
-        Ok(ReadOutcome::Valid(Box::new(Valid {
+        let unset = phase.sets.iter().filter(|flag| !flags.iter().any(|(set, _)| set == *flag));
+        let flags = flags.iter().copied().chain(unset.map(|flag| (*flag, false))).collect();
+        Ok(ReadOutcome::Valid(Box::new(ValidResult {
             signal,
             verdict,
             derived,
@@ -145,13 +145,13 @@ impl Stepper<'_> {
         })))
     }
 
-    /// Whether the contract or operation of a seat may bring a list; a list cannot change while its tasks run.
+    /// Whether the contract or operation of a seat may produce a list; a list cannot change while its tasks run.
     fn may_produce_list(&self, id: CommandId, list: ListId) -> bool {
-        let under_way = match (id.lane, &self.program.phase(self.state.main.phase).work) {
+        let is_running = match (id.lane, &self.program.phase(self.state.main.phase).work) {
             (Lane::Task { .. }, Work::Flow { list: running, .. }) => *running == list,
             _ => false,
         };
-        let brought = match &self.program.phase(id.phase).work {
+        let produces = match &self.program.phase(id.phase).work {
             Work::Operation { operation } => self.program.operation(*operation).lists.contains(&list),
             Work::Role { .. }
             | Work::Each { .. }
@@ -162,7 +162,7 @@ impl Stepper<'_> {
                 contract.is_some_and(|contract| self.program.contract(contract).lists.contains(&list))
             }
         };
-        brought && !under_way
+        produces && !is_running
     }
 
     fn not_a_result(&self, says: &str, possible: &[SignalId]) -> Refusal {
@@ -170,7 +170,8 @@ impl Stepper<'_> {
         Refusal::NotSayable { says: says.to_string(), possible: names.join(", ") }
     }
 
-    /// Why a finding's origin is wrong: it must be a phase that can inject defects, and not a later one than the finder.
+    /// Why the origin of a finding is invalid. An origin must be a phase that can inject defects, and must not come
+    /// after the phase that found the defect.
     fn origin_error(&self, id: CommandId, findings: &[Finding]) -> Option<String> {
         if self.program.injects.is_empty() {
             return None;
@@ -193,22 +194,22 @@ impl Stepper<'_> {
         self.program.injects.iter().copied().find(|id| self.program.phase(*id).name == name)
     }
 
-    /// Applies the evidence gate again; a result that contradicts its own rows is refused.
+    /// Applies the evidence gate again; a result that contradicts its rows is refused.
     fn check_evidence(&self, verdict: SignalId, report: &Report) -> Result<(), Refusal> {
         if report.rows.is_empty() && report.size.is_none() {
             return Ok(());
         }
         let size = report.size.unwrap_or(evidence::TaskSize::Large);
         let ruled = evidence::rule(&report.rows, size);
-        let said = self.program.signal(verdict);
+        let says = self.program.signal(verdict);
         let (evidence, reasons) = match &ruled {
             evidence::GateResult::Passed => ("passed", Vec::new()),
             evidence::GateResult::Failed(reasons) => ("failed", reasons.clone()),
         };
-        if said == evidence {
+        if says == evidence {
             return Ok(());
         }
-        Err(Refusal::Contradicted { says: said.to_string(), evidence, reasons: reasons.join("; ") })
+        Err(Refusal::Contradicted { says: says.to_string(), evidence, reasons: reasons.join("; ") })
     }
 
     fn read_artifacts(&self, wrote: &[(String, Digest)]) -> Result<Vec<(ArtifactId, Digest)>, Refusal> {
@@ -234,31 +235,32 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// Whether a phase that received findings, or that should change what it reads, wrote only what was already there.
+    /// Whether a phase that received findings, or that rewrites what it reads, left everything unchanged.
     fn changed_nothing(&self, id: CommandId, wrote: &[(ArtifactId, Digest)]) -> bool {
-        let addressed = match id.lane {
+        let has_findings = match id.lane {
             Lane::Main => !self.state.inbox[id.phase.index()].is_empty(),
             Lane::Task { .. } => {
                 self.task(id.lane).is_some_and(|task| self.state.task_inbox.contains_key(task))
             }
         };
-        let amends = wrote.iter().any(|(artifact, _)| self.program.phase(id.phase).reads.contains(artifact));
-        (addressed || amends)
+        let rewrites_inputs =
+            wrote.iter().any(|(artifact, _)| self.program.phase(id.phase).reads.contains(artifact));
+        (has_findings || rewrites_inputs)
             && !wrote.is_empty()
-            && wrote.iter().all(|(artifact, digest)| self.content_before(id.lane, *artifact) == *digest)
+            && wrote.iter().all(|(artifact, digest)| self.digest_before(id.lane, *artifact) == *digest)
     }
 
-    /// The content of an artifact before this dispatch; for a task that was sent back, its last change.
-    fn content_before(&self, lane: Lane, artifact: ArtifactId) -> Digest {
+    /// The digest of an artifact before this dispatch; for a task that was sent back, the digest of its last change.
+    fn digest_before(&self, lane: Lane, artifact: ArtifactId) -> Digest {
         let attempt = self.task(lane).and_then(|task| self.state.attempts.get(task));
         match attempt {
-            Some(attempt) if self.written_in_flow(artifact) => *attempt,
+            Some(attempt) if self.is_written_in_flow(artifact) => *attempt,
             Some(_) | None => self.current_digest(lane, artifact),
         }
     }
 
     /// Applies a valid result to the state.
-    pub(super) fn accept_result(&mut self, lane: Lane, at: usize, valid: Valid<'_>) {
+    pub(super) fn accept_result(&mut self, lane: Lane, at: usize, valid: ValidResult<'_>) {
         let advisory = self.lane_state(lane).seats[at].advisory;
         self.set_lists(valid.lists);
         for (flag, value) in valid.flags {
@@ -290,7 +292,7 @@ impl Stepper<'_> {
             }
             self.state.changes += 1;
             match lane {
-                Lane::Task { index, .. } if self.written_in_flow(*artifact) => {
+                Lane::Task { index, .. } if self.is_written_in_flow(*artifact) => {
                     self.state.tasks[usize::from(index)].patch = *digest;
                     if let Some(task) = self.task_id(lane) {
                         self.state.attempts.insert(task, *digest);
@@ -347,13 +349,13 @@ fn derive(contract: &Contract, verdict: SignalId, findings: &[Finding]) -> (Sign
     if contract.findings && findings.iter().any(Finding::is_security_blocker) {
         return (SECURITY_BLOCKER, Derived::SecurityBlocker);
     }
-    let happy = contract.says.first().copied().unwrap_or(verdict);
-    if verdict == happy {
+    let success = contract.says.first().copied().unwrap_or(verdict);
+    if verdict == success {
         return (verdict, Derived::Plainly);
     }
     let only_minor = !findings.is_empty() && findings.iter().all(Finding::is_follow_up);
     if only_minor && contract.mild == Some(verdict) {
-        return (happy, Derived::OnlyMinor);
+        return (success, Derived::OnlyMinor);
     }
     if !contract.by_kind {
         return (verdict, Derived::Plainly);

@@ -1,4 +1,4 @@
-//! Incremental rework: a result stays valid while what it depends on is unchanged.
+//! Reuses results: a result stays valid while everything it depends on is unchanged.
 
 use super::Stepper;
 use crate::change::Digest;
@@ -16,7 +16,7 @@ impl Stepper<'_> {
             return None;
         }
         let result = self.state.results[id.index()].as_ref()?;
-        let fresh = result.accepted
+        let is_valid = result.accepted
             && self.is_reusable(id)
             && self.state.inbox[id.index()].is_empty()
             && result
@@ -24,13 +24,14 @@ impl Stepper<'_> {
                 .iter()
                 .chain(&result.wrote)
                 .all(|(artifact, digest)| self.state.digest(*artifact) == *digest);
-        // With an empty budget, the result may have been accepted although it would be sent back now.
+        // A result that was accepted because a budget was empty may be sent back now that the budget is refilled.
         let left = |budget| self.left(lane, budget);
         let resolution = resolve::resolve(self.program, id, result.signal, left)?;
-        (fresh && resolution.route.action.is_accepting()).then_some(result.signal)
+        (is_valid && resolution.route.action.is_accepting()).then_some(result.signal)
     }
 
-    /// A result that depends on nothing is never reused, except that of an idempotent operation.
+    /// Whether results of a phase can be reused. A result that depends on nothing cannot, unless an idempotent
+    /// operation returned it.
     fn is_reusable(&self, id: PhaseId) -> bool {
         let phase = self.program.phase(id);
         match &phase.work {
@@ -57,7 +58,7 @@ impl Stepper<'_> {
         let wrote = phase.writes.iter().map(|artifact| (*artifact, self.state.digest(*artifact))).collect();
         let reads = self.state.main.reads.clone();
         self.state.results[id.index()] = Some(LastResult { signal, accepted, reads, wrote });
-        // Work that is not accepted still has to deal with its findings.
+        // Rejected work must still deal with its findings.
         if accepted {
             self.state.inbox[id.index()].clear();
         }
@@ -86,15 +87,15 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// The current versions of what the sub-flow reads, without what it writes itself and without the artifact that
-    /// brought the list, of which only the task's own specification matters.
+    /// The artifacts that the sub-flow reads, with their current digests. Artifacts that a sub-flow writes are left
+    /// out. So is the artifact that produced the list: a task depends only on its own entry, which `spec` covers.
     pub(super) fn flow_reads(&self) -> Vec<(ArtifactId, Digest)> {
         let flow = self.state.main.phase;
         let mut reads: Vec<ArtifactId> = self
             .program
             .flow(Some(flow))
             .flat_map(|id| self.program.phase(id).reads.iter().copied())
-            .filter(|artifact| !self.written_in_flow(*artifact) && !self.produces_list(flow, *artifact))
+            .filter(|artifact| !self.is_written_in_flow(*artifact) && !self.produces_list(flow, *artifact))
             .collect();
         reads.sort_unstable();
         reads.dedup();
@@ -102,7 +103,7 @@ impl Stepper<'_> {
     }
 
     /// Whether some sub-flow writes the artifact.
-    pub(super) fn written_in_flow(&self, artifact: ArtifactId) -> bool {
+    pub(super) fn is_written_in_flow(&self, artifact: ArtifactId) -> bool {
         self.program.phases.iter().any(|phase| phase.owner.is_some() && phase.writes.contains(&artifact))
     }
 

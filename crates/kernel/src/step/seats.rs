@@ -1,4 +1,4 @@
-//! The end of a dispatch or an operation: which seat it belongs to, retries, back-off, limits.
+//! Handles the end of a dispatch or an operation: finds its seat, retries, backs off, enforces limits.
 
 use super::outcome::ReadOutcome;
 use super::{FAILURE_VISIT, Receipt, Refusal, Stepper};
@@ -8,13 +8,13 @@ use crate::ids::{CommandId, Lane, PhaseId};
 use crate::program::{Confidence, Items, Phase, Work};
 use crate::ruling::{Disposition, Rule, Ruling, Why};
 use crate::signal::{Failure, GO_ON, NO_RESULT, Remedy, STOP};
-use crate::state::{HoldCause, HoldOpen, SeatProgress, Stage, State};
+use crate::state::{HoldCause, OpenHold, SeatProgress, Stage, State};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The number of consecutive environment failures of an agent, counted across runs, after which a human is asked.
-const ENVIRONMENT_PATIENCE: u16 = 3;
+/// After this number of consecutive environment failures of an agent, counted across runs, a human is asked.
+const ENVIRONMENT_FAILURES_BEFORE_HOLD: u16 = 3;
 
 impl Stepper<'_> {
     pub(super) fn end_command(
@@ -31,7 +31,7 @@ impl Stepper<'_> {
         }
         let Some(at) = open_seat(self.state, id) else {
             self.accept_late(id)?;
-            // Cancelled work costs too. Journals without `wall` did not charge it, and must replay as they were.
+            // Cancelled work costs too. Old journals, without `wall`, did not charge it and must replay unchanged.
             if usage.wall.is_some() {
                 self.charge_usage(usage, self.is_dispatch(id));
             }
@@ -52,21 +52,21 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Charges what was used; an agent that has to start again counts as one more dispatch.
+    /// Charges the usage; an agent that must start again counts as one more dispatch.
     pub(super) fn record_interruption(
         &mut self,
         id: CommandId,
-        began: bool,
+        agent_started: bool,
         usage: &Usage,
     ) -> Result<(), Refusal> {
         if self.state.stage == Stage::Fresh {
             return Err(Refusal::NotStarted);
         }
         match self.is_open(id) {
-            true => self.state.used.dispatches += u64::from(began),
+            true => self.state.used.dispatches += u64::from(agent_started),
             false => self.accept_late(id)?,
         }
-        self.charge_usage(usage, began);
+        self.charge_usage(usage, agent_started);
         Ok(())
     }
 
@@ -84,14 +84,14 @@ impl Stepper<'_> {
             return false;
         };
         let entered = |phase: PhaseId| self.state.visits[phase.index()];
-        let lane = match (id.lane, phase.owner) {
+        let lane_existed = match (id.lane, phase.owner) {
             (Lane::Main, None) => true,
             (Lane::Task { batch, .. }, Some(owner)) => batch >= 1 && batch <= entered(owner),
             (Lane::Main, Some(_)) | (Lane::Task { .. }, None) => false,
         };
         let visited = id.visit >= 1 && id.visit <= entered(id.phase) && id.attempt >= 1;
         if id.seat == u16::MAX {
-            return lane && visited && id.attempt <= self.state.holds;
+            return lane_existed && visited && id.attempt <= self.state.holds;
         }
         let current = self
             .state
@@ -100,7 +100,7 @@ impl Stepper<'_> {
         let attempted = current
             .and_then(|lane_state| lane_state.seats.get(usize::from(id.seat)))
             .is_none_or(|seat| id.attempt <= seat.attempt);
-        lane && visited && attempted && usize::from(id.seat) < most_seats(phase)
+        lane_existed && visited && attempted && usize::from(id.seat) < max_seats(phase)
     }
 
     fn is_open(&self, id: CommandId) -> bool {
@@ -117,7 +117,7 @@ impl Stepper<'_> {
 
     fn charge_usage(&mut self, usage: &Usage, dispatch: bool) {
         let used = &mut self.state.used;
-        used.time = used.time.saturating_add(usage.of_run());
+        used.time = used.time.saturating_add(usage.run_time());
         match usage.tokens {
             Some(tokens) => used.tokens = used.tokens.saturating_add(tokens),
             None if dispatch => used.untold += 1,
@@ -130,7 +130,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Retries, holds or gives up, depending on the kind of failure. No budget of the workflow pays for it.
+    /// Retries, holds or gives up, depending on the kind of failure. This spends no budget of the workflow.
     pub(super) fn handle_failure(
         &mut self,
         lane: Lane,
@@ -148,7 +148,7 @@ impl Stepper<'_> {
                 self.rule_retry(lane, failure, attempt, detail);
                 self.issue_command(lane, at);
             }
-            Remedy::BackOff if in_a_row < ENVIRONMENT_PATIENCE => {
+            Remedy::BackOff if in_a_row < ENVIRONMENT_FAILURES_BEFORE_HOLD => {
                 let attempt = seat.attempt;
                 self.rule_retry(lane, failure, attempt, detail);
                 self.issue_command(lane, at);
@@ -185,31 +185,31 @@ impl Stepper<'_> {
     /// The limit that the run has reached, by name.
     pub(super) fn reached_limit(&self) -> Option<&'static str> {
         let (limits, used, granted) = (self.state.limits, self.state.used, self.state.granted);
-        let over = |limit: Option<u64>, used: u64, granted: u64| {
+        let is_reached = |limit: Option<u64>, used: u64, granted: u64| {
             limit.is_some_and(|limit| used.saturating_sub(granted) >= limit)
         };
-        // Unknown usage is in no sum; only a limit on dispatches can bound it.
-        let unkept = |limit: Option<u64>, unknown: u64, granted: u64| {
+        // Sums do not include unknown usage; only a limit on dispatches can bound it.
+        let is_unenforceable = |limit: Option<u64>, unknown: u64, granted: u64| {
             limit.is_some() && limits.dispatches.is_none() && unknown > granted
         };
-        if over(limits.dispatches, used.dispatches, granted.dispatches) {
+        if is_reached(limits.dispatches, used.dispatches, granted.dispatches) {
             Some(Limits::DISPATCHES)
-        } else if over(limits.tokens, used.tokens, granted.tokens) {
+        } else if is_reached(limits.tokens, used.tokens, granted.tokens) {
             Some(Limits::TOKENS)
-        } else if over(limits.time, used.time, granted.time) {
+        } else if is_reached(limits.time, used.time, granted.time) {
             Some(Limits::TIME)
-        } else if over(limits.money, used.money, granted.money) {
+        } else if is_reached(limits.money, used.money, granted.money) {
             Some(Limits::MONEY)
-        } else if unkept(limits.tokens, used.untold, granted.untold) {
-            Some(Limits::UNTOLD)
-        } else if limits.tokens.is_none() && unkept(limits.money, used.unpriced, granted.unpriced) {
-            Some(Limits::UNPRICED)
+        } else if is_unenforceable(limits.tokens, used.untold, granted.untold) {
+            Some(Limits::UNKNOWN_TOKENS)
+        } else if limits.tokens.is_none() && is_unenforceable(limits.money, used.unpriced, granted.unpriced) {
+            Some(Limits::UNKNOWN_COSTS)
         } else {
             None
         }
     }
 
-    /// Restarts the count of this limit, and of no other.
+    /// Restarts the count of this limit only.
     pub(super) fn grant(&mut self, limit: &str) {
         let (granted, used) = (&mut self.state.granted, self.state.used);
         match limit {
@@ -217,8 +217,8 @@ impl Stepper<'_> {
             Limits::TOKENS => granted.tokens = used.tokens,
             Limits::TIME => granted.time = used.time,
             Limits::MONEY => granted.money = used.money,
-            Limits::UNTOLD => granted.untold = used.untold,
-            Limits::UNPRICED => granted.unpriced = used.unpriced,
+            Limits::UNKNOWN_TOKENS => granted.untold = used.untold,
+            Limits::UNKNOWN_COSTS => granted.unpriced = used.unpriced,
             // An agent's own budget is not a limit of the run.
             _ => {}
         }
@@ -274,7 +274,7 @@ impl Stepper<'_> {
             confidence: self.state.confidence,
             why,
         });
-        self.state.hold = Some(HoldOpen { id, cause });
+        self.state.hold = Some(OpenHold { id, cause });
         self.emit(Command::Ask(Question {
             id,
             kind: QuestionKind::Hold(reason),
@@ -287,11 +287,11 @@ impl Stepper<'_> {
 
     /// Settles a lane's phase once no seat is open or held.
     pub(super) fn settle_if_complete(&mut self, lane: Lane) {
-        let over = self.lane_state(lane).seats.iter().all(|seat| match seat.progress {
+        let is_complete = self.lane_state(lane).seats.iter().all(|seat| match seat.progress {
             SeatProgress::Open | SeatProgress::Held => false,
             SeatProgress::Said(_) | SeatProgress::Failed { .. } => true,
         });
-        if over {
+        if is_complete {
             self.settle(lane);
         }
     }
@@ -302,8 +302,8 @@ impl Stepper<'_> {
     }
 }
 
-/// The most seats that a phase can have.
-fn most_seats(phase: &Phase) -> usize {
+/// The maximum number of seats of a phase.
+fn max_seats(phase: &Phase) -> usize {
     match &phase.work {
         Work::Role { .. } | Work::Operation { .. } | Work::Ask { .. } => 1,
         Work::Each { items: Items::Fixed(names), .. } => names.len(),
@@ -321,6 +321,7 @@ pub(super) fn open_seat(state: &State, id: CommandId) -> Option<usize> {
     let lane_state = state.lane_state(id.lane)?;
     let at = usize::from(id.seat);
     let seat = lane_state.seats.get(at)?;
-    let same = lane_state.phase == id.phase && lane_state.visit == id.visit && seat.attempt == id.attempt;
-    (same && seat.progress == SeatProgress::Open).then_some(at)
+    let is_current =
+        lane_state.phase == id.phase && lane_state.visit == id.visit && seat.attempt == id.attempt;
+    (is_current && seat.progress == SeatProgress::Open).then_some(at)
 }

@@ -20,12 +20,13 @@ struct Combined {
 }
 
 impl Stepper<'_> {
-    /// Settles a lane's phase: no result, then a security blocker, then the detectors, then the verdict.
+    /// Settles a lane's phase. A missing result takes precedence, then a security blocker, then a detection, then the
+    /// verdict.
     pub(super) fn settle(&mut self, lane: Lane) {
         let phase = self.lane_state(lane).phase;
         let mut combined = self.combine_members(lane);
-        let final_word = combined.signal == NO_RESULT || combined.signal == SECURITY_BLOCKER;
-        if !final_word && let Some((signal, sentence)) = self.detection(lane, phase, &combined) {
+        let outranks_detection = combined.signal == NO_RESULT || combined.signal == SECURITY_BLOCKER;
+        if !outranks_detection && let Some((signal, sentence)) = self.detection(lane, phase, &combined) {
             combined.signal = signal;
             combined.why = Why::Detected { sentence };
         }
@@ -49,7 +50,7 @@ impl Stepper<'_> {
         all
     }
 
-    /// What goes back with rejected work: the open findings, or the minor ones when there are no others.
+    /// The findings that go back with rejected work: the open ones or, if there are none, all.
     pub(super) fn findings_to_send(&self, lane: Lane) -> Vec<u32> {
         let open = self.findings_at(lane);
         if open.is_empty() { self.all_findings_at(lane) } else { open }
@@ -61,15 +62,15 @@ impl Stepper<'_> {
             .iter()
             .filter(|seat| !seat.advisory)
             .filter_map(|seat| match &seat.progress {
-                SeatProgress::Said(answer) => Some(answer),
+                SeatProgress::Said(result) => Some(result),
                 SeatProgress::Open | SeatProgress::Held | SeatProgress::Failed { .. } => None,
             })
-            .flat_map(|answer| answer.findings.iter().copied())
+            .flat_map(|result| result.findings.iter().copied())
             .collect()
     }
 
-    /// Degradation, if members that should run on different models did not.
-    pub(super) fn lacks_diversity(&self, lane: Lane) -> Option<Effect> {
+    /// The effect of members that should have run on different models but did not.
+    pub(super) fn diversity_effect(&self, lane: Lane) -> Option<Effect> {
         let lane_state = self.lane_state(lane);
         let Work::Each { diverse: true, .. } = &self.program.phase(lane_state.phase).work else {
             return None;
@@ -102,27 +103,27 @@ impl Stepper<'_> {
 
     /// The signal of a single member, or the most severe of a panel.
     fn most_severe(&self, phase: PhaseId, members: &[&SeatProgress]) -> Combined {
-        let mut gravest: Option<&SeatResult> = None;
+        let mut worst: Option<&SeatResult> = None;
         for member in members {
             match member {
                 SeatProgress::Failed { failure, detail } => {
                     let why = Why::Failed { failure: *failure, detail: detail.clone() };
                     return Combined { signal: NO_RESULT, verdict: NO_RESULT, why };
                 }
-                SeatProgress::Said(answer) => {
-                    let graver = gravest.is_none_or(|known| {
-                        self.severity_rank(phase, answer.signal) > self.severity_rank(phase, known.signal)
+                SeatProgress::Said(result) => {
+                    let is_worse = worst.is_none_or(|known| {
+                        self.severity_rank(phase, result.signal) > self.severity_rank(phase, known.signal)
                     });
-                    if graver {
-                        gravest = Some(answer);
+                    if is_worse {
+                        worst = Some(result);
                     }
                 }
                 SeatProgress::Open | SeatProgress::Held => {}
             }
         }
-        match gravest {
-            Some(answer) => {
-                Combined { signal: answer.signal, verdict: answer.verdict, why: self.why(answer) }
+        match worst {
+            Some(result) => {
+                Combined { signal: result.signal, verdict: result.verdict, why: self.why(result) }
             }
             None => {
                 Combined { signal: NO_RESULT, verdict: NO_RESULT, why: Why::BelowQuorum { have: 0, need: 1 } }
@@ -145,7 +146,7 @@ impl Stepper<'_> {
             .phase(phase)
             .contracts()
             .iter()
-            .filter_map(|id| self.program.contract(*id).says.iter().position(|said| *said == signal))
+            .filter_map(|id| self.program.contract(*id).says.iter().position(|verdict| *verdict == signal))
             .max()
             .unwrap_or(0)
     }
@@ -159,7 +160,7 @@ impl Stepper<'_> {
         let signals: Vec<Option<SignalId>> = members
             .iter()
             .map(|member| match member {
-                SeatProgress::Said(answer) => Some(answer.signal),
+                SeatProgress::Said(result) => Some(result.signal),
                 SeatProgress::Failed { .. } | SeatProgress::Open | SeatProgress::Held => None,
             })
             .collect();
@@ -172,30 +173,30 @@ impl Stepper<'_> {
             };
             return Combined { signal: NO_RESULT, verdict: NO_RESULT, why };
         }
-        let supposed =
+        let overriding =
             have.iter().copied().find(|signal| *signal == SECURITY_BLOCKER || DETECTORS.contains(signal));
-        if let Some(signal) = supposed {
-            let blocker = members.iter().find_map(|member| match member {
-                SeatProgress::Said(answer) if answer.signal == signal => Some(self.why(answer)),
+        if let Some(signal) = overriding {
+            let why = members.iter().find_map(|member| match member {
+                SeatProgress::Said(result) if result.signal == signal => Some(self.why(result)),
                 SeatProgress::Said(_)
                 | SeatProgress::Failed { .. }
                 | SeatProgress::Open
                 | SeatProgress::Held => None,
             });
-            return Combined { signal, verdict: signal, why: blocker.unwrap_or(Why::Supposed) };
+            return Combined { signal, verdict: signal, why: why.unwrap_or(Why::Supposed) };
         }
         let signal = tally_of(tally, &have);
         Combined { signal, verdict: signal, why: Why::Tally { members: signals } }
     }
 
-    fn why(&self, answer: &SeatResult) -> Why {
-        match answer.derived {
+    fn why(&self, result: &SeatResult) -> Why {
+        match result.derived {
             Derived::Plainly => Why::Said,
-            Derived::OnlyMinor => Why::OnlyMinor { verdict: answer.verdict },
-            Derived::ByKind { assumed } => Why::ByKind { verdict: answer.verdict, assumed },
+            Derived::OnlyMinor => Why::OnlyMinor { verdict: result.verdict },
+            Derived::ByKind { assumed } => Why::ByKind { verdict: result.verdict, assumed },
             Derived::Supposed => Why::Supposed,
             Derived::SecurityBlocker => Why::SecurityBlocker {
-                finding: answer
+                finding: result
                     .findings
                     .iter()
                     .filter_map(|at| self.state.findings.get(*at as usize))
@@ -229,7 +230,7 @@ impl Stepper<'_> {
         sentence: String,
     ) -> Option<(SignalId, String)> {
         let phase = self.program.phase(phase);
-        let signal = phase.detected(detector, combined.verdict);
+        let signal = phase.detection_signal(detector, combined.verdict);
         let route = phase.route(signal)?;
         (route.action != Action::Ignore).then_some((signal, sentence))
     }
@@ -247,22 +248,22 @@ impl Stepper<'_> {
             let before = &self.state.findings[earlier];
             let worked_on = before.sent_at.is_some_and(|sent| sent < self.state.changes);
             let count = before.count.saturating_add(u8::from(worked_on));
-            let first = before.finding.id.clone();
+            let earlier_id = before.finding.id.clone();
             let sent_to = before.sent_to;
             let origin = before.finding.injected_by.clone();
-            let by_human = before.attribution == Attribution::Human;
+            let is_human = before.attribution == Attribution::Human;
             self.state.findings[earlier].status = FiledStatus::Superseded;
             let now = &mut self.state.findings[at];
             now.count = count;
             now.sent_to = sent_to;
-            if by_human {
+            if is_human {
                 now.finding.injected_by = origin;
                 now.attribution = Attribution::Human;
             }
             if worked_on && count >= needed && repeated.is_none() {
                 let finding = &self.state.findings[at].finding;
                 repeated = Some(format!(
-                    "finding {} was reported for the {} time, after it had been worked on; it repeats {first}: {how}",
+                    "finding {} was reported for the {} time, after it had been worked on; it repeats {earlier_id}: {how}",
                     finding.id,
                     ordinal(count),
                 ));
@@ -275,11 +276,11 @@ impl Stepper<'_> {
         let finding = &self.state.findings[at].finding;
         let task = &self.state.findings[at].task;
         self.state.findings[..at].iter().enumerate().rev().find_map(|(earlier, filed)| {
-            let comparable = filed.phase == phase
+            let is_comparable = filed.phase == phase
                 && filed.task == *task
                 && filed.sent_at.is_some()
                 && filed.status == FiledStatus::Open;
-            if !comparable {
+            if !is_comparable {
                 return None;
             }
             detect::same_finding(&filed.finding, finding).map(|sameness| (earlier, sameness.sentence()))
@@ -289,13 +290,13 @@ impl Stepper<'_> {
 
 /// The signal of the first tally row that holds for these signals.
 pub fn tally_of(tally: &[TallyRow], have: &[SignalId]) -> SignalId {
-    let count = |signal: SignalId| have.iter().filter(|said| **said == signal).count();
+    let count = |signal: SignalId| have.iter().filter(|member| **member == signal).count();
     tally
         .iter()
         .find(|row| match row.test {
             TallyTest::Any(signal) => count(signal) > 0,
             TallyTest::All(signal) => !have.is_empty() && count(signal) == have.len(),
-            TallyTest::AtLeast(least, signal) => count(signal) >= usize::from(least),
+            TallyTest::AtLeast(min, signal) => count(signal) >= usize::from(min),
             TallyTest::Otherwise => true,
         })
         .map_or(NO_RESULT, |row| row.signal)

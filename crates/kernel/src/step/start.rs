@@ -41,7 +41,7 @@ impl Stepper<'_> {
         }
         self.set_lists(lists);
         self.fill_budgets(start);
-        let first = resolve::first(self.program, None, |condition| self.holds(Lane::Main, condition));
+        let first = resolve::first_phase(self.program, None, |condition| self.holds(Lane::Main, condition));
         match first {
             Some(first) => self.enter(Lane::Main, first),
             None => self.end(End::Done),
@@ -95,12 +95,12 @@ impl Stepper<'_> {
             self.state.listed[list.index()] |= first;
             self.state.lists[list.index()] = items;
             for at in 0..self.state.left.len() {
-                let BudgetSize::Share { list: by, .. } = self.program.budgets[at].size else {
+                let BudgetSize::Share { list: sized_by, .. } = self.program.budgets[at].size else {
                     continue;
                 };
                 let id = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
                 let full = self.program.capacity(id, |list| self.state.count(list));
-                if by == list && first {
+                if sized_by == list && first {
                     self.state.left[at] += full.saturating_sub(self.state.full[at]);
                     self.state.full[at] = full;
                 }

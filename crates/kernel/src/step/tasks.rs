@@ -1,4 +1,4 @@
-//! Sub-flows: one per task, in dependency order, several in parallel; one ruling follows when all have ended.
+//! Sub-flows: one per task, in dependency order, several in parallel. When all have ended, one ruling follows.
 
 use super::Stepper;
 use super::follow::RuledSignal;
@@ -27,7 +27,7 @@ impl Stepper<'_> {
     }
 
     pub(super) fn start_batch(&mut self, flow: PhaseId) {
-        let rounds = self.rounds_inside(flow);
+        let rounds = self.round_budgets(flow);
         let items = self.flow_items();
         let known: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
         let gone: Vec<alloc::string::String> =
@@ -50,13 +50,13 @@ impl Stepper<'_> {
         self.schedule();
     }
 
-    fn rounds_inside(&self, flow: PhaseId) -> Vec<(BudgetId, u16)> {
+    fn round_budgets(&self, flow: PhaseId) -> Vec<(BudgetId, u16)> {
         self.program
             .budgets
             .iter()
             .enumerate()
             .filter_map(|(at, budget)| match budget.scope {
-                Scope::Entry(of) if self.program.phase(of).owner == Some(flow) => {
+                Scope::Entry(entered) if self.program.phase(entered).owner == Some(flow) => {
                     let id = BudgetId(u16::try_from(at).ok()?);
                     Some((id, self.program.capacity(id, |list| self.state.count(list))))
                 }
@@ -65,15 +65,15 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// Starts the tasks that can start; when nothing runs any more, the batch is over.
+    /// Starts the tasks that can start; if none is running afterwards, settles the batch.
     pub(super) fn schedule(&mut self) {
         let Work::Flow { at_once, .. } = &self.program.phase(self.state.main.phase).work else {
             return;
         };
-        let at_once = usize::from(*at_once);
+        let max_running = usize::from(*at_once);
         loop {
             let next = (0..self.state.tasks.len())
-                .find_map(|index| self.readiness(index, at_once).map(|progress| (index, progress)));
+                .find_map(|index| self.next_progress(index, max_running).map(|progress| (index, progress)));
             let Some((index, progress)) = next else {
                 break;
             };
@@ -81,9 +81,9 @@ impl Stepper<'_> {
             if progress == TaskProgress::Running {
                 self.start_task(index);
             }
-            let flow_left = self.state.stage != Stage::Running
+            let has_left_flow = self.state.stage != Stage::Running
                 || !matches!(self.program.phase(self.state.main.phase).work, Work::Flow { .. });
-            if flow_left || self.state.tasks.is_empty() {
+            if has_left_flow || self.state.tasks.is_empty() {
                 return;
             }
         }
@@ -92,8 +92,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// The next progress of a waiting task, if it can move on.
-    fn readiness(&self, index: usize, at_once: usize) -> Option<TaskProgress> {
+    /// The next progress of a waiting task; `None` if it must keep waiting.
+    fn next_progress(&self, index: usize, max_running: usize) -> Option<TaskProgress> {
         if self.state.tasks[index].progress != TaskProgress::Waiting {
             return None;
         }
@@ -116,7 +116,7 @@ impl Stepper<'_> {
             return Some(TaskProgress::Stands);
         }
         let running = self.state.tasks.iter().filter(|run| run.progress == TaskProgress::Running).count();
-        (running < at_once).then_some(TaskProgress::Running)
+        (running < max_running).then_some(TaskProgress::Running)
     }
 
     fn start_task(&mut self, index: usize) {
@@ -125,7 +125,7 @@ impl Stepper<'_> {
             batch: self.state.visits[flow.index()],
             index: u16::try_from(index).unwrap_or(u16::MAX),
         };
-        match resolve::first(self.program, Some(flow), |condition| self.holds(lane, condition)) {
+        match resolve::first_phase(self.program, Some(flow), |condition| self.holds(lane, condition)) {
             Some(first) => self.enter(lane, first),
             None => self.exit_task(index, COMPLETED, Vec::new()),
         }

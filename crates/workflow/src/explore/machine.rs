@@ -325,7 +325,7 @@ impl<'p> Machine<'p> {
         for comparison in &condition.all {
             let value = match comparison.fact {
                 Fact::Count(list) => {
-                    match comparison.over(self.world.count(list)) {
+                    match comparison.holds_up_to(self.world.count(list)) {
                         Some(true) => {}
                         Some(false) => return Some(false),
                         None => sure = false,

@@ -72,7 +72,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     history
         .rounds
         .check(&board, args.to)
-        .map_err(|error| refused(&error, &history.rounds.begun().collect::<Vec<_>>()))?;
+        .map_err(|error| refused(&error, &history.rounds.started().collect::<Vec<_>>()))?;
     let Some(to) = history.checkpoint_of(args.to) else {
         return Err(refused(&RollbackError::NotBegun { round: args.to }, &[]));
     };

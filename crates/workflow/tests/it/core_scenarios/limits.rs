@@ -55,7 +55,7 @@ fn agents_side_by_side_take_the_time_of_their_run_once() {
 fn in_journals_that_do_not_tell_the_time_of_the_run_that_of_each_command_counts() {
     let old = serde_json::from_str::<Usage>(r#"{"money":5,"tokens":7,"time":3}"#).expect("usage");
     let new = serde_json::from_str::<Usage>(r#"{"money":5,"tokens":7,"time":3,"wall":1}"#).expect("usage");
-    assert_eq!((old.of_run(), new.of_run()), (3, 1));
+    assert_eq!((old.run_time(), new.run_time()), (3, 1));
     assert_eq!(serde_json::to_string(&old).expect("text"), r#"{"money":5,"tokens":7,"time":3}"#);
 }
 
