@@ -2,7 +2,7 @@
 
 use crate::tool_use::ToolUse;
 use crate::toolbox::Toolbox;
-use remand_agents::rehearsal::{Outage, ScriptAction, ScriptEntry, completed};
+use remand_agents::rehearsal::{Outage, ScriptAction, ScriptEntry, fill_in_header};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -87,7 +87,8 @@ impl Draft<'_> {
     }
 
     fn submit(&mut self, value: &Value) {
-        let result = if self.entry.raw_result { value.clone() } else { completed(value, self.tools.info) };
+        let result =
+            if self.entry.raw_result { value.clone() } else { fill_in_header(value, self.tools.info) };
         match self.tools.submit(&result) {
             Some(tool_uses) => self.call(tool_uses),
             None => self.last.push(fenced(&format!("{result:#}"))),
