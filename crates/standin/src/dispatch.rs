@@ -47,8 +47,8 @@ fn find_in(text: &str) -> Option<(PathBuf, DispatchInfo)> {
 
 /// Positions at which a path that ends here may start, nearest first. Paths may contain spaces.
 fn path_starts(before: &str) -> impl Iterator<Item = usize> {
-    let line = before.rfind('\n').map_or(0, |at| at + 1);
-    before.rmatch_indices('/').map(|(at, _)| at).take_while(move |at| *at >= line)
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    before.rmatch_indices('/').map(|(slash, _)| slash).take_while(move |slash| *slash >= line_start)
 }
 
 fn read_dispatch(folder: &str) -> Option<(PathBuf, DispatchInfo)> {

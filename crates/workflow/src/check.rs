@@ -63,7 +63,7 @@ fn parse_and_compile(source: &SourceText, roles: &Roles, problems: &mut Vec<Diag
 }
 
 /// Checks a shipped workflow.
-pub fn shipped(name: &str) -> Option<CheckedWorkflow> {
+pub fn check_shipped(name: &str) -> Option<CheckedWorkflow> {
     let text = crate::shipped::workflow(name)?;
     Some(check(SourceText::new(format!("{name}.yaml"), text), &Roles::shipped()))
 }

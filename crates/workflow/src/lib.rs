@@ -30,7 +30,7 @@ pub mod explore;
 mod routes;
 pub mod rules;
 
-pub use check::{CheckedWorkflow, check, check_bytes, shipped as check_shipped};
+pub use check::{CheckedWorkflow, check, check_bytes, check_shipped};
 pub mod walk;
 
 pub mod keys;

@@ -75,6 +75,7 @@ impl<'s> Words<'s> {
         token
     }
 
+    /// Skips the next word if it is this one.
     fn skip_if(&mut self, word: &str) -> bool {
         let found = self.peek() == Some(word);
         self.position += usize::from(found);
@@ -85,28 +86,28 @@ impl<'s> Words<'s> {
         self.tokens.get(self.position).map_or(self.end, |(_, span)| *span)
     }
 
-    fn name(&mut self, what: &str) -> Parsed<Spanned<String>> {
+    fn name(&mut self, expected: &str) -> Parsed<Spanned<String>> {
         match self.next() {
             Some((word, span)) if word != "," => Ok(Spanned::new(word.to_string(), span)),
-            Some((_, span)) => Err(missing(span, what)),
-            None => Err(missing(self.end, what)),
+            Some((_, span)) => Err(missing(span, expected)),
+            None => Err(missing(self.end, expected)),
         }
     }
 
-    fn number(&mut self, what: &str) -> Parsed<u16> {
+    fn number(&mut self, expected: &str) -> Parsed<u16> {
         let span = self.here();
         let word = self.next().map_or("", |(word, _)| word);
         word.parse().map_err(|_| {
-            let message = format!("a number is missing here: {what}");
+            let message = format!("a number is missing here: {expected}");
             Diagnostic::error(Code::Phrase, span, message, "write a whole number from 0 to 65535")
         })
     }
 
-    fn names(&mut self, what: &str) -> Parsed<Vec<Spanned<String>>> {
-        let mut names = vec![self.name(what)?];
+    fn names(&mut self, expected: &str) -> Parsed<Vec<Spanned<String>>> {
+        let mut names = vec![self.name(expected)?];
         while self.peek() == Some(",") && !matches!(self.second(), None | Some("else" | "then" | "when")) {
             self.position += 1;
-            names.push(self.name(what)?);
+            names.push(self.name(expected)?);
         }
         Ok(names)
     }
@@ -122,8 +123,8 @@ impl<'s> Words<'s> {
     }
 }
 
-fn missing(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(Code::Phrase, span, format!("{what} is missing here"), format!("write {what}"))
+fn missing(span: Span, expected: &str) -> Diagnostic {
+    Diagnostic::error(Code::Phrase, span, format!("{expected} is missing here"), format!("write {expected}"))
 }
 
 /// Parses a route.

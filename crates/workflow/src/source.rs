@@ -1,4 +1,4 @@
-//! Source texts and positions in them.
+//! Source files and positions in them.
 
 use serde::Serialize;
 use std::ops::Range;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The built-in list prices.
-const LISTED: &str = include_str!("../../../../agents/prices.toml");
+const LIST_PRICES: &str = include_str!("../../../../agents/prices.toml");
 
 /// The number of tokens that a price is for.
 const MILLION: u128 = 1_000_000;
@@ -76,7 +76,7 @@ impl Price {
 impl Prices {
     /// The list prices, overridden by those of the configuration for each kind of token.
     pub fn from_config(configured: &BTreeMap<String, Price>) -> Prices {
-        let listed = listed();
+        let listed = list_prices();
         let own = configured.iter().map(|(name, price)| {
             let name = name.to_ascii_lowercase();
             let price = price.or(listed.get(&name).copied().unwrap_or_default());
@@ -143,8 +143,9 @@ fn find<'p>(prices: &'p BTreeMap<String, Price>, names: &[String]) -> Option<(&'
 }
 
 /// The built-in table. A test proves that all of it can be read.
-fn listed() -> BTreeMap<String, Price> {
-    let table: BTreeMap<String, BTreeMap<String, toml::Value>> = toml::from_str(LISTED).unwrap_or_default();
+fn list_prices() -> BTreeMap<String, Price> {
+    let table: BTreeMap<String, BTreeMap<String, toml::Value>> =
+        toml::from_str(LIST_PRICES).unwrap_or_default();
     let price = |kinds: &BTreeMap<String, toml::Value>| {
         let kind = |kind: &str| micros(&kinds.get(kind)?.to_string()).ok();
         Price { input: kind("input"), output: kind("output"), cached: kind("cached"), stored: kind("stored") }
@@ -174,8 +175,8 @@ mod tests {
 
     #[test]
     fn every_listed_price_is_readable_and_plausible() {
-        let listed = listed();
-        let table_count = LISTED.lines().filter(|line| line.starts_with('[')).count();
+        let listed = list_prices();
+        let table_count = LIST_PRICES.lines().filter(|line| line.starts_with('[')).count();
         assert!(table_count > 10 && listed.len() == table_count, "{listed:?}");
         for (name, price) in listed {
             let (input, output) = (price.input.expect("input"), price.output.expect("output"));

@@ -17,9 +17,9 @@ impl Compiler<'_> {
     pub(super) fn comparison(&mut self, decl: &ComparisonDecl) -> Option<Comparison> {
         let name = decl.fact.value.as_str();
         if let Some(flag) = self.program.flag_named(name) {
-            if let Some((_, value)) = &decl.compared {
+            if let Some((_, operand)) = &decl.compared {
                 let message = format!("`{name}` is a flag and cannot be compared");
-                self.report(Code::Phrase, value.span, message, format!("write `{name}` or `not {name}`"));
+                self.report(Code::Phrase, operand.span, message, format!("write `{name}` or `not {name}`"));
                 return None;
             }
             return Some(Comparison {
@@ -28,7 +28,7 @@ impl Compiler<'_> {
                 value: u16::from(!decl.negated),
             });
         }
-        let Some((order, value)) = &decl.compared else {
+        let Some((order, operand)) = &decl.compared else {
             let mut known: Vec<&str> = self.file.flags.iter().map(|flag| flag.value.as_str()).collect();
             known.extend(["tasks", "confidence", "mode", "risk"]);
             let remedy = format!("{}, or declare it under `flags`", suggest(name, known));
@@ -44,19 +44,19 @@ impl Compiler<'_> {
                 None => (Fact::Count(self.list(name)), &[]),
             },
         };
-        let number = match levels.iter().position(|level| *level == value.value) {
+        let number = match levels.iter().position(|level| *level == operand.value) {
             Some(level) => Some(narrow(level)),
-            None if levels.is_empty() => value.value.parse().ok(),
+            None if levels.is_empty() => operand.value.parse().ok(),
             None => None,
         };
         let Some(number) = number else {
-            let message = format!("`{}` is not a value of `{name}`", value.value);
+            let message = format!("`{}` is not a value of `{name}`", operand.value);
             let remedy = if levels.is_empty() {
                 "write a number".to_string()
             } else {
-                suggest(&value.value, levels.iter().copied())
+                suggest(&operand.value, levels.iter().copied())
             };
-            self.report(Code::UnknownFact, value.span, message, remedy);
+            self.report(Code::UnknownFact, operand.span, message, remedy);
             return None;
         };
         Some(Comparison { fact, order: *order, value: number })

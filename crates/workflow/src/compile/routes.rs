@@ -11,7 +11,7 @@ use remand_kernel::program::{Action, Route};
 use std::collections::BTreeMap;
 
 impl Compiler<'_> {
-    /// Defines the routes that a phase writes, then applies the defaults, then reports signals that still have no route.
+    /// Defines the routes in a phase's `on`, then applies the defaults, then reports signals that still have no route.
     pub(super) fn define_routes(&mut self, index: usize) {
         let decl = self.decls[index];
         if !self.is_known(&decl.kind) {

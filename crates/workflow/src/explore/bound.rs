@@ -156,7 +156,7 @@ fn longest_path(
     for start in &graph.starts {
         reached[*start as usize] = Some(0);
     }
-    let mut max = 0;
+    let mut worst = 0;
     for node in &explored.order {
         let Some(before) = reached[*node as usize] else {
             continue;
@@ -165,7 +165,7 @@ fn longest_path(
         let (plain, retried) = machine.dispatches(phase);
         let phase_cost = if weight == Weight::Plain { plain } else { retried };
         if let Some((_, failing)) = batches.get(&phase) {
-            max = max.max(before + failing);
+            worst = worst.max(before + failing);
         }
         for edge in graph.edges_of(*node) {
             let cost = match batches.get(&phase) {
@@ -177,14 +177,14 @@ fn longest_path(
                 None => phase_cost,
             };
             let after = before + cost;
-            max = max.max(after);
+            worst = worst.max(after);
             if let GraphTarget::Node(to) = edge.to {
                 let longest = &mut reached[to as usize];
                 *longest = Some(longest.unwrap_or(0).max(after));
             }
         }
     }
-    max
+    worst
 }
 
 fn flow_count(machine: &Machine<'_>, flow: PhaseId) -> u16 {

@@ -1,7 +1,7 @@
 //! Proves that a guarantee holds on every path, or finds the shortest path that violates it.
 //!
 //! One bit monitors a guarantee along each path. The search first ignores counters: the graph is small and has more paths
-//! than can occur, so a guarantee that holds there holds. Only if it finds a violation, it runs again with counters.
+//! than can occur, so a guarantee that holds there holds. If the search finds a violation, it runs again with counters.
 
 use super::graph::{Graph, GraphEdge, GraphTarget, TooManyNodes};
 use super::machine::{Counting, Machine, Scenario};
@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Follows an edge; `false` if that violates the claim.
+    /// Follows an edge. Returns `false` if that violates the claim.
     fn follow(&self, paths: &mut BreadthFirst, node: u32, from: bool, bit: bool, edge: &GraphEdge) -> bool {
         match self.monitor.after(self.program, bit, &visit(&self.graph, node, edge)) {
             None => false,
@@ -265,7 +265,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Explores a task that runs in parallel with others, one of which may have flipped the bit before.
+    /// Explores a task that runs in parallel with others. Another task may have flipped the bit before.
     fn task(&self, graph: &Graph, bit: bool) -> TaskBits {
         let mut bits = TaskBits { flipping: self.flipping_exits(graph, bit), ..TaskBits::default() };
         // A task with a result that is still valid changes nothing.
@@ -277,7 +277,7 @@ impl<'a> Search<'a> {
         bits
     }
 
-    /// Explores one task from its start to each of its exits; returns a path that violates the claim, if there is one.
+    /// Explores one task from its start to each of its exits. Returns a path that violates the claim, if there is one.
     fn task_from(
         &self,
         graph: &Graph,
@@ -302,7 +302,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// The exits of tasks that flip the bit on their way.
+    /// The exits of tasks that flip the bit at some point.
     fn flipping_exits(&self, graph: &Graph, start: bool) -> BTreeSet<SignalId> {
         let mut exits = BTreeSet::new();
         let mut seen: BTreeSet<(u32, bool, bool)> = BTreeSet::new();
@@ -389,7 +389,7 @@ type Origin = (u32, bool, SignalId);
 /// A breadth-first search, so that the first path found is a shortest one.
 struct BreadthFirst {
     queue: VecDeque<(u32, bool)>,
-    /// Where each node with each value of the bit was reached from.
+    /// The origin of each node with each value of the bit; `None` for a start.
     from: BTreeMap<(u32, bool), Option<Origin>>,
 }
 

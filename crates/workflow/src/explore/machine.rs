@@ -46,8 +46,8 @@ impl Scenario {
 
 /// Whether budgets are counted, or may be full or empty at any time.
 ///
-/// Without counters there are fewer nodes, and more paths than can occur. A property of all these paths holds for all real
-/// ones.
+/// Without counters there are fewer nodes, and more paths than can occur, so a property of all these paths holds in every
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     Exact,
@@ -238,7 +238,7 @@ impl<'p> Machine<'p> {
         let mut all = vec![route.effect];
         let dissent = resolve::may_dissent(self.program, phase)
             || self.program.flow(Some(phase)).any(|inner| resolve::may_dissent(self.program, inner));
-        // Effects inside a sub-flow take effect when the batch is over.
+        // An effect inside a sub-flow applies when the batch is over.
         let in_main_flow = self.program.phase(phase).owner.is_none();
         if in_main_flow
             && route.effect.is_none()

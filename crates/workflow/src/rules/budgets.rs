@@ -8,7 +8,7 @@ use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
 use remand_kernel::program::{BudgetSize, Program, Route, Scope, Work};
 use remand_kernel::resolve;
 
-/// The maximum size of a budget: nobody waits for so many repetitions.
+/// The maximum size of a budget: nobody waits for more rounds.
 const MAX_SIZE: u16 = 250;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {

@@ -189,7 +189,7 @@ fn decode_item(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Item> 
     Some(Item { id: id?.value, needs, spec, files })
 }
 
-/// The digest that stands for a string of a walk.
+/// A digest for a string in a walk.
 fn digest(text: &str) -> Digest {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

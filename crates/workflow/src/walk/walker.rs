@@ -240,9 +240,10 @@ impl<'p> Walker<'p> {
                 self.program.operation(*operation).name.name() == phase
             }
             Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => {
-                let own = command.id().map(|id| self.program.phase(id.phase));
-                let owner = own.and_then(|own| own.owner).map(|owner| self.program.phase(owner));
-                own.is_some_and(|own| own.name == phase) || owner.is_some_and(|owner| owner.name == phase)
+                let inner = command.id().map(|id| self.program.phase(id.phase));
+                let owner = inner.and_then(|inner| inner.owner).map(|owner| self.program.phase(owner));
+                inner.is_some_and(|inner| inner.name == phase)
+                    || owner.is_some_and(|owner| owner.name == phase)
             }
             Command::Cancel { .. }
             | Command::Discard { .. }
