@@ -1,4 +1,4 @@
-//! Cancellation of a conversation by signal: the agent is asked to stop, and after a grace period it is killed.
+//! Cancellation of a conversation by signal: the agent is asked to stop, and after a grace period it is ended.
 
 use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};

@@ -166,7 +166,7 @@ mod tests {
 
     // CORE-15
     #[test]
-    fn only_an_ended_turn_counts_as_finished() {
+    fn only_the_stop_reason_end_turn_counts_as_finished() {
         for reason in ["refusal", "max_tokens", "max_turn_requests", "cancelled", "nothing"] {
             assert!(!read_events(&[text("x"), end(reason)]).ended, "{reason}");
         }

@@ -156,7 +156,7 @@ impl DiagnosedFailure {
     }
 }
 
-/// How long a service request to wait: numbers with units, such as `1m30s`, or a single number without a unit.
+/// How long a service asks the client to wait: numbers with units, such as `1m30s`, or a single number without a unit.
 pub fn retry_after(message: &str) -> Option<Duration> {
     let request = r"(?i)(?:retry.{0,3}after(.?ms\b)?|retry.?delay|retry in|try again in)[^0-9]{0,12}([0-9])";
     let part = Regex::new(r"^[\s,]*(?:and\s+)?([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)").ok()?;

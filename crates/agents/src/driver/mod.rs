@@ -27,7 +27,7 @@ pub use rehearsal::RehearsalDriver;
 pub use row::{AcpSettings, AgentProtocol, AgentRow, PromptBy, RowError, ServiceFailure, SessionLogLocation};
 pub use rows::{AgentRows, NamedRow};
 
-/// A dispatch, as a driver needs to know it.
+/// The properties of a dispatch that a driver needs.
 #[derive(Clone, Debug)]
 pub struct DispatchContext {
     /// The agent's working directory.

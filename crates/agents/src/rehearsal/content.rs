@@ -37,7 +37,7 @@ impl ScriptedContent {
     }
 }
 
-/// Whether YAML preserves a character. It changes byte order marks, line separators and most control characters.
+/// Whether YAML preserves a character. YAML changes byte order marks, line separators and most control characters.
 fn is_plain(c: char) -> bool {
     matches!(c, '\n' | '\t')
         || !(c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'))

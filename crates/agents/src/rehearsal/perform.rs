@@ -197,7 +197,7 @@ impl Player<'_> {
         let start = |program: &mut Command| {
             program.arg("-c").arg(command).current_dir(&self.info.tree).stdin(Stdio::null()).spawn()
         };
-        // Without `setsid`, a separate process group is the next best.
+        // If `setsid` is missing, a separate process group is used instead.
         let started = match start(Command::new("setsid").arg("sh")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 start(Command::new("sh").process_group(0))
