@@ -62,7 +62,7 @@ impl Conversation {
         self.history.iter().skip(index + 1).filter(|item| **item == HistoryItem::Call).count()
     }
 
-    /// Whether the program asks for something other than the work: a title, a summary, or a judgement that matches a schema.
+    /// Whether the program asks for a title, a summary or a judgement instead of the work.
     pub fn is_side_request(&self) -> bool {
         const SIGNS: [&str; 3] = ["title", "summar", "next speaker"];
         let system = self.system.to_lowercase();

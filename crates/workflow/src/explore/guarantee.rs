@@ -71,8 +71,8 @@ struct Monitor<'c> {
     clear: &'c [Atom],
     /// Whether `set` or `clear` wins if both happen in one phase.
     winner: Winner,
-    /// The atoms that must not happen, and the value of the bit at which they must not. `None` for a claim about the end of
-    /// the run.
+    /// The atoms that must not happen, and the value of the bit at which they must not. `None` for a claim about the end
+    /// of the run.
     forbidden: Option<(&'c [Atom], bool)>,
     /// How the bits of tasks are combined.
     combination: Combination,

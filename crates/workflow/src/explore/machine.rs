@@ -296,8 +296,8 @@ impl<'p> Machine<'p> {
             .collect()
     }
 
-    /// The phases that may follow `from` in a flow: all up to the first with a condition that certainly holds. `None` is the
-    /// end of the flow.
+    /// The phases that may follow `from` in a flow: all up to the first with a condition that certainly holds. `None` is
+    /// the end of the flow.
     fn candidates(
         &self,
         owner: Option<PhaseId>,

@@ -105,7 +105,7 @@ impl Liveness {
         liveness
     }
 
-    /// Propagates the parts that matter from the target of each transition to its start. Returns `false` if nothing changed.
+    /// Propagates the parts that matter from the target of each transition to its start. `false` if nothing changed.
     fn propagate(&mut self, program: &Program, transitions: &[FlowTransition]) -> bool {
         let mut changed = false;
         for transition in transitions {

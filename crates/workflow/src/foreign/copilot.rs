@@ -1,7 +1,7 @@
 //! Custom agents of GitHub Copilot and VS Code: `.github/agents/*.agent.md`.
 //!
-//! `tools` is a list or a comma-separated string. If it is absent or `*`, it means all tools; an empty list means none. `model` is a name,
-//! or, in VS Code, a list of names to try in order.
+//! `tools` is a list or a comma-separated string. If it is absent or `*`, it means all tools; an empty list means none.
+//! `model` is a name, or, in VS Code, a list of names to try in order.
 
 use super::front::words;
 use super::{Foreign, tools};

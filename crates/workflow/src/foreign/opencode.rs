@@ -1,8 +1,8 @@
 //! opencode's agents: `.opencode/agents/*.md`, and `.opencode/agent/*.md`.
 //!
 //! `permission` maps tools to `allow`, `ask` or `deny`, or to a map from patterns to these words. The last matching rule
-//! applies, and anything that no rule matches is allowed. Before version 1.1, `tools` maps tools to true or false; version 2
-//! writes `permissions`, a list of `action`, `resource` and `effect`. Later versions read all three.
+//! applies, and anything that no rule matches is allowed. Before version 1.1, `tools` maps tools to true or false; version
+//! 2 writes `permissions`, a list of `action`, `resource` and `effect`. Later versions read all three.
 
 use super::Foreign;
 use super::front::trimmed;

@@ -1,7 +1,7 @@
 //! T303: every cycle spends a budget that the cycle does not refill.
 //!
-//! The check needs no counters. In each strongly connected component, a budget that is spent but never refilled limits how
-//! often the transitions that spend it can be followed. The check removes these transitions and repeats itself for the rest.
+//! The check needs no counters. In each strongly connected component, a budget that is spent but never refilled limits
+//! how often the transitions that spend it can be followed. The check removes these transitions and repeats for the rest.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};

@@ -142,7 +142,7 @@ impl<'p> Walker<'p> {
         Err(WalkError::NotReached(phase.to_string()))
     }
 
-    /// Rejects a name that does not occur in the workflow. It is probably a typo, not a phase that the run does not reach.
+    /// Rejects a name that does not occur in the workflow. It is a typo, not a phase that the run does not reach.
     fn check_phase(&self, name: &str) -> Result<(), WalkError> {
         let is_failure_operation =
             self.program.failure.iter().any(|id| self.program.operation(*id).name.name() == name);
